@@ -87,12 +87,12 @@ create policy operator on asset_refs for select to fd_operator using true;
 create policy owner on asset_refs for all to fd_owner using true with check true;
 create policy tenant on asset_refs for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select on asset_refs to fd_app;
+grant delete, select on asset_refs to fd_worker;
 grant select on asset_refs to fd_operator;
-grant select on asset_refs to fd_worker;
 
 create table assets (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   sha256 text not null,
   extension text not null,
   content_type text not null,
@@ -127,6 +127,8 @@ alter table assets force row level security;
 CREATE INDEX assets_due ON assets USING btree (collect_at) WHERE (collect_at IS NOT NULL);
 CREATE INDEX assets_due_of_tenant ON assets USING btree (tenant_ref, collect_at) WHERE (collect_at IS NOT NULL);
 CREATE INDEX assets_newest ON assets USING btree (tenant_ref, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX assets_of_type ON assets USING btree (tenant_ref, content_type, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE UNIQUE INDEX assets_of_id ON assets USING btree (tenant_ref, id);
 create policy due on assets for select to fd_worker using true;
 create policy operator on assets for select to fd_operator using true;
 create policy owner on assets for all to fd_owner using true with check true;
@@ -139,7 +141,7 @@ grant select on assets to fd_operator;
 
 create table audit_log (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   actor text not null,
   action text not null,
   entity text not null,
@@ -151,14 +153,19 @@ create table audit_log (
   constraint audit_log_action_check CHECK ((length(action) <= 100)),
   constraint audit_log_actor_check CHECK ((length(actor) <= 200)),
   constraint audit_log_entity_check CHECK ((length(entity) <= 300)),
-  constraint audit_log_pkey PRIMARY KEY (tenant_ref, id),
+  constraint audit_log_pkey PRIMARY KEY (tenant_ref, id, created_at),
   constraint audit_log_reason_check CHECK ((length(reason) <= 2000)),
   constraint audit_log_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) partition by RANGE (created_at);
 alter table audit_log owner to fd_owner;
 alter table audit_log enable row level security;
 alter table audit_log force row level security;
+CREATE INDEX audit_log_all_newest ON audit_log USING btree (created_at DESC, id DESC);
+CREATE INDEX audit_log_all_of_action ON audit_log USING btree (action, created_at DESC, id DESC);
+CREATE INDEX audit_log_all_of_actor ON audit_log USING btree (actor, created_at DESC, id DESC);
 CREATE INDEX audit_log_newest ON audit_log USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX audit_log_of_action ON audit_log USING btree (tenant_ref, action, created_at DESC, id DESC);
+CREATE INDEX audit_log_of_actor ON audit_log USING btree (tenant_ref, actor, created_at DESC, id DESC);
 create policy operator on audit_log for select to fd_operator using true;
 create policy owner on audit_log for all to fd_owner using true with check true;
 create policy tenant on audit_log for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -194,11 +201,12 @@ create table charges (
   constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
   constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
-CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (status = 'authorized'::text);
+CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (authorized_until IS NOT NULL);
+CREATE INDEX charges_expiring_of_tenant ON charges USING btree (tenant_ref, authorized_until) WHERE (authorized_until IS NOT NULL);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
 create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
@@ -221,6 +229,7 @@ create table collection_products (
 alter table collection_products owner to fd_owner;
 alter table collection_products enable row level security;
 alter table collection_products force row level security;
+CREATE INDEX collection_products_in_order ON collection_products USING btree (tenant_ref, collection_id, "position", product_id);
 CREATE INDEX collection_products_of_product ON collection_products USING btree (tenant_ref, product_id);
 create policy operator on collection_products for select to fd_operator using true;
 create policy owner on collection_products for all to fd_owner using true with check true;
@@ -233,7 +242,7 @@ grant select on collection_products to fd_worker;
 
 create table collections (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   slug text not null,
   title text not null,
   description text,
@@ -250,6 +259,7 @@ create table collections (
 alter table collections owner to fd_owner;
 alter table collections enable row level security;
 alter table collections force row level security;
+CREATE INDEX collections_in_order ON collections USING btree (tenant_ref, "position", created_at, id);
 create policy operator on collections for select to fd_operator using true;
 create policy owner on collections for all to fd_owner using true with check true;
 create policy search on collections for select to fd_search using true;
@@ -264,7 +274,7 @@ grant select (title) on collections to fd_search;
 
 create table coupon_codes (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   coupon_id uuid not null,
   code text not null,
   folded text not null,
@@ -278,7 +288,7 @@ create table coupon_codes (
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
   constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
 alter table coupon_codes force row level security;
@@ -305,7 +315,7 @@ create table coupon_redemptions (
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
 alter table coupon_redemptions force row level security;
@@ -320,7 +330,7 @@ grant select on coupon_redemptions to fd_operator;
 
 create table coupons (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   code text not null,
   type text not null,
   percent_bps integer,
@@ -339,6 +349,7 @@ create table coupons (
   status text not null default 'active'::text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  is_exhausted boolean not null generated always as (COALESCE((used_count >= usage_limit), false)) stored,
   constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
   constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
   constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
@@ -359,6 +370,8 @@ create table coupons (
 alter table coupons owner to fd_owner;
 alter table coupons enable row level security;
 alter table coupons force row level security;
+CREATE INDEX coupons_by_end ON coupons USING btree (tenant_ref, ends_at, is_exhausted) WHERE (status = 'active'::text);
+CREATE INDEX coupons_by_status ON coupons USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on coupons for select to fd_operator using true;
 create policy owner on coupons for all to fd_owner using true with check true;
@@ -369,7 +382,7 @@ grant select, update on coupons to fd_worker;
 
 create table credentials (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   public_id text not null,
   secret_hash bytea not null,
   label text not null,
@@ -412,6 +425,9 @@ create table customers (
   first_seen_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   erased_at timestamp with time zone,
+  ref_folded text generated always as (lower(customer_ref)) stored,
+  name_folded text generated always as (lower(name)) stored,
+  last_name_folded text generated always as (lower("substring"(name, '\s(\S+)\s*$'::text))) stored,
   constraint customers_check CHECK (((erased_at IS NULL) = (customer_ref IS NOT NULL))),
   constraint customers_check1 CHECK (((erased_at IS NULL) OR ((person_id IS NULL) AND (email IS NULL) AND (email_folded IS NULL) AND (name IS NULL) AND (tags = '{}'::text[])))),
   constraint customers_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
@@ -420,13 +436,15 @@ create table customers (
   constraint customers_name_check CHECK ((length(name) <= 300)),
   constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
   constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
-CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
-CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, customer_ref) WHERE (erased_at IS NULL);
-CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash) WHERE (erased_at IS NULL);
+CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
+CREATE INDEX customers_by_last_name ON customers USING btree (tenant_ref, last_name_folded text_pattern_ops) WHERE (last_name_folded IS NOT NULL);
+CREATE INDEX customers_by_name ON customers USING btree (tenant_ref, name_folded text_pattern_ops) WHERE (name_folded IS NOT NULL);
+CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, ref_folded text_pattern_ops) WHERE (erased_at IS NULL);
+CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash DESC) WHERE (erased_at IS NULL);
 create policy operator on customers for select to fd_operator using true;
 create policy owner on customers for all to fd_owner using true with check true;
 create policy tenant on customers for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -436,7 +454,7 @@ grant select on customers to fd_operator;
 
 create table domains (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   hostname text not null,
   status text not null default 'pending_verification'::text,
   verification_value text not null,
@@ -473,7 +491,8 @@ alter table domains force row level security;
 CREATE INDEX domains_due ON domains USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX domains_due_of_tenant ON domains USING btree (tenant_ref, next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX domains_gate ON domains USING btree (hostname) WHERE ((status = ANY (ARRAY['verified'::text, 'provisioning'::text, 'active'::text])) OR (quarantined_until IS NOT NULL));
-CREATE INDEX domains_newest ON domains USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX domains_newest ON domains USING btree (tenant_ref, created_at DESC, id DESC) WHERE (status <> 'removed'::text);
+CREATE INDEX domains_of_status ON domains USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE UNIQUE INDEX domains_claimed ON domains USING btree (tenant_ref, hostname) WHERE (status <> 'removed'::text);
 CREATE UNIQUE INDEX domains_primary ON domains USING btree (tenant_ref) WHERE is_primary;
 create policy due on domains for select to fd_worker using true;
@@ -488,7 +507,7 @@ grant select, update on domains to fd_worker;
 
 create table entitlement_requests (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   feature_key text not null,
   status text not null default 'pending'::text,
   note text,
@@ -508,6 +527,10 @@ create table entitlement_requests (
 alter table entitlement_requests owner to fd_owner;
 alter table entitlement_requests enable row level security;
 alter table entitlement_requests force row level security;
+CREATE INDEX entitlement_requests_all_newest ON entitlement_requests USING btree (created_at DESC, id DESC);
+CREATE INDEX entitlement_requests_all_of_status ON entitlement_requests USING btree (status, created_at DESC, id DESC);
+CREATE INDEX entitlement_requests_newest ON entitlement_requests USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE UNIQUE INDEX entitlement_requests_by_id ON entitlement_requests USING btree (id);
 CREATE UNIQUE INDEX entitlement_requests_open ON entitlement_requests USING btree (tenant_ref, feature_key) WHERE (status = 'pending'::text);
 create policy operator on entitlement_requests for select to fd_operator using true;
 create policy owner on entitlement_requests for all to fd_owner using true with check true;
@@ -578,7 +601,7 @@ grant select on fraud_ban_hits to fd_operator;
 
 create table fraud_bans (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   kind text not null,
   value text not null,
   action text not null,
@@ -601,7 +624,10 @@ create table fraud_bans (
 alter table fraud_bans owner to fd_owner;
 alter table fraud_bans enable row level security;
 alter table fraud_bans force row level security;
+CREATE INDEX fraud_bans_lifted ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC) WHERE (lifted_at IS NOT NULL);
 CREATE INDEX fraud_bans_newest ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX fraud_bans_of_kind ON fraud_bans USING btree (tenant_ref, kind, created_at DESC, id DESC);
+CREATE INDEX fraud_bans_unlifted ON fraud_bans USING btree (tenant_ref, expires_at) WHERE (lifted_at IS NULL);
 CREATE UNIQUE INDEX fraud_bans_standing ON fraud_bans USING btree (tenant_ref, kind, value) WHERE (lifted_at IS NULL);
 create policy operator on fraud_bans for select to fd_operator using true;
 create policy owner on fraud_bans for all to fd_owner using true with check true;
@@ -612,7 +638,7 @@ grant select, update on fraud_bans to fd_worker;
 
 create table fraud_decisions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   order_id uuid,
   decision text not null,
   score integer not null,
@@ -623,18 +649,21 @@ create table fraud_decisions (
   constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
   constraint fraud_decisions_score_check CHECK ((score >= 0)),
   constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
 alter table fraud_decisions force row level security;
+CREATE INDEX fraud_decisions_by_decision ON fraud_decisions USING btree (tenant_ref, decision, created_at DESC, id DESC) WHERE (decision <> 'accepted'::text);
 CREATE INDEX fraud_decisions_newest ON fraud_decisions USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX fraud_decisions_of_order ON fraud_decisions USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
+create policy due on fraud_decisions for select to fd_worker using true;
 create policy operator on fraud_decisions for select to fd_operator using true;
 create policy owner on fraud_decisions for all to fd_owner using true with check true;
 create policy tenant on fraud_decisions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON fraud_decisions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON fraud_decisions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON fraud_decisions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
+grant delete, insert, select on fraud_decisions to fd_worker;
 grant insert, select on fraud_decisions to fd_app;
-grant insert, select on fraud_decisions to fd_worker;
 grant select on fraud_decisions to fd_operator;
 
 create table gateway_accounts (
@@ -656,6 +685,7 @@ create table gateway_accounts (
 alter table gateway_accounts owner to fd_owner;
 alter table gateway_accounts enable row level security;
 alter table gateway_accounts force row level security;
+CREATE INDEX gateway_accounts_of_ref ON gateway_accounts USING btree (account_ref, provider);
 CREATE UNIQUE INDEX gateway_accounts_gate ON gateway_accounts USING btree (provider, account_ref) WHERE (removed_at IS NULL);
 create policy gate on gateway_accounts for select to fd_gate using true;
 create policy operator on gateway_accounts for select to fd_operator using true;
@@ -684,24 +714,26 @@ create table gateway_events (
   constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
   constraint gateway_events_reason_check CHECK ((length(reason) <= 40)),
   constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'unhandled'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gateway_events owner to fd_owner;
 alter table gateway_events enable row level security;
 alter table gateway_events force row level security;
+CREATE INDEX gateway_events_all_newest ON gateway_events USING btree (received_at DESC, event_id DESC);
 CREATE INDEX gateway_events_kept ON gateway_events USING brin (received_at) WHERE (body IS NOT NULL);
 CREATE INDEX gateway_events_newest ON gateway_events USING btree (tenant_ref, provider, account_ref, received_at DESC);
-CREATE INDEX gateway_events_unhandled ON gateway_events USING btree (tenant_ref, received_at DESC) WHERE (status = 'unhandled'::text);
+CREATE INDEX gateway_events_old ON gateway_events USING btree (tenant_ref, received_at);
+CREATE INDEX gateway_events_to_watch ON gateway_events USING btree (status, received_at DESC, event_id DESC) WHERE (status <> 'applied'::text);
 create policy due on gateway_events for select to fd_worker using true;
 create policy operator on gateway_events for select to fd_operator using true;
 create policy owner on gateway_events for all to fd_owner using true with check true;
 create policy tenant on gateway_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select, update on gateway_events to fd_worker;
 grant insert, select on gateway_events to fd_app;
 grant select on gateway_events to fd_operator;
-grant select, update on gateway_events to fd_worker;
 
 create table gift_card_transactions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   gift_card_id uuid not null,
   type text not null,
   event text not null,
@@ -719,7 +751,7 @@ create table gift_card_transactions (
   constraint gift_card_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint gift_card_transactions_tenant_ref_gift_card_id_fkey FOREIGN KEY (tenant_ref, gift_card_id) REFERENCES gift_cards(tenant_ref, id),
   constraint gift_card_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_card_transactions owner to fd_owner;
 alter table gift_card_transactions enable row level security;
 alter table gift_card_transactions force row level security;
@@ -735,7 +767,7 @@ grant update (reason) on gift_card_transactions to fd_worker;
 
 create table gift_cards (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   code_hmac bytea not null,
   code_last4 text not null,
   code_sealed bytea,
@@ -775,11 +807,13 @@ END) stored,
   constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
   constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
   constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_cards owner to fd_owner;
 alter table gift_cards enable row level security;
 alter table gift_cards force row level security;
+CREATE INDEX gift_cards_by_status ON gift_cards USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
+CREATE INDEX gift_cards_due_of_tenant ON gift_cards USING btree (tenant_ref, expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
@@ -819,11 +853,12 @@ create table idempotency_keys (
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
   constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
   constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
-);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
+CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
 create policy due on idempotency_keys for select to fd_worker using true;
@@ -833,6 +868,28 @@ create policy tenant on idempotency_keys for all to fd_app, fd_worker using (ten
 grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
+
+create table inventory_counts (
+  tenant_ref text not null,
+  variant_id uuid not null,
+  location_id text not null,
+  seq bigint not null,
+  on_hand bigint not null,
+  allocated bigint not null,
+  again_at timestamp with time zone not null,
+  constraint inventory_counts_pkey PRIMARY KEY (tenant_ref, variant_id, location_id),
+  constraint inventory_counts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_counts_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
+);
+alter table inventory_counts owner to fd_owner;
+alter table inventory_counts enable row level security;
+alter table inventory_counts force row level security;
+create policy operator on inventory_counts for select to fd_operator using true;
+create policy owner on inventory_counts for all to fd_owner using true with check true;
+create policy tenant on inventory_counts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_counts to fd_worker;
+grant select on inventory_counts to fd_app;
+grant select on inventory_counts to fd_operator;
 
 create table inventory_discrepancies (
   tenant_ref text not null,
@@ -913,7 +970,7 @@ grant select on inventory_locations to fd_worker;
 
 create table inventory_movements (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   seq bigint not null generated by default as identity,
   variant_id uuid not null,
   location_id text not null,
@@ -936,11 +993,12 @@ create table inventory_movements (
   constraint inventory_movements_reason_check CHECK ((length(reason) <= 500)),
   constraint inventory_movements_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_movements_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table inventory_movements owner to fd_owner;
 alter table inventory_movements enable row level security;
 alter table inventory_movements force row level security;
 CREATE INDEX inventory_movements_newest ON inventory_movements USING btree (tenant_ref, seq DESC);
+CREATE INDEX inventory_movements_of_kind ON inventory_movements USING btree (tenant_ref, kind, seq DESC) WHERE (kind <> 'allocated'::text);
 CREATE INDEX inventory_movements_of_variant ON inventory_movements USING btree (tenant_ref, variant_id, location_id, seq DESC);
 create policy operator on inventory_movements for select to fd_operator using true;
 create policy owner on inventory_movements for all to fd_owner using true with check true;
@@ -957,7 +1015,7 @@ create table inventory_order_changes (
   created_at timestamp with time zone not null default fd_now(),
   constraint inventory_order_changes_pkey PRIMARY KEY (tenant_ref, order_id, change_id),
   constraint inventory_order_changes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table inventory_order_changes owner to fd_owner;
 alter table inventory_order_changes enable row level security;
 alter table inventory_order_changes force row level security;
@@ -968,6 +1026,32 @@ CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON inventory_order_cha
 grant insert, select on inventory_order_changes to fd_app;
 grant insert, select on inventory_order_changes to fd_worker;
 grant select on inventory_order_changes to fd_operator;
+
+create table inventory_recounts (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  due_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  variant_id uuid,
+  location_id text,
+  begun_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint inventory_recounts_check CHECK (((variant_id IS NULL) = (location_id IS NULL))),
+  constraint inventory_recounts_pkey PRIMARY KEY (tenant_ref),
+  constraint inventory_recounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table inventory_recounts owner to fd_owner;
+alter table inventory_recounts enable row level security;
+alter table inventory_recounts force row level security;
+CREATE INDEX inventory_recounts_due ON inventory_recounts USING btree (due_at);
+create policy due on inventory_recounts for select to fd_worker using true;
+create policy operator on inventory_recounts for select to fd_operator using true;
+create policy owner on inventory_recounts for all to fd_owner using true with check true;
+create policy tenant on inventory_recounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_recounts to fd_worker;
+grant select on inventory_recounts to fd_app;
+grant select on inventory_recounts to fd_operator;
 
 create table inventory_reservations (
   tenant_ref text not null,
@@ -985,16 +1069,18 @@ create table inventory_reservations (
   constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
-CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id) WHERE ((reserved > 0) OR (allocated > 0));
+CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated) WHERE ((reserved > 0) OR (allocated > 0));
+CREATE INDEX inventory_reservations_released ON inventory_reservations USING btree (tenant_ref, released_at) WHERE (released_at IS NOT NULL);
+create policy due on inventory_reservations for select to fd_worker using true;
 create policy operator on inventory_reservations for select to fd_operator using true;
 create policy owner on inventory_reservations for all to fd_owner using true with check true;
 create policy tenant on inventory_reservations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on inventory_reservations to fd_worker;
 grant insert, select, update on inventory_reservations to fd_app;
-grant insert, select, update on inventory_reservations to fd_worker;
 grant select on inventory_reservations to fd_operator;
 
 create table inventory_settings (
@@ -1013,6 +1099,7 @@ create table inventory_settings (
 alter table inventory_settings owner to fd_owner;
 alter table inventory_settings enable row level security;
 alter table inventory_settings force row level security;
+CREATE INDEX inventory_settings_watched ON inventory_settings USING btree (tenant_ref, variant_id) WHERE (track_inventory AND (low_stock_threshold IS NOT NULL));
 create policy operator on inventory_settings for select to fd_operator using true;
 create policy owner on inventory_settings for all to fd_owner using true with check true;
 create policy tenant on inventory_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1055,7 +1142,7 @@ create table ledger_entries (
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
   constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_entries owner to fd_owner;
 alter table ledger_entries enable row level security;
 alter table ledger_entries force row level security;
@@ -1071,7 +1158,7 @@ grant select on ledger_entries to fd_operator;
 
 create table ledger_holds (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account text not null,
   ref text not null,
   currency text not null,
@@ -1115,7 +1202,7 @@ create table ledger_journals (
   constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
   constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_journals owner to fd_owner;
 alter table ledger_journals enable row level security;
 alter table ledger_journals force row level security;
@@ -1140,7 +1227,7 @@ create table ledger_seals (
   constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
   constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_seals owner to fd_owner;
 alter table ledger_seals enable row level security;
 alter table ledger_seals force row level security;
@@ -1156,7 +1243,7 @@ create table ledger_unsealed (
   tenant_ref text not null,
   journal_id uuid not null,
   constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_unsealed owner to fd_owner;
 alter table ledger_unsealed enable row level security;
 alter table ledger_unsealed force row level security;
@@ -1167,6 +1254,51 @@ create policy tenant on ledger_unsealed for all to fd_app, fd_worker using (tena
 grant delete, insert, select on ledger_unsealed to fd_worker;
 grant insert, select on ledger_unsealed to fd_app;
 grant select on ledger_unsealed to fd_operator;
+
+create table ledger_verified (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  newest bigint not null,
+  due_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  sequence bigint not null default 0,
+  hash bytea,
+  balances jsonb not null default '[]'::jsonb,
+  verified_at timestamp with time zone,
+  walk_sequence bigint not null default 0,
+  walk_hash bytea,
+  walk_balances jsonb not null default '[]'::jsonb,
+  walk_journal uuid,
+  walk_due_at timestamp with time zone,
+  walked_at timestamp with time zone,
+  fault text,
+  fault_at text,
+  fault_since timestamp with time zone,
+  mac bytea,
+  constraint ledger_verified_check CHECK (((sequence = 0) = (hash IS NULL))),
+  constraint ledger_verified_check1 CHECK (((walk_sequence = 0) = (walk_hash IS NULL))),
+  constraint ledger_verified_check2 CHECK (((fault IS NULL) = (fault_since IS NULL))),
+  constraint ledger_verified_hash_check CHECK ((length(hash) = 32)),
+  constraint ledger_verified_mac_check CHECK ((length(mac) = 32)),
+  constraint ledger_verified_pkey PRIMARY KEY (tenant_ref),
+  constraint ledger_verified_sequence_check CHECK ((sequence >= 0)),
+  constraint ledger_verified_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint ledger_verified_walk_hash_check CHECK ((length(walk_hash) = 32)),
+  constraint ledger_verified_walk_sequence_check CHECK ((walk_sequence >= 0))
+);
+alter table ledger_verified owner to fd_owner;
+alter table ledger_verified enable row level security;
+alter table ledger_verified force row level security;
+CREATE INDEX ledger_verified_due ON ledger_verified USING btree (due_at);
+CREATE INDEX ledger_verified_faults ON ledger_verified USING btree (tenant_ref) WHERE (fault IS NOT NULL);
+create policy due on ledger_verified for select to fd_worker using true;
+create policy operator on ledger_verified for select to fd_operator using true;
+create policy owner on ledger_verified for all to fd_owner using true with check true;
+create policy tenant on ledger_verified for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on ledger_verified to fd_worker;
+grant select on ledger_verified to fd_app;
+grant select on ledger_verified to fd_operator;
 
 create unlogged table limit_counters (
   bucket text not null,
@@ -1181,7 +1313,7 @@ grant delete, insert, select, update on limit_counters to fd_worker;
 grant insert, select, update on limit_counters to fd_app;
 
 create table mails (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   tenant_ref text,
   recipient text not null,
   subject text not null,
@@ -1199,9 +1331,10 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
   constraint mails_subject_check CHECK ((length(subject) <= 200))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table mails owner to fd_owner;
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX mails_old ON mails USING btree (created_at);
 grant delete, insert, select, update on mails to fd_worker;
 grant insert on mails to fd_app;
 grant select on mails to fd_operator;
@@ -1275,7 +1408,7 @@ create table order_items (
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
@@ -1291,7 +1424,7 @@ grant select on order_items to fd_operator;
 
 create table order_notes (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   order_id uuid not null,
   note text not null,
   actor text not null,
@@ -1323,17 +1456,19 @@ create table order_timeline (
   constraint order_timeline_pkey PRIMARY KEY (tenant_ref, id),
   constraint order_timeline_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_timeline_type_check CHECK ((length(type) <= 60))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table order_timeline owner to fd_owner;
 alter table order_timeline enable row level security;
 alter table order_timeline force row level security;
 CREATE INDEX order_timeline_of_order ON order_timeline USING btree (tenant_ref, order_id, id);
+create policy due on order_timeline for select to fd_worker using true;
 create policy operator on order_timeline for select to fd_operator using true;
 create policy owner on order_timeline for all to fd_owner using true with check true;
 create policy tenant on order_timeline for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON order_timeline FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON order_timeline FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON order_timeline FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('at', '365 days');
+grant delete, insert, select on order_timeline to fd_worker;
 grant insert, select on order_timeline to fd_app;
-grant insert, select on order_timeline to fd_worker;
 grant select on order_timeline to fd_operator;
 
 create table orders (
@@ -1401,16 +1536,19 @@ create table orders (
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
-CREATE INDEX orders_by_customer_prefix ON orders USING btree (tenant_ref, customer_ref text_pattern_ops);
-CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX orders_by_coupon ON orders USING btree (tenant_ref, coupon_code, created_at DESC, id DESC) WHERE (coupon_code IS NOT NULL);
 CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
+CREATE INDEX orders_by_fulfillment_status ON orders USING btree (tenant_ref, fulfillment_status, created_at DESC, id DESC);
+CREATE INDEX orders_by_payment_status ON orders USING btree (tenant_ref, payment_status, created_at DESC, id DESC) WHERE (payment_status <> 'paid'::text);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
-CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
+CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
+CREATE INDEX orders_on_hold ON orders USING btree (tenant_ref, hold_reason, hold_at, id) WHERE (status = 'on_hold'::text);
+CREATE INDEX orders_tests ON orders USING btree (tenant_ref, created_at DESC, id DESC) WHERE is_test;
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1420,7 +1558,7 @@ grant select on orders to fd_operator;
 
 create table outbox (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   type text not null,
   payload jsonb not null,
   attempt_count integer not null default 0,
@@ -1435,7 +1573,7 @@ create table outbox (
   constraint outbox_last_error_check CHECK ((length(last_error) <= 500)),
   constraint outbox_pkey PRIMARY KEY (tenant_ref, id),
   constraint outbox_type_check CHECK ((length(type) <= 100))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table outbox owner to fd_owner;
 alter table outbox enable row level security;
 alter table outbox force row level security;
@@ -1466,7 +1604,7 @@ grant delete, insert, select, update on owner_sessions to fd_app;
 grant delete, select on owner_sessions to fd_worker;
 
 create table owners (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   email text not null,
   name text not null,
   password_hash text,
@@ -1484,6 +1622,29 @@ grant select (email) on owners to fd_operator;
 grant select (email_verified_at) on owners to fd_operator;
 grant select (id) on owners to fd_operator;
 grant select (name) on owners to fd_operator;
+
+create view partition_months with (security_invoker=true) as
+ SELECT t.name AS parent,
+    (c.relname)::text AS name,
+    to_date("right"((c.relname)::text, 7), 'YYYY_MM'::text) AS month
+   FROM ((partitioned_tables t
+     JOIN pg_inherits i ON ((i.inhparent = ((t.name)::regclass)::oid)))
+     JOIN pg_class c ON ((c.oid = i.inhrelid)))
+  WHERE (c.relname ~ '_[0-9]{4}_[0-9]{2}$'::text);
+alter view partition_months owner to fd_owner;
+grant select on partition_months to fd_operator;
+grant select on partition_months to fd_worker;
+
+create view partitioned_tables with (security_invoker=true) as
+ SELECT (c.relname)::text AS name,
+    (a.attname)::text AS divided_by,
+    (a.atttypid = ('uuid'::regtype)::oid) AS by_id
+   FROM ((pg_partitioned_table p
+     JOIN pg_class c ON (((c.oid = p.partrelid) AND (c.relnamespace = ('public'::regnamespace)::oid))))
+     JOIN pg_attribute a ON (((a.attrelid = p.partrelid) AND (a.attnum = p.partattrs[0]))));
+alter view partitioned_tables owner to fd_owner;
+grant select on partitioned_tables to fd_operator;
+grant select on partitioned_tables to fd_worker;
 
 create table payment_accounts (
   tenant_ref text not null,
@@ -1550,12 +1711,13 @@ create table payment_attempts (
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
   constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table payment_attempts owner to fd_owner;
 alter table payment_attempts enable row level security;
 alter table payment_attempts force row level security;
-CREATE INDEX payment_attempts_due ON payment_attempts USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX payment_attempts_due_of_tenant ON payment_attempts USING btree (tenant_ref, next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX payment_attempts_late ON payment_attempts USING btree (next_check_at) WHERE ((next_check_at IS NOT NULL) AND (state = 'not_found'::text));
+CREATE INDEX payment_attempts_late_of_tenant ON payment_attempts USING btree (tenant_ref, next_check_at) WHERE ((next_check_at IS NOT NULL) AND (state = 'not_found'::text));
 CREATE INDEX payment_attempts_of_day ON payment_attempts USING btree (tenant_ref, created_at);
 CREATE INDEX payment_attempts_of_order ON payment_attempts USING btree (tenant_ref, order_id, created_at);
 CREATE INDEX payment_attempts_of_parent ON payment_attempts USING btree (tenant_ref, parent_txn_id) WHERE (parent_txn_id IS NOT NULL);
@@ -1570,7 +1732,7 @@ grant select on payment_attempts to fd_operator;
 
 create table payment_days (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   day date not null,
   due_at timestamp with time zone,
   compared_at timestamp with time zone,
@@ -1579,7 +1741,7 @@ create table payment_days (
   constraint payment_days_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_days_tenant_ref_day_key UNIQUE (tenant_ref, day),
   constraint payment_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table payment_days owner to fd_owner;
 alter table payment_days enable row level security;
 alter table payment_days force row level security;
@@ -1589,13 +1751,13 @@ create policy due on payment_days for select to fd_worker using true;
 create policy operator on payment_days for select to fd_operator using true;
 create policy owner on payment_days for all to fd_owner using true with check true;
 create policy tenant on payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-grant insert, select, update on payment_days to fd_worker;
+grant delete, insert, select, update on payment_days to fd_worker;
 grant select on payment_days to fd_app;
 grant select on payment_days to fd_operator;
 
 create table payment_discrepancies (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   day date not null,
   gateway text not null,
   problem text not null,
@@ -1618,6 +1780,7 @@ alter table payment_discrepancies owner to fd_owner;
 alter table payment_discrepancies enable row level security;
 alter table payment_discrepancies force row level security;
 CREATE INDEX payment_discrepancies_newest ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX payment_discrepancies_open ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC) WHERE (resolved_at IS NULL);
 create policy operator on payment_discrepancies for select to fd_operator using true;
 create policy owner on payment_discrepancies for all to fd_owner using true with check true;
 create policy tenant on payment_discrepancies for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1674,7 +1837,7 @@ grant select on pricing_group_prices to fd_worker;
 
 create table pricing_groups (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   name text not null,
   adjustment_bps integer,
   created_at timestamp with time zone not null default fd_now(),
@@ -1724,7 +1887,7 @@ grant select, update on privacy_erasures to fd_worker;
 
 create table privacy_exports (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   customer_ref text not null,
   status text not null default 'pending'::text,
   sealed bytea,
@@ -1795,7 +1958,7 @@ create table product_search (
   constraint product_search_pkey PRIMARY KEY (tenant_ref, product_id),
   constraint product_search_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_search_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE
-) with (fillfactor=85);
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table product_search owner to fd_owner;
 alter table product_search enable row level security;
 alter table product_search force row level security;
@@ -1813,7 +1976,7 @@ grant select, update on product_search to fd_worker;
 
 create table products (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   slug text not null,
   name text not null,
   description text,
@@ -1839,19 +2002,28 @@ create table products (
   constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
   constraint products_subscription_price_cents_check CHECK (((subscription_price_cents >= 0) AND (subscription_price_cents <= '100000000000'::bigint))),
   constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
+CREATE INDEX products_by_status ON products USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX products_named ON products USING gin (tenant_ref, lower(NORMALIZE(((name || ' '::text) || slug))) gin_trgm_ops);
 CREATE INDEX products_newest ON products USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
+create policy search on products for select to fd_search using true;
 create policy tenant on products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER search_insert AFTER INSERT ON products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_products();
 CREATE TRIGGER search_update AFTER UPDATE ON products REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_texts();
 grant insert, select, update on products to fd_app;
 grant select on products to fd_operator;
 grant select on products to fd_worker;
+grant select (created_at) on products to fd_search;
+grant select (id) on products to fd_search;
+grant select (name) on products to fd_search;
+grant select (slug) on products to fd_search;
+grant select (status) on products to fd_search;
+grant select (tenant_ref) on products to fd_search;
 
 create table refund_items (
   tenant_ref text not null,
@@ -1923,7 +2095,7 @@ create table refunds (
   constraint refunds_reason_check CHECK ((length(reason) <= 2000)),
   constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
   constraint refunds_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table refunds owner to fd_owner;
 alter table refunds enable row level security;
 alter table refunds force row level security;
@@ -1934,6 +2106,37 @@ create policy tenant on refunds for all to fd_app, fd_worker using (tenant_ref =
 grant insert, select, update on refunds to fd_app;
 grant insert, select, update on refunds to fd_worker;
 grant select on refunds to fd_operator;
+
+create table retention_archives (
+  tenant_ref text not null,
+  table_name text not null,
+  month date not null,
+  part integer not null,
+  row_count integer not null,
+  file_sha256 text not null,
+  rows_sha256 text not null,
+  bytes bigint not null,
+  last_key text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint retention_archives_bytes_check CHECK ((bytes > 0)),
+  constraint retention_archives_file_sha256_check CHECK ((file_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint retention_archives_part_check CHECK ((part > 0)),
+  constraint retention_archives_pkey PRIMARY KEY (tenant_ref, table_name, month, part),
+  constraint retention_archives_row_count_check CHECK ((row_count > 0)),
+  constraint retention_archives_rows_sha256_check CHECK ((rows_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint retention_archives_table_name_check CHECK ((length(table_name) <= 63)),
+  constraint retention_archives_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table retention_archives owner to fd_owner;
+alter table retention_archives enable row level security;
+alter table retention_archives force row level security;
+create policy operator on retention_archives for select to fd_operator using true;
+create policy owner on retention_archives for all to fd_owner using true with check true;
+create policy tenant on retention_archives for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON retention_archives FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on retention_archives to fd_worker;
+grant select on retention_archives to fd_app;
+grant select on retention_archives to fd_operator;
 
 create table schema_migrations (
   version integer not null,
@@ -1958,18 +2161,20 @@ alter table search_words owner to fd_owner;
 alter table search_words enable row level security;
 alter table search_words force row level security;
 CREATE INDEX search_words_alike ON search_words USING gin (tenant_ref, word gin_trgm_ops);
+create policy due on search_words for select to fd_worker using true;
+create policy forget on search_words for delete to fd_search using true;
 create policy operator on search_words for select to fd_operator using true;
 create policy owner on search_words for all to fd_owner using true with check true;
 create policy search on search_words for select to fd_search using true;
 create policy tenant on search_words for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select on search_words to fd_search;
 grant insert, select on search_words to fd_app;
 grant insert, select on search_words to fd_worker;
 grant select on search_words to fd_operator;
-grant select on search_words to fd_search;
 
 create table sim_charges (
   tenant_ref text not null,
-  txn_id uuid not null default gen_random_uuid(),
+  txn_id uuid not null default fd_uuid(),
   ref uuid not null,
   amount_cents bigint not null,
   currency text not null,
@@ -1995,7 +2200,7 @@ create table sim_charges (
   constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
   constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
   constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_charges owner to fd_owner;
 alter table sim_charges enable row level security;
 alter table sim_charges force row level security;
@@ -2009,7 +2214,7 @@ grant select on sim_charges to fd_operator;
 
 create table sim_journal (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   txn_id uuid not null,
   ref uuid not null,
   kind text not null,
@@ -2021,7 +2226,7 @@ create table sim_journal (
   constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
   constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
   constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_journal owner to fd_owner;
 alter table sim_journal enable row level security;
 alter table sim_journal force row level security;
@@ -2070,21 +2275,23 @@ create table site_versions (
   constraint site_versions_rules_version_check CHECK ((length(rules_version) <= 40)),
   constraint site_versions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint site_versions_version_check CHECK ((version > 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table site_versions owner to fd_owner;
 alter table site_versions enable row level security;
 alter table site_versions force row level security;
+create policy due on site_versions for select to fd_worker using true;
 create policy operator on site_versions for select to fd_operator using true;
 create policy owner on site_versions for all to fd_owner using true with check true;
 create policy tenant on site_versions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON site_versions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
+grant delete, select on site_versions to fd_worker;
 grant insert, select on site_versions to fd_app;
 grant select on site_versions to fd_operator;
-grant select on site_versions to fd_worker;
 
 create table store_credit_accounts (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   customer_ref text not null,
   currency text not null,
   balance_cents bigint not null default 0,
@@ -2113,7 +2320,7 @@ grant select on store_credit_accounts to fd_operator;
 
 create table store_credit_lots (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account_id uuid not null,
   amount_cents bigint not null,
   remaining_cents bigint not null,
@@ -2132,6 +2339,7 @@ alter table store_credit_lots owner to fd_owner;
 alter table store_credit_lots enable row level security;
 alter table store_credit_lots force row level security;
 CREATE INDEX store_credit_lots_due ON store_credit_lots USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (remaining_cents > 0));
+CREATE INDEX store_credit_lots_due_of_tenant ON store_credit_lots USING btree (tenant_ref, due_at) WHERE ((due_at IS NOT NULL) AND (remaining_cents > 0));
 CREATE INDEX store_credit_lots_open ON store_credit_lots USING btree (tenant_ref, account_id, expires_at, created_at, id) WHERE (remaining_cents > 0);
 create policy due on store_credit_lots for select to fd_worker using true;
 create policy operator on store_credit_lots for select to fd_operator using true;
@@ -2166,7 +2374,7 @@ grant select on store_credit_spent to fd_operator;
 
 create table store_credit_transactions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account_id uuid not null,
   type text not null,
   event text not null,
@@ -2184,7 +2392,7 @@ create table store_credit_transactions (
   constraint store_credit_transactions_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
   constraint store_credit_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint store_credit_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table store_credit_transactions owner to fd_owner;
 alter table store_credit_transactions enable row level security;
 alter table store_credit_transactions force row level security;
@@ -2227,6 +2435,9 @@ alter table stores owner to fd_owner;
 alter table stores enable row level security;
 alter table stores force row level security;
 CREATE INDEX stores_by_owner ON stores USING btree (owner_email) WHERE (owner_email IS NOT NULL);
+CREATE INDEX stores_named ON stores USING gin (lower(((tenant_ref || ' '::text) || display_name)) gin_trgm_ops);
+CREATE INDEX stores_of_status ON stores USING btree (status, store_number DESC);
+CREATE UNIQUE INDEX stores_by_number ON stores USING btree (store_number DESC);
 create policy gate on stores for select to fd_gate using true;
 create policy operator on stores for select to fd_operator using true;
 create policy owner on stores for all to fd_owner using true with check true;
@@ -2276,7 +2487,7 @@ create table subscriptions (
   constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text, 'cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text]))),
   constraint subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint subscriptions_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table subscriptions owner to fd_owner;
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
@@ -2291,7 +2502,7 @@ grant select on subscriptions to fd_operator;
 
 create table variants (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   product_id uuid not null,
   sku text not null,
   label text,
@@ -2311,13 +2522,16 @@ create table variants (
   constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
   constraint variants_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table variants owner to fd_owner;
 alter table variants enable row level security;
 alter table variants force row level security;
+CREATE INDEX variants_named ON variants USING gin (tenant_ref, lower(sku) gin_trgm_ops);
 CREATE INDEX variants_of_product ON variants USING btree (tenant_ref, product_id, "position", id);
+CREATE INDEX variants_on_sale ON variants USING btree (tenant_ref, sku) WHERE (archived_at IS NULL);
 create policy operator on variants for select to fd_operator using true;
 create policy owner on variants for all to fd_owner using true with check true;
+create policy search on variants for select to fd_search using true;
 create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER search_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
 CREATE TRIGGER search_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
@@ -2325,6 +2539,9 @@ CREATE TRIGGER search_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS b
 grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
+grant select (product_id) on variants to fd_search;
+grant select (sku) on variants to fd_search;
+grant select (tenant_ref) on variants to fd_search;
 
 create table webhook_attempts (
   tenant_ref text not null,
@@ -2338,7 +2555,7 @@ create table webhook_attempts (
   constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
   constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
   constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt)
-);
+) partition by RANGE (delivery_id);
 alter table webhook_attempts owner to fd_owner;
 alter table webhook_attempts enable row level security;
 alter table webhook_attempts force row level security;
@@ -2352,7 +2569,7 @@ grant select on webhook_attempts to fd_operator;
 
 create table webhook_deliveries (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   subscription_id uuid not null,
   event_id uuid not null,
   event_type text not null,
@@ -2373,24 +2590,28 @@ create table webhook_deliveries (
   constraint webhook_deliveries_ladder_from_check CHECK ((ladder_from >= 0)),
   constraint webhook_deliveries_last_attempt_error_check CHECK ((length(last_attempt_error) <= 500)),
   constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
-  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
-  constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
-  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id)
-) with (fillfactor=50);
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text])))
+) partition by RANGE (id);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
+CREATE INDEX webhook_deliveries_by_id ON webhook_deliveries USING btree (id);
+CREATE INDEX webhook_deliveries_dead ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC) WHERE (dead_lettered_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (tenant_ref, event_id, subscription_id);
+CREATE INDEX webhook_deliveries_of_subscription ON webhook_deliveries USING btree (tenant_ref, subscription_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (tenant_ref, event_type, created_at DESC, id DESC);
 create policy operator on webhook_deliveries for select to fd_operator using true;
 create policy owner on webhook_deliveries for all to fd_owner using true with check true;
 create policy tenant on webhook_deliveries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER have_events AFTER INSERT ON webhook_deliveries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_deliveries_have_events();
 grant insert, select, update on webhook_deliveries to fd_app;
 grant insert, select, update on webhook_deliveries to fd_worker;
 grant select on webhook_deliveries to fd_operator;
 
 create table webhook_events (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   type text not null,
   data text,
   payload bytea,
@@ -2407,12 +2628,12 @@ create table webhook_events (
   constraint webhook_events_check3 CHECK (((erased_at IS NULL) OR ((payload IS NOT NULL) AND (erase_requested_at IS NOT NULL)))),
   constraint webhook_events_pkey PRIMARY KEY (tenant_ref, id),
   constraint webhook_events_sequence_check CHECK ((sequence > 0)),
-  constraint webhook_events_tenant_ref_sequence_key UNIQUE (tenant_ref, sequence),
   constraint webhook_events_type_check CHECK ((length(type) <= 100))
-);
+) partition by RANGE (id);
 alter table webhook_events owner to fd_owner;
 alter table webhook_events enable row level security;
 alter table webhook_events force row level security;
+CREATE INDEX webhook_events_feed ON webhook_events USING btree (tenant_ref, sequence) WHERE (sequence IS NOT NULL);
 CREATE INDEX webhook_events_of_customer ON webhook_events USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
 CREATE INDEX webhook_events_to_erase ON webhook_events USING btree (tenant_ref, id) WHERE ((erase_requested_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX webhook_events_unsealed ON webhook_events USING btree (tenant_ref, emitted_at, id) WHERE (payload IS NULL);
@@ -2488,7 +2709,7 @@ grant select on webhook_queue to fd_operator;
 
 create table webhook_subscriptions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   url text not null,
   description text,
   events text[] not null,
@@ -2514,12 +2735,39 @@ alter table webhook_subscriptions owner to fd_owner;
 alter table webhook_subscriptions enable row level security;
 alter table webhook_subscriptions force row level security;
 CREATE INDEX webhook_subscriptions_kept ON webhook_subscriptions USING btree (tenant_ref, created_at, id) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX webhook_subscriptions_by_id ON webhook_subscriptions USING btree (id);
 create policy operator on webhook_subscriptions for select to fd_operator using true;
 create policy owner on webhook_subscriptions for all to fd_owner using true with check true;
 create policy tenant on webhook_subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant insert, select, update on webhook_subscriptions to fd_app;
 grant select on webhook_subscriptions to fd_operator;
 grant select, update on webhook_subscriptions to fd_worker;
+
+create procedure fd_add_partition(IN parent text, IN suffix text, IN bounds text, IN belongs text, INOUT moved bigint)
+language plpgsql volatile as
+$$
+declare
+  part text := parent || '_' || suffix;
+  frozen boolean := exists (select from pg_trigger where tgrelid = parent::regclass and tgname = 'frozen');
+begin
+  execute format('create table %I (like %I including all)', part, parent);
+  execute format('alter table %I set (%s)', part, fd_partition_options(parent));
+  if belongs <> '' then
+    execute format('lock table %I in access exclusive mode', parent || '_default');
+    if frozen then execute format('alter table %I disable trigger user', parent || '_default'); end if;
+    execute format('with moved as (delete from %I where %s returning *) insert into %I select * from moved',
+                   parent || '_default', belongs, part);
+    get diagnostics moved = row_count;
+    if frozen then execute format('alter table %I enable trigger user', parent || '_default'); end if;
+  end if;
+  if frozen then call fd_freeze(part); end if;
+  execute format('alter table %I enable row level security, force row level security', part);
+  execute format('create policy tenant on %I to fd_app, fd_worker
+                  using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant())', part);
+  execute format('create policy owner on %I to fd_owner using (true) with check (true)', part);
+  execute format('alter table %I attach partition %I %s', parent, part, bounds);
+end $$;
+alter routine fd_add_partition(text,text,text,text,bigint) owner to fd_owner;
 
 create function fd_check_journal()
 returns trigger
@@ -2560,6 +2808,53 @@ grant execute on routine fd_clock() to fd_app;
 grant execute on routine fd_clock() to fd_operator;
 grant execute on routine fd_clock() to fd_worker;
 
+create function fd_deliveries_have_events()
+returns trigger
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
+$$
+begin
+  if exists (select from added d
+              where not exists (select from webhook_events e
+                                 where e.tenant_ref = d.tenant_ref and e.id = d.event_id)) then
+    raise exception 'a delivery has no event'
+      using errcode = 'foreign_key_violation', constraint = 'webhook_deliveries_event';
+  end if;
+  return null;
+end $$;
+alter routine fd_deliveries_have_events() owner to fd_owner;
+
+create function fd_delivery_id(event_id uuid, subscription_id uuid)
+returns uuid
+language sql immutable strict as
+$$
+  select (left(replace(event_id::text, '-', ''), 12) || '8' || substr(h, 1, 3)
+          || 'a' || substr(h, 4, 15))::uuid
+    from md5(event_id::text || subscription_id::text) as h
+$$;
+alter routine fd_delivery_id(uuid,uuid) owner to fd_owner;
+grant execute on routine fd_delivery_id(uuid,uuid) to fd_app;
+grant execute on routine fd_delivery_id(uuid,uuid) to fd_worker;
+
+create function fd_drop_month(parent text, wanted date)
+returns boolean
+language plpgsql volatile security definer set search_path=public, pg_temp as
+$$
+declare
+  part text;
+begin
+  select m.name into part from partition_months m where m.parent = fd_drop_month.parent and m.month = wanted;
+  if part is null or (wanted + interval '1 month') at time zone 'UTC' > now() - interval '28 days' then
+    return false;
+  end if;
+  perform set_config('lock_timeout', '1s', true);
+  execute format('lock table %I in access exclusive mode', parent);
+  if fd_month_must_stay(parent, wanted) then return false; end if;
+  execute format('drop table %I', part);
+  return true;
+end $$;
+alter routine fd_drop_month(text,date) owner to fd_owner;
+grant execute on routine fd_drop_month(text,date) to fd_worker;
+
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as
 $$
@@ -2574,6 +2869,51 @@ begin
   execute format('grant %s on %s to fd_worker', worker, target);
 end $$;
 alter routine fd_fence(regclass,text,text) owner to fd_owner;
+
+create function fd_filter_products(wanted text, wanted_status text, after_at timestamp with time zone, after_id uuid, page_limit integer, page_offset bigint, count_max integer)
+returns TABLE(ids uuid[], total integer)
+language plpgsql stable security definer set plan_cache_mode=force_custom_plan set search_path=public, pg_temp as
+$$
+declare
+  store    text := fd_tenant();
+  inside   text := '%' || regexp_replace(lower(wanted), '([\\%_])', '\\\1', 'g') || '%';
+  matching uuid[];
+begin
+  matching := array(
+    (select p.id from products p
+      where p.tenant_ref = store and lower(normalize(p.name || ' ' || p.slug)) like inside
+        and (wanted_status is null or p.status = wanted_status)
+      limit count_max)
+    union
+    (select p.id from variants v
+       join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
+      where v.tenant_ref = store and lower(v.sku) like inside
+        and (wanted_status is null or p.status = wanted_status)
+      limit count_max));
+  total := least(cardinality(matching), count_max);
+  if total < count_max then
+    ids := array(
+      select p.id from products p
+       where p.tenant_ref = store and p.id = any (matching)
+         and (after_id is null or (p.created_at, p.id) < (after_at, after_id))
+       order by p.created_at desc, p.id desc
+       limit page_limit offset page_offset);
+  else
+    ids := array(
+      select p.id from products p
+       where p.tenant_ref = store and (wanted_status is null or p.status = wanted_status)
+         and (after_id is null or (p.created_at, p.id) < (after_at, after_id))
+         and (lower(normalize(p.name || ' ' || p.slug)) like inside
+              or exists (select from variants v
+                          where v.tenant_ref = store and v.product_id = p.id
+                            and lower(v.sku) like inside))
+       order by p.created_at desc, p.id desc
+       limit page_limit offset page_offset);
+  end if;
+  return next;
+end $$;
+alter routine fd_filter_products(text,text,timestamp with time zone,uuid,integer,bigint,integer) owner to fd_search;
+grant execute on routine fd_filter_products(text,text,timestamp with time zone,uuid,integer,bigint,integer) to fd_app;
 
 create function fd_find_credential(wanted text)
 returns TABLE(tenant_ref text, id uuid, scopes text[], secret_hash bytea, active boolean)
@@ -2624,6 +2964,29 @@ begin
 end $$;
 alter routine fd_freeze(regclass) owner to fd_owner;
 
+create procedure fd_freeze_young(IN target regclass, IN written text, IN keep interval)
+language plpgsql volatile as
+$$
+begin
+  execute format('drop trigger if exists frozen on %s', target);
+  execute format('create trigger frozen before update or truncate on %s
+                  for each statement execute function fd_refuse_change()', target);
+  execute format('create trigger young before delete on %s
+                  for each row execute function fd_refuse_young(%L, %L)', target, written, keep);
+  execute format('grant delete on %s to fd_worker', target);
+end $$;
+alter routine fd_freeze_young(regclass,text,interval) owner to fd_owner;
+
+create function fd_id_floor(at timestamp with time zone)
+returns uuid
+language sql immutable as
+$$
+  select rpad(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0'), 32, '0')::uuid
+$$;
+alter routine fd_id_floor(timestamp with time zone) owner to fd_owner;
+grant execute on routine fd_id_floor(timestamp with time zone) to fd_app;
+grant execute on routine fd_id_floor(timestamp with time zone) to fd_worker;
+
 create function fd_keep_currency()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -2638,6 +3001,58 @@ begin
   return new;
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
+
+create function fd_make_month(parent text, month date)
+returns bigint
+language plpgsql volatile as
+$$
+declare
+  suffix text := to_char(month, 'YYYY_MM');
+  starts text;
+  ends text;
+  divider text;
+  moved bigint := 0;
+begin
+  if to_regclass(parent || '_' || suffix) is not null then return null; end if;
+  -- No statement may wait long behind the lock on the default partition; the loop tries again.
+  perform set_config('lock_timeout', '1s', true);
+  select t.divided_by,
+         case when t.by_id then fd_id_floor(m.starts)::text else m.starts::text end,
+         case when t.by_id then fd_id_floor(m.ends)::text else m.ends::text end
+    into divider, starts, ends
+    from partitioned_tables t,
+         (select month::timestamp at time zone 'UTC' as starts,
+                 (month + interval '1 month') at time zone 'UTC' as ends) as m
+   where t.name = parent;
+  call fd_add_partition(parent, suffix, format('for values from (%L) to (%L)', starts, ends),
+                        format('%I >= %L and %1$I < %3$L', divider, starts, ends), moved);
+  return moved;
+end $$;
+alter routine fd_make_month(text,date) owner to fd_owner;
+
+create function fd_make_partition(ahead integer, OUT made text, OUT misplaced bigint)
+returns record
+language plpgsql volatile security definer set search_path=public, pg_temp as
+$$
+declare
+  missing record;
+begin
+  misplaced := 0;
+  select t.name, n.month into missing
+    from partitioned_tables t,
+         (select (date_trunc('month', now() at time zone 'UTC') + make_interval(months => each))::date as month
+            from generate_series(0, least(ahead, 24)) as each) as n
+   where not exists (select from partition_months m where m.parent = t.name and m.month = n.month)
+   order by n.month, t.name
+   limit 1;
+  if missing.name is null then return; end if;
+  made := missing.name || ' ' || missing.month;
+  misplaced := fd_make_month(missing.name, missing.month);
+  -- Ids of version 4 may be in the range of a month that is still to come.
+  if missing.month > now() at time zone 'UTC' then misplaced := 0; end if;
+end $$;
+alter routine fd_make_partition(integer) owner to fd_owner;
+grant execute on routine fd_make_partition(integer) to fd_worker;
 
 create function fd_media_added()
 returns trigger
@@ -2659,6 +3074,61 @@ begin
   return null;
 end $$;
 alter routine fd_media_removed() owner to fd_owner;
+
+create function fd_misplaced_rows()
+returns bigint
+language plpgsql stable security definer set search_path=public, pg_temp as
+$$
+declare
+  divided record;
+  found bigint;
+  total bigint := 0;
+begin
+  for divided in select * from partitioned_tables loop
+    execute format('select count(*) from (select from %I where %I >= %L and %2$I < %4$L limit 1000) as seen',
+      divided.name || '_default', divided.divided_by,
+      case when divided.by_id then fd_id_floor(now() - interval '3 months')::text
+           else (now() - interval '3 months')::text end,
+      case when divided.by_id then fd_id_floor(now())::text else now()::text end) into found;
+    total := total + found;
+  end loop;
+  return total;
+end $$;
+alter routine fd_misplaced_rows() owner to fd_owner;
+grant execute on routine fd_misplaced_rows() to fd_worker;
+
+create function fd_month_must_stay(parent text, wanted date)
+returns boolean
+language sql stable as
+$$
+  select case parent
+    when 'webhook_deliveries' then
+      exists (select from webhook_queue q where q.delivery_id >= starts and q.delivery_id < ends)
+      or exists (select from webhook_lanes l, unnest(l.deliveries) as d (id) where d.id >= starts and d.id < ends)
+    when 'webhook_attempts' then has_deliveries
+    when 'webhook_events' then has_deliveries
+    else false end
+    from (select fd_id_floor(wanted::timestamp at time zone 'UTC') as starts,
+                 fd_id_floor((wanted + interval '1 month') at time zone 'UTC') as ends,
+                 exists (select from partition_months m
+                          where m.parent = 'webhook_deliveries' and m.month = wanted) as has_deliveries) as m
+$$;
+alter routine fd_month_must_stay(text,date) owner to fd_owner;
+grant execute on routine fd_month_must_stay(text,date) to fd_worker;
+
+create function fd_month_rows(parent text, wanted date)
+returns TABLE(tenant_ref text, total bigint)
+language plpgsql stable security definer set search_path=public, pg_temp as
+$$
+declare
+  part text;
+begin
+  select m.name into part from partition_months m where m.parent = fd_month_rows.parent and m.month = wanted;
+  if part is null then return; end if;
+  return query execute format('select tenant_ref, count(*) from %I group by tenant_ref order by 1', part);
+end $$;
+alter routine fd_month_rows(text,date) owner to fd_owner;
+grant execute on routine fd_month_rows(text,date) to fd_worker;
 
 create function fd_no_tenant()
 returns text
@@ -2699,11 +3169,34 @@ $$;
 alter routine fd_owned_stores(text) owner to fd_gate;
 grant execute on routine fd_owned_stores(text) to fd_app;
 
+create function fd_partition_options(parent text)
+returns text
+language sql immutable as
+$$
+  select case parent when 'webhook_deliveries' then 'fillfactor = 50, '
+                     when 'webhook_events' then 'fillfactor = 70, ' else '' end
+         || 'autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02, '
+            'autovacuum_vacuum_insert_scale_factor = 0.05'
+$$;
+alter routine fd_partition_options(text) owner to fd_owner;
+
 create function fd_queue_sealed()
 returns trigger
-language plpgsql volatile as
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
 $$
 begin
+  if exists (select from (select s.tenant_ref, min(s.sequence) as first, max(s.sequence) as last
+                            from sealed s
+                            join unsealed u on u.tenant_ref = s.tenant_ref and u.id = s.id
+                           where s.sequence is distinct from u.sequence
+                           group by s.tenant_ref) as numbered
+              where (select count(*) <> count(distinct e.sequence)
+                       from webhook_events e
+                      where e.tenant_ref = numbered.tenant_ref
+                        and e.sequence between numbered.first and numbered.last)) then
+    raise exception 'two events of a store would have the same number'
+      using errcode = 'unique_violation', constraint = 'webhook_events_sequence';
+  end if;
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at, attempt_count,
                              ladder_from)
   select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from
@@ -2725,6 +3218,18 @@ begin
   raise exception '% is append-only', tg_table_name using errcode = 'FD002';
 end $$;
 alter routine fd_refuse_change() owner to fd_owner;
+
+create function fd_refuse_young()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  if (to_jsonb(old) ->> tg_argv[0])::timestamptz > now() - tg_argv[1]::interval then
+    raise exception 'a row of % is too young to be deleted', tg_table_name using errcode = 'FD002';
+  end if;
+  return old;
+end $$;
+alter routine fd_refuse_young() owner to fd_owner;
 
 create function fd_search_config(language text)
 returns regconfig
@@ -2805,6 +3310,29 @@ alter routine fd_search_fold(text) owner to fd_owner;
 grant execute on routine fd_search_fold(text) to fd_app;
 grant execute on routine fd_search_fold(text) to fd_search;
 grant execute on routine fd_search_fold(text) to fd_worker;
+
+create function fd_search_forget(after text, count integer)
+returns TABLE(last_word text, looked_at bigint, deleted bigint)
+language sql volatile security definer set enable_seqscan=off set search_path=public, pg_temp as
+$$
+  with looked as materialized (
+    select w.word from search_words w
+     where w.tenant_ref = fd_tenant() and w.word > after
+     order by w.word
+     limit count
+  ), gone as (
+    delete from search_words w
+     using looked, stores s
+     where w.tenant_ref = fd_tenant() and w.word = looked.word and s.tenant_ref = fd_tenant()
+       and not exists (select from product_search p
+                        where p.tenant_ref = fd_tenant()
+                          and p.words @@ format('''%s/%s''', s.store_number, looked.word)::tsquery)
+    returning w.word
+  )
+  select (select max(word) from looked), (select count(*) from looked), (select count(*) from gone)
+$$;
+alter routine fd_search_forget(text,integer) owner to fd_search;
+grant execute on routine fd_search_forget(text,integer) to fd_worker;
 
 create function fd_search_learn()
 returns trigger
@@ -3241,3 +3769,15 @@ grant execute on routine fd_tenant() to fd_app;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
+
+create function fd_uuid()
+returns uuid
+language sql volatile as
+$$
+  select (overlay(lpad(to_hex(floor(date_part('epoch', clock_timestamp()) * 4096000)::bigint), 15, '0')
+                  placing '7' from 13 for 0)
+          || substr(gen_random_uuid()::text, 20))::uuid
+$$;
+alter routine fd_uuid() owner to fd_owner;
+grant execute on routine fd_uuid() to fd_app;
+grant execute on routine fd_uuid() to fd_worker;

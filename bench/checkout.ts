@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import pg from 'pg'
-import { Agent, request } from 'undici'
+import { type Checkouts, loadCheckouts } from './checkout-load.ts'
 import type { Figure, Sample, Subject } from './figure.ts'
 import { type Server, startServer } from './load.ts'
 import { placeOrders } from './pgbench.ts'
@@ -55,7 +54,15 @@ async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
       url,
       app,
       run: (server, pick, seconds = SECONDS) =>
-        withCpu(server, pid, () => load(server.url, variants, pick, seconds)),
+        withCpu(server, pid, () =>
+          loadCheckouts({
+            url: server.url,
+            storefrontToken: TOKEN,
+            pick: () => offerOf(variants, pick()),
+            seconds,
+            clients: CLIENTS,
+          }),
+        ),
       close: async () => {
         await app.stop()
         await stop()
@@ -67,7 +74,12 @@ async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
   }
 }
 
-async function withCpu(server: Server, pid: number, work: () => Promise<Load>): Promise<Run> {
+const offerOf = (variants: readonly string[], store: number) => ({
+  tenant: storeOf(store),
+  variant: variants[store] ?? '',
+})
+
+async function withCpu(server: Server, pid: number, work: () => Promise<Checkouts>): Promise<Run> {
   const used = async () => [(await server.usage()).cpuSeconds, (await serverCpuSeconds(pid)) ?? 0]
   const [node = 0, postgres = 0] = await used()
   const { orders, ...run } = await work()
@@ -199,48 +211,6 @@ const patience = ({ p50, p99 }: Run): Figure => ({
   floor: `at most 8 times the median of ${p50.toFixed(1)} ms`,
   holds: p99 < 8 * p50,
 })
-
-type Load = Pick<Run, 'perSecond' | 'p50' | 'p99'> & { orders: number }
-
-async function load(
-  url: string,
-  variants: readonly string[],
-  pick: () => number,
-  seconds: number,
-): Promise<Load> {
-  const agent = new Agent({ connections: CLIENTS })
-  const took: number[] = []
-  const began = performance.now()
-  const client = async (who: number) => {
-    while (performance.now() < began + seconds * 1_000) {
-      const store = pick()
-      const sent = performance.now()
-      const { statusCode, body } = await request(`${url}/v1/tenants/${storeOf(store)}/checkout`, {
-        dispatcher: agent,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-storefront-token': TOKEN,
-          'idempotency-key': randomUUID(),
-        },
-        body: JSON.stringify({
-          customer_ref: `shopper-${who}-${took.length}`,
-          items: [{ variant_id: variants[store], quantity: 1 }],
-          card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '999' },
-        }),
-      })
-      const text = await body.text()
-      if (statusCode !== 201) throw new Error(text)
-      took.push(performance.now() - sent)
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, (_, who) => client(who)))
-  const perSecond = took.length / ((performance.now() - began) / 1_000)
-  await agent.close()
-  took.sort((a, b) => a - b)
-  const at = (share: number) => took[Math.floor(took.length * share)] ?? 0
-  return { perSecond, p50: at(0.5), p99: at(0.99), orders: took.length }
-}
 
 /** Makes every flush of the log take so many microseconds, as on a slower disk. */
 async function setFlushDelay(url: string, microseconds: number): Promise<void> {

@@ -40,6 +40,11 @@ const CHECKS: readonly Check[] = [
     what: 'docs/configuration.md (npm run configuration writes it)',
     command: [node, 'scripts/configuration.ts', '--check'],
   },
+  {
+    name: 'retention',
+    what: 'the lives in docs/operations.md (npm run retention writes them)',
+    command: [node, 'scripts/retention.ts', '--check'],
+  },
 ]
 
 const USAGE = `usage: npm run check -- [check...]

@@ -10,6 +10,7 @@ import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
+import { ProductFragments } from './modules/catalog/product-fragments.ts'
 import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
 import { createSearchQueue } from './modules/catalog/search.ts'
@@ -143,6 +144,9 @@ function openGuards(runtime: Runtime, owners: identity.Identity) {
   })
 }
 
+/** The memory for products that lists are put together from, beside that of the live cache. */
+const FRAGMENT_SHARE = 1 / 8
+
 function publicRoutes(
   runtime: Runtime,
   deps: Deps,
@@ -150,11 +154,12 @@ function publicRoutes(
 ): Routes[] {
   const { config, database, cache, limits } = runtime
   const searchQueue = createSearchQueue(config.DATABASE_POOL_MAX)
+  const fragments = new ProductFragments(config.LIVE_CACHE_MB * 1_024 * 1_024 * FRAGMENT_SHARE)
   return [
     healthRoutes(runtime),
     identityRoutes.publicRoutes(deps.owners, limited),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
-    catalogPublicRoutes.publicRoutes({ database, cache, ...deps.catalog }),
+    catalogPublicRoutes.publicRoutes({ database, cache, fragments, ...deps.catalog }),
     searchRoutes.publicRoutes({ database, searchQueue, ...deps.catalog }),
     mediaRoutes.publicRoutes(database, deps.media),
     gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf }),
@@ -170,7 +175,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   entitlementRoutes.merchantRoutes,
   siteRoutes.merchantRoutes(runtime.scanner, deps.preview),
   domainRoutes.merchantRoutes(deps.domains),
-  ledgerRoutes.merchantRoutes,
+  ledgerRoutes.merchantRoutes(runtime.key('ledger verification')),
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
   fraudRoutes.merchantRoutes,

@@ -126,7 +126,12 @@ export const SETTINGS = {
   DATABASE_WORKER_URL: databaseUrl("the worker's login, if `DATABASE_URL` cannot create roles"),
   DATABASE_OPERATOR_URL: databaseUrl("the operator plane's login, in that case too"),
   DATABASE_DIRECT_URL: databaseUrl('for notifications, if `DATABASE_URL` is a connection pooler'),
-  LIVE_CACHE_MB: whole(256, 1, 65_536, 'memory of the live cache in each process, in MiB'),
+  LIVE_CACHE_MB: whole(
+    256,
+    1,
+    65_536,
+    'memory of the live cache in each process, in MiB; products as JSON take up to an eighth more',
+  ),
   DNS_SERVERS: list(
     'addresses, each with an optional port',
     'the DNS servers for domains and webhook hosts; empty: those of the system',
@@ -178,6 +183,30 @@ export const SETTINGS = {
     ...optional('unset: the default sources of AWS'),
     secret: true as const,
   },
+  RETENTION_WEBHOOK_DAYS: whole(
+    90,
+    30,
+    36_500,
+    'days that events, deliveries and attempts are kept',
+  ),
+  RETENTION_AUDIT_DAYS: whole(1_095, 365, 36_500, 'days that the audit log is kept'),
+  RETENTION_TIMELINE_DAYS: whole(
+    0,
+    0,
+    36_500,
+    'days that timelines of orders are kept, at least 366; 0: for good',
+  ),
+  RETENTION_FRAUD_DAYS: whole(730, 30, 36_500, 'days that fraud decisions are kept'),
+  RETENTION_MAIL_DAYS: whole(30, 1, 36_500, 'days that mails are kept'),
+  RETENTION_GATEWAY_EVENT_DAYS: whole(400, 60, 36_500, 'days that provider events are kept'),
+  RETENTION_COMPARISON_DAYS: whole(400, 60, 36_500, 'days that compared days of payments are kept'),
+  RETENTION_RESERVATION_DAYS: whole(90, 7, 36_500, 'days that released reservations are kept'),
+  RETENTION_SITE_VERSIONS: whole(500, 10, 1_000_000, 'the newest versions of a site that are kept'),
+  RETENTION_ARCHIVE: oneOf(
+    'off',
+    ['off', 'on'],
+    'whether rows are written to the blob store before they are dropped, see operations',
+  ),
   SMTP_URL: {
     ...url(['smtp', 'smtps'], 'the SMTP server; unset: mail stays in the table `mails`'),
     secret: true as const,
@@ -195,6 +224,12 @@ export const SETTINGS = {
     'info',
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'the lowest level that is logged',
+  ),
+  HISTORY_CHECK_DAYS: whole(
+    7,
+    1,
+    365,
+    'within how many days every old journal and stock movement is checked again',
   ),
   METRICS_PORT: whole(0, 0, 65_535, 'the port of the Prometheus metrics; 0: none'),
 } satisfies Record<string, Setting<unknown>>

@@ -7,6 +7,12 @@ import { findPending, listApplied, readMigrations } from './db/migrate.ts'
 import { LOGIN_ROLES, NOLOGIN_ROLES } from './db/roles.ts'
 import { listRoles, readClock, readVersion } from './db/server-facts.ts'
 import {
+  listBloatedTables,
+  listMissingPartitions,
+  listUnusedIndexes,
+  type StorageLimits,
+} from './db/storage-facts.ts'
+import {
   type Breach,
   listUnprotectedTables,
   listUnsafePolicies,
@@ -18,8 +24,17 @@ export interface Finding {
   check: string
   ok: boolean
   detail: string
-  /** What to do about it. Empty when the check passed. */
+  /** What to do about it. Empty when the check passed; a check that passed with advice is a warning. */
   advice: string
+}
+
+/** Counts stores by the state of their ledger's verification. */
+export interface LedgerSummary {
+  stores: number
+  faulty: number
+  missing: number
+  late: number
+  postponed: number
 }
 
 export interface DoctorOptions {
@@ -33,8 +48,12 @@ export interface DoctorOptions {
   hasSecrets?: boolean
   /** Checks that the counters of the rate limiter answer. */
   pingLimiter?: () => Promise<unknown>
+  /** Reads what the verification of the ledgers has found. */
+  summarizeLedgers?: () => Promise<LedgerSummary>
   /** The least free disk space that passes. */
   diskMinBytes?: number
+  /** What is too little for a finding about bloat and unused indexes. */
+  storageLimits?: StorageLimits
   /** The time of this process in milliseconds. */
   now?: () => number
 }
@@ -42,6 +61,8 @@ export interface DoctorOptions {
 const CLOCK_MAX_MS = 2_000
 const GIB = 1_073_741_824
 const VERSION_MIN = 150_000
+/** A hundred thousand rows are some ten megabytes; in a month every index has had its use. */
+const STORAGE_LIMITS: StorageLimits = { rowsMin: 100_000, statisticsDays: 30 }
 /** The longest wait for an answer. */
 const ANSWER_MS = 5_000
 
@@ -61,8 +82,11 @@ export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
     await reportFailure('data folder', () => examineFolder(options.dataDir)),
     await reportFailure('secrets', () => examineSecrets(options)),
   ]
-  const { pingLimiter } = options
+  const { pingLimiter, summarizeLedgers } = options
   if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
+  if (summarizeLedgers) {
+    findings.push(await reportFailure('ledger', () => examineLedgers(summarizeLedgers)))
+  }
   return findings
 }
 
@@ -74,7 +98,8 @@ export function printDoctor(
   const width = Math.max(...findings.map(({ check }) => check.length))
   for (const { check, ok, detail, advice } of findings) {
     const rest = advice === '' ? detail : `${detail}. ${advice}`
-    write(`${ok ? 'ok  ' : 'FAIL'}  ${check.padEnd(width)}  ${rest}\n`)
+    const state = ok ? (advice === '' ? 'ok  ' : 'warn') : 'FAIL'
+    write(`${state}  ${check.padEnd(width)}  ${rest}\n`)
   }
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
@@ -109,6 +134,7 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
       await reportFailure('row level security', () => examineIsolation(client)),
       await reportFailure('migrations', () => examineMigrations(client)),
       await reportFailure('clock', () => examineClock(client, readTime)),
+      ...(await examineStorage(client, options.storageLimits ?? STORAGE_LIMITS)),
     ]
   } finally {
     await client.end().catch(() => {})
@@ -173,7 +199,7 @@ async function examineRoles(client: pg.Client): Promise<Finding> {
 }
 
 async function examineIsolation(client: pg.Client): Promise<Finding> {
-  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, withoutStore: {} }
+  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, withoutStore: {}, ownerFunctions: {} }
   const breaches: Breach[] = [
     ...(await listUnprotectedTables(client, exceptions)),
     ...(await listUnsafePolicies(client, exceptions)),
@@ -217,6 +243,39 @@ async function examineClock(client: pg.Client, readTime: () => number): Promise<
   return fail('clock', detail, 'Synchronise the clocks of both machines by NTP')
 }
 
+/** What a database lacks, or has too much of, after it has run for long. Not before it is migrated. */
+async function examineStorage(client: pg.Client, limits: StorageLimits): Promise<Finding[]> {
+  const { rows } = await client.query("select to_regclass('partition_months') is not null as there")
+  if (!rows[0]?.there) return []
+  return [
+    await reportFailure('partitions', async () => {
+      const missing = await listMissingPartitions(client)
+      const advice = 'Check that a worker runs: its loop "partitions" makes them'
+      if (missing.length > 0) return fail('partitions', `missing: ${missing.join(', ')}`, advice)
+      return pass('partitions', 'made for this month and the next')
+    }),
+    await reportFailure('bloat', async () =>
+      warnOf('bloat', await listBloatedTables(client, limits), {
+        none: 'no big table has many dead rows',
+        advice: 'Run "vacuum" on them, and look for transactions that stay open for long',
+      }),
+    ),
+    await reportFailure('indexes', async () =>
+      warnOf('indexes', await listUnusedIndexes(client, limits), {
+        none: 'none of a big table is known to be unused',
+        advice: 'Nothing reads them: report them, so that a migration drops them',
+      }),
+    ),
+  ]
+}
+
+const warnOf = (
+  check: string,
+  facts: readonly string[],
+  { none, advice }: { none: string; advice: string },
+): Finding =>
+  facts.length === 0 ? pass(check, none) : { ...pass(check, facts.join(', ')), advice }
+
 async function examineDisk({ dataDir, diskMinBytes = GIB }: DoctorOptions): Promise<Finding> {
   const { bavail, bsize } = await statfs(dataDir)
   const free = bavail * bsize
@@ -259,6 +318,26 @@ async function examineSecrets(options: DoctorOptions): Promise<Finding> {
   }
   if (hasSecrets) return pass('secrets', detail)
   return fail('secrets', `${path} does not contain the three secrets`, 'Restore it from the backup')
+}
+
+/** Late stores are no fault: the doctor may examine an installation that is stopped. */
+async function examineLedgers(summarize: () => Promise<LedgerSummary>): Promise<Finding> {
+  const { stores, faulty, missing, late, postponed } = await summarize()
+  if (faulty > 0) {
+    const advice =
+      'Run verify-ledger, and see "A ledger that does not verify" in docs/operations.md'
+    return fail('ledger', `${faulty} of ${stores} do not verify`, advice)
+  }
+  if (missing + postponed > 0) {
+    const detail = `${missing} have no record of their verification, ${postponed} are put off`
+    return fail(
+      'ledger',
+      detail,
+      'The table ledger_verified was changed by hand: run verify-ledger',
+    )
+  }
+  const waiting = late === 0 ? '' : `, ${late} wait for a worker`
+  return pass('ledger', `no fault is known in ${stores}${waiting}`)
 }
 
 async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {

@@ -14,6 +14,7 @@ import { printDoctor, runDoctor } from './doctor.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
+import { summarizeVerification } from './modules/ledger/verify-whole.ts'
 import { closeAll } from './platform/close-all.ts'
 import { createLogger } from './platform/log.ts'
 import { releaseMemory } from './platform/memory.ts'
@@ -23,8 +24,8 @@ import { startWorker } from './worker.ts'
 
 /**
  * The roles of the process. `serve` is API, worker and storefront in one; `api`, `worker` and
- * `storefront` run each alone; `migrate`, `seed` and `doctor` end when they are done. `listen` is
- * for developers of webhook receivers, and needs no database.
+ * `storefront` run each alone; `migrate`, `seed`, `doctor` and `verify-ledger` end when they are
+ * done. `listen` is for developers of webhook receivers, and needs no database.
  */
 const ROLES = [
   'serve',
@@ -34,12 +35,16 @@ const ROLES = [
   'migrate',
   'seed',
   'doctor',
+  'verify-ledger',
   'listen',
 ] as const
 type Role = (typeof ROLES)[number]
 
 /** How long a stop may take. A supervisor that kills after 15 s never needs to. */
 const STOP_MS = 14_000
+
+/** A ledger that waits longer for its verification has no worker. */
+const LATE_SECONDS = 900
 
 /** The longest wait between two attempts to reach the database. */
 const WAIT_MAX_MS = 3_000
@@ -111,6 +116,7 @@ async function run(self: Process, role: Role): Promise<void> {
   const url = await findDatabase(self)
   if (role === 'migrate') await migrate({ url, secretKey: self.secrets.SECRET_KEY })
   else if (role === 'doctor') await examine(self, url)
+  else if (role === 'verify-ledger') await verifyLedger(self, url)
   else return serve(self, role, url)
   await close(self)
 }
@@ -244,8 +250,17 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
   closers.push(() => runtime.close())
   const pingLimiter = () => runtime.limits.ping()
-  const findings = await runDoctor({ url: databaseUrl, dataDir: config.DATA_DIR, pingLimiter })
-  process.exitCode = printDoctor(findings)
+  const summarizeLedgers = () =>
+    summarizeVerification(runtime.operatorDatabase.global, LATE_SECONDS, config.HISTORY_CHECK_DAYS)
+  const options = { url: databaseUrl, dataDir: config.DATA_DIR, pingLimiter, summarizeLedgers }
+  process.exitCode = printDoctor(await runDoctor(options))
+}
+
+async function verifyLedger({ config, secrets, logger, closers }: Process, databaseUrl: string) {
+  const { readVerifyOptions, verifyLedgers } = await import('./verify-ledger.ts')
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
+  closers.push(() => runtime.close())
+  process.exitCode = await verifyLedgers(runtime, readVerifyOptions(process.argv.slice(3)))
 }
 
 const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean> =>

@@ -9,8 +9,9 @@ import * as gateway from './modules/gateway/jobs.ts'
 import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
-import * as inventory from './modules/inventory/jobs.ts'
+import { createRecount } from './modules/inventory/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
+import { createVerification } from './modules/ledger/verify-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
@@ -25,13 +26,15 @@ import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, sendDue } from './platform/mail.ts'
-import { deleteHandled, deliverDue, type Handler } from './platform/outbox.ts'
+import { createOutboxWorker, deleteHandled, type Handler } from './platform/outbox.ts'
+import { dropOldMonths, makePartitions } from './platform/partitions.ts'
+import { createWordPruning, pruneOldRows } from './platform/prune.ts'
+import { MONTHS_LOOP, SLICES_LOOP } from './platform/retention.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 /** The handlers of internal events. An event of another type counts as handled. */
 export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'logger'>) {
@@ -53,6 +56,14 @@ export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const handlers = handlersOf(runtime)
   const comparePayments = createComparison({ database, payments, clock })
+  const verifyLedgers = createVerification({
+    database,
+    key: runtime.key('ledger verification'),
+    days: config.HISTORY_CHECK_DAYS,
+    logger,
+    onStep: runtime.metrics?.countLedger,
+  })
+  const recountStock = createRecount({ database, logger, days: config.HISTORY_CHECK_DAYS })
   const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
@@ -60,8 +71,10 @@ export function startWorker(runtime: Runtime): Worker {
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
     startLoop({ name, everyMs, step, logger })
+  const outbox = createOutboxWorker({ database, handlers, onFree: () => outboxLoop.wake() })
+  const outboxLoop = loop('outbox', SECOND, outbox.step)
   const loops = [
-    loop('outbox', SECOND, (signal) => deliverDue(database, handlers, { slots: 20, signal })),
+    outboxLoop,
     loop('outbox upkeep', HOUR, () => deleteHandled(database)),
     loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
@@ -71,12 +84,13 @@ export function startWorker(runtime: Runtime): Worker {
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
     loop('ledger numbering', SECOND, (signal) => ledger.chainNewJournals(database, signal)),
+    loop('ledger verification', 5 * SECOND, verifyLedgers),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
-    loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
+    loop('stock recount', MINUTE, recountStock),
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
@@ -92,12 +106,26 @@ export function startWorker(runtime: Runtime): Worker {
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
+  loops.push(...startRetention(runtime, loop))
   const dispatch = startDispatch(runtime, loop)
   runtime.notifier.listen()
-  return stopTogether([...loops, ...dispatch.loops], dispatch.drain, logger)
+  return stopTogether([...loops, ...dispatch.loops], [outbox.drain, dispatch.drain], logger)
 }
 
 type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
+
+/** Starts the loops that make partitions ahead, and drop or delete what is old. */
+function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop: StartLoop) {
+  const archive = config.RETENTION_ARCHIVE === 'on' ? blobs : null
+  const deps = { database: workerDatabase, periods: config, archive, logger }
+  const pruneWords = createWordPruning(workerDatabase)
+  return [
+    loop('partitions', HOUR, (signal) => makePartitions(workerDatabase, logger, signal)),
+    loop(MONTHS_LOOP, HOUR, (signal) => dropOldMonths(deps, signal)),
+    loop(SLICES_LOOP, HOUR, (signal) => pruneOldRows(deps, signal)),
+    loop('search words', HOUR, pruneWords),
+  ]
+}
 
 /**
  * Starts the loops that number and send events. A new event is numbered at once and then sent; the
@@ -131,11 +159,11 @@ export interface Worker {
   stop(): Promise<void>
 }
 
-function stopTogether(loops: Loop[], drain: () => Promise<void>, logger: Logger): Worker {
+function stopTogether(loops: Loop[], drains: (() => Promise<void>)[], logger: Logger): Worker {
   return {
     async stop() {
       await Promise.all(loops.map((each) => each.stop()))
-      await drain()
+      await Promise.all(drains.map((drain) => drain()))
       logger.info('the worker has stopped')
     },
   }

@@ -27,6 +27,9 @@ const PAGES: Record<string, PageHandler> = {
   '/robots.txt': catalog.robots,
 }
 
+/** A part of a large sitemap. */
+const SITEMAP_PART = /^\/sitemap-([1-9]\d{0,4})\.xml$/
+
 /** Pages of one product, one collection or one order. */
 const NAMED_PAGE = /^\/(products|collections|orders)\/([^/]{1,600})$/
 
@@ -44,6 +47,8 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   const { pathname } = context.url
   const handler = Object.hasOwn(PAGES, pathname) ? PAGES[pathname] : undefined
   if (handler !== undefined) return handler(context)
+  const [, part] = SITEMAP_PART.exec(pathname) ?? []
+  if (part !== undefined) return catalog.sitemapPart(context, Number(part))
   const [, kind, encoded = ''] = NAMED_PAGE.exec(pathname) ?? []
   const name = decodeName(encoded)
   if (name === null || kind === undefined) return notFoundPage(context)

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { expireDue } from '../src/modules/gift-cards/jobs.ts'
 import { collectableAssets } from '../src/modules/media/queries.ts'
-import { deliverDue, publish } from '../src/platform/outbox.ts'
+import { publish } from '../src/platform/outbox.ts'
 import { type Caller, openTestApp } from './harness/app.ts'
+import { deliverDue } from './harness/outbox.ts'
 import { URL as COUPONS, createCoupon } from './modules/marketing/setup.ts'
 
 const DAY_MS = 86_400_000

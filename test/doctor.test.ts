@@ -70,6 +70,14 @@ const FAULTS: Record<string, Fault> = {
     check: 'migrations',
     detail: /newer than this program/,
   },
+  'a partition that is missing': {
+    cause: `do $$ begin execute (select format('alter table audit_log_%s rename to kept_month',
+                                               to_char(now() at time zone 'UTC', 'YYYY_MM'))); end $$`,
+    repair: `do $$ begin execute (select format('alter table kept_month rename to audit_log_%s',
+                                                to_char(now() at time zone 'UTC', 'YYYY_MM'))); end $$`,
+    check: 'partitions',
+    detail: /^missing: audit_log of \d{4}-\d{2}$/,
+  },
   'a migration that is pending': {
     cause: `alter table schema_migrations rename to kept;
             create table schema_migrations as select * from kept where version <> 2`,
@@ -97,7 +105,33 @@ test('the doctor finds', async (t: TestContext) => {
       findings.filter(({ ok }) => !ok),
       [],
     )
-    assert.equal(findings.length, 10)
+    assert.equal(findings.length, 13)
+  })
+
+  await t.test('bloat and unused indexes, as warnings', async () => {
+    await query(
+      url,
+      `create table parts (tenant_ref text not null, id integer, primary key (tenant_ref, id))
+         with (autovacuum_enabled = false);
+       create index parts_unused on parts (tenant_ref);
+       alter table parts enable row level security, force row level security;
+       insert into parts select 'acme', n from generate_series(1, 200) n;
+       delete from parts where id <= 100;
+       select pg_stat_force_next_flush();`,
+    )
+    const storageLimits = { rowsMin: 50, statisticsDays: 0 }
+    const findings = await runDoctor({ ...options, storageLimits })
+    const lines: string[] = []
+    printDoctor(
+      findings.filter(({ check }) => ['bloat', 'indexes'].includes(check)),
+      (line) => lines.push(line),
+    )
+    await query(url, 'drop table parts')
+    assert.match(
+      lines[0] ?? '',
+      /^warn {2}bloat .*parts: 100 dead rows beside 100, last autovacuum never/,
+    )
+    assert.match(lines[1] ?? '', /^warn {2}indexes .*parts_unused on parts/)
   })
 
   for (const [name, { cause, repair, check, detail }] of Object.entries(FAULTS)) {
@@ -152,6 +186,17 @@ test('the doctor finds', async (t: TestContext) => {
     assert.deepEqual(await listFailures({ ...options, pingLimiter: refuse }), {
       limiter: cause.message,
     })
+  })
+
+  await t.test('ledgers that do not verify, or whose record was tampered with', async () => {
+    const sound = { stores: 5, faulty: 0, missing: 0, late: 2, postponed: 0 }
+    const look = (change: object) =>
+      listFailures({ ...options, summarizeLedgers: async () => ({ ...sound, ...change }) })
+    assert.deepEqual(await look({}), {}, 'an installation that is stopped has late ones')
+    assert.deepEqual(await look({ faulty: 1 }), { ledger: '1 of 5 do not verify' })
+    for (const change of [{ missing: 1 }, { postponed: 1 }]) {
+      assert.match((await look(change)).ledger ?? '', /no record of their verification/)
+    }
   })
 
   await t.test('a server that does not answer, and still looks at the rest', async () => {

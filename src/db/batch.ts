@@ -7,6 +7,7 @@ import { types } from './wire-types.ts'
 const setTenant = sql`set_config('app.tenant', ${''}, true)`
 const setOffset = sql`set_config('app.clock_offset', ${''}, true)`
 const setAsyncCommit = sql`set_config('synchronous_commit', 'off', true)`
+const setGenericPlan = sql`set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 /**
  * Makes the statement that sets a store for a transaction. There are two texts, so that a
@@ -29,6 +30,12 @@ export const setTenantConfig = tenantStatement(
 export const setTenantAsyncCommit = tenantStatement(
   prepare(sql`select ${setTenant}, ${setAsyncCommit}`),
   prepare(sql`select ${setTenant}, ${setOffset}, ${setAsyncCommit}`),
+)
+
+/** The same, for a statement that one plan serves for every store: planning takes longer than running. */
+export const setTenantAsyncGeneric = tenantStatement(
+  prepare(sql`select ${setTenant}, ${setAsyncCommit}, ${setGenericPlan}`),
+  prepare(sql`select ${setTenant}, ${setOffset}, ${setAsyncCommit}, ${setGenericPlan}`),
 )
 
 /** A statement as it is sent, and the callbacks for its result. */
@@ -253,4 +260,11 @@ export async function sendTogether(
   client.query(new Batch(sent, timeoutMs) as unknown as pg.Submittable)
   const results = await awaitAll(sent.map(({ promise }) => promise))
   return results.at(-1) as Result
+}
+
+/** Sends what this turn of the event loop writes to the connection as one packet, and not as many. */
+export function writeTogether(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: Wire }).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
 }

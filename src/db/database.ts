@@ -1,6 +1,13 @@
 import type pg from 'pg'
 import { type Clock, moveClock, systemClock } from '../kernel/clock.ts'
-import { openBatch, sendTogether, setTenantAsyncCommit, setTenantConfig } from './batch.ts'
+import {
+  openBatch,
+  sendTogether,
+  setTenantAsyncCommit,
+  setTenantAsyncGeneric,
+  setTenantConfig,
+  writeTogether,
+} from './batch.ts'
 import { isRetryable, keepsConnectionUsable } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
@@ -113,6 +120,16 @@ export class TenantDb extends Db {
     return result
   }
 
+  /**
+   * Reads with many statements that all see the same moment, so that a sum can be made of slices.
+   * Nothing can be written, and no lock is taken.
+   */
+  snapshot<T>(name: string, read: (db: Db) => Promise<T>): Promise<T> {
+    return inTransaction(this.#pool, name, [ONE_MOMENT, this.#enter()], (send) =>
+      read(new Db(this.tenant, this.clock, send)),
+    )
+  }
+
   #enter(): pg.QueryConfig {
     return setTenantConfig(this.tenant, this.#clockOffsetMs)
   }
@@ -175,6 +192,36 @@ export class Database {
     return new TenantDb(this.#shared, { tenant, clockOffsetMs, admit })
   }
 
+  /**
+   * Sends single statements of many stores over one connection, without waiting for the answers in
+   * between. Each is a transaction of its own within its store, has one plan for all stores, and its
+   * commit does not wait for the disk (`TenantDb.asyncCommit`). Not for statements that may wait for a
+   * lock: those behind them would wait as well.
+   */
+  async pipelineAsyncCommits<T>(work: (tenant: (ref: string) => Db) => Promise<T>): Promise<T> {
+    const { pool, clock } = this.#shared
+    const client = await checkOut(pool)
+    let isUsable = true
+    const tenant = (ref: string) => {
+      const offsetMs = this.#clockOffsets(ref)
+      const opening = setTenantAsyncGeneric(ref, offsetMs)
+      return new Db(ref, moveClock(clock, offsetMs), async (query) => {
+        try {
+          return await sendTogether(client, [opening, query])
+        } catch (error) {
+          isUsable &&= keepsConnectionUsable(error)
+          throw error
+        }
+      })
+    }
+    try {
+      writeTogether(client)
+      return await work(tenant)
+    } finally {
+      client.release(!isUsable)
+    }
+  }
+
   /** Throws unless the database answers. */
   async ping(): Promise<void> {
     await this.global.run(sql`select 1`)
@@ -195,6 +242,7 @@ const admitAll: Admit = (_kind, work) => work()
 
 const BEGIN = prepare(sql`begin`)
 const COMMIT = prepare(sql`commit`)
+const ONE_MOMENT = prepare(sql`set transaction isolation level repeatable read, read only`)
 const ROLLBACK = { text: 'rollback' }
 
 /** Sends statements that need no transaction block, because they share one Sync. */

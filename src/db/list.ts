@@ -7,6 +7,12 @@ import { join, type Runner, type Sql, sql } from './sql.ts'
 /** Up to this many rows are counted. The time of a count grows with the rows, a page's does not. */
 const COUNTED_MAX = 10_000
 
+/**
+ * In the text, not a value: a plan for any number expects a tenth of the rows, seems cheaper than
+ * one for this number, and is kept.
+ */
+const countedLimit = sql`limit 10001`
+
 /** A column that a list is ordered by. Never null. */
 export interface KeyColumn {
   name: Sql
@@ -67,6 +73,11 @@ export interface List<S extends TObject> {
   /** Which rows the caller may see: those of a store. */
   scope: Sql
   filters: readonly Sql[]
+  /**
+   * Conditions of which each row of the list meets exactly one, where no single index has all of
+   * them. Each has an index in the order of the key, or few rows.
+   */
+  parts?: readonly Sql[]
   /** In this order an index has the rows. Together with the scope the columns are unique. */
   key: readonly KeyColumn[]
   /** Greatest key first. */
@@ -131,15 +142,25 @@ function pageOf<S extends TObject>(list: List<S>, { limit, offset, after }: Page
       keyOf(name).map((column) => (descending ? sql`${column} desc` : column)),
       ', ',
     )
-  const chosen = [...matching(list), ...(after === undefined ? [] : [following(list, after)])]
+  const later = after === undefined ? [] : [following(list, after)]
+  const keysIn = (part: readonly Sql[], rows: Sql) => sql`
+    select ${join(keyOf(as), ', ')}
+      from ${table} as ${as}
+     where ${join([...matching(list), ...part, ...later], ' and ')}
+     order by ${ordered(as)}
+     ${rows}`
+  const onPage = sql`limit ${limit + 1} offset ${offset}`
+  const chosen =
+    list.parts === undefined
+      ? keysIn([], onPage)
+      : sql`select ${join(keyOf(sql`part`), ', ')}
+              from (${unionOf(list.parts, (part) => keysIn([part], sql`limit ${offset + limit + 1}`))}) as part
+             order by ${ordered(sql`part`)}
+             ${onPage}`
   const written = key.map(({ name, type }) => KEY_TYPES[type].write(sql`${as}.${name}`))
   return sql`
     select ${columns}, json_build_array(${join(written, ', ')}) as list_key
-      from (select ${join(keyOf(as), ', ')}
-              from ${table} as ${as}
-             where ${join(chosen, ' and ')}
-             order by ${ordered(as)}
-             limit ${limit + 1} offset ${offset}) as chosen
+      from (${chosen}) as chosen
       join ${table} as ${as}
         on ${scope} and (${join(keyOf(as), ', ')}) = (${join(keyOf(sql`chosen`), ', ')})
       ${joins}
@@ -150,6 +171,12 @@ const matching = ({ scope, filters }: Pick<List<TObject>, 'scope' | 'filters'>) 
   scope,
   ...filters,
 ]
+
+const unionOf = (parts: readonly Sql[], select: (part: Sql) => Sql): Sql =>
+  join(
+    parts.map((part) => sql`(${select(part)})`),
+    ' union all ',
+  )
 
 /** The rows after the one that the cursor names: one comparison of all columns, as the index has them. */
 function following({ as, key, descending }: Omit<List<TObject>, 'shape'>, after: string): Sql {
@@ -191,23 +218,31 @@ async function countRows<S extends TObject>(
 ): Promise<Pick<ShownPage, 'total' | 'total_is_estimate'>> {
   const isEnd = after === undefined && !hasMore && (read > 0 || offset === 0)
   if (isEnd) return { total: offset + read }
-  const from = sql`from ${list.table} as ${list.as} where ${join(matching(list), ' and ')}`
   const { counted } = await db.one(
     Type.Object({ counted: Type.Integer() }),
-    sql`select count(*)::int as counted from (select ${from} limit ${COUNTED_MAX + 1}) as counted_rows`,
+    sql`select count(*)::int as counted from (${rowsOf(list, countedLimit)}) as counted_rows`,
   )
   const least = Math.max(counted, read === 0 ? 0 : offset + read + (hasMore ? 1 : 0))
   if (counted <= COUNTED_MAX) return { total: least }
   // Past the last page nothing is to come, and a reader may stop.
   const most = after === undefined && !hasMore ? Math.max(least, offset) : Number.MAX_SAFE_INTEGER
-  const estimate = await estimateRows(db, from)
+  const estimate = await estimateRows(db, rowsOf(list, sql``))
   return { total: Math.min(Math.max(estimate, least), most), total_is_estimate: true }
 }
 
-async function estimateRows(db: Runner, from: Sql): Promise<number> {
+/** A row with nothing in it for each row of the list. */
+function rowsOf(list: Omit<List<TObject>, 'shape'>, atMost: Sql): Sql {
+  const rowsIn = (part: readonly Sql[]) => sql`
+    select 1 from ${list.table} as ${list.as}
+     where ${join([...matching(list), ...part], ' and ')} ${atMost}`
+  if (list.parts === undefined) return rowsIn([])
+  return sql`select 1 from (${unionOf(list.parts, (part) => rowsIn([part]))}) as part ${atMost}`
+}
+
+async function estimateRows(db: Runner, rows: Sql): Promise<number> {
   const plan = await db.one(
     Type.Object({ 'QUERY PLAN': Type.Array(Type.Object({ Plan: Type.Object({}) })) }),
-    sql`explain (format json) select ${from}`,
+    sql`explain (format json) ${rows}`,
   )
   const [explained] = plan['QUERY PLAN'] as { Plan: { 'Plan Rows': number } }[]
   return Math.round(explained?.Plan['Plan Rows'] ?? 0)

@@ -94,10 +94,10 @@ const SEQUENCES = paragraphs(`
     join pg_roles o on o.oid = c.relowner
    where ${outsideExtension('pg_class', 'c')}`)
 
-/** Our tables and views. */
+/** Our tables and views. Partitions are left out: which there are depends on the month. */
 const RELATIONS = `
   pg_class c join pg_namespace n on n.oid = c.relnamespace
-   where c.relkind in ('r', 'p', 'v', 'm') and c.relpersistence <> 't'
+   where c.relkind in ('r', 'p', 'v', 'm') and c.relpersistence <> 't' and not c.relispartition
      and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg\\_toast%'
      and ${outsideExtension('pg_class', 'c')}`
 
@@ -131,7 +131,7 @@ const CONSTRAINTS = `
 /** What follows a table. A leading digit keeps each kind together. */
 const ATTACHMENTS = `
   select x.indrelid::regclass::text as object,
-         '2' || replace(pg_get_indexdef(x.indexrelid), ' ON public.', ' ON ') || ';' as line
+         '2' || replace(replace(pg_get_indexdef(x.indexrelid), ' ON ONLY ', ' ON '), ' ON public.', ' ON ') || ';' as line
     from pg_index x
    where not exists (select from pg_constraint k
                       where k.conindid = x.indexrelid and k.contype in ('p', 'u', 'x'))
@@ -164,7 +164,7 @@ const TABLES = `
   select c.oid::regclass::text as object, c.relkind, c.relpersistence, o.rolname as owner,
          c.relrowsecurity as enabled, c.relforcerowsecurity as forced,
          case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid) end as definition,
-         array_to_string(c.reloptions, ', ') as options,
+         array_to_string(c.reloptions, ', ') as options, pg_get_partkeydef(c.oid) as divided,
          ${grants('c.relacl', 'r', 'c.relowner', 'c.oid::regclass')} as grants
     from (select c.* from ${RELATIONS}) as c
     join pg_roles o on o.oid = c.relowner`
@@ -178,6 +178,8 @@ interface Table {
   forced: boolean
   definition: string | null
   options: string | null
+  /** How the rows are divided into partitions. */
+  divided: string | null
   grants: string
 }
 
@@ -212,12 +214,13 @@ function writeTable(table: Table, lines: string[], attachments: string[]): strin
     return `create ${kind} ${name}${options} as\n${table.definition}\nalter ${kind} ${name} owner to ${table.owner};${table.grants}`
   }
   const kind = table.relpersistence === 'u' ? 'unlogged table' : 'table'
+  const divided = table.divided === null ? '' : ` partition by ${table.divided}`
   const security = [
     ...(table.enabled ? [`alter table ${name} enable row level security;`] : []),
     ...(table.forced ? [`alter table ${name} force row level security;`] : []),
   ]
   return [
-    `create ${kind} ${name} (\n${lines.join(',\n')}\n)${options};`,
+    `create ${kind} ${name} (\n${lines.join(',\n')}\n)${divided}${options};`,
     `alter table ${name} owner to ${table.owner};`,
     ...security,
     ...attachments.filter((each) => each < '5').map((each) => each.slice(1)),

@@ -20,8 +20,8 @@ const PACE_OF_TEN = 1 / 3
 const RECENT_MS = 1_000
 
 /** Longer than this no caller should wait, and behind so many no one would be in time. */
-const WAIT_MS = 5_000
-const WAITING_MAX = 100
+const WAIT_MS = 8_000
+const WAITING_MAX = 500
 
 /** Waiting work is looked at after this time at the latest: the others may be at rest by then. */
 const LOOK_MAX_MS = 250
@@ -71,7 +71,7 @@ const overload = (why: string) =>
  * Work of the money path is never held up here; it counts as work of its store towards the others.
  */
 export class StoreShares {
-  readonly #now: () => number
+  readonly #timer: () => number
   readonly #pace: number
   /** Of each kind. */
   readonly #runningMax: number
@@ -81,7 +81,7 @@ export class StoreShares {
   #other = { store: '', at: Number.NEGATIVE_INFINITY }
 
   constructor({ connections, now = () => performance.now() }: ShareOptions) {
-    this.#now = now
+    this.#timer = now
     this.#pace = (PACE_OF_TEN * connections) / 10
     this.#runningMax = Math.max(1, Math.floor(connections / 3))
   }
@@ -93,7 +93,7 @@ export class StoreShares {
 
   /** Notes that a store is at work. */
   note(store: string): void {
-    const at = this.#now()
+    const at = this.#timer()
     if (store !== this.#last.store) this.#other = this.#last
     this.#last = { store, at }
   }
@@ -105,12 +105,12 @@ export class StoreShares {
     const lane = share.lanes[kind]
     if (lane.waiting.length === 0 && this.#mayRun(store, share, lane)) lane.running += 1
     else await this.#wait(store, share, lane)
-    const begun = this.#now()
+    const begun = this.#timer()
     try {
       return await work()
     } finally {
       lane.running -= 1
-      share.usedMs += this.#now() - begun
+      share.usedMs += this.#timer() - begun
       this.#startWaiting(store, share)
     }
   }
@@ -121,7 +121,7 @@ export class StoreShares {
     if (this.#shares.size >= STORES_MAX) this.#forgetIdle()
     const openLane = (): Lane => ({ running: 0, waiting: [] })
     const lanes = { read: openLane(), transaction: openLane() }
-    const share = { lanes, usedMs: 0, at: this.#now(), timer: undefined }
+    const share = { lanes, usedMs: 0, at: this.#timer(), timer: undefined }
     this.#shares.set(store, share)
     return share
   }
@@ -134,7 +134,7 @@ export class StoreShares {
   }
 
   #usedBy(share: Share): number {
-    const now = this.#now()
+    const now = this.#timer()
     share.usedMs = Math.max(0, share.usedMs - (now - share.at) * this.#pace)
     share.at = now
     return share.usedMs
@@ -142,7 +142,7 @@ export class StoreShares {
 
   #othersAreAtWork(store: string): boolean {
     const other = this.#last.store === store ? this.#other : this.#last
-    return this.#now() - other.at < RECENT_MS
+    return this.#timer() - other.at < RECENT_MS
   }
 
   #mayRun(store: string, share: Share, lane: Lane): boolean {
@@ -153,7 +153,7 @@ export class StoreShares {
   #wait(store: string, share: Share, lane: Lane): Promise<void> {
     if (lane.waiting.length >= WAITING_MAX) throw overload('too much work of one store is waiting')
     return new Promise((start, reject) => {
-      lane.waiting.push({ since: this.#now(), start, reject })
+      lane.waiting.push({ since: this.#timer(), start, reject })
       if (share.timer === undefined) this.#lookLater(store, share)
     })
   }
@@ -163,7 +163,7 @@ export class StoreShares {
     for (const kind of KINDS) {
       const lane = share.lanes[kind]
       for (let first = lane.waiting[0]; first !== undefined; first = lane.waiting[0]) {
-        if (this.#now() - first.since > WAIT_MS) first.reject(overload('work waited too long'))
+        if (this.#timer() - first.since > WAIT_MS) first.reject(overload('work waited too long'))
         else if (!this.#mayRun(store, share, lane)) break
         else {
           lane.running += 1

@@ -31,8 +31,11 @@ export const jsonResponse = (head: string, body: Buffer, etag: string): CachedRe
   withHeaderLists({ status: 200, headers: JSON_HEADERS, head, body, etag })
 
 /** A JSON response of its own, without an entity tag. */
-export const plainJsonResponse = (body: Buffer): CachedResponse =>
-  withHeaderLists({ status: 200, headers: JSON_HEADERS, body })
+export const plainJsonResponse = (
+  body: Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): CachedResponse =>
+  withHeaderLists({ status: 200, headers: { ...JSON_HEADERS, ...headers }, body })
 
 /** Sends a cached response from a route, when `answerFromMemory` did not find it. */
 export async function sendCached(

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { FailureKind } from '../errors.ts'
 import type { ServedRequest } from './access-log.ts'
 
@@ -10,6 +10,8 @@ export interface Metrics {
    */
   countLive(route: string, status: number): void
   countFailure(kind: FailureKind): void
+  /** Counts the journals that a step has verified, and shows how many stores have a fault. */
+  countLedger(figures: { verified: number; faulty: number }): void
   /**
    * Serves the metrics on a port of its own, so that they cannot be read through a store's host.
    */
@@ -34,10 +36,28 @@ export function openMetrics(): Metrics {
     registers: [registry],
   })
   return {
+    countLedger: countLedger(registry),
     observe: ({ seconds, ...labels }) => durations.observe(labels, seconds),
     countLive: countLive(registry),
     countFailure: (kind) => failures.inc({ kind }),
     serve: (host, port) => serve(registry, host, port),
+  }
+}
+
+function countLedger(registry: Registry) {
+  const journals = new Counter({
+    name: 'ledger_verified_journals_total',
+    help: 'Journals that the loop has verified, new and old ones.',
+    registers: [registry],
+  })
+  const stores = new Gauge({
+    name: 'ledger_faulty_stores',
+    help: 'Stores whose ledger does not verify.',
+    registers: [registry],
+  })
+  return ({ verified, faulty }: { verified: number; faulty: number }) => {
+    journals.inc(verified)
+    stores.set(faulty)
   }
 }
 

@@ -43,6 +43,10 @@ export const INTRODUCTION = html`
   <p>Lists take <code>limit</code> and <code>offset</code> and answer with <code>total</code>,
     <code>limit</code> and <code>offset</code> beside the rows. A value out of range is replaced by the
     nearest one in range; it is never an error.</p>
+  <p>To read a whole list, send the <code>next_after</code> of each answer as <code>after</code> until
+    an answer has none. Each page then costs the same, and rows that are added meanwhile make no other
+    row appear twice. Above 10,000 rows <code>total</code> is an estimate, and
+    <code>total_is_estimate</code> says so.</p>
 </section>
 <section id="idempotency" aria-labelledby="idempotency-title">
   <h2 id="idempotency-title">Idempotency</h2>

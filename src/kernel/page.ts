@@ -50,9 +50,6 @@ export function clamp(
   return Math.min(Math.max(value, min), max)
 }
 
-/** The number of rows of all pages of a list, as the database answers it. */
-export const Total = Type.Object({ total: Type.Integer() })
-
 /** The parameters as the documentation shows them. */
 export const PAGE_QUERY = {
   limit: Type.Integer({ minimum: 1, maximum: LIST.limitMax, default: LIST.limitDefault }),

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../db/database.ts'
-import { join, type Runner, type Sql, sql } from '../db/sql.ts'
-import { type Page, Total } from '../kernel/page.ts'
+import { NEWEST_KEY, readList } from '../db/list.ts'
+import { type Runner, type Sql, sql } from '../db/sql.ts'
+import type { Page } from '../kernel/page.ts'
 import { Id, Nullable, OpenObject, Shared, Timestamp } from '../kernel/schema.ts'
 
 /** The name an act is recorded under, and the request it came with. */
@@ -61,35 +62,37 @@ export interface AuditFilters {
 
 /** Lists the audit entries of one store, newest first. */
 export const listOfStore = (db: Db, filters: AuditFilters, page: Page) =>
-  list(db, [sql`tenant_ref = ${db.tenant}`, ...conditions(filters)], page)
+  list(db, sql`a.tenant_ref = ${db.tenant}`, conditions(filters), page)
 
 /** Lists the audit entries of all stores. Only the operator's database login can read them. */
 export const listOfAll = (operator: Runner, filters: AuditFilters, page: Page) =>
-  list(operator, [sql`true`, ...conditions(filters)], page)
+  list(operator, sql`true`, conditions(filters), page)
 
-async function list(db: Runner, where: Sql[], { limit, offset }: Page) {
-  const matching = sql`from audit_log where ${join(where, ' and ')}`
-  const [entries, { total }] = await Promise.all([
-    db.many(
-      AuditEntry,
-      sql`
-      select id, tenant_ref, actor, action, entity, before, after, reason, correlation_id,
-             created_at
-      ${matching}
-       order by created_at desc, id desc
-       limit ${limit} offset ${offset}`,
-    ),
-    db.one(Total, sql`select count(*) as total ${matching}`),
-  ])
-  return { entries, total, limit, offset }
+async function list(db: Runner, scope: Sql, filters: Sql[], page: Page) {
+  const { rows, shown } = await readList(
+    db,
+    {
+      shape: AuditEntry,
+      table: sql`audit_log`,
+      as: sql`a`,
+      scope,
+      filters,
+      key: NEWEST_KEY,
+      descending: true,
+      columns: sql`a.id, a.tenant_ref, a.actor, a.action, a.entity, a.before, a.after, a.reason,
+                   a.correlation_id, a.created_at`,
+    },
+    page,
+  )
+  return { entries: rows, ...shown }
 }
 
 function conditions({ actor, action, tenant_ref, from, to }: AuditFilters): Sql[] {
   const where: Sql[] = []
-  if (tenant_ref !== undefined) where.push(sql`tenant_ref = ${tenant_ref}`)
-  if (actor !== undefined) where.push(sql`actor = ${actor}`)
-  if (action !== undefined) where.push(sql`action = ${action}`)
-  if (from !== undefined) where.push(sql`created_at >= ${from}`)
-  if (to !== undefined) where.push(sql`created_at < ${to}`)
+  if (tenant_ref !== undefined) where.push(sql`a.tenant_ref = ${tenant_ref}`)
+  if (actor !== undefined) where.push(sql`a.actor = ${actor}`)
+  if (action !== undefined) where.push(sql`a.action = ${action}`)
+  if (from !== undefined) where.push(sql`a.created_at >= ${from}`)
+  if (to !== undefined) where.push(sql`a.created_at < ${to}`)
   return where
 }

@@ -51,11 +51,19 @@ const gzip = promisify(zlib.gzip)
 const BROTLI_QUALITY = 5
 const GZIP_LEVEL = 6
 
+/**
+ * From this size on, the fastest level: a list of thousands of products is compressed again after
+ * each change, and would keep its first reader waiting for longer than the bytes saved take to send.
+ */
+const COMPRESS_FAST_FROM_BYTES = 1_024 * 1_024
+
 export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
-  if (encoding === 'gzip') return gzip(body, { level: GZIP_LEVEL })
+  const isLarge = body.length >= COMPRESS_FAST_FROM_BYTES
+  if (encoding === 'gzip') return gzip(body, { level: isLarge ? 1 : GZIP_LEVEL })
   const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = zlib.constants
+  const quality = isLarge ? 1 : BROTLI_QUALITY
   return brotli(body, {
-    params: { [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [BROTLI_PARAM_SIZE_HINT]: body.length },
+    params: { [BROTLI_PARAM_QUALITY]: quality, [BROTLI_PARAM_SIZE_HINT]: body.length },
   })
 }
 

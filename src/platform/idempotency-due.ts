@@ -1,38 +1,26 @@
 import { type Static, Type } from 'typebox'
-import type { Db, GlobalDb, TenantDb } from '../db/database.ts'
+import type { Db, TenantDb } from '../db/database.ts'
 import { machineTime, sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { CLAIM_LEASE_SECONDS, newLease, type WonClaim } from './idempotency.ts'
-import { StoreWithWork } from './store-lists.ts'
+import { createTurns, type StoreTurns } from './store-turns.ts'
 
 /**
  * Keys whose operation is not finished and that no process works on: the process stopped, so that its
  * lease expired, or the outcome was unknown, so that the key waits for its next attempt.
  */
 
-const STORES_MAX = 1_000
-
 /**
- * Stores with due keys of these operations, the longest due first. Other operations are resumed only by
- * their caller; without the filter their keys would stand at the head of this list for ever.
+ * The turns of the stores with due keys of these operations. Other operations are resumed only by their
+ * caller; without the filter their keys would stand before all others for ever.
  */
-export async function listDueStores(
-  worker: GlobalDb,
-  operations: readonly string[],
-  limit = STORES_MAX,
-): Promise<string[]> {
-  const rows = await worker.many(
-    StoreWithWork,
-    sql`
-    select tenant_ref
-      from idempotency_keys
-     where state = 'running' and due_at <= ${machineTime} and operation = any(${operations})
-     group by tenant_ref
-     order by min(due_at)
-     limit ${limit}`,
-  )
-  return rows.map((row) => row.tenant_ref)
-}
+export const createDueTurns = (operations: readonly string[]): StoreTurns =>
+  createTurns({
+    table: sql`idempotency_keys`,
+    due: sql`due_at`,
+    time: machineTime,
+    only: sql`state = 'running' and operation = any(${operations})`,
+  })
 
 const Taken = Type.Object({
   operation: Type.String(),
@@ -42,7 +30,10 @@ const Taken = Type.Object({
   resource_id: Nullable(Id),
 })
 
-/** Claims due keys of one store, to finish their operations without the caller. */
+/**
+ * Claims due keys of one store, to finish their operations without the caller. By the pair of store and
+ * time, which only the index of both has: a store's keys are not found behind those of all others.
+ */
 export async function takeDue(
   db: TenantDb,
   { operations, limit }: { operations: readonly string[]; limit: number },
@@ -53,8 +44,8 @@ export async function takeDue(
     with due as (
       select operation as due_operation, key as due_key
         from idempotency_keys
-       where tenant_ref = ${db.tenant} and operation = any(${operations})
-         and state = 'running' and due_at <= ${machineTime}
+       where tenant_ref = ${db.tenant} and operation = any(${operations}) and state = 'running'
+         and (tenant_ref, due_at) >= (${db.tenant}, '-infinity') and due_at <= ${machineTime}
        order by due_at
        limit ${limit}
          for update skip locked

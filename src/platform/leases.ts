@@ -1,20 +1,14 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
+import type { Database, Db, TenantDb } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id } from '../kernel/schema.ts'
-import { StoreWithWork } from './store-lists.ts'
+import { createTurns, type DueRows, type StoreTurns } from './store-turns.ts'
 
 /**
  * How long a claimed row stays with a worker that was killed. Retry ladders begin at a minute, so
  * this delay is bearable.
  */
 export const LEASE_SECONDS = 30
-
-/** Due rows that are read before the stores are searched one by one. */
-const SAMPLE_ROWS = 1_000
-
-/** Stores that take turns in one round. Only their names are read, so there can be many. */
-const TENANTS_MAX = 2_000
 
 /** The lease on a row. Every write of a result repeats its token. */
 export const Lease = Type.Object({ tenant_ref: Type.String(), id: Id, lease_token: Id })
@@ -62,19 +56,7 @@ export interface FairClaimOptions {
   leaseSeconds?: number
 }
 
-/** Options for a table of due rows that has no lease columns of the queue's kind. */
-export interface RotationOptions {
-  table: Sql
-  due: Sql
-  /** As in `QueueOptions`. Statements over all stores run on machine time in either case. */
-  time?: Sql
-  /** Whether a row is free. Absent: every row is, because claiming one deletes it. */
-  free?: Sql
-}
-
-export interface StoreRotation {
-  /** Lists stores with due rows that are free, the longest waiting first. Takes no lock. */
-  listTenants(worker: GlobalDb, limit: number): Promise<string[]>
+export interface StoreRotation extends StoreTurns {
   /** Claims up to `slots` rows by the caller's own statement, the stores taking turns. */
   claimFairlyBy<T extends { tenant_ref: string }>(
     database: Database,
@@ -83,7 +65,7 @@ export interface StoreRotation {
   ): Promise<T[]>
 }
 
-export interface Queue<Row> extends StoreRotation {
+export interface Queue<Row> extends StoreTurns {
   /** Claims up to `limit` due rows of one store. Two callers never get the same row. */
   claim(db: TenantDb, limit: number, leaseSeconds?: number): Promise<(Row & Lease)[]>
   /**
@@ -110,94 +92,60 @@ export function defineQueue<P extends TProperties>(
   options: QueueOptions<P>,
 ): Queue<Static<TObject<P>>> {
   const { table, due = sql`next_attempt_at`, time = businessTime, only = sql`true` } = options
-  const free = sql`(lease_until is null or lease_until <= ${machineTime}) and ${only}`
-  const rotation = defineStoreRotation({ table, due, time, free })
-  const claim = claimStatement(options, sql`${due} <= ${time} and ${free}`, due)
+  const free = sql`(lease_until is null or lease_until <= ${machineTime})`
+  const turns = createTurns({ table, due, time, only, free })
+  const claim = claimStatement(options, { due, time, only: sql`${only} and ${free}` })
   return {
     ...leaseStatements(options),
-    ...rotation,
-    claim,
+    ...turns,
+    // A claim that a crash of the database loses does no harm: the row is due, as before.
+    claim: (db, limit, leaseSeconds) => claim(db.asyncCommit, limit, leaseSeconds),
     claimFairly: (database, take) =>
-      rotation.claimFairlyBy(database, take, (db, limit) => claim(db, limit, take.leaseSeconds)),
+      claimInTurn(database, turns, take, (shares) =>
+        database.pipelineAsyncCommits((tenant) =>
+          Promise.allSettled(
+            shares.map((share) => claim(tenant(share.tenant), share.limit, take.leaseSeconds)),
+          ),
+        ),
+      ),
   }
 }
 
 /** Makes the stores take turns in this process, whatever their rows are. */
-export function defineStoreRotation(options: RotationOptions): StoreRotation {
-  const listTenants = tenantLister(options)
-  // The number of each store's last turn: the store whose turn was longest ago is next.
-  const lastTurns = new Map<string, number>()
+export function defineStoreRotation(rows: DueRows): StoreRotation {
+  const turns = createTurns(rows)
   return {
-    listTenants,
-    async claimFairlyBy(database, take, claim) {
-      const inTurn = orderByTurn(await listTenants(database.global, TENANTS_MAX), lastTurns)
-      const claimOf = (tenant: string, limit: number) => claim(database.tenant(tenant), limit)
-      return claimInRounds(inTurn, take, claimOf, lastTurns)
-    },
+    ...turns,
+    claimFairlyBy: (database, take, claim) =>
+      claimInTurn(database, turns, take, (shares) =>
+        Promise.allSettled(
+          shares.map((share) => claim(database.tenant(share.tenant), share.limit)),
+        ),
+      ),
   }
 }
 
-function tenantLister({ table, due, time = businessTime, free = sql`true` }: RotationOptions) {
-  const listOldest = (worker: GlobalDb) =>
-    worker.many(
-      StoreWithWork,
-      sql`
-      select tenant_ref
-        from ${table}
-       where ${due} <= ${time} and ${free}
-       order by ${due}
-       limit ${SAMPLE_ROWS}`,
-    )
-
-  // Steps from one store to the next by the index, past however many rows each has. The columns are
-  // compared as pairs, because only the index of both has them in this order: with separate
-  // comparisons PostgreSQL chose the index of the time alone, and read the rows of all stores for
-  // each.
-  const listBySkipping = (worker: GlobalDb, limit: number) =>
-    worker.many(
-      StoreWithWork,
-      sql`
-      with recursive tenants as (
-        select min(tenant_ref) as tenant_ref from ${table} where ${due} is not null
-        union all
-        select (select min(q.tenant_ref)
-                  from ${table} as q
-                 where q.tenant_ref > tenants.tenant_ref and ${due} is not null)
-          from tenants
-         where tenants.tenant_ref is not null
-      )
-      select tenants.tenant_ref
-        from tenants,
-             lateral (select ${due} as since
-                        from ${table} as q
-                       where (q.tenant_ref, ${due}) >= (tenants.tenant_ref, '-infinity')
-                         and (q.tenant_ref, ${due}) <= (tenants.tenant_ref, ${time})
-                         and ${due} is not null and ${free}
-                       order by q.tenant_ref, ${due}
-                       limit 1) as oldest
-       order by oldest.since
-       limit ${limit}`,
-    )
-
-  return async (worker: GlobalDb, limit: number): Promise<string[]> => {
-    const oldest = await listOldest(worker)
-    // A full sample may be the backlog of one store, with no row of any other in it.
-    const rows = oldest.length < SAMPLE_ROWS ? oldest : await listBySkipping(worker, limit)
-    return [...new Set(rows.map((row) => row.tenant_ref))].slice(0, limit)
-  }
-}
-
-function claimStatement<P extends TProperties>(options: QueueOptions<P>, isDue: Sql, due: Sql) {
+/**
+ * Finds rows by the pair of store and time, which only the index of both has: PostgreSQL might choose that
+ * of the time alone, and read the rows of all stores. Updates them by their keys in an array: joined, it
+ * might read every row of the store. One plan serves all stores, so it must not depend on their sizes.
+ */
+function claimStatement<P extends TProperties>(
+  options: QueueOptions<P>,
+  { due, time, only }: { due: Sql; time: Sql; only: Sql },
+) {
   const { table, columns, shape } = options
   const Row = Type.Object({ ...shape.properties, ...Lease.properties })
-  return async (db: TenantDb, limit: number, leaseSeconds = LEASE_SECONDS) => {
+  return async (db: Db, limit: number, leaseSeconds = LEASE_SECONDS) => {
     const rows = await db.many(
       Row,
       sql`
       with due as (
         select id as due_id
           from ${table}
-         where tenant_ref = ${db.tenant} and ${isDue}
+         where tenant_ref = ${db.tenant}
+           and (tenant_ref, ${due}) >= (${db.tenant}, '-infinity')
+           and ${due} <= ${time} and ${only}
          order by ${due}
          limit ${limit}
            for update skip locked
@@ -205,8 +153,7 @@ function claimStatement<P extends TProperties>(options: QueueOptions<P>, isDue: 
       update ${table} as q
          set lease_until = ${machineTime} + make_interval(secs => ${leaseSeconds}),
              lease_token = gen_random_uuid()
-        from due
-       where q.tenant_ref = ${db.tenant} and q.id = due.due_id
+       where q.tenant_ref = ${db.tenant} and q.id = any(array(select due_id from due))
       returning tenant_ref, id, lease_token, ${columns}`,
     )
     return rows as (Static<TObject<P>> & Lease)[]
@@ -263,43 +210,60 @@ function leaseStatements({ table }: { table: Sql }) {
   }
 }
 
-/**
- * Sorts the store without a turn for longest first; stores that never had one stay as they wait.
- */
-function orderByTurn(tenants: string[], lastTurns: Map<string, number>): string[] {
-  const due = new Set(tenants)
-  // A store without work needs no entry, so the map stays as small as the list of due stores.
-  for (const tenant of lastTurns.keys()) if (!due.has(tenant)) lastTurns.delete(tenant)
-  return tenants.toSorted((a, b) => (lastTurns.get(a) ?? 0) - (lastTurns.get(b) ?? 0))
+/** How many rows of one store are claimed in a round. */
+interface Share {
+  tenant: string
+  limit: number
 }
 
+type ClaimShares<Row> = (shares: readonly Share[]) => Promise<PromiseSettledResult<Row[]>[]>
+
+/** Claims rows of the stores whose turn is next, until there are some or each store had its turn. */
+async function claimInTurn<Row extends { tenant_ref: string }>(
+  database: Database,
+  turns: StoreTurns,
+  { slots, perTenant = slots, busy = new Map() }: FairClaimOptions,
+  claimShares: ClaimShares<Row>,
+): Promise<Row[]> {
+  const roomOf = (tenant: string) => perTenant - (busy.get(tenant) ?? 0)
+  const full = [...busy.keys()].filter((tenant) => roomOf(tenant) <= 0)
+  const tried = new Set<string>()
+  for (;;) {
+    const next = await turns.next(database.global, slots, full)
+    const tenants = next.map((store) => store.tenant_ref).filter((name) => !tried.has(name))
+    if (tenants.length === 0) return []
+    const room = new Map(tenants.map((tenant) => [tenant, roomOf(tenant)]))
+    const claimed = await claimInRounds(room, slots, claimShares)
+    // Other workers may have taken the rows of all these stores, and none of the stores after them.
+    if (claimed.length > 0) return claimed
+    for (const tenant of tenants) tried.add(tenant)
+  }
+}
+
+/** Claims a share for each store, and then gives what is left to the stores that have more rows. */
 async function claimInRounds<Row extends { tenant_ref: string }>(
-  tenants: string[],
-  { slots, perTenant = slots, busy }: FairClaimOptions,
-  claim: (tenant: string, limit: number) => Promise<Row[]>,
-  lastTurns: Map<string, number>,
+  room: Map<string, number>,
+  slots: number,
+  claimShares: ClaimShares<Row>,
 ): Promise<Row[]> {
   const claimed: Row[] = []
-  const room = new Map(tenants.map((each) => [each, perTenant - (busy?.get(each) ?? 0)]))
-  let turn = Math.max(0, ...lastTurns.values())
-  let waiting = tenants.filter((each) => (room.get(each) ?? 0) > 0)
+  let waiting = [...room.keys()]
   while (claimed.length < slots && waiting.length > 0) {
     const left = slots - claimed.length
-    const share = Math.max(1, Math.floor(left / waiting.length))
-    const requests = waiting.slice(0, left).map((tenant) => {
-      return { tenant, limit: Math.min(share, room.get(tenant) ?? 0) }
+    const each = Math.max(1, Math.floor(left / waiting.length))
+    const shares = waiting.slice(0, left).map((tenant) => {
+      return { tenant, limit: Math.min(each, room.get(tenant) ?? 0) }
     })
-    const results = await Promise.allSettled(requests.map((each) => claim(each.tenant, each.limit)))
-    const rows = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-    const failed = results.find((each) => each.status === 'rejected')
+    const results = await claimShares(shares)
+    const rows = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    const failed = results.find((result) => result.status === 'rejected')
     claimed.push(...rows)
     // The rows already claimed are worked on; an error that lasts is thrown at the next call.
     if (failed !== undefined && claimed.length === 0) throw failed.reason
     if (failed !== undefined) return claimed
     const counts = Map.groupBy(rows, (row) => row.tenant_ref)
-    const unsatisfied = requests.filter(({ tenant, limit }) => {
+    const unsatisfied = shares.filter(({ tenant, limit }) => {
       const got = counts.get(tenant)?.length ?? 0
-      if (got > 0) lastTurns.set(tenant, ++turn)
       room.set(tenant, (room.get(tenant) ?? 0) - got)
       return got === limit && (room.get(tenant) ?? 0) > 0
     })

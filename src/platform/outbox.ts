@@ -82,36 +82,92 @@ function textOf(type: string, payload: unknown): string {
   return text
 }
 
-export interface DeliverOptions {
-  slots: number
-  perTenant?: number
+/** Events that a worker handles at the same time. */
+const SLOTS = 40
+
+/** Handled events after which new ones are claimed: a claim for each would cost as much as the event. */
+const REFILL_AFTER = 10
+
+export interface OutboxWorkerOptions {
+  /** As fd_worker. */
+  database: Database
+  handlers: Readonly<Record<string, Handler>>
+  /** Called when there is room for new events. */
+  onFree?: () => void
+  slots?: number
   leaseSeconds?: number
-  /** Once it fires, no new event is started. */
-  signal?: AbortSignal
+}
+
+export interface OutboxWorker {
+  /**
+   * One step of the loop: begins to handle due events, and does not wait for those under way. Answers how
+   * many it began.
+   */
+  step(signal: AbortSignal): Promise<number>
+  /** Waits for the events under way. */
+  drain(): Promise<void>
 }
 
 /**
- * One step of the loop, as fd_worker: hands due events to their handlers. Answers how many events
- * were tried.
+ * Hands due events to their handlers. One store has at most half of the slots, so that the others do not
+ * wait for its slow handlers.
  */
-export async function deliverDue(
-  database: Database,
-  handlers: Readonly<Record<string, Handler>>,
-  { signal, leaseSeconds = LEASE_SECONDS, ...take }: DeliverOptions,
-): Promise<number> {
-  const events = await queue.claimFairly(database, { ...take, leaseSeconds })
-  const deliveries = await Promise.allSettled(
-    events.map((event) => {
-      const db = database.tenant(event.tenant_ref)
-      if (signal?.aborted) return queue.release(db, event)
-      return deliver(db, event, handlers[event.type], leaseSeconds)
-    }),
-  )
-  for (const each of deliveries) {
-    // The worker that has the event now writes its result.
-    if (each.status === 'rejected' && !(each.reason instanceof LeaseLostError)) throw each.reason
+export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
+  const { database, handlers, slots = SLOTS, leaseSeconds = LEASE_SECONDS } = options
+  const { onFree = () => {} } = options
+  const underWay = new Set<Promise<void>>()
+  const busy = new Map<string, number>()
+  let handledCount = 0
+  let fault: { error: unknown } | null = null
+
+  function begin(event: Claimed): void {
+    const { tenant_ref } = event
+    busy.set(tenant_ref, (busy.get(tenant_ref) ?? 0) + 1)
+    const running = deliver(database.tenant(tenant_ref), event, handlers[event.type], leaseSeconds)
+      .catch((error: unknown) => {
+        // The worker that has the event now writes its result.
+        if (!(error instanceof LeaseLostError)) fault = { error }
+      })
+      .finally(() => {
+        underWay.delete(running)
+        const left = (busy.get(tenant_ref) ?? 0) - 1
+        if (left > 0) busy.set(tenant_ref, left)
+        else busy.delete(tenant_ref)
+        if (++handledCount >= REFILL_AFTER || underWay.size === 0) onFree()
+      })
+    underWay.add(running)
   }
-  return events.length
+
+  function throwFault(): void {
+    if (fault === null) return
+    const { error } = fault
+    fault = null
+    throw error
+  }
+
+  return {
+    async step(signal) {
+      throwFault()
+      handledCount = 0
+      const free = slots - underWay.size
+      if (free <= 0 || signal.aborted) return 0
+      const perTenant = Math.ceil(slots / 2)
+      const take = { slots: free, perTenant, busy, leaseSeconds }
+      const events = await queue.claimFairly(database, take)
+      if (signal.aborted) {
+        await Promise.all(
+          events.map((event) => queue.release(database.tenant(event.tenant_ref), event)),
+        )
+        return 0
+      }
+      for (const event of events) begin(event)
+      return events.length
+    },
+    async drain() {
+      await Promise.all(underWay)
+      throwFault()
+    },
+  }
 }
 
 async function deliver(

@@ -1,9 +1,10 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { GlobalDb } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 
 /** A store with work for a loop. */
 export const StoreWithWork = Type.Object({ tenant_ref: Type.String() })
+export type StoreWithWork = Static<typeof StoreWithWork>
 
 /** All SQL here is constant: it is code, never input. */
 interface DueRows {
@@ -30,7 +31,7 @@ export const listStoresDue = (worker: GlobalDb, { table, due, oldestBy, limit }:
  * Lists the stores that have rows in a table. Steps from one store to the next by the index, past
  * however many rows each has.
  */
-export const listStoresIn = (worker: GlobalDb, table: Sql, limit: number | null = null) =>
+export const listStoresIn = (worker: GlobalDb, table: Sql) =>
   worker.many(
     StoreWithWork,
     sql`
@@ -41,5 +42,5 @@ export const listStoresIn = (worker: GlobalDb, table: Sql, limit: number | null 
         from tenants
        where tenants.tenant_ref is not null
     )
-    select tenant_ref from tenants where tenant_ref is not null limit ${limit}`,
+    select tenant_ref from tenants where tenant_ref is not null`,
   )

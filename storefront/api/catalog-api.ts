@@ -2,7 +2,22 @@ import { readSite, type Site } from '../site/site.ts'
 import { createCache } from './cache.ts'
 import { orNull, orNullIn } from './or-null.ts'
 import type { PlatformClient } from './platform-client.ts'
-import type { Collection, CollectionDetail, Product, Resolved, SearchResult } from './types.ts'
+import type {
+  Collection,
+  CollectionPage,
+  Product,
+  ProductPage,
+  Resolved,
+  SearchResult,
+  SitemapPart,
+} from './types.ts'
+
+/** Which page of a list: the first, or the one beside a cursor. */
+export interface PageRequest {
+  limit: number
+  after?: string | null
+  before?: string | null
+}
 
 /** Reads sites and catalogs. Their answers are kept for a moment. */
 export interface CatalogApi {
@@ -15,11 +30,23 @@ export interface CatalogApi {
    * draft.
    */
   findPreview(host: string, token: string): Promise<Site | null>
-  /** `reload`: asks the platform also where the list is still fresh. */
-  listProducts(site: Site, reload?: boolean): Promise<readonly Product[]>
+  /** A page of all products, newest first. Nothing reads the whole list: it may be very long. */
+  listProducts(site: Site, page: PageRequest): Promise<ProductPage>
+  /**
+   * The products that sell these variants. `reload`: asks the platform also where its answer is
+   * still fresh.
+   */
+  listProductsOf(
+    site: Site,
+    variantIds: readonly string[],
+    reload?: boolean,
+  ): Promise<readonly Product[]>
+  /** Some products to show beside one. */
+  listRelated(site: Site, product: Product): Promise<readonly Product[]>
   listCollections(site: Site): Promise<readonly Collection[]>
   findProduct(site: Site, slug: string): Promise<Product | null>
-  findCollection(site: Site, slug: string): Promise<CollectionDetail | null>
+  findCollection(site: Site, slug: string, page: PageRequest): Promise<CollectionPage | null>
+  readSitemap(site: Site, part: number): Promise<SitemapPart>
   search(site: Site, query: URLSearchParams): Promise<SearchResult>
 }
 
@@ -43,11 +70,19 @@ export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi 
   const pathOf = ({ tenant }: Site, path: string) => `/v1/tenants/${tenant}/catalog/${path}`
   return {
     ...sites,
-    listProducts: async (site, reload) => {
-      const answer = catalog.read<{ products: readonly Product[] }>(
-        pathOf(site, 'products'),
-        reload,
-      )
+    listProducts: async (site, page) => {
+      const answer = catalog.read<ProductPage>(pathOf(site, `products?${pageQuery(page)}`))
+      return (await orNullIn(site, answer)) ?? NO_PRODUCTS
+    },
+    listProductsOf: async (site, variantIds, reload) => {
+      if (variantIds.length === 0) return []
+      const path = pathOf(site, `products?variants=${variantIds.toSorted()}`)
+      const answer = catalog.read<{ products: readonly Product[] }>(path, reload)
+      return (await orNullIn(site, answer))?.products ?? []
+    },
+    listRelated: async (site, { slug }) => {
+      const path = pathOf(site, `products?related_to=${encodeURIComponent(slug)}`)
+      const answer = catalog.read<{ products: readonly Product[] }>(path)
       return (await orNullIn(site, answer))?.products ?? []
     },
     listCollections: async (site) => {
@@ -60,12 +95,32 @@ export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi 
       const path = pathOf(site, `products/${encodeURIComponent(slug)}`)
       return (await orNullIn(site, catalog.read<{ product: Product }>(path)))?.product ?? null
     },
-    findCollection: (site, slug) => {
-      const path = pathOf(site, `collections/${encodeURIComponent(slug)}`)
-      return orNullIn(site, catalog.read<CollectionDetail>(path))
+    findCollection: (site, slug, page) => {
+      const path = pathOf(site, `collections/${encodeURIComponent(slug)}?${pageQuery(page)}`)
+      return orNullIn(site, catalog.read<CollectionPage>(path))
+    },
+    readSitemap: async (site, part) => {
+      const answer = catalog.read<SitemapPart>(pathOf(site, `sitemap?part=${part}`))
+      return (await orNullIn(site, answer)) ?? { products: [], parts: 1 }
     },
     search: (site, query) => catalog.read<SearchResult>(pathOf(site, `search?${query}`)),
   }
+}
+
+/** The list of a store that was never open, in its preview. */
+const NO_PRODUCTS: ProductPage = {
+  products: [],
+  total: 0,
+  total_is_estimate: false,
+  next_after: null,
+  prev_before: null,
+}
+
+function pageQuery({ limit, after, before }: PageRequest): URLSearchParams {
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (after) query.set('after', after)
+  if (before) query.set('before', before)
+  return query
 }
 
 interface CachedAnswer {

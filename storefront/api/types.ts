@@ -36,9 +36,25 @@ export interface Collection {
   description: string | null
 }
 
-export interface CollectionDetail {
-  collection: Collection
+/** A page of a list of products. */
+export interface ProductPage {
   products: readonly Product[]
+  total: number
+  /** Whether there are more than `total`. */
+  total_is_estimate: boolean
+  /** Cursors of the pages beside this one. Null: there is none. */
+  next_after: string | null
+  prev_before: string | null
+}
+
+export interface CollectionPage extends ProductPage {
+  collection: Collection
+}
+
+/** A part of the sitemap's products. */
+export interface SitemapPart {
+  products: readonly { slug: string; updated_at: string }[]
+  parts: number
 }
 
 export interface SearchResult {

@@ -49,11 +49,12 @@ export async function addToCart(
   return addedResponse(context, { cart, message: texts.addedToCart(line.product.name) })
 }
 
-/** Looks in the kept list of products first, and in a fresh one for a product that is new. */
+/** Looks in a kept answer first, and in a fresh one for a product that is new. */
 async function findLine({ api, site }: RequestContext, item: Item) {
   const cart = { items: [item] }
-  const [known] = cartLines(cart, await api.listProducts(site), null)
-  return known ?? cartLines(cart, await api.listProducts(site, true), null)[0]
+  const ids = [item.variant_id]
+  const [known] = cartLines(cart, await api.listProductsOf(site, ids), null)
+  return known ?? cartLines(cart, await api.listProductsOf(site, ids, true), null)[0]
 }
 
 interface Added {

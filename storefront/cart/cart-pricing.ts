@@ -34,8 +34,8 @@ const NO_OPTIONS: PriceOptions = { expedited: false, subscribe: false }
 const CART_REFUSALS = [400, 409, 422]
 
 /**
- * Prices the cart with the current catalog. `reload` asks the platform for its list of products
- * anew: a variant counts as no longer sold only if a fresh list does not have it.
+ * Prices the cart with the current catalog. `reload` asks the platform for its products anew: a
+ * variant counts as no longer sold only if a fresh answer does not have it.
  */
 export async function priceCart(
   given: RequestContext,
@@ -43,7 +43,8 @@ export async function priceCart(
   reload = false,
 ): Promise<PricedCart> {
   const { api, site, shopper, cart } = given
-  const products = await api.listProducts(site, reload)
+  const ids = cart.items.map(({ variant_id }) => variant_id)
+  const products = await api.listProductsOf(site, ids, reload)
   const items = cart.items.filter(({ variant_id }) => isSold(products, variant_id))
   const hasRemoved = items.length < cart.items.length
   if (hasRemoved && !reload) return priceCart(given, options, true)

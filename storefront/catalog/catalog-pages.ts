@@ -1,14 +1,15 @@
-import type { Collection, Product } from '../api/types.ts'
+import type { Collection } from '../api/types.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type Page, pageEnd, pageHeader, pageStart } from '../layout/layout.ts'
 import { cachedPage, notFoundPage, pageHtml, pageTitle, renderPage } from '../layout/page.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { homeSections } from './home-view.ts'
+import { PER_PAGE, placeAddress, placeLinks, readPlace } from './pager.ts'
 import { collectionMain, collectionsMain, productListMain } from './product-list-view.ts'
 import { productMain } from './product-view.ts'
 import { searchMain, searchQuery } from './search-view.ts'
-import { productData, robotsTxt, sitemapXml, storeData } from './seo.ts'
+import { productData, robotsTxt, sitemapIndexXml, sitemapXml, storeData } from './seo.ts'
 
 /** The pages that show the catalog. They change nothing. */
 
@@ -29,7 +30,7 @@ export async function homePage(context: PageContext): Promise<HttpResponse> {
   // Read before the first byte is sent, so that an outage is an error page and not half of a page.
   const [collections, products] = await Promise.all([
     api.listCollections(site),
-    api.listProducts(site),
+    api.listProducts(site, { limit: PER_PAGE }),
   ])
   const start = () => pageStart(context, page) + pageHeader(context, collections)
   const rendered = memoize<RenderedHome>(products, 'home', () => ({ last: null }), site.hash)
@@ -55,11 +56,10 @@ export async function productPage(context: PageContext, slug: string): Promise<H
   const { api, site } = context
   const product = await api.findProduct(site, slug)
   if (product === null) return notFoundPage(context, site.locale.texts.noProduct)
-  const [products, collections] = await Promise.all([
-    api.listProducts(site),
+  const [related, collections] = await Promise.all([
+    api.listRelated(site, product),
     api.listCollections(site),
   ])
-  const related = memoize(products, `related ${product.id}`, () => relatedTo(product, products))
   const page = (): Page => ({
     title: pageTitle(context, product.name),
     description: product.description ?? site.seo.description,
@@ -70,26 +70,19 @@ export async function productPage(context: PageContext, slug: string): Promise<H
     main: productMain(context, product, related),
   })
   const render = () => pageHtml(context, page(), collections)
-  return { status: 200, body: cachedPage(context, [product, products, collections], render) }
-}
-
-const RELATED_MAX = 4
-
-/** The products that follow in the list; after its end, those from its beginning. */
-function relatedTo({ id }: Product, products: readonly Product[]): readonly Product[] {
-  const at = products.findIndex((each) => each.id === id)
-  return [...products.slice(at + 1), ...products.slice(0, Math.max(at, 0))].slice(0, RELATED_MAX)
+  return { status: 200, body: cachedPage(context, [product, related, collections], render) }
 }
 
 export async function productsPage(context: PageContext): Promise<HttpResponse> {
-  const { api, site } = context
-  const products = await api.listProducts(site)
+  const { api, site, url } = context
+  const page = await api.listProducts(site, readPlace(url))
   const collections = await api.listCollections(site)
   const title = site.locale.texts.allProducts
   return renderPage(context, {
     title: pageTitle(context, title),
-    canonical: '/products',
-    main: productListMain(context, { title, products, collections }),
+    canonical: placeAddress('/products', url),
+    links: placeLinks(url, page),
+    main: productListMain(context, { title, page, collections }),
   })
 }
 
@@ -103,14 +96,15 @@ export async function collectionsPage(context: PageContext): Promise<HttpRespons
 }
 
 export async function collectionPage(context: PageContext, slug: string): Promise<HttpResponse> {
-  const { api, site } = context
-  const found = await api.findCollection(site, slug)
+  const { api, site, url } = context
+  const found = await api.findCollection(site, slug, readPlace(url))
   if (found === null) return notFoundPage(context, site.locale.texts.noCollection)
   const { collection, products } = found
   return renderPage(context, {
     title: pageTitle(context, collection.title),
     description: collection.description ?? site.seo.description,
-    canonical: `/collections/${collection.slug}`,
+    canonical: placeAddress(`/collections/${collection.slug}`, url),
+    links: placeLinks(url, found),
     imageRef: products[0]?.image_asset_ref ?? null,
     main: collectionMain(context, found),
   })
@@ -127,15 +121,29 @@ export async function searchPage(context: PageContext): Promise<HttpResponse> {
   })
 }
 
+/** The sitemap: of all products, or an index of its parts where there are many. */
 export async function sitemap(context: PageContext): Promise<HttpResponse> {
-  const { api, site } = context
-  const [products, collections] = await Promise.all([
-    api.listProducts(site),
-    api.listCollections(site),
-  ])
-  const body = sitemapXml(context, products, collections)
-  return { status: 200, body, type: 'application/xml; charset=utf-8' }
+  const { parts } = await context.api.readSitemap(context.site, 1)
+  if (parts === 1) return sitemapPart(context, 1)
+  return xml(sitemapIndexXml(context, parts))
 }
+
+/** One part of the sitemap. The first also has the pages that are not products. */
+export async function sitemapPart(context: PageContext, part: number): Promise<HttpResponse> {
+  const { api, site } = context
+  const [{ products, parts }, collections] = await Promise.all([
+    api.readSitemap(site, part),
+    part === 1 ? api.listCollections(site) : null,
+  ])
+  if (part > parts) return notFoundPage(context)
+  return xml(sitemapXml(context, products, collections))
+}
+
+const xml = (body: string): HttpResponse => ({
+  status: 200,
+  body,
+  type: 'application/xml; charset=utf-8',
+})
 
 export const robots = async (context: PageContext): Promise<HttpResponse> => ({
   status: 200,

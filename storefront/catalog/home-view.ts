@@ -6,6 +6,7 @@ import { safeHref } from '../site/links.ts'
 import { asList, asText } from '../site/manifest.ts'
 import type { Section } from '../site/site.ts'
 import * as sections from './manifest-sections.ts'
+import { PER_PAGE } from './pager.ts'
 import { priceOf, productGrid } from './product-cards.ts'
 
 type Render = (context: PageContext, props: sections.Props) => Html | null | Promise<Html | null>
@@ -80,21 +81,21 @@ async function productGridSection(
 ): Promise<Html | null> {
   const { api, site } = context
   const slug = asText(props.collection)
-  const found =
-    slug === null
-      ? await api.listProducts(site)
-      : ((await api.findCollection(site, slug))?.products ?? [])
   const limit = Math.min(Math.max(Number(props.limit) || 8, 1), GRID_MAX)
+  // Two sizes for all sections, so that they share the answers with each other and with the lists.
+  const page = { limit: limit <= PER_PAGE ? PER_PAGE : GRID_MAX }
+  const found =
+    slug === null ? await api.listProducts(site, page) : await api.findCollection(site, slug, page)
   const columns = Math.min(Math.max(Math.round(Number(props.columns)) || 4, 1), 6)
-  const products = found.slice(0, limit)
+  const products = found?.products.slice(0, limit) ?? []
   const more = slug === null ? '/products' : `/collections/${slug}`
   const { texts } = site.locale
-  if (products.length === 0) {
+  if (found === null || products.length === 0) {
     return html`<section class="wrap section">${sections.headingOf(props)}<p class="empty">${texts.noProducts}</p></section>`
   }
   return html`<section class="wrap section"><div class="section-head">${sections.headingOf(props)}${
-    found.length > products.length &&
-    html`<a class="more" href="${more}">${texts.seeAll(found.length)}</a>`
+    found.total > products.length &&
+    html`<a class="more" href="${more}">${found.total_is_estimate ? texts.seeAllProducts : texts.seeAll(found.total)}</a>`
   }</div>${productGrid(context, { products, columns })}</section>`
 }
 
@@ -127,7 +128,7 @@ async function collectionList(context: PageContext, props: sections.Props): Prom
   if (chosen.length === 0) return null
   const tiles = await Promise.all(
     chosen.slice(0, TILES_MAX).map(async ({ slug, title, description }) => {
-      const first = (await api.findCollection(site, slug))?.products[0]
+      const first = (await api.findCollection(site, slug, { limit: 1 }))?.products[0]
       const shown = image(context, {
         ref: first?.image_asset_ref ?? null,
         alt: '',

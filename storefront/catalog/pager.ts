@@ -1,3 +1,5 @@
+import type { PageRequest } from '../api/catalog-api.ts'
+import type { ProductPage } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 
@@ -12,14 +14,85 @@ export function readPageNumber(url: URL): number {
   return Number.isNaN(page) ? 1 : Math.min(Math.max(page, 1), PAGE_MAX)
 }
 
-/** Links to the previous and the next page of a list. */
-export function pager({ url, site }: PageContext, page: number, pages: number): Html | null {
-  if (pages <= 1) return null
+/** The addresses of the pages beside one. Null: there is none. */
+export interface PageLinks {
+  prev: string | null
+  next: string | null
+}
+
+/** Links to the previous and the next page of a list, and the number of the one between. */
+const pagerNav = ({ site }: PageContext, { prev, next }: PageLinks, label: string): Html | null => {
+  if (prev === null && next === null) return null
   const { texts } = site.locale
+  return html`<nav class="pager" aria-label="${texts.pages}">${prev !== null && html`<a class="more" rel="prev" href="${prev}">${texts.previous}</a>`}<span>${label}</span>${next !== null && html`<a class="more" rel="next" href="${next}">${texts.next}</a>`}</nav>`
+}
+
+/** The pager of a list whose pages are numbers: that of a search. */
+export function pager(context: PageContext, page: number, pages: number): Html | null {
+  const { url, site } = context
   const to = (number: number) => {
     const query = new URLSearchParams(url.searchParams)
     query.set('page', String(number))
     return `${url.pathname}?${query}`
   }
-  return html`<nav class="pager" aria-label="${texts.pages}">${page > 1 && html`<a class="more" rel="prev" href="${to(page - 1)}">${texts.previous}</a>`}<span>${texts.pageOf(page, pages)}</span>${page < pages && html`<a class="more" rel="next" href="${to(page + 1)}">${texts.next}</a>`}</nav>`
+  const links = { prev: page > 1 ? to(page - 1) : null, next: page < pages ? to(page + 1) : null }
+  return pagerNav(context, links, site.locale.texts.pageOf(page, pages))
+}
+
+/** As long as a cursor may be, with room to spare. */
+const CURSOR = /^[A-Za-z0-9_-]{1,200}$/
+
+/**
+ * Reads which page of a list of products an address names. Its place is the cursor: it leads as far
+ * as the list goes, at the same cost for each page, and products that come or go move nothing. The
+ * number beside it is only shown.
+ */
+export function readPlace({ searchParams }: URL): PageRequest {
+  const read = (name: string) => {
+    const text = searchParams.get(name)
+    return text !== null && CURSOR.test(text) ? text : null
+  }
+  const after = read('after')
+  return { limit: PER_PAGE, after, before: after === null ? read('before') : null }
+}
+
+/** The number of a page of products: 1 unless the address has a cursor as well. */
+function placeNumber(url: URL): number {
+  const { after, before } = readPlace(url)
+  if (!after && !before) return 1
+  const number = Number.parseInt(url.searchParams.get('page') ?? '', 10)
+  return number > 1 && number < 1e6 ? number : 2
+}
+
+/** The one address of a page of a list, without what does not belong to it. */
+export function placeAddress(path: string, url: URL): string {
+  const { after, before } = readPlace(url)
+  const cursor = Object.entries({ after, before }).find(([, text]) => text)
+  if (cursor === undefined) return path
+  const [name, text] = cursor
+  return `${path}?${new URLSearchParams({ page: String(placeNumber(url)), [name]: String(text) })}`
+}
+
+/** The addresses beside a page of products. The first page is always the address without a cursor. */
+export function placeLinks(url: URL, { next_after, prev_before }: ProductPage): PageLinks {
+  const page = placeNumber(url)
+  const to = (number: number, cursor: Record<string, string>) =>
+    `${url.pathname}?${new URLSearchParams({ page: String(number), ...cursor })}`
+  const isSecond = page === 2 || prev_before === null
+  const prev = isSecond ? url.pathname : to(page - 1, { before: prev_before })
+  return {
+    prev: page === 1 ? null : prev,
+    next: next_after === null ? null : to(page + 1, { after: next_after }),
+  }
+}
+
+/** The pager of a list of products. How many pages there are is shown where it is known. */
+export function placePager(context: PageContext, page: ProductPage): Html | null {
+  const { url, site } = context
+  const { texts } = site.locale
+  const number = placeNumber(url)
+  const pages = Math.ceil(page.total / PER_PAGE)
+  const isKnown = !page.total_is_estimate && number <= pages
+  const label = isKnown ? texts.pageOf(number, pages) : texts.pageNumber(number)
+  return pagerNav(context, placeLinks(url, page), label)
 }

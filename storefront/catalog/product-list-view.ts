@@ -1,46 +1,41 @@
-import type { Collection, CollectionDetail, Product } from '../api/types.ts'
+import type { Collection, CollectionPage, ProductPage } from '../api/types.ts'
 import { type Html, html, paragraphs } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
-import { PER_PAGE, pager, readPageNumber } from './pager.ts'
+import { placePager } from './pager.ts'
 import { productGrid } from './product-cards.ts'
 
 interface ProductList {
   title: string
   description?: string | null
-  products: readonly Product[]
+  page: ProductPage
   /** Links to collections, above the products. */
   collections?: readonly Collection[]
 }
 
 export function productListMain(
   context: PageContext,
-  { title, description, products, collections = [] }: ProductList,
+  { title, description, page, collections = [] }: ProductList,
 ): Html {
-  const pages = Math.ceil(products.length / PER_PAGE)
-  const page = Math.max(1, Math.min(readPageNumber(context.url), pages))
   const { texts } = context.site.locale
-  const shown = products.slice((page - 1) * PER_PAGE, page * PER_PAGE)
+  const { products, total } = page
   return html`<div class="wrap list"><header class="list-head"><h1>${title}</h1>${
     description && html`<div class="lead">${paragraphs(description)}</div>`
-  }<p class="count">${texts.products(products.length)}</p></header>
+  }<p class="count">${page.total_is_estimate ? texts.moreProducts(total) : texts.products(total)}</p></header>
 ${
   collections.length > 0 &&
   html`<ul class="chips" aria-label="${texts.collections}">${collections.map(
     (each) => html`<li><a class="chip" href="/collections/${each.slug}">${each.title}</a></li>`,
   )}</ul>`
 }
-${shown.length === 0 ? html`<p class="empty">${texts.noProducts}</p>` : productGrid(context, { products: shown })}
-${pager(context, page, pages)}</div>`
+${products.length === 0 ? html`<p class="empty">${texts.noProducts}</p>` : productGrid(context, { products })}
+${placePager(context, page)}</div>`
 }
 
-export const collectionMain = (
-  context: PageContext,
-  { collection, products }: CollectionDetail,
-): Html =>
+export const collectionMain = (context: PageContext, page: CollectionPage): Html =>
   productListMain(context, {
-    title: collection.title,
-    description: collection.description,
-    products,
+    title: page.collection.title,
+    description: page.collection.description,
+    page,
   })
 
 export function collectionsMain({ site }: PageContext, collections: readonly Collection[]): Html {

@@ -1,5 +1,5 @@
-import type { Collection, Product } from '../api/types.ts'
-import { html } from '../layout/html.ts'
+import type { Collection, Product, SitemapPart } from '../api/types.ts'
+import { type Html, html } from '../layout/html.ts'
 import { assetUrl } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
 import { decimalAmount } from '../translations/locale.ts'
@@ -45,24 +45,40 @@ export const storeData = ({ site, origin }: PageContext): unknown => ({
   ...(site.seo.description === null ? {} : { description: site.seo.description }),
 })
 
-/** A sitemap may have no more. */
-const SITEMAP_MAX = 50_000
+const SITEMAP_SCHEMA = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
+const location = ({ origin }: PageContext, path: string): Html =>
+  html`<loc>${new URL(path, origin).href}</loc>`
+
+/** The first part names the store's other pages too; later parts have no collections. */
 export function sitemapXml(
-  { origin }: PageContext,
-  products: readonly Product[],
-  collections: readonly Collection[],
+  context: PageContext,
+  products: SitemapPart['products'],
+  collections: readonly Collection[] | null,
 ): string {
-  const paths = [
-    '/',
-    '/products',
-    '/collections',
-    ...collections.map(({ slug }) => `/collections/${slug}`),
-    ...products.map(({ slug }) => `/products/${slug}`),
-  ].slice(0, SITEMAP_MAX)
-  const list = paths.map((path) => html`<url><loc>${new URL(path, origin).href}</loc></url>`)
+  const pages =
+    collections === null
+      ? []
+      : ['/', '/products', '/collections', ...collections.map(({ slug }) => `/collections/${slug}`)]
+  const list = [
+    ...pages.map((path) => html`<url>${location(context, path)}</url>`),
+    ...products.map(
+      ({ slug, updated_at }) =>
+        html`<url>${location(context, `/products/${slug}`)}<lastmod>${updated_at}</lastmod></url>`,
+    ),
+  ]
   return html`<?xml version="1.0" encoding="UTF-8"?>
-<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${list}</urlset>
+<urlset xmlns="${SITEMAP_SCHEMA}">${list}</urlset>
+`.text
+}
+
+export function sitemapIndexXml(context: PageContext, parts: number): string {
+  const list = Array.from(
+    { length: parts },
+    (_, at) => html`<sitemap>${location(context, `/sitemap-${at + 1}.xml`)}</sitemap>`,
+  )
+  return html`<?xml version="1.0" encoding="UTF-8"?>
+<sitemapindex xmlns="${SITEMAP_SCHEMA}">${list}</sitemapindex>
 `.text
 }
 

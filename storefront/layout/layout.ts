@@ -16,6 +16,8 @@ export interface Page {
    * keep.
    */
   canonical?: string
+  /** The addresses of the pages beside this one, of a list with pages. */
+  links?: { prev: string | null; next: string | null }
   /** The image that is shown where the page is shared. */
   imageRef?: string | null
   /** Objects of schema.org. */
@@ -66,6 +68,8 @@ function head(context: PageContext, page: Omit<Page, 'main'>): Html {
 <title>${title}</title>
 ${description && html`<meta name="description" content="${description.slice(0, 300)}">`}
 ${isHidden ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${address}">`}
+${page.links?.prev && html`<link rel="prev" href="${origin}${page.links.prev}">`}
+${page.links?.next && html`<link rel="next" href="${origin}${page.links.next}">`}
 <meta name="theme-color" content="${site.theme.backgroundColour}">
 <meta name="color-scheme" content="${site.theme.scheme}">
 <meta property="og:site_name" content="${site.brand.name}">

@@ -116,6 +116,6 @@ export function orderListMain({ site, shopper }: PageContext): Html {
   return html`<div class="wrap narrow center"><h1>${texts.yourOrders}</h1>${
     orders.length === 0
       ? html`<div class="empty"><p>${texts.noOrders}</p><p><a class="button" href="/products">${texts.startShopping}</a></p></div>`
-      : html`<ul class="order-list">${orders.map(({ id }, at) => html`<li><a href="/orders/${id}">${at === 0 ? texts.latestOrder : texts.earlierOrder(id.slice(0, 8))}</a></li>`)}</ul>`
+      : html`<ul class="order-list">${orders.map(({ id }, at) => html`<li><a href="/orders/${id}">${at === 0 ? texts.latestOrder : texts.earlierOrder(id.slice(-8))}</a></li>`)}</ul>`
   }</div>`
 }

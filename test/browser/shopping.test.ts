@@ -4,8 +4,10 @@ import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openTab, type Tab } from '../harness/browser.ts'
 import { showsCard } from '../harness/card-digits.ts'
 import { until } from '../harness/eventually.ts'
+import { addProducts } from '../harness/products.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
+import { openSuperuser } from '../harness/superuser.ts'
 
 let shop: TestShop
 let browser: Browser
@@ -250,6 +252,41 @@ describe('a shopper whose payment is not confirmed', () => {
     await page.waitForURL(`**${path}`)
     assert.equal(await countOrders(), before + 1)
   })
+})
+
+describe('a list of many products', () => {
+  for (const script of [true, false]) {
+    test(`is paged by links, ${script ? 'with' : 'without'} the script`, async (t) => {
+      const tenant = script ? 'many' : 'many-plain'
+      const merchant = await shop.merchant(tenant)
+      await merchant.put('/v1/my/store/manifest', { manifest: { brand: { name: 'Many' } } })
+      await shop.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
+      await addProducts(await openSuperuser(t, shop.database), tenant, 60)
+      const options = { ...PHONE, javaScriptEnabled: script }
+      const tab = await openTab(t, browser, shop.at(tenant), options)
+      const { page } = tab
+      const shows = async (label: string, first: string) => {
+        await page.getByText(label, { exact: true }).waitFor()
+        const cards = page.locator('main .card-name')
+        assert.deepEqual([await cards.first().innerText()], [first])
+      }
+      await page.goto('/products')
+      await page.getByText('60 products', { exact: true }).waitFor()
+      await shows('Page 1 of 3', 'Item 60')
+      assert.equal(await page.getByRole('link', { name: 'Previous' }).count(), 0)
+      await page.getByRole('link', { name: 'Next' }).click()
+      await shows('Page 2 of 3', 'Item 36')
+      if (script) await tab.checkAccessibility()
+      await page.getByRole('link', { name: 'Next' }).click()
+      await shows('Page 3 of 3', 'Item 12')
+      assert.equal(await page.getByRole('link', { name: 'Next' }).count(), 0)
+      await page.getByRole('link', { name: 'Previous' }).click()
+      await shows('Page 2 of 3', 'Item 36')
+      await page.getByRole('link', { name: 'Previous' }).click()
+      await shows('Page 1 of 3', 'Item 60')
+      assert.equal(new URL(page.url()).search, '')
+    })
+  }
 })
 
 async function giftCard(cents: number): Promise<string> {

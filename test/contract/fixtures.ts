@@ -26,7 +26,7 @@ const SHOWN_HASH = createHash('sha256').update(Buffer.from(SHOWN_PIXEL, 'base64'
 /** The generated tests call their own store `acme`. */
 const ACME_IMAGE = { asset_ref: `asset:acme/${SHOWN_HASH}.png` }
 
-const VARIANT = '11111111-1111-4111-8111-111111111111'
+export const VARIANT = '11111111-1111-4111-8111-111111111111'
 const ITEM = '22222222-2222-4222-8222-222222222222'
 const COUPONS = '/v1/merchant/marketing/coupons'
 const GROUPS = '/v1/merchant/pricing-groups'

@@ -28,6 +28,36 @@ describe('the database of a store', () => {
     assert.deepEqual(await db.one(Shown, show), { tenant: 'acme', waits: 'on' })
   })
 
+  test('pipelines statements of many stores, each in a transaction of its own', async (t) => {
+    const database = await openTestDatabase(t)
+    const admin = await database.openAdmin()
+    await admin.query(
+      `insert into stores (tenant_ref, display_name) values ('acme', 'A'), ('cove', 'C')`,
+    )
+    const db = database.open('fd_worker', 1)
+    const insertFeed = (tenant: string) =>
+      sql`insert into webhook_feeds (tenant_ref) values (${tenant})`
+    const results = await db.pipelineAsyncCommits((tenant) =>
+      Promise.allSettled([
+        tenant('acme').run(insertFeed('acme')),
+        // There is no such store, and this one is not the caller's.
+        tenant('bolt').run(insertFeed('bolt')),
+        tenant('cove').run(insertFeed('acme')),
+        tenant('cove').run(insertFeed('cove')),
+      ]),
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    )
+    const { rows } = await admin.query('select tenant_ref from webhook_feeds order by tenant_ref')
+    assert.deepEqual(rows, [{ tenant_ref: 'acme' }, { tenant_ref: 'cove' }])
+    assert.equal(db.load.busy, 0)
+    await assert.rejects(db.global.many(Tenant, sql`select fd_tenant() as tenant`), {
+      code: 'FD001',
+    })
+  })
+
   test('runs a statement after a lock, on what was committed while it waited', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await database.openAdmin()

@@ -5,23 +5,39 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds the store that has a hostname, in any tenant.',
+  entitlement_requests_by_id: 'An operator names a request by its id alone.',
   gateway_accounts_gate: 'Finds whose account an event is about, before a tenant is known.',
   gateway_events_kept: 'Due index: the worker looks over all tenants for bodies to forget.',
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
   gift_cards_shown: 'Due index: the worker looks over all tenants for codes to forget.',
   idempotency_keys_old: 'Due index: the worker looks over all tenants for answers to forget.',
   idempotency_keys_due: 'Due index: the worker looks over all stores for unfinished operations.',
+  inventory_recounts_due: 'Due index: the worker looks over all stores for stock to recount.',
+  ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
   store_credit_lots_due:
     'Due index: the worker looks over all tenants for credit that has expired.',
-  payment_attempts_due: 'Due index: the worker looks over all tenants for what was not heard of.',
+  payment_attempts_late: 'Due index: the worker looks over all tenants for late approvals.',
   payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
   payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
   privacy_exports_due: 'Due index: the worker looks over all tenants for copies to make.',
   privacy_exports_expired: 'Due index: the worker looks over all tenants for copies to delete.',
+  webhook_deliveries_by_id: 'An operator names a delivery by its id alone.',
   webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
+  webhook_subscriptions_by_id: 'An operator names an endpoint by its id alone.',
+  audit_log_all_newest: 'List of the operator over all stores.',
+  audit_log_all_of_action: 'List of the operator over all stores.',
+  audit_log_all_of_actor: 'List of the operator over all stores.',
+  entitlement_requests_all_newest: 'List of the operator over all stores.',
+  entitlement_requests_all_of_status: 'List of the operator over all stores.',
+  gateway_accounts_of_ref: 'List of the operator over all stores.',
+  gateway_events_all_newest: 'List of the operator over all stores.',
+  gateway_events_to_watch: 'List of the operator over all stores.',
+  stores_by_number: 'List of the operator over all stores.',
+  stores_of_status: 'List of the operator over all stores.',
+  stores_named: 'Search of the operator over all stores.',
 }
 
 /** Tables whose `tenant_ref` has no foreign key to stores, and why. */
@@ -48,4 +64,12 @@ export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   webhook_events: 'Each change of a store writes one, in its transaction.',
   webhook_lanes: 'What is being sent at this moment; its deliveries name the store.',
   webhook_queue: 'What is to be sent next; its deliveries name the store.',
+}
+
+/** Functions that run as the owner of the tables, and why. */
+export const OWNER_FUNCTIONS: Readonly<Record<string, string>> = {
+  fd_make_partition: 'Creates a partition, which only the owner of its table can.',
+  fd_drop_month: 'Drops a partition; refuses a young one and one with pending deliveries.',
+  fd_month_rows: 'Counts the rows of each store in one month; shows no row.',
+  fd_misplaced_rows: 'Counts the rows of default partitions; shows no row.',
 }

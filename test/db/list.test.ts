@@ -94,6 +94,17 @@ describe('a list', () => {
     assert.deepEqual(past, { rows: [], shown: { total: 3, limit: 5, offset: 50 } })
   })
 
+  test('is read whole from its parts', async (t) => {
+    const { db, newestFirst } = await openList(t, 23)
+    const parts = listOf(db, { parts: [sql`a.action = 'odd'`, sql`a.action = 'even'`] })
+    for (const limit of [1, 5, 23]) {
+      assert.deepEqual(await followCursors(db, parts, limit), newestFirst, `cursors, ${limit}`)
+      assert.deepEqual(await followOffsets(db, parts, limit), newestFirst, `offsets, ${limit}`)
+    }
+    const { shown } = await readList(db, parts, { limit: 5, offset: 0 })
+    assert.equal(shown.total, 23)
+  })
+
   test('neither skips nor repeats a row when others are added between two pages', async (t) => {
     const { admin, db, list, newestFirst } = await openList(t, 20)
     const first = await readList(db, list, { limit: 10, offset: 0 })

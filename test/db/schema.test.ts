@@ -4,12 +4,13 @@ import pg from 'pg'
 import { GLOBAL_TABLES } from '../../src/db/global-tables.ts'
 import { type Exceptions, listBreaches } from '../../src/db/tenant-isolation.ts'
 import { openTestDatabase } from '../harness/database.ts'
-import { KEY_EXCEPTIONS, TABLES_WITHOUT_STORE } from './index-exceptions.ts'
+import { KEY_EXCEPTIONS, OWNER_FUNCTIONS, TABLES_WITHOUT_STORE } from './index-exceptions.ts'
 
 const exceptions: Exceptions = {
   globalTables: GLOBAL_TABLES,
   keys: KEY_EXCEPTIONS,
   withoutStore: TABLES_WITHOUT_STORE,
+  ownerFunctions: OWNER_FUNCTIONS,
 }
 
 /** A table that follows every rule, for the cases that break one. */
@@ -34,6 +35,27 @@ const CASES: Record<string, Case> = {
   'row level security that does not bind the owner': {
     plant: 'alter table outbox no force row level security',
     seen: ['row level security: outbox is not forced'],
+  },
+  'row level security that is off in a partition': {
+    plant: 'alter table audit_log_default disable row level security',
+    seen: ['row level security: audit_log_default is not enabled'],
+  },
+  'a partition that was added without row level security': {
+    plant: `create table audit_log_other partition of audit_log
+            for values from ('1999-01-01') to ('1999-02-01')`,
+    seen: [
+      'row level security: audit_log_other is not enabled',
+      'tenant policy: audit_log_other fd_app has no policy that limits reads and writes to its tenant',
+      'tenant policy: audit_log_other fd_worker has no policy that limits reads and writes to its tenant',
+    ],
+  },
+  'an index over all tenants of a partitioned table, once': {
+    plant: 'create index audit_log_by_id on audit_log (id)',
+    seen: ['key: audit_log.audit_log_by_id index does not start with tenant_ref'],
+  },
+  'an index over all tenants of a partition alone': {
+    plant: 'create index audit_log_by_id on audit_log_default (id)',
+    seen: ['key: audit_log_default.audit_log_by_id index does not start with tenant_ref'],
   },
   'a tenant policy that was dropped': {
     plant: 'drop policy tenant on credentials',

@@ -112,12 +112,12 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('refuse work behind a hundred others, and work that waited for five seconds', async (t) => {
+  test('refuse work behind five hundred others, and work that waited for eight seconds', async (t) => {
     const { begin, pass } = openShares(t)
     for (let i = 0; i < 3; i += 1) begin('big')
-    const waiting = Array.from({ length: 100 }, () => begin('big'))
+    const waiting = Array.from({ length: 500 }, () => begin('big'))
     await assert.rejects(begin('big').done, isOverload)
-    await pass(5_300)
+    await pass(8_300)
     for (const { done } of waiting) await assert.rejects(done, isOverload)
   })
 

@@ -22,6 +22,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                     values ($1, 'accepted', 0, '[]')`,
   fraud_ban_hits: `insert into fraud_ban_hits (tenant_ref, ban_id)
                    values ($1, gen_random_uuid())`,
+  store_credit_spent: `insert into store_credit_spent (tenant_ref, order_id, lot_id, amount_cents)
+                       select tenant_ref, gen_random_uuid(), id, 1
+                         from store_credit_lots where tenant_ref = $1 limit 1`,
   inventory_levels: `
     with product as (insert into products (tenant_ref, slug, name)
                      values ($1, 'counted', 'Counted') returning id),
@@ -41,7 +44,11 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                     values ($1, gen_random_uuid(), gen_random_uuid())),
          wrong as (insert into inventory_discrepancies
                           (tenant_ref, variant_id, location_id, counter, kept, counted)
-                   select $1, id, 'shelf', 'held', 1, 0 from variant)
+                   select $1, id, 'shelf', 'held', 1, 0 from variant),
+         count as (insert into inventory_counts (tenant_ref, variant_id, location_id, seq, on_hand,
+                          allocated, again_at)
+                   select $1, id, 'shelf', 1, 1, 0, now() from variant),
+         recount as (insert into inventory_recounts (tenant_ref, due_at) values ($1, now()))
     insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
     select $1, id, 'shelf', 1 from variant`,
   orders: `
@@ -103,6 +110,8 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                  values ($1, 'gift_card', 'a card', 'USD', 1, gen_random_uuid())`,
   ledger_seals: `insert into ledger_seals (tenant_ref, sequence, journal_id, hash)
                  select $1, 1, id, sha256('x') from ledger_journals where tenant_ref = $1 limit 1`,
+  ledger_verified: `insert into ledger_verified (tenant_ref, newest, due_at)
+                    values ($1, 1, now()) on conflict do nothing`,
   gateway_accounts: `insert into gateway_accounts (tenant_ref, provider, account_ref, scheme, signing_key)
                      values ($1, 'sim', $1, 'standard', 'sealed')`,
   gateway_events: `insert into gateway_events (tenant_ref, provider, account_ref, event_id, scheme,
@@ -131,6 +140,10 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
               values ($1, gen_random_uuid(), '${CARD}', 'x', '100')`,
   privacy_erasures: `insert into privacy_erasures (tenant_ref, id, customer_ref, pseudonym, actor)
                      values ($1, gen_random_uuid(), 'x', 'erased:x', 'x')`,
+  retention_archives: `insert into retention_archives (tenant_ref, table_name, month, part, row_count,
+                              file_sha256, rows_sha256, bytes, last_key)
+                       values ($1, 'audit_log', '2020-01-01', 1, 1, repeat('a', 64),
+                               repeat('b', 64), 1, '[]')`,
   webhook_events: `insert into webhook_events (tenant_ref, id, type, data)
                    values ($1, '00000000-0000-4000-8000-000000000001', 'commerce.order.placed.v1', '{}')`,
   webhook_feeds: `insert into webhook_feeds (tenant_ref) values ($1)`,

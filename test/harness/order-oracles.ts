@@ -34,6 +34,10 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where (placed_at is null or status in ('pending_payment', 'payment_failed'))
        and captured_cents <> 0`,
 
+  'a charge that is not authorised and waits to expire, in the due index for ever': `
+    select tenant_ref, charge_id, status, authorized_until from charges
+     where status <> 'authorized' and authorized_until is not null`,
+
   'a charge whose refunded amount is not the sum of its refunds': `
     select c.tenant_ref, c.charge_id, c.refunded_cents, coalesce(r.given, 0) as given
       from charges c

@@ -17,7 +17,7 @@ import {
   STARTED,
   type WonClaim,
 } from '../../src/platform/idempotency.ts'
-import { listDueStores, takeDue } from '../../src/platform/idempotency-due.ts'
+import { createDueTurns, takeDue } from '../../src/platform/idempotency-due.ts'
 import { fingerprint } from '../../src/platform/idempotency-key.ts'
 import { deleteOldAnswers } from '../../src/platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../src/platform/leases.ts'
@@ -199,8 +199,10 @@ describe('an expired lease', () => {
     const { db, other } = await open()
     const { worker } = platform
     const mine = [db.tenant, other.tenant]
+    const turns = createDueTurns(['checkout'])
     const stale = async () =>
-      (await listDueStores(worker.global, ['checkout']))
+      (await turns.next(worker.global, 1_000))
+        .map(({ tenant_ref }) => tenant_ref)
         .filter((each) => mine.includes(each))
         .toSorted()
     const order = randomUUID()
@@ -234,7 +236,9 @@ test('work that only its caller can resume does not delay the reconciler', async
   await win(other, { ...request('k'), operation: 'a kind of its own' })
   await expire(db, 'k')
   await expire(other, 'k')
-  assert.deepEqual(await listDueStores(worker.global, ['a kind of its own'], 1), [other.tenant])
+  assert.deepEqual(await createDueTurns(['a kind of its own']).next(worker.global, 1), [
+    { tenant_ref: other.tenant },
+  ])
 })
 
 describe('releasing a key', () => {

@@ -4,12 +4,12 @@ import type { Tx } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import {
   deleteHandled,
-  deliverDue,
   type Handler,
   type OutboxEvent,
   publish,
 } from '../../src/platform/outbox.ts'
 import { until } from '../harness/eventually.ts'
+import { deliverDue } from '../harness/outbox.ts'
 import { openPlatform } from '../harness/platform.ts'
 
 const platform = await openPlatform({ after }, 10)

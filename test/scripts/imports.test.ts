@@ -136,6 +136,11 @@ describe('the house rules', () => {
     ["machine time by PostgreSQL's other names", 'src/worker.ts', 'at < clock_timestamp()'],
     ['machine time in TypeScript', 'src/app.ts', 'const age = Date.now() - at'],
     ['a date of the machine', 'src/app.ts', 'const at = new Date().toISOString()'],
+    ['a random id of a row', 'src/modules/orders/place.ts', 'const id = randomUUID()'],
+    ['a random id in a statement', 'src/modules/orders/queries.ts', 'values (gen_random_uuid())'],
+    ['a random default', 'schema.sql', '  id uuid not null default gen_random_uuid(),'],
+    ['a page by offset', 'src/modules/stores/queries.ts', `limit 10 offset \${offset}`],
+    ['a count for a page', 'src/platform/audit.ts', 'select count(*)::int as total from stores'],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
     ['a file nobody reads to its end', 'src/db/pool.ts', '\n'.repeat(501)],
   ]
@@ -162,8 +167,17 @@ describe('the house rules', () => {
       { path: 'src/config.ts', text: 'process.env' },
       { path: 'src/modules/stores/queries.ts', text: 'sql`select 1`' },
       { path: 'src/modules/orders/money.ts', text: 'ledger.post(tx)' },
+      { path: 'src/db/list.ts', text: `limit 10 offset \${offset}` },
+      { path: 'src/platform/leases.ts', text: 'select count(*) as due from outbox' },
       { path: 'src/kernel/clock.ts', text: 'Date.now()' },
       { path: 'src/db/sql.ts', text: 'export const machineTime = sql`now()`' },
+      { path: 'src/kernel/id.ts', text: 'const random = randomUUID()' },
+      { path: 'src/platform/leases.ts', text: 'set lease_token = gen_random_uuid()' },
+      { path: 'src/modules/orders/place.ts', text: 'const id = newId()' },
+      {
+        path: 'schema.sql',
+        text: `  id uuid default fd_uuid(), at default now()${'\n'.repeat(600)}`,
+      },
       { path: 'src/worker.ts', text: 'fd_now() clock.now() performance.now() new Date(at)' },
     ]
     assert.deepEqual(findBreaches(sources), [])

@@ -21,6 +21,21 @@ const withCart = () => setup.withCart(shop, 'cedar-candle')
 /** The field of the first line's quantity. */
 const quantityField = (text: string) => /name="(q:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
 
+describe('the list of orders', () => {
+  test('gives every order a name of its own, also those of one minute', async () => {
+    const shopper = await withCart()
+    const { id } = await setup.variantOf(shop, 'cedar-candle')
+    for (let placed = 0; placed < 3; placed++) {
+      if (placed > 0) await shopper.post('/cart/add', { variant: id, quantity: '1' })
+      await placeOrder(shopper)
+    }
+    const { text } = await shopper.get('/orders')
+    const names = [...text.matchAll(/Earlier order \((\w+)\)/g)].map(([, name]) => name)
+    assert.equal(names.length, 2)
+    assert.equal(new Set(names).size, 2)
+  })
+})
+
 describe('an edit', () => {
   test('that costs more asks for a card, and charges it for the difference', async () => {
     const shopper = await withCart()

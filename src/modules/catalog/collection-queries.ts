@@ -1,14 +1,15 @@
 import type { Db, Tx } from '../../db/database.ts'
+import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Collection } from './schema.ts'
 
 const columns = sql`
-  id, tenant_ref, slug, title, description, position,
+  collections.id, tenant_ref, slug, title, description, collections.position,
   (select coalesce(json_agg(m.product_id order by m.position), '[]')
      from collection_products m
     where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id) as product_ids,
-  created_at, updated_at`
+  collections.created_at, updated_at`
 
 export type CollectionFields = Pick<Collection, 'slug' | 'title' | 'description'> & {
   /** Null: after the others. */
@@ -38,19 +39,25 @@ export const lockCollection = (tx: Tx, id: string) =>
   tx.run(sql`
     select from collections where tenant_ref = ${tx.tenant} and id = ${id} for no key update`)
 
-export const listCollections = (db: Db, { limit, offset }: Page) =>
-  db.many(
-    Collection,
-    sql`
-    select ${columns}
-      from collections
-     where tenant_ref = ${db.tenant}
-     order by position, created_at, id
-     limit ${limit} offset ${offset}`,
+export const listCollections = (db: Db, page: Page) =>
+  readList(
+    db,
+    {
+      shape: Collection,
+      table: sql`collections`,
+      as: sql`collections`,
+      scope: sql`collections.tenant_ref = ${db.tenant}`,
+      filters: [],
+      key: [
+        { name: sql`position`, type: 'integer' },
+        { name: sql`created_at`, type: 'timestamp' },
+        { name: sql`id`, type: 'uuid' },
+      ],
+      descending: false,
+      columns,
+    },
+    page,
   )
-
-export const countCollections = (db: Db) =>
-  db.one(Total, sql`select count(*) as total from collections where tenant_ref = ${db.tenant}`)
 
 export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
   tx.one(

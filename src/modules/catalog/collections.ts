@@ -85,11 +85,8 @@ export async function get(db: Db, id: string): Promise<Collection> {
 
 /** Lists the collections in the store's own order. */
 export async function list(db: Db, page: Page) {
-  const [collections, { total }] = await Promise.all([
-    queries.listCollections(db, page),
-    queries.countCollections(db),
-  ])
-  return { collections, total, ...page }
+  const { rows, shown } = await queries.listCollections(db, page)
+  return { collections: rows, ...shown }
 }
 
 const entityOf = ({ id }: Pick<Collection, 'id'>) => `collection:${id}`

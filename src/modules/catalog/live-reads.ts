@@ -1,23 +1,43 @@
-import type { Database } from '../../db/database.ts'
+import type { Database, Db } from '../../db/database.ts'
+import { writeCursor } from '../../kernel/cursor.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
+import type { ProductFragments } from './product-fragments.ts'
 import { type AssetBase, toStorefrontProduct } from './product-json.ts'
+import {
+  type ChosenRow,
+  canonicalQuery,
+  type ListBounds,
+  type ListRequest,
+  loadPage,
+  loadWhole,
+  loadWith,
+  rangeOf,
+} from './public-list.ts'
 import * as queries from './public-queries.ts'
 import { parseSlug } from './validate.ts'
 
 /** The answers of public reads as bytes. The routes provide them, since only they know HTTP. */
 export interface PublicAnswers {
-  found(body: Buffer): CachedResponse
+  found(body: Buffer, links?: PageLinks): CachedResponse
   unknownTenant: CachedResponse
   noProduct: CachedResponse
   noCollection: CachedResponse
 }
 
+/** The addresses of the pages beside one, relative to the host. */
+export interface PageLinks {
+  next: string | null
+  prev: string | null
+}
+
 export interface LiveDeps {
   database: Database
   cache: LiveCache
+  fragments: ProductFragments
   answers: PublicAnswers
+  bounds: ListBounds
   assetBase(): AssetBase
 }
 
@@ -37,16 +57,114 @@ export const findCollections = (cache: LiveCache, tenant: string) => cache.find(
 export const findCollection = (cache: LiveCache, tenant: string, slug: string) =>
   cache.find(tenant, keyOf(COLLECTIONS, slug))
 
-/** Every active product of a live store. */
-export const readProducts = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
-  read(deps, tenant, PRODUCTS, async () => {
-    const found = await queries.listPublicProducts(deps.database.tenant(tenant))
-    if (found === null) return deps.answers.unknownTenant
-    const base = deps.assetBase()
-    return toAnswer(deps, {
-      products: found.products.map((each) => toStorefrontProduct(base, each)),
-    })
+/** The active products of a live store: all of them, or a page. */
+export function readProducts(
+  deps: LiveDeps,
+  tenant: string,
+  request: ListRequest,
+): Promise<CachedResponse> {
+  const path = `/v1/tenants/${tenant}/${PRODUCTS}`
+  return read(deps, tenant, `${PRODUCTS}${canonicalQuery(request)}`, async () => {
+    const db = deps.database.tenant(tenant)
+    const found = await queries.choosePublicProducts(db, rangeOf(request, deps.bounds))
+    const [first] = found
+    if (first === undefined) return deps.answers.unknownTenant
+    return toListAnswer(deps, { db, path, request, found, total: first.total, head: '{' })
   })
+}
+
+/**
+ * The active products that sell these variants. Not kept in the cache: each cart is another list.
+ */
+export const readProductsOf = (
+  deps: LiveDeps,
+  tenant: string,
+  variantIds: readonly string[],
+): Promise<CachedResponse> =>
+  loadSome(deps, tenant, (db) => queries.choosePublicProductsOf(db, variantIds))
+
+/** The products that follow one in the list, to be shown beside it. None for an unknown product. */
+export function readRelatedProducts(
+  deps: LiveDeps,
+  tenant: string,
+  { text, limit }: { text: string; limit: number },
+): Promise<CachedResponse> {
+  const slug = parseSlug(text) ?? ''
+  return read(deps, tenant, `${PRODUCTS}?related_to=${slug}&limit=${limit}`, () =>
+    loadSome(deps, tenant, (db) => queries.chooseRelatedProducts(db, slug, limit)),
+  )
+}
+
+async function loadSome(
+  deps: LiveDeps,
+  tenant: string,
+  choose: (db: Db) => Promise<ChosenRows>,
+): Promise<CachedResponse> {
+  if (!isTenantRef(tenant)) return deps.answers.unknownTenant
+  const db = deps.database.tenant(tenant)
+  const found = await choose(db)
+  if (found.length === 0) return deps.answers.unknownTenant
+  const { parts } = await loaderOf(deps, db)(rowsOf(found), deps.bounds.wholeBytes)
+  return deps.answers.found(
+    listBody(
+      '{',
+      parts.map(({ json }) => json),
+    ),
+  )
+}
+
+type ChosenRows = Awaited<ReturnType<typeof queries.choosePublicProducts>>
+
+const loaderOf = ({ fragments, assetBase }: LiveDeps, db: Db) =>
+  loadWith(fragments, db, assetBase())
+
+/** The rows without the one that says that there are none. */
+const rowsOf = (found: ChosenRows): ChosenRow[] =>
+  found.flatMap(({ id, version, at }) =>
+    id === null || version === null ? [] : [{ id, version, at: at ?? 0 }],
+  )
+
+const listBody = (head: string, products: readonly string[], tail = ''): Buffer =>
+  Buffer.from(`${head}"products":[${products.join(',')}]${tail}}`)
+
+interface FoundList {
+  db: Db
+  /** The address of the list, without a query. */
+  path: string
+  request: ListRequest
+  found: ChosenRows
+  total: number
+  /** The answer up to its products. */
+  head: string
+}
+
+async function toListAnswer(deps: LiveDeps, list: FoundList): Promise<CachedResponse> {
+  const { bounds, answers } = deps
+  const { db, path, request, total, head } = list
+  const load = loaderOf(deps, db)
+  const rows = rowsOf(list.found)
+  if (request.limit === null) {
+    const whole = await loadWhole(rows, total, bounds, load)
+    if (whole !== null) return answers.found(listBody(head, whole))
+  }
+  const page = await loadPage(rows, request, bounds, load)
+  const limit = request.limit ?? bounds.limitDefault
+  const linkTo = (place: Partial<ListRequest>) =>
+    path + canonicalQuery({ limit, after: null, before: null, ...place })
+  const links = {
+    next: page.next && linkTo({ after: page.next }),
+    prev: page.prev && linkTo({ before: page.prev }),
+  }
+  const members = JSON.stringify({
+    total: Math.min(total, bounds.countMax),
+    total_is_estimate: total > bounds.countMax,
+    limit,
+    next_after: page.next && writeCursor(page.next),
+    prev_before: page.prev && writeCursor(page.prev),
+    ...links,
+  })
+  return answers.found(listBody(head, page.products, `,${members.slice(1, -1)}`), links)
+}
 
 export function readProduct(deps: LiveDeps, tenant: string, text: string): Promise<CachedResponse> {
   const slug = parseSlug(text) ?? ''
@@ -58,29 +176,50 @@ export function readProduct(deps: LiveDeps, tenant: string, text: string): Promi
   })
 }
 
+/** The products in one part of a sitemap. Large enough for most stores to have one part. */
+export const SITEMAP_PART = 5_000
+
+/** The addresses of the active products of a live store, in numbered parts. */
+export const readSitemap = (
+  deps: LiveDeps,
+  tenant: string,
+  part: number,
+): Promise<CachedResponse> =>
+  read(deps, tenant, `catalog/sitemap/${part}`, async () => {
+    const page = { limit: SITEMAP_PART, offset: (part - 1) * SITEMAP_PART }
+    const found = await queries.listSitemapProducts(deps.database.tenant(tenant), page)
+    if (found === null) return deps.answers.unknownTenant
+    const { total, products } = found
+    const parts = Math.max(1, Math.ceil(total / SITEMAP_PART))
+    return toAnswer(deps, { products, total, part, parts })
+  })
+
 export const readCollections = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   read(deps, tenant, COLLECTIONS, async () => {
     const found = await queries.listPublicCollections(deps.database.tenant(tenant))
     return found === null ? deps.answers.unknownTenant : toAnswer(deps, found)
   })
 
-/** A collection with its active products, in its own order. */
+/** A collection with its active products, in its own order: all of them, or a page. */
 export function readCollection(
   deps: LiveDeps,
   tenant: string,
   text: string,
+  request: ListRequest,
 ): Promise<CachedResponse> {
   const slug = parseSlug(text) ?? ''
-  return read(deps, tenant, keyOf(COLLECTIONS, slug), async () => {
-    const row = await queries.findPublicCollection(deps.database.tenant(tenant), slug)
-    if (row === null) return deps.answers.unknownTenant
-    if (row.found === null) return deps.answers.noCollection
-    const { collection, products } = row.found
-    const base = deps.assetBase()
-    return toAnswer(deps, {
-      collection,
-      products: products.map((each) => toStorefrontProduct(base, each)),
-    })
+  const key = keyOf(COLLECTIONS, slug)
+  return read(deps, tenant, `${key}${canonicalQuery(request)}`, async () => {
+    const db = deps.database.tenant(tenant)
+    const range = rangeOf(request, deps.bounds)
+    const found = await queries.chooseCollectionProducts(db, slug, range)
+    const [first] = found
+    if (first === undefined) return deps.answers.unknownTenant
+    const { collection, total } = first
+    if (collection === null) return deps.answers.noCollection
+    const path = `/v1/tenants/${tenant}/${COLLECTIONS}/${encodeURIComponent(slug)}`
+    const head = `{"collection":${JSON.stringify(collection)},`
+    return toListAnswer(deps, { db, path, request, found, total, head })
   })
 }
 

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import { Nullable } from '../../kernel/schema.ts'
+import type { ListPlace } from '../../kernel/cursor.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
-import { PublicProduct, SaleVariant, StorefrontCollection } from './schema.ts'
+import { PublicProduct, SaleVariant, SitemapProduct, StorefrontCollection } from './schema.ts'
 
 /** The public members of the product `p`, as one JSON value. */
 export const publicProduct: Sql = sql`
@@ -29,29 +31,196 @@ export const publicProduct: Sql = sql`
 const publicCollection = sql`
   json_build_object('slug', c.slug, 'title', c.title, 'description', c.description)`
 
-const FoundProducts = Type.Object({ products: Type.Array(PublicProduct) })
+/**
+ * The products of a page in order, each with its version: `xmin`, which every change of a product,
+ * its variants or its images renews.
+ */
+const Chosen = Type.Object({
+  total: Type.Integer(),
+  id: Nullable(Id),
+  version: Nullable(Type.String()),
+  at: Nullable(Type.Integer()),
+})
 
-/** Null unless the store is live; the products newest first. */
-export const listPublicProducts = (db: Db) =>
-  db.maybe(
-    FoundProducts,
+/** Which rows a page has. The limit is one more than the page shows, to know whether more follow. */
+export interface PageRange {
+  after: ListPlace | null
+  before: ListPlace | null
+  limit: number
+  /** All rows instead, if there are no more than this. */
+  wholeUpTo: number
+  /** Rows beyond this number are not counted. */
+  countUpTo: number
+}
+
+const EPOCH_MICROSECONDS = sql`(extract(epoch from p.created_at) * 1000000)::bigint`
+
+/** The exact time again: a division of floating point numbers would miss the microsecond. */
+const timeOf = ({ at }: ListPlace) =>
+  sql`(timestamptz 'epoch' + ${at}::bigint * interval '1 microsecond')`
+
+const rangeOfTimes = ({ after, before }: PageRange) => {
+  if (after !== null) return sql`and (p.created_at, p.id) < (${timeOf(after)}, ${after.id}::uuid)`
+  if (before === null) return sql``
+  return sql`and (p.created_at, p.id) > (${timeOf(before)}, ${before.id}::uuid)`
+}
+
+/** The limit of a page: all rows where the whole list is wanted and small enough. */
+const limitOf = ({ limit, wholeUpTo }: PageRange) =>
+  sql`(select case when total <= ${wholeUpTo}::integer then ${wholeUpTo}::integer
+                   else ${limit}::integer end from counted)`
+
+/** No row unless the store is live; newest first. A page before a place is nearest to it. */
+export function choosePublicProducts(db: Db, range: PageRange) {
+  const order = range.before === null ? sql`desc` : sql`asc`
+  return db.many(
+    Chosen,
     sql`
-    select (select coalesce(json_agg(${publicProduct} order by p.created_at desc, p.id desc), '[]')
-              from products p
-             where p.tenant_ref = ${db.tenant} and p.status = 'active') as products
-      from ${stores.liveStore(db)}`,
+    with counted as materialized (
+      select count(*) as total
+        from (select
+                from products p
+               where p.tenant_ref = ${db.tenant} and p.status = 'active'
+               limit ${range.countUpTo}) rows)
+    select counted.total, page.id, page.version, page.at
+      from ${stores.liveStore(db)}
+     cross join counted
+      left join lateral (
+        select p.id, p.xmin::text as version, p.created_at, ${EPOCH_MICROSECONDS} as at
+          from products p
+         where p.tenant_ref = ${db.tenant} and p.status = 'active' ${rangeOfTimes(range)}
+         order by p.created_at ${order}, p.id ${order}
+         limit ${limitOf(range)}) page on true
+     order by page.created_at desc, page.id desc`,
+  )
+}
+
+/** No row unless the store is live: the products that sell these variants, each once. */
+export const choosePublicProductsOf = (db: Db, variantIds: readonly string[]) =>
+  db.many(
+    Chosen,
+    sql`
+    select count(page.id) over () as total, page.id, page.version, null::bigint as at
+      from ${stores.liveStore(db)}
+      left join (
+        select p.id, p.xmin::text as version
+          from products p
+         where p.tenant_ref = ${db.tenant} and p.status = 'active'
+           and p.id in (select v.product_id
+                          from variants v
+                         where v.tenant_ref = ${db.tenant} and v.id = any (${variantIds}::uuid[])
+                           and v.archived_at is null)) page on true`,
   )
 
-/** Null unless the store is live. In the order of the ids, without products that are not active. */
-export const listPublicProductsById = (db: Db, ids: readonly string[]) =>
-  db.maybe(
-    FoundProducts,
+/**
+ * No row unless the store is live: the products that follow one in the list, and after its end those
+ * from its beginning.
+ */
+export const chooseRelatedProducts = (db: Db, slug: string, limit: number) =>
+  db.many(
+    Chosen,
     sql`
-    select (select coalesce(json_agg(${publicProduct} order by wanted.place), '[]')
-              from unnest(${ids}::uuid[]) with ordinality wanted (id, place)
-              join products p on p.tenant_ref = ${db.tenant} and p.id = wanted.id
-             where p.status = 'active') as products
-      from ${stores.liveStore(db)}`,
+    with origin as materialized (
+      select created_at, id
+        from products
+       where tenant_ref = ${db.tenant} and slug = ${slug} and status = 'active')
+    select count(page.id) over () as total, page.id, page.version, null::bigint as at
+      from ${stores.liveStore(db)}
+      left join lateral (
+        (select 1 as turn, p.created_at, p.id, p.xmin::text as version
+           from products p
+          where p.tenant_ref = ${db.tenant} and p.status = 'active'
+            and (p.created_at, p.id) < ((select created_at from origin), (select id from origin))
+          order by p.created_at desc, p.id desc
+          limit ${limit})
+        union all
+        (select 2, p.created_at, p.id, p.xmin::text
+           from products p
+          where p.tenant_ref = ${db.tenant} and p.status = 'active'
+            and (p.created_at, p.id) > ((select created_at from origin), (select id from origin))
+          order by p.created_at desc, p.id desc
+          limit ${limit})
+         order by turn, created_at desc, id desc
+         limit ${limit}) page on true
+     order by page.turn, page.created_at desc, page.id desc`,
+  )
+
+const rangeOfPositions = ({ after, before }: PageRange) => {
+  if (after !== null) {
+    return sql`and (m.position, m.product_id) > (${after.at}::bigint, ${after.id}::uuid)`
+  }
+  if (before === null) return sql``
+  return sql`and (m.position, m.product_id) < (${before.at}::bigint, ${before.id}::uuid)`
+}
+
+const ChosenMember = Type.Object({
+  ...Chosen.properties,
+  collection: Nullable(StorefrontCollection),
+})
+
+/**
+ * No row unless the store is live, and a null for an unknown collection. The products are in the
+ * collection's own order; a page before a place is nearest to it.
+ */
+export function chooseCollectionProducts(db: Db, slug: string, range: PageRange) {
+  const order = range.before === null ? sql`asc` : sql`desc`
+  const members = sql`
+    from collection_products m
+    join products p on p.tenant_ref = m.tenant_ref and p.id = m.product_id
+   where m.tenant_ref = ${db.tenant} and m.collection_id = (select id from wanted)
+     and p.status = 'active'`
+  return db.many(
+    ChosenMember,
+    sql`
+    with wanted as materialized (
+      select c.id, ${publicCollection} as collection
+        from collections c
+       where c.tenant_ref = ${db.tenant} and c.slug = ${slug}),
+    counted as materialized (
+      select count(*) as total from (select ${members} limit ${range.countUpTo}) rows)
+    select counted.total, wanted.collection, page.id, page.version, page.at
+      from ${stores.liveStore(db)}
+     cross join counted
+      left join wanted on true
+      left join lateral (
+        select p.id, p.xmin::text as version, m.position as at
+        ${members} ${rangeOfPositions(range)}
+         order by m.position ${order}, m.product_id ${order}
+         limit ${limitOf(range)}) page on true
+     order by page.at, page.id`,
+  )
+}
+
+const LoadedProduct = Type.Object({
+  id: Id,
+  version: Type.String(),
+  product: Nullable(PublicProduct),
+})
+
+/**
+ * Loads active products by id, as far as their texts and variants fit into so many bytes: `product`
+ * is null beyond that. The sizes are estimates by the lengths of the columns, and `offset 0` has each
+ * computed once.
+ */
+export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: number) =>
+  db.many(
+    LoadedProduct,
+    sql`
+    select p.id, p.version,
+           case when p.bytes_before < ${bytesMax}::bigint then ${publicProduct} end as product
+      from (select sized.*, sum(sized.bytes) over (order by sized.place) - sized.bytes
+                            as bytes_before
+              from (select p.*, p.xmin::text as version, wanted.place,
+                           500 + octet_length(coalesce(p.description, ''))
+                           + (select coalesce(sum(250 + 2 * octet_length(concat(v.sku, v.label))), 0)
+                                from variants v
+                               where v.tenant_ref = p.tenant_ref and v.product_id = p.id
+                                 and v.archived_at is null) as bytes
+                      from unnest(${ids}::uuid[]) with ordinality wanted (id, place)
+                      join products p on p.tenant_ref = ${db.tenant} and p.id = wanted.id
+                     where p.status = 'active'
+                    offset 0) sized) p
+     order by p.place`,
   )
 
 /** Null unless the store is live. */
@@ -66,6 +235,31 @@ export const findPublicProduct = (db: Db, slug: string) =>
       from ${stores.liveStore(db)}`,
   )
 
+/**
+ * Null unless the store is live: the addresses of some of its active products, oldest first, so that
+ * a new product changes only the last part of a sitemap.
+ */
+export const listSitemapProducts = (db: Db, { limit, offset }: Page) =>
+  db.maybe(
+    Type.Object({ total: Type.Integer(), products: Type.Array(SitemapProduct) }),
+    sql`
+    select (select count(*)
+              from products
+             where tenant_ref = ${db.tenant} and status = 'active') as total,
+           (select coalesce(json_agg(json_build_object(
+                              'slug', p.slug,
+                              'updated_at', to_char(p.updated_at at time zone 'UTC',
+                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                            order by p.created_at, p.id), '[]')
+              from (select id
+                      from products
+                     where tenant_ref = ${db.tenant} and status = 'active'
+                     order by created_at, id
+                     limit ${limit} offset ${offset}) page
+              join products p on p.tenant_ref = ${db.tenant} and p.id = page.id) as products
+      from ${stores.liveStore(db)}`,
+  )
+
 /** Null unless the store is live. */
 export const listPublicCollections = (db: Db) =>
   db.maybe(
@@ -75,29 +269,6 @@ export const listPublicCollections = (db: Db) =>
                             '[]')
               from collections c
              where c.tenant_ref = ${db.tenant}) as collections
-      from ${stores.liveStore(db)}`,
-  )
-
-/** Null unless the store is live; the products in the collection's own order. */
-export const findPublicCollection = (db: Db, slug: string) =>
-  db.maybe(
-    Type.Object({
-      found: Nullable(
-        Type.Object({ collection: StorefrontCollection, products: Type.Array(PublicProduct) }),
-      ),
-    }),
-    sql`
-    select (select json_build_object(
-                     'collection', ${publicCollection},
-                     'products', (select coalesce(json_agg(${publicProduct} order by m.position),
-                                                  '[]')
-                                    from collection_products m
-                                    join products p on p.tenant_ref = m.tenant_ref
-                                                   and p.id = m.product_id
-                                   where m.tenant_ref = c.tenant_ref and m.collection_id = c.id
-                                     and p.status = 'active'))
-              from collections c
-             where c.tenant_ref = ${db.tenant} and c.slug = ${slug}) as found
       from ${stores.liveStore(db)}`,
   )
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
-import { Total } from '../../kernel/page.ts'
+import type { ListPlace } from '../../kernel/cursor.ts'
 import { Id } from '../../kernel/schema.ts'
 import { FullProduct, ProductRow, type ProductStatus, type StoredImage, Variant } from './schema.ts'
 
@@ -106,37 +106,84 @@ export interface ProductFilters {
   q?: string | undefined
 }
 
-/** A page of a list, or all rows where the limit is null. */
-export interface PageOrAll {
-  limit: number | null
+/** Which products a page has, newest first. */
+export interface ProductRange {
+  after: ListPlace | null
+  limit: number
   offset: number
 }
 
-const productsWhere = (db: Db, { status, q }: ProductFilters) => {
+/** The exact time of a place: a division of floating point numbers would miss the microsecond. */
+const timeOf = (place: ListPlace | null) =>
+  sql`(timestamptz 'epoch' + ${place?.at ?? null}::bigint * interval '1 microsecond')`
+
+const productsWhere = (db: Db, status: ProductStatus | undefined) => {
   const where = [sql`tenant_ref = ${db.tenant}`]
   if (status !== undefined) where.push(sql`status = ${status}`)
-  if (q !== undefined) {
-    where.push(sql`(position(lower(${q}::text) in lower(normalize(name || ' ' || slug))) > 0
-                    or exists (select from variants v
-                                where v.tenant_ref = products.tenant_ref
-                                  and v.product_id = products.id
-                                  and position(lower(${q}::text) in lower(v.sku)) > 0))`)
-  }
   return sql`from products where ${join(where, ' and ')}`
 }
 
-/** Newest first. */
-export const listProducts = (db: Db, filters: ProductFilters, { limit, offset }: PageOrAll) =>
-  db.many(
-    FullProduct,
-    sql`
-    select ${columns}, ${images}, ${variants} ${productsWhere(db, filters)}
-     order by created_at desc, id desc
-     limit ${limit} offset ${offset}`,
-  )
+const ChosenIds = Type.Object({ ids: Type.Array(Id), total: Type.Integer() })
 
-export const countProducts = (db: Db, filters: ProductFilters) =>
-  db.one(Total, sql`select count(*) as total ${productsWhere(db, filters)}`)
+/**
+ * Chooses the products of a page by an index, without reading them, and counts them all. `total` is
+ * `countMax` where there are as many or more.
+ */
+export function chooseProducts(
+  db: Db,
+  { status, q }: ProductFilters,
+  { after, limit, offset }: ProductRange,
+  countMax: number,
+) {
+  if (q !== undefined) {
+    return db.one(
+      ChosenIds,
+      sql`
+      select ids, total
+        from fd_filter_products(${q}, ${status ?? null}, ${timeOf(after)}, ${after?.id ?? null},
+                                ${limit}, ${offset}, ${countMax})`,
+    )
+  }
+  const from = productsWhere(db, status)
+  const range =
+    after === null ? sql`` : sql`and (created_at, id) < (${timeOf(after)}, ${after.id}::uuid)`
+  return db.one(
+    ChosenIds,
+    sql`
+    select (select count(*) from (select ${from} limit ${countMax}) rows) as total,
+           array(select id ${from} ${range}
+                  order by created_at desc, id desc
+                  limit ${limit} offset ${offset}) as ids`,
+  )
+}
+
+const ListedProduct = Type.Object({ ...FullProduct.properties, at: Type.Integer() })
+
+/**
+ * Reads products in the order of the ids, each with its place in the list, as far as they fit into
+ * so many bytes; always the first. The sizes are estimates by the lengths of the columns, and
+ * `offset 0` has each computed once.
+ */
+export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =>
+  db.many(
+    ListedProduct,
+    sql`
+    select ${columns}, ${images}, ${variants},
+           (extract(epoch from created_at) * 1000000)::bigint as at
+      from (select sized.*, sum(sized.bytes) over (order by sized.place) - sized.bytes
+                            as bytes_before
+              from (select p.*, wanted.place,
+                           500 + octet_length(coalesce(p.description, ''))
+                           + octet_length(p.metadata::text)
+                           + (select coalesce(sum(500 + octet_length(v.metadata::text)), 0)
+                                from variants v
+                               where v.tenant_ref = p.tenant_ref and v.product_id = p.id) as bytes
+                      from unnest(${ids}::uuid[]) with ordinality wanted (id, place)
+                      join products p on p.tenant_ref = ${db.tenant} and p.id = wanted.id
+                    offset 0) sized) products
+     where bytes_before < ${bytesMax}::bigint
+     order by place`,
+  )
 
 export type VariantFields = Pick<
   Variant,

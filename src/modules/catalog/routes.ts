@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
+import { readCursor } from '../../kernel/cursor.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
@@ -38,7 +40,18 @@ const Seeded = Type.Object({
   collections_created: Type.Integer(),
 })
 
-const ALL_BY_DEFAULT = 'Without `limit` and `offset` the answer has all of them.'
+const { wholeMax, wholeBytes } = catalog.MERCHANT_LIST
+const ALL_BY_DEFAULT = `Without \`limit\`, \`offset\` and \`after\` the answer has all of them, up to ${wholeMax.toLocaleString('en')} products and ${wholeBytes / 1_024 / 1_024} MiB; beyond that it is the first page.`
+
+/** Null where the caller asks for no page. */
+function readProductPage(query: unknown): catalog.ProductPage | null {
+  const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
+  if (!isPaged) return null
+  const page = readPage(query)
+  const after = readCursor(page.after)
+  if (after === null && page.after !== undefined) throw new ApiError('invalid_query')
+  return { ...page, after }
+}
 
 const answerProduct =
   ({ assetBase }: Pick<CatalogDeps, 'assetBase'>) =>
@@ -87,12 +100,11 @@ export const merchantRoutes =
         },
       },
       async ({ db, query }) => {
-        const isPaged = ['limit', 'offset'].some((name) => Object.hasOwn(Object(query), name))
         const filters = {
           status: readOneOf(query, 'status', PRODUCT_STATUSES),
           q: readText(query, 'q')?.normalize('NFC'),
         }
-        const page = await catalog.list(db, filters, isPaged ? readPage(query) : null)
+        const page = await catalog.list(db, filters, readProductPage(query))
         const base = deps.assetBase()
         return { ...page, products: page.products.map((each) => toMerchantProduct(base, each)) }
       },

@@ -93,6 +93,12 @@ export const StorefrontCollection = Shared(
 )
 export type StorefrontCollection = Static<typeof StorefrontCollection>
 
+/** An active product, as far as a sitemap names it. */
+export const SitemapProduct = Shared(
+  'SitemapProduct',
+  Type.Object({ slug: Type.String(), updated_at: Timestamp }),
+)
+
 export const Variant = Shared(
   'MerchantVariant',
   Type.Object({

@@ -1,7 +1,8 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type ListPlace, writeCursor } from '../../kernel/cursor.ts'
+import { LIST, type Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
 import type { Finding } from '../claims/schema.ts'
@@ -93,13 +94,53 @@ export async function get(db: Db, id: string): Promise<FullProduct> {
   return product
 }
 
-/** Lists the store's products, newest first: all of them, unless the caller names a page. */
-export async function list(db: Db, filters: queries.ProductFilters, page: Page | null) {
-  const [products, { total }] = await Promise.all([
-    queries.listProducts(db, filters, page ?? { limit: null, offset: 0 }),
-    queries.countProducts(db, filters),
-  ])
-  return { products, total, ...(page ?? { limit: products.length, offset: 0 }) }
+/** The bounds of the merchant's list of products. */
+export const MERCHANT_LIST = {
+  /** A list of at most so many products and bytes is answered whole, unless a page is asked for. */
+  wholeMax: 5_000,
+  wholeBytes: 8 * 1_024 * 1_024,
+  /** The first page of a larger list. */
+  pageLimit: LIST.limitMax,
+  /** Up to here products are counted. */
+  countMax: 10_000,
+}
+
+export interface ProductPage extends Omit<Page, 'after'> {
+  after: ListPlace | null
+}
+
+/**
+ * Lists the store's products, newest first. Without a page it has all of them, up to the bounds of
+ * a whole list, and else the first page.
+ */
+export async function list(
+  db: Db,
+  filters: queries.ProductFilters,
+  page: ProductPage | null,
+  bounds = MERCHANT_LIST,
+) {
+  const wanted = page ?? { after: null, limit: bounds.wholeMax, offset: 0 }
+  // One more than the page shows, to know whether another page follows.
+  const range = { ...wanted, limit: wanted.limit + 1 }
+  const { ids, total } = await queries.chooseProducts(db, filters, range, bounds.countMax + 1)
+  const isWhole = page === null && ids.length <= bounds.wholeMax
+  const pageLimit = page?.limit ?? bounds.pageLimit
+  const shownIds = isWhole ? ids : ids.slice(0, pageLimit)
+  const found = await queries.listProducts(db, shownIds, bounds.wholeBytes)
+  const isCut = found.length < shownIds.length
+  const shown = isWhole && isCut ? found.slice(0, pageLimit) : found
+  const hasMore = isCut || shownIds.length < ids.length
+  const last = shown.at(-1)
+  const seen = wanted.offset + shown.length
+  return {
+    products: shown.map(({ at: _, ...product }) => product),
+    // Never less than what is still to come, so that a loop over `offset < total` reads everything.
+    total: Math.max(total, hasMore ? seen + 1 : 0),
+    ...(total > bounds.countMax && { total_is_estimate: true as const }),
+    limit: isWhole && !isCut ? shown.length : pageLimit,
+    offset: wanted.offset,
+    ...(hasMore && last !== undefined && { next_after: writeCursor(last) }),
+  }
 }
 
 const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`

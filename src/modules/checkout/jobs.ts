@@ -2,14 +2,19 @@ import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { isAlertDue, listDueStores, takeDue } from '../../platform/idempotency-due.ts'
+import { createDueTurns, isAlertDue, takeDue } from '../../platform/idempotency-due.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { OPERATION_NAMES } from '../operations/table.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type LateAttempt, watchLate } from './late-replies-money.ts'
 import { expireHold, resumeOperation } from './operations-money.ts'
-import { listExpired } from './queries.ts'
+import { expiryTurns, listExpired } from './queries.ts'
 import type { CheckoutDeps } from './service.ts'
+
+const turns = createDueTurns(OPERATION_NAMES)
+
+/** Stores of one step. A key that becomes due meanwhile waits for its end. */
+const STORES_PER_STEP = 100
 
 /** A slow gateway keeps its own stores waiting, and few others. */
 const STORES_AT_ONCE = 8
@@ -28,12 +33,11 @@ export interface JobDeps extends CheckoutDeps {
  * same key would. Counts them.
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
-  const tenants = await listDueStores(deps.database.global, OPERATION_NAMES)
-  return forEachStore(
-    tenants.map((tenant_ref) => ({ tenant_ref })),
-    (tenant) => reconcileStore(deps, deps.database.tenant(tenant)),
-    { signal, concurrency: STORES_AT_ONCE },
-  )
+  const stores = await turns.next(deps.database.global, STORES_PER_STEP)
+  return forEachStore(stores, (tenant) => reconcileStore(deps, deps.database.tenant(tenant)), {
+    signal,
+    concurrency: STORES_AT_ONCE,
+  })
 }
 
 async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
@@ -98,10 +102,14 @@ const EXPIRED_AT_ONCE = 10
  */
 export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
-  const expired = await listExpired(deps.database.global, EXPIRED_AT_ONCE)
+  const { database } = deps
+  const stores = await expiryTurns.next(database.global, EXPIRED_AT_ONCE)
+  const perStore = Math.ceil(EXPIRED_AT_ONCE / Math.max(1, stores.length))
+  const listed = stores.map(({ tenant_ref }) => listExpired(database.tenant(tenant_ref), perStore))
+  const expired = (await Promise.all(listed)).flat()
   const ended = await settleAll(
     expired.map(({ tenant_ref, order_id }) =>
-      expireHold(deps, deps.database.tenant(tenant_ref), order_id),
+      expireHold(deps, database.tenant(tenant_ref), order_id),
     ),
   )
   return ended.filter((isEnded) => isEnded).length

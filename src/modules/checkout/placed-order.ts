@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newId } from '../../kernel/id.ts'
 import type { FraudScore } from '../fraud/score.ts'
 import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
 import { forMerchant } from '../orders/show.ts'
@@ -41,7 +41,7 @@ export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubs
     if (term === undefined) return []
     const { interval, interval_count } = term
     const bought = { product_id, variant_id, quantity, unit_price_cents }
-    return [{ id: randomUUID(), ...bought, interval, interval_count }]
+    return [{ id: newId(), ...bought, interval, interval_count }]
   })
 }
 

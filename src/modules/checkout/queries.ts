@@ -1,16 +1,27 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
+import { createTurns } from '../../platform/store-turns.ts'
 
-/** Held orders whose authorisation has lapsed, over all stores. */
-export const listExpired = (worker: GlobalDb, limit: number) =>
-  worker.many(
+/** Held orders have a charge in this state. */
+const isAuthorized = sql`status = 'authorized'`
+
+/** The turns of the stores with expired holds. */
+export const expiryTurns = createTurns({
+  table: sql`charges`,
+  due: sql`authorized_until`,
+  only: isAuthorized,
+})
+
+/** Held orders whose authorisation has lapsed. */
+export const listExpired = (db: Db, limit: number) =>
+  db.many(
     Type.Object({ tenant_ref: Type.String(), order_id: Id }),
     sql`
     select tenant_ref, order_id
       from charges
-     where status = 'authorized' and authorized_until <= fd_now()
+     where tenant_ref = ${db.tenant} and ${isAuthorized} and authorized_until <= fd_now()
      order by authorized_until
      limit ${limit}`,
   )

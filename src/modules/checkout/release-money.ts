@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { closedReply, replyOf, unknownOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
@@ -96,7 +96,7 @@ async function begin(
   { actor, reach }: { actor: string; reach: Reach },
 ) {
   const { charge_id, amount_cents, currency, txn_id } = charge
-  const plan: ReleasePlan = { id: randomUUID(), kind: 'release', actor, charge_id }
+  const plan: ReleasePlan = { id: newId(), kind: 'release', actor, charge_id }
   const [claim] = await awaitAll([
     reach(tx, order.id),
     beginPlan(tx, order, plan),

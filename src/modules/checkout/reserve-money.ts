@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { awaitAll, awaitLater } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import type { Facts } from '../fraud/schema.ts'
@@ -119,7 +119,7 @@ async function reserve(
   reserving: Reserving,
 ): Promise<Reserved> {
   const { request, source, facts, velocity, order_number, taxed } = reserving
-  const order_id = randomUUID()
+  const order_id = newId()
   const reading = awaitAll([
     readSale(tx, deps, request, taxed),
     fraud.checkBans(tx, facts),
@@ -205,7 +205,7 @@ async function holdTenders(
     const wanted = { customer_ref: request.customer_ref, currency, wanted_cents: left, order_id }
     const { amount_cents } = await storeCredit.holdUpTo(tx, wanted)
     if (amount_cents > 0)
-      tenders.push({ charge_id: randomUUID(), tender: 'store_credit', amount_cents, currency })
+      tenders.push({ charge_id: newId(), tender: 'store_credit', amount_cents, currency })
     left -= amount_cents
   }
   if (request.gift_card_code) {
@@ -217,7 +217,7 @@ async function holdTenders(
     )
     if (amount_cents > 0) {
       tenders.push({
-        charge_id: randomUUID(),
+        charge_id: newId(),
         tender: 'gift_card',
         amount_cents,
         currency,
@@ -230,7 +230,7 @@ async function holdTenders(
 }
 
 const newCardCharge = (amount_cents: number, currency: string, gateway: Gateway): CardCharge => ({
-  attempt_id: randomUUID(),
+  attempt_id: newId(),
   amount_cents,
   currency,
   gateway,
@@ -271,7 +271,7 @@ export function writeOrder(
   writing: Writing,
 ): [Promise<WaitingOrder>, Promise<unknown>] {
   const { order_id, sale, tenders, charge, placing } = writing
-  const items = sale.priced.lines.map((line) => ({ ...line, id: randomUUID() }))
+  const items = sale.priced.lines.map((line) => ({ ...line, id: newId() }))
   const charges = charge === null ? tenders : [...tenders, rowOfCard(charge, placing, keys)]
   return [
     insertWaiting(tx, newOrder(writing), items, charges),

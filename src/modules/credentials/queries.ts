@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { machineTime, type Runner, sql } from '../../db/sql.ts'
-import { Total } from '../../kernel/page.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { Credential, FoundCredential, type Stage } from './schema.ts'
 
@@ -71,9 +70,9 @@ export const lockActive = (db: Db, id: string) =>
 
 export const countActive = (db: Db) =>
   db.one(
-    Total,
+    Type.Object({ active: Type.Integer() }),
     sql`
-    select count(*) as total
+    select count(*) as active
       from credentials
      where tenant_ref = ${db.tenant} and revoked_at is null
        and (expires_at is null or expires_at > ${machineTime})`,

@@ -163,7 +163,7 @@ async function freePublicId(db: Runner): Promise<string> {
 
 export const list = queries.listCredentials
 
-export const countActive = async (db: Db) => (await queries.countActive(db)).total
+export const countActive = async (db: Db) => (await queries.countActive(db)).active
 
 export async function get(db: Db, id: string) {
   const found = isUuid(id) ? await queries.findCredential(db, id) : null

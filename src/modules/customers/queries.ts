@@ -1,10 +1,13 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { join, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { readList } from '../../db/list.ts'
+import { join, type Sql, sql } from '../../db/sql.ts'
+import { foldEmail } from '../../kernel/email.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Customer, type SeenCustomer } from './schema.ts'
 
-const columns = sql`customer_ref, person_id, email, name, tags, first_seen_at, updated_at`
+const columns = sql`c.customer_ref, c.person_id, c.email, c.name, c.tags, c.first_seen_at,
+                    c.updated_at`
 
 const byHash = (db: Db, ref_hash: Buffer) =>
   sql`tenant_ref = ${db.tenant} and ref_hash = ${ref_hash}`
@@ -39,7 +42,7 @@ export const upsertCustomer = (tx: Tx, seen: SeenRow) =>
 export const findCustomer = (db: Db, ref_hash: Buffer) =>
   db.maybe(
     Customer,
-    sql`select ${columns} from customers where ${byHash(db, ref_hash)} and erased_at is null`,
+    sql`select ${columns} from customers c where ${byHash(db, ref_hash)} and erased_at is null`,
   )
 
 /** Whether the reference was erased. */
@@ -53,7 +56,7 @@ export const listByEmail = (db: Db, email_folded: string) =>
   db.many(
     Customer,
     sql`
-    select ${columns} from customers
+    select ${columns} from customers c
      where tenant_ref = ${db.tenant} and email_folded = ${email_folded}
      order by first_seen_at`,
   )
@@ -62,43 +65,78 @@ export const listByEmail = (db: Db, email_folded: string) =>
 export const SORTS = ['newest', 'oldest'] as const
 
 export interface CustomerFilters {
-  /** A part of the reference, the name or the e-mail address. */
+  /** A search text, see `matchingSearch`. */
   q?: string | undefined
-  tag?: string | undefined
   /** By the time of the first order; newest first by default. */
   sort?: (typeof SORTS)[number] | undefined
 }
 
-const matching = (db: Db, { q, tag }: CustomerFilters) =>
-  join(
-    [
-      sql`from customers where tenant_ref = ${db.tenant} and erased_at is null`,
-      ...(q === undefined
-        ? []
-        : [
-            sql`exists (select
-                         from unnest(array[customer_ref, name, email]) as part
-                        where position(lower(${q}::text) in lower(part)) > 0)`,
-          ]),
-      ...(tag === undefined ? [] : [sql`${tag} = any (tags)`]),
-    ],
-    ' and ',
+/** More results than a person reads. A search that finds more needs a longer text. */
+const FOUND_MAX = 1_000
+
+/** As many customers as a search compares one by one: a few hundred pages of the table. */
+const COMPARED_MAX = 5_000
+
+/** Sorts after every character: appended to a prefix, it is an upper bound of all texts with it. */
+const LAST = '\u{10ffff}'
+
+const startsWith = (column: Sql, prefix: string) =>
+  sql`${column} ~>=~ lower(${prefix}::text) and ${column} ~<~ (lower(${prefix}::text) || ${LAST})`
+
+/**
+ * Customers that match a search text in any case: those whose reference, name, last name or e-mail
+ * address begins with it, and of the newest those that have it anywhere. No index finds a part of a
+ * text: under row level security PostgreSQL uses an index only with operators that cannot leak what
+ * they compare, and those that compare beginnings are among them.
+ */
+function matchingSearch(db: Db, q: string): Sql {
+  const ofStore = sql`tenant_ref = ${db.tenant} and erased_at is null`
+  const beginnings = [
+    startsWith(sql`ref_folded`, q),
+    startsWith(sql`name_folded`, q),
+    startsWith(sql`last_name_folded`, q),
+    startsWith(sql`email_folded`, foldEmail(q) ?? q.normalize('NFKC')),
+  ].map(
+    (begins) => sql`(select ref_hash from customers where ${ofStore} and ${begins}
+                      limit ${FOUND_MAX})`,
   )
+  // An array, which is looked up by the key: joined, the planner may read all customers in order.
+  return sql`
+    c.ref_hash = any (array(
+      ${join(beginnings, ' union ')}
+      union
+      (select ref_hash
+        from (select ref_hash, customer_ref, name, email
+                from customers
+               where ${ofStore}
+               order by first_seen_at desc, ref_hash desc
+               limit ${COMPARED_MAX}) as newest
+       where exists (select from unnest(array[customer_ref, name, email]) as part
+                      where position(lower(${q}::text) in lower(part)) > 0)
+       limit ${FOUND_MAX})))`
+}
 
-const newestFirst = sql`first_seen_at desc, ref_hash`
-const oldestFirst = sql`first_seen_at, ref_hash desc`
-
-export const listCustomers = (db: Db, filters: CustomerFilters, page: Page) =>
-  db.many(
-    Customer,
-    sql`
-    select ${columns} ${matching(db, filters)}
-     order by ${filters.sort === 'oldest' ? oldestFirst : newestFirst}
-     limit ${page.limit} offset ${page.offset}`,
+export const listCustomers = (db: Db, { q, sort }: CustomerFilters, page: Page) =>
+  readList(
+    db,
+    {
+      shape: Customer,
+      table: sql`customers`,
+      as: sql`c`,
+      scope: sql`c.tenant_ref = ${db.tenant}`,
+      filters: [
+        sql`c.erased_at is null`,
+        ...(q === undefined || q === '' ? [] : [matchingSearch(db, q)]),
+      ],
+      key: [
+        { name: sql`first_seen_at`, type: 'timestamp' },
+        { name: sql`ref_hash`, type: 'bytes' },
+      ],
+      descending: sort !== 'oldest',
+      columns,
+    },
+    page,
   )
-
-export const countCustomers = (db: Db, filters: CustomerFilters) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
 /** Erases everything but the hash, also for a reference that was never seen. */
 export const eraseCustomer = (tx: Tx, ref_hash: Buffer) =>

@@ -57,11 +57,8 @@ export const SORTS = queries.SORTS
 
 /** Lists customers by the time they were first seen, newest first by default. */
 export async function list(db: Db, filters: Filters, page: Page) {
-  const [customers, { total }] = await Promise.all([
-    queries.listCustomers(db, filters, page),
-    queries.countCustomers(db, filters),
-  ])
-  return { customers, total, ...page }
+  const { rows, shown } = await queries.listCustomers(db, filters, page)
+  return { customers: rows, ...shown }
 }
 
 /** Erases a customer for ever, also an unknown one. Answers the pseudonym for other rows. */

@@ -1,15 +1,17 @@
+import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { CheckSubject, DomainRow, type DomainStatus, Holder } from './schema.ts'
 
 const verification = sql`json_build_object('type', 'txt', 'name', '_fd-verify.' || hostname,
                                            'value', verification_value) as verification`
 
-const columns = sql`id, hostname, status, ${verification}, tls_status, last_checked_at, last_error,
+const columns = sql`domains.id, hostname, status, ${verification}, tls_status, last_checked_at, last_error,
                     is_primary, verified_at, activated_at, lapsed_at, removed_at, quarantined_until,
-                    created_at, updated_at`
+                    domains.created_at, updated_at`
 
 /** How long a hostname may stay pending: longer than the slowest change at a registrar takes. */
 const pendingFor = sql`interval '72 hours'`
@@ -61,22 +63,30 @@ export const findClaim = (db: Db, hostname: string) =>
      where tenant_ref = ${db.tenant} and hostname = ${hostname} and status <> 'removed'`,
   )
 
-const domainsWhere = (db: Db, status: DomainStatus | undefined) =>
-  status === undefined
-    ? sql`from domains where tenant_ref = ${db.tenant} and status <> 'removed'`
-    : sql`from domains where tenant_ref = ${db.tenant} and status = ${status}`
+const isInUse = sql`status <> 'removed'`
 
+/** Newest first. Removed domains only if the status names them. */
 export const listDomains = (db: Db, status: DomainStatus | undefined, page: Page) =>
-  db.many(
-    DomainRow,
-    sql`
-    select ${columns} ${domainsWhere(db, status)}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: DomainRow,
+      table: sql`domains`,
+      as: sql`domains`,
+      scope: sql`domains.tenant_ref = ${db.tenant}`,
+      filters: [status === undefined ? isInUse : sql`status = ${status}`],
+      key: NEWEST_KEY,
+      descending: true,
+      columns,
+    },
+    page,
   )
 
-export const countDomains = (db: Db, status?: DomainStatus) =>
-  db.one(Total, sql`select count(*) as total ${domainsWhere(db, status)}`)
+export const countInUse = (db: Db) =>
+  db.one(
+    Type.Object({ in_use: Type.Integer() }),
+    sql`select count(*) as in_use from domains where tenant_ref = ${db.tenant} and ${isInUse}`,
+  )
 
 const update = (tx: Tx, id: string, assignments: Sql) =>
   tx.one(

@@ -41,8 +41,8 @@ export function claim(db: TenantDb, actor: Actor, text: string, platformHost: st
     if (before !== null) return { domain: before, created: false }
     const holder = await queries.findHolder(tx, hostname)
     if (holder !== null && holder.tenant_ref !== tx.tenant) throw new ApiError('hostname_taken')
-    const { total } = await queries.countDomains(tx)
-    if (total >= DOMAINS_MAX) throw new ApiError('domain_limit_reached')
+    const { in_use } = await queries.countInUse(tx)
+    if (in_use >= DOMAINS_MAX) throw new ApiError('domain_limit_reached')
     const value = `fd-verify-${randomBase62(24)}`
     const after = await queries.insertDomain(tx, hostname, value)
     await recordChange(tx, actor, 'claimed', { after })
@@ -65,11 +65,8 @@ function checkHostname(text: string, platformHost: string): string {
 
 /** Lists the store's domains, newest first. Removed ones only if the filter names them. */
 export async function list(db: Db, status: DomainStatus | undefined, page: Page) {
-  const [domains, { total }] = await Promise.all([
-    queries.listDomains(db, status, page),
-    queries.countDomains(db, status),
-  ])
-  return { domains, total, ...page }
+  const { rows, shown } = await queries.listDomains(db, status, page)
+  return { domains: rows, ...shown }
 }
 
 export async function get(db: Db, id: string): Promise<DomainRow> {

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Runner, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import {
   type Decision,
@@ -63,8 +64,8 @@ export const putOperatorRuling = (db: Db, key: string, state: Ruling['state']) =
 export const lockFeature = (db: Db, key: string) =>
   db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${db.tenant}/feature/${key}`}, 0))`)
 
-const requestColumns = sql`id, feature_key, status, note, requested_by, created_at, decided_at,
-                           decision_note`
+const requestColumns = sql`entitlement_requests.id, feature_key, status, note, requested_by,
+                           entitlement_requests.created_at, decided_at, decision_note`
 
 /** Null: a request for this add-on is open already. */
 export const insertRequest = (db: Db, request: NewRequest, requestedBy: string) =>
@@ -105,28 +106,31 @@ export const lockRequest = (db: Db, id: string) =>
        for update`,
   )
 
-export const listRequests = (db: Db, { limit, offset }: Page) =>
-  db.many(
-    EntitlementRequest,
-    sql`
-    select ${requestColumns}
-      from entitlement_requests
-     where tenant_ref = ${db.tenant}
-     order by created_at desc, id desc
-     limit ${limit} offset ${offset}`,
-  )
+const newestRequests = {
+  table: sql`entitlement_requests`,
+  as: sql`entitlement_requests`,
+  key: NEWEST_KEY,
+  descending: true,
+}
 
-export const countRequests = (db: Db) =>
-  db.one(
-    Total,
-    sql`select count(*) as total from entitlement_requests where tenant_ref = ${db.tenant}`,
+export const listRequests = (db: Db, page: Page) =>
+  readList(
+    db,
+    {
+      ...newestRequests,
+      shape: EntitlementRequest,
+      scope: sql`entitlement_requests.tenant_ref = ${db.tenant}`,
+      filters: [],
+      columns: requestColumns,
+    },
+    page,
   )
 
 export const countOpenRequests = (db: Db) =>
   db.one(
-    Total,
+    Type.Object({ open: Type.Integer() }),
     sql`
-    select count(*) as total
+    select count(*) as open
       from entitlement_requests
      where tenant_ref = ${db.tenant} and status = 'pending'`,
   )
@@ -154,28 +158,18 @@ export const withdrawRequest = (db: Db, id: string) =>
 export const listAllRequests = (
   operator: Runner,
   status: EntitlementRequest['status'] | undefined,
-  { limit, offset }: Page,
+  page: Page,
 ) =>
-  operator.many(
-    StoreRequest,
-    sql`
-    select tenant_ref, ${requestColumns}
-      from entitlement_requests
-     where ${status ?? null}::text is null or status = ${status ?? null}
-     order by created_at desc, id desc
-     limit ${limit} offset ${offset}`,
-  )
-
-export const countAllRequests = (
-  operator: Runner,
-  status: EntitlementRequest['status'] | undefined,
-) =>
-  operator.one(
-    Total,
-    sql`
-    select count(*) as total
-      from entitlement_requests
-     where ${status ?? null}::text is null or status = ${status ?? null}`,
+  readList(
+    operator,
+    {
+      ...newestRequests,
+      shape: StoreRequest,
+      scope: sql`true`,
+      filters: status === undefined ? [] : [sql`status = ${status}`],
+      columns: sql`tenant_ref, ${requestColumns}`,
+    },
+    page,
   )
 
 /** Finds the store of a request, which an operator names by its id alone. */

@@ -142,11 +142,8 @@ const failMissing = (key: string): never => {
 }
 
 export async function listRequests(db: Db, page: Page) {
-  const [requests, { total }] = await Promise.all([
-    queries.listRequests(db, page),
-    queries.countRequests(db),
-  ])
-  return { requests, total, ...page }
+  const { rows, shown } = await queries.listRequests(db, page)
+  return { requests: rows, ...shown }
 }
 
 export async function listAllRequests(
@@ -154,11 +151,8 @@ export async function listAllRequests(
   status: EntitlementRequest['status'] | undefined,
   page: Page,
 ) {
-  const [requests, { total }] = await Promise.all([
-    queries.listAllRequests(operator, status, page),
-    queries.countAllRequests(operator, status),
-  ])
-  return { requests, total, ...page }
+  const { rows, shown } = await queries.listAllRequests(operator, status, page)
+  return { requests: rows, ...shown }
 }
 
 export async function getRequest(db: Db, id: string) {
@@ -167,7 +161,7 @@ export async function getRequest(db: Db, id: string) {
   return { request }
 }
 
-export const countOpenRequests = async (db: Db) => (await queries.countOpenRequests(db)).total
+export const countOpenRequests = async (db: Db) => (await queries.countOpenRequests(db)).open
 
 export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {
   return db.transaction('entitlements: withdraw', async (tx) => {

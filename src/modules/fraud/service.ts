@@ -119,11 +119,8 @@ export async function get(db: Db, id: string): Promise<Ban> {
 
 /** Lists bans, newest first. */
 export async function list(db: Db, filters: queries.BanFilters, page: Page) {
-  const [bans, { total }] = await Promise.all([
-    queries.listBans(db, filters, page),
-    queries.countBans(db, filters),
-  ])
-  return { bans, total, ...page }
+  const { rows, shown } = await queries.listBans(db, filters, page)
+  return { bans: rows, ...shown }
 }
 
 /** Ends a ban. Its row stays, and the call may be repeated. */
@@ -139,9 +136,6 @@ export async function lift(db: TenantDb, actor: audit.Actor, id: string): Promis
 
 /** Lists the decisions about attempts, newest first. */
 export async function listDecisions(db: Db, filters: queries.DecisionFilters, page: Page) {
-  const [decisions, { total }] = await Promise.all([
-    queries.listDecisions(db, filters, page),
-    queries.countDecisions(db, filters),
-  ])
-  return { decisions, total, ...page }
+  const { rows, shown } = await queries.listDecisions(db, filters, page)
+  return { decisions: rows, ...shown }
 }

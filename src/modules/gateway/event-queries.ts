@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
-import { join, type Runner, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { type KeyColumn, readList } from '../../db/list.ts'
+import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import {
   type AccountName,
   EventRow,
@@ -37,49 +38,62 @@ export interface EventFilters {
 const shown = sql`e.tenant_ref, e.provider, e.account_ref, e.event_id, e.event_type, e.scheme,
                   e.status, e.reason, e.received_at, e.handled_at`
 
-/** Matches accounts, also removed ones, which have events too. */
-const ofAccounts = ({ provider, account_ref, tenant_ref }: EventFilters) => {
-  const where = [sql`true`]
-  if (provider !== undefined) where.push(sql`a.provider = ${provider}`)
-  if (account_ref !== undefined) where.push(sql`a.account_ref = ${account_ref}`)
-  if (tenant_ref !== undefined) where.push(sql`a.tenant_ref = ${tenant_ref}`)
-  return join(where, ' and ')
+/**
+ * Matches the events of accounts, also removed ones. The stores that have the accounts are read
+ * first, so that the events of a few accounts are found by the index of an account.
+ */
+function ofAccounts({ provider, account_ref, tenant_ref }: EventFilters): Sql[] {
+  const where: Sql[] = []
+  if (tenant_ref !== undefined) where.push(sql`e.tenant_ref = ${tenant_ref}`)
+  const named: [Sql, string | undefined][] = [
+    [sql`provider`, provider],
+    [sql`account_ref`, account_ref],
+  ]
+  const names = named.filter(([, name]) => name !== undefined)
+  if (names.length === 0) return where
+  const namedIn = (table: Sql) => names.map(([column, name]) => sql`${table}.${column} = ${name}`)
+  where.push(
+    ...namedIn(sql`e`),
+    sql`e.tenant_ref = any (array(select a.tenant_ref
+                                    from gateway_accounts as a
+                                   where ${join(namedIn(sql`a`), ' and ')}))`,
+  )
+  return where
 }
 
-const ofOne = sql`e.tenant_ref = a.tenant_ref and e.provider = a.provider
-                  and e.account_ref = a.account_ref`
+/** In the words of the index: `gateway_events_to_watch` has all but the applied ones. */
+const inStatus = (status: EventStatus): Sql[] =>
+  status === 'applied'
+    ? [sql`e.status = 'applied'`]
+    : [sql`e.status = ${status}`, sql`e.status <> 'applied'`]
 
-const inStatus = ({ status }: EventFilters) =>
-  status === undefined ? sql`true` : sql`e.status = ${status}`
+/** The last three make it unique. The index has the first two, which almost always are. */
+const NEWEST_RECEIVED: readonly KeyColumn[] = [
+  { name: sql`received_at`, type: 'timestamp' },
+  { name: sql`event_id`, type: 'text' },
+  { name: sql`tenant_ref`, type: 'text' },
+  { name: sql`provider`, type: 'text' },
+  { name: sql`account_ref`, type: 'text' },
+]
 
-/**
- * Lists events over all stores, newest first, with the operator's login. At most one page is read of each
- * account, by its index, so the cost does not depend on the number of events.
- */
+/** Lists events over all stores, newest first, with the operator's login. */
 export const listEvents = (operator: Runner, filters: EventFilters, page: Page) =>
-  operator.many(
-    GatewayEvent,
-    sql`
-    select newest.*
-      from gateway_accounts as a,
-           lateral (select ${shown}
-                      from gateway_events as e
-                     where ${ofOne} and ${inStatus(filters)}
-                     order by e.received_at desc
-                     limit ${page.limit + page.offset}) as newest
-     where ${ofAccounts(filters)}
-     order by newest.received_at desc, newest.event_id
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countEvents = (operator: Runner, filters: EventFilters) =>
-  operator.one(
-    Total,
-    sql`
-    select count(*) as total
-      from gateway_accounts as a
-      join gateway_events as e on ${ofOne}
-     where ${ofAccounts(filters)} and ${inStatus(filters)}`,
+  readList(
+    operator,
+    {
+      shape: GatewayEvent,
+      table: sql`gateway_events`,
+      as: sql`e`,
+      scope: sql`true`,
+      filters: [
+        ...ofAccounts(filters),
+        ...(filters.status === undefined ? [] : inStatus(filters.status)),
+      ],
+      key: NEWEST_RECEIVED,
+      descending: true,
+      columns: shown,
+    },
+    page,
   )
 
 /** Reads an event with its headers and body. If the account has changed its store: the newest event. */
@@ -93,7 +107,9 @@ export const readEvent = (operator: Runner, { provider, account_ref }: AccountNa
     sql`
     select ${shown}, e.headers, e.body
       from gateway_accounts as a
-      join gateway_events as e on ${ofOne}
+      join gateway_events as e
+        on e.tenant_ref = a.tenant_ref and e.provider = a.provider
+       and e.account_ref = a.account_ref
      where a.provider = ${provider} and a.account_ref = ${account_ref} and e.event_id = ${id}
      order by e.received_at desc
      limit 1`,

@@ -1,6 +1,7 @@
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { join, type Runner, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { readList } from '../../db/list.ts'
+import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { publishFrom } from '../../platform/outbox.ts'
 import { listStoresDue } from '../../platform/store-lists.ts'
 import {
@@ -18,7 +19,8 @@ const BODY_DAYS = 30
 /** Rows of one update: it takes some milliseconds, and holds its locks no longer. */
 const BATCH_ROWS = 500
 
-const columns = sql`provider, account_ref, tenant_ref, scheme, created_at, updated_at`
+const columns = sql`gateway_accounts.provider, gateway_accounts.account_ref, tenant_ref, scheme,
+                    created_at, updated_at`
 
 /** Finds an account of any store, with the gate role. */
 export const findByName = (db: Runner, { provider, account_ref }: AccountName) =>
@@ -66,26 +68,44 @@ export interface AccountFilters {
   tenant_ref?: string | undefined
 }
 
-/** Matches accounts over all stores, with the operator's login. */
-const matching = (filters: AccountFilters) => {
-  const where = [sql`removed_at is null`]
-  if (filters.provider !== undefined) where.push(sql`provider = ${filters.provider}`)
-  if (filters.account_ref !== undefined) where.push(sql`account_ref = ${filters.account_ref}`)
-  if (filters.tenant_ref !== undefined) where.push(sql`tenant_ref = ${filters.tenant_ref}`)
-  return sql`from gateway_accounts where ${join(where, ' and ')}`
+const matching = ({ provider, account_ref, tenant_ref }: AccountFilters): Sql[] => {
+  const where: Sql[] = []
+  if (provider !== undefined) where.push(sql`gateway_accounts.provider = ${provider}`)
+  if (account_ref !== undefined) where.push(sql`gateway_accounts.account_ref = ${account_ref}`)
+  if (tenant_ref !== undefined) where.push(sql`tenant_ref = ${tenant_ref}`)
+  return where
 }
 
+/** Lists the accounts of all stores by name, with the operator's login. */
 export const listAccounts = (operator: Runner, filters: AccountFilters, page: Page) =>
-  operator.many(
-    GatewayAccount,
-    sql`
-    select ${columns} ${matching(filters)}
-     order by provider, account_ref
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    operator,
+    {
+      shape: GatewayAccount,
+      table: sql`gateway_accounts`,
+      as: sql`gateway_accounts`,
+      // Removed accounts may have the name of another, so the key is unique without them alone.
+      scope: sql`removed_at is null`,
+      filters: matching(filters),
+      key: [
+        { name: sql`provider`, type: 'text' },
+        { name: sql`account_ref`, type: 'text' },
+      ],
+      descending: false,
+      columns,
+    },
+    page,
   )
 
-export const countAccounts = (operator: Runner, filters: AccountFilters) =>
-  operator.one(Total, sql`select count(*) as total ${matching(filters)}`)
+/** Finds an account of any store, with the operator's login. */
+export const findAccountOfAny = (operator: Runner, { provider, account_ref }: AccountName) =>
+  operator.maybe(
+    GatewayAccount,
+    sql`
+    select ${columns}
+      from gateway_accounts
+     where provider = ${provider} and account_ref = ${account_ref} and removed_at is null`,
+  )
 
 export interface NewEvent extends WebhookReceived {
   scheme: Scheme

@@ -105,16 +105,13 @@ export async function removeAccount(
 }
 
 export async function listAccounts(operator: Runner, filters: queries.AccountFilters, page: Page) {
-  const [accounts, { total }] = await Promise.all([
-    queries.listAccounts(operator, filters, page),
-    queries.countAccounts(operator, filters),
-  ])
-  return { accounts, total, ...page }
+  const { rows, shown } = await queries.listAccounts(operator, filters, page)
+  return { accounts: rows, ...shown }
 }
 
 export async function getAccount(operator: Runner, name: AccountName): Promise<GatewayAccount> {
-  const [account] = await queries.listAccounts(operator, name, { limit: 1, offset: 0 })
-  if (account === undefined) throw unknownProvider()
+  const account = await queries.findAccountOfAny(operator, name)
+  if (account === null) throw unknownProvider()
   return account
 }
 
@@ -194,11 +191,8 @@ export async function readEventSubject(
 export const recordOutcome = events.writeOutcome
 
 export async function listEvents(operator: Runner, filters: events.EventFilters, page: Page) {
-  const [listed, { total }] = await Promise.all([
-    events.listEvents(operator, filters, page),
-    events.countEvents(operator, filters),
-  ])
-  return { events: listed, total, ...page }
+  const { rows, shown } = await events.listEvents(operator, filters, page)
+  return { events: rows, ...shown }
 }
 
 /** Gets an event with its body: as text if it is UTF-8, in base64 otherwise. */

@@ -9,12 +9,15 @@ const SAMPLE_ROWS = 1_000
 /** Codes of one store that one statement erases: the most cards that it locks. */
 const CODES_MAX = 1_000
 
-/** Cards of one store in one step, each in a transaction of its own. */
-const BATCH = 100
+/** Stores of one step of the expiry. The next step goes on with those after them. */
+const STORES_MAX = 50
+
+/** Cards of one store in one step, each in a transaction of its own. The other stores wait for them. */
+const BATCH = 20
 
 /** One step of the expiry loop, as fd_worker. Answers the number of expired cards. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listStoresToExpire(database.global, SAMPLE_ROWS)
+  const stores = await queries.expiryTurns.next(database.global, STORES_MAX)
   return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 

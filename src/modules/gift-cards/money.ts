@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import { AMOUNT_CENTS_MAX } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readExpiry } from '../../platform/expiry.ts'
@@ -97,7 +97,7 @@ function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCar
 function newCard(keys: CodeKeys, tenant: string): CardRow {
   const code = generateCode()
   return {
-    id: randomUUID(),
+    id: newId(),
     code_hmac: hashCode(keys, tenant, code),
     code_last4: code.slice(-4),
     code_sealed: encryptCode(keys, tenant, code),

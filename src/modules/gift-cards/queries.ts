@@ -1,16 +1,19 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { join, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
+import { join, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
 import { listStoresDue } from '../../platform/store-lists.ts'
+import { createTurns } from '../../platform/store-turns.ts'
 import {
   type CardFilters,
   type CardRow,
   EncryptedCode,
   GiftCard,
   type GiftCardPatch,
+  type GiftCardStatus,
   GiftCardTransaction,
 } from './schema.ts'
 
@@ -18,9 +21,9 @@ import {
 const status = sql`case when disabled_at is null and expires_at <= fd_now() then 'expired'
                         else status end`
 
-const columns = sql`id, code_last4, initial_balance_cents, balance_cents, held_cents, currency,
+const columns = sql`gift_cards.id, code_last4, initial_balance_cents, balance_cents, held_cents, currency,
                     ${status} as status, expires_at, issued_order_id, recipient_email, customer_ref,
-                    note, created_at, updated_at`
+                    note, gift_cards.created_at, updated_at`
 
 interface CommonTerms {
   initial_balance_cents: number
@@ -75,27 +78,39 @@ export const lockCard = (tx: Tx, id: string) => lock(tx, sql`id = ${id}`)
 
 export const lockByCode = (tx: Tx, hash: Buffer) => lock(tx, sql`code_hmac = ${hash}`)
 
-const matching = (db: Db, { status: wanted, last4 }: CardFilters) =>
-  sql`from gift_cards where ${join(
-    [
-      sql`tenant_ref = ${db.tenant}`,
-      ...(wanted === undefined ? [] : [sql`${status} = ${wanted}`]),
-      ...(last4 === undefined ? [] : [sql`code_last4 = ${last4}`]),
-    ],
-    ' and ',
-  )}`
+const hasNotExpired = sql`(expires_at is null or expires_at > fd_now())`
 
-export const listCards = (db: Db, filters: CardFilters, page: Page) =>
-  db.many(
-    GiftCard,
-    sql`
-    select ${columns} ${matching(db, filters)}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
+/**
+ * The status that is shown, in conditions that the indexes have. Few cards have expired and are not
+ * booked yet: the loop books them within seconds.
+ */
+const HAVING_STATUS: Record<GiftCardStatus, readonly Sql[]> = {
+  active: [sql`status = 'active' and ${hasNotExpired}`],
+  depleted: [sql`status = 'depleted' and ${hasNotExpired}`],
+  disabled: [sql`status = 'disabled'`],
+  expired: [
+    sql`status = 'expired'`,
+    sql`expires_at <= fd_now() and disabled_at is null and expired_at is null`,
+  ],
+}
+
+/** Newest first. */
+export const listCards = (db: Db, { status: wanted, last4 }: CardFilters, page: Page) =>
+  readList(
+    db,
+    {
+      shape: GiftCard,
+      table: sql`gift_cards`,
+      as: sql`gift_cards`,
+      scope: sql`gift_cards.tenant_ref = ${db.tenant}`,
+      filters: last4 === undefined ? [] : [sql`gift_cards.code_last4 = ${last4}`],
+      ...(wanted !== undefined && { parts: HAVING_STATUS[wanted] }),
+      key: NEWEST_KEY,
+      descending: true,
+      columns,
+    },
+    page,
   )
-
-export const countCards = (db: Db, filters: CardFilters) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
 /** Reduces the balance to what orders hold. */
 export const expireCard = (tx: Tx, id: string) =>
@@ -137,24 +152,22 @@ export const logTransaction = (tx: Tx, ids: readonly string[], line: NewTransact
       from gift_cards
      where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[])`)
 
+/** Newest first. */
 export const listTransactions = (db: Db, id: string, page: Page) =>
-  db.many(
-    GiftCardTransaction,
-    sql`
-    select id, type, event, amount_cents, balance_after_cents, order_id, reason, actor, created_at
-      from gift_card_transactions
-     where tenant_ref = ${db.tenant} and gift_card_id = ${id}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countTransactions = (db: Db, id: string) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from gift_card_transactions
-     where tenant_ref = ${db.tenant} and gift_card_id = ${id}`,
+  readList(
+    db,
+    {
+      shape: GiftCardTransaction,
+      table: sql`gift_card_transactions`,
+      as: sql`t`,
+      scope: sql`t.tenant_ref = ${db.tenant}`,
+      filters: [sql`t.gift_card_id = ${id}`],
+      key: NEWEST_KEY,
+      descending: true,
+      columns: sql`t.id, t.type, t.event, t.amount_cents, t.balance_after_cents, t.order_id,
+                   t.reason, t.actor, t.created_at`,
+    },
+    page,
   )
 
 /** How long a replay shows the code. */
@@ -194,11 +207,16 @@ export const eraseOldCodes = (db: Db, limit: number) =>
                    limit ${limit}
                      for update skip locked)`)
 
-const due = sql`expires_at <= fd_now() and disabled_at is null
-                and (expired_at is null or balance_cents > held_cents)`
+const canExpire = sql`disabled_at is null
+                      and (expired_at is null or balance_cents > held_cents)`
+const due = sql`expires_at <= fd_now() and ${canExpire}`
 
-export const listStoresToExpire = (worker: GlobalDb, limit: number) =>
-  listStoresDue(worker, { table: sql`gift_cards`, due, oldestBy: sql`expires_at`, limit })
+/** The turns of the stores with expired cards. */
+export const expiryTurns = createTurns({
+  table: sql`gift_cards`,
+  due: sql`expires_at`,
+  only: canExpire,
+})
 
 export const listDue = (db: Db, limit: number) =>
   db.many(

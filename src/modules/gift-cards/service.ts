@@ -21,11 +21,8 @@ export const FEATURE = 'gift_cards'
 
 /** Lists the cards of a store, newest first. */
 export async function list(db: Db, filters: CardFilters, page: Page) {
-  const [gift_cards, { total }] = await Promise.all([
-    queries.listCards(db, filters, page),
-    queries.countCards(db, filters),
-  ])
-  return { gift_cards, total, ...page }
+  const { rows, shown } = await queries.listCards(db, filters, page)
+  return { gift_cards: rows, ...shown }
 }
 
 export async function get(db: Db, id: string): Promise<GiftCard> {
@@ -45,11 +42,8 @@ function requireCard(card: GiftCard | null): GiftCard {
 /** Lists the transactions of a card, newest first. */
 export async function listTransactions(db: Db, id: string, page: Page) {
   const card = await get(db, id)
-  const [transactions, { total }] = await Promise.all([
-    queries.listTransactions(db, card.id, page),
-    queries.countTransactions(db, card.id),
-  ])
-  return { transactions, total, ...page }
+  const { rows, shown } = await queries.listTransactions(db, card.id, page)
+  return { transactions: rows, ...shown }
 }
 
 /** Disables a card. An amount that an order already holds can still be captured. */

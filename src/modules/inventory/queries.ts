@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
-import { join, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { readList } from '../../db/list.ts'
+import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import {
   DEFAULT_LOCATION,
   InventoryDetail,
@@ -23,12 +24,8 @@ const itemColumns = sql`
   l.on_hand, l.allocated, l.reserved, l.incoming, l.on_hand - l.allocated - l.reserved as available,
   coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold, false) as low`
 
-/**
- * Every variant of the store, tracked or not. This joins the catalog's table, because a page of
- * variants filtered by stock cannot be read in two steps.
- */
-const fromItems = (db: Db) => sql`
-  from variants v
+/** The settings and the stock of a variant, tracked or not. */
+const itsStock = sql`
   left join inventory_settings s on s.tenant_ref = v.tenant_ref and s.variant_id = v.id
  cross join lateral (
        select coalesce(sum(on_hand), 0)::bigint as on_hand,
@@ -36,40 +33,55 @@ const fromItems = (db: Db) => sql`
               coalesce(sum(reserved), 0)::bigint as reserved,
               coalesce(sum(incoming), 0)::bigint as incoming
          from inventory_levels
-        where tenant_ref = v.tenant_ref and variant_id = v.id) l
- where v.tenant_ref = ${db.tenant}`
+        where tenant_ref = v.tenant_ref and variant_id = v.id) l`
 
 export interface ItemFilters {
   sku: string | undefined
   low: boolean | undefined
 }
 
-const itemsWhere = (db: Db, { sku, low }: ItemFilters) =>
-  join(
-    [
-      sql`${fromItems(db)} and v.archived_at is null`,
-      ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),
-      ...(low === undefined
-        ? []
-        : [
-            sql`coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold,
-                         false) = ${low}`,
-          ]),
-    ],
-    ' and ',
-  )
+/**
+ * The variants whose stock is low. Only those with a threshold can be, so the cost grows with
+ * their number and not with that of all variants.
+ */
+const lowVariants = (db: Db) => sql`
+  select s.variant_id
+    from inventory_settings s
+   where s.tenant_ref = ${db.tenant} and s.track_inventory
+     and s.low_stock_threshold is not null
+     and s.low_stock_threshold >=
+         (select coalesce(sum(l.on_hand - l.allocated), 0)
+            from inventory_levels l
+           where l.tenant_ref = ${db.tenant} and l.variant_id = s.variant_id)`
 
+const itemsWhere = (db: Db, { sku, low }: ItemFilters) => [
+  sql`v.archived_at is null`,
+  ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),
+  ...(low === undefined
+    ? []
+    : [low ? sql`v.id in (${lowVariants(db)})` : sql`v.id not in (${lowVariants(db)})`]),
+]
+
+/**
+ * Lists the variants on sale, by SKU. This reads the catalog's table, because a page of variants
+ * filtered by stock cannot be read in two steps.
+ */
 export const listItems = (db: Db, filters: ItemFilters, page: Page) =>
-  db.many(
-    InventoryItem,
-    sql`
-    select ${itemColumns} ${itemsWhere(db, filters)}
-     order by v.sku
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: InventoryItem,
+      table: sql`variants`,
+      as: sql`v`,
+      scope: sql`v.tenant_ref = ${db.tenant}`,
+      filters: itemsWhere(db, filters),
+      key: [{ name: sql`sku`, type: 'text' }],
+      descending: false,
+      columns: itemColumns,
+      joins: itsStock,
+    },
+    page,
   )
-
-export const countItems = (db: Db, filters: ItemFilters) =>
-  db.one(Total, sql`select count(*) as total ${itemsWhere(db, filters)}`)
 
 const levelJson = sql`
   json_build_object('location_id', location_id, 'on_hand', on_hand, 'allocated', allocated,
@@ -83,7 +95,8 @@ export const findItem = (db: Db, variant_id: string) =>
     select ${itemColumns},
            coalesce((select json_agg(${levelJson} order by location_id) from inventory_levels
                       where ${ofVariant(db, variant_id)}), '[]') as levels
-    ${fromItems(db)} and v.id = ${variant_id}`,
+      from variants v ${itsStock}
+     where v.tenant_ref = ${db.tenant} and v.id = ${variant_id}`,
   )
 
 export const putSettings = (tx: Tx, variant_id: string, settings: Required<Settings>) =>
@@ -125,50 +138,48 @@ export interface MovementFilters {
   kind: MovementKind | undefined
 }
 
-const movementsWhere = (db: Db, { variant_id, kind }: MovementFilters) =>
-  join(
-    [
-      sql`from inventory_movements where tenant_ref = ${db.tenant}`,
-      ...(variant_id === undefined ? [] : [sql`variant_id = ${variant_id}`]),
-      ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
-    ],
-    ' and ',
-  )
+/** In the words of the index: `inventory_movements_of_kind` has all but those of sales. */
+const movementsWhere = ({ variant_id, kind }: MovementFilters) => [
+  ...(variant_id === undefined ? [] : [sql`m.variant_id = ${variant_id}`]),
+  ...(kind === undefined ? [] : [sql`m.kind = ${kind}`]),
+  ...(kind === undefined || kind === 'allocated' ? [] : [sql`m.kind <> 'allocated'`]),
+]
 
+/** Newest first. */
 export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
-  db.many(
-    Movement,
-    sql`
-    select id, variant_id, location_id, kind, quantity, on_hand_after, allocated_after, order_id,
-           fulfillment_id, return_id, purchase_order_id, actor, reason, created_at
-      ${movementsWhere(db, filters)}
-     order by seq desc
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: Movement,
+      table: sql`inventory_movements`,
+      as: sql`m`,
+      scope: sql`m.tenant_ref = ${db.tenant}`,
+      filters: movementsWhere(filters),
+      key: [{ name: sql`seq`, type: 'integer' }],
+      descending: true,
+      columns: sql`m.id, m.variant_id, m.location_id, m.kind, m.quantity, m.on_hand_after,
+                   m.allocated_after, m.order_id, m.fulfillment_id, m.return_id,
+                   m.purchase_order_id, m.actor, m.reason, m.created_at`,
+    },
+    page,
   )
 
-export const countMovements = (db: Db, filters: MovementFilters) =>
-  db.one(Total, sql`select count(*) as total ${movementsWhere(db, filters)}`)
-
-const locationColumns = sql`id, name, created_at, updated_at, archived_at`
+const locationColumns = sql`inventory_locations.id, name, created_at, updated_at, archived_at`
 
 export const listLocations = (db: Db, page: Page) =>
-  db.many(
-    Location,
-    sql`
-    select ${locationColumns}
-      from inventory_locations
-     where tenant_ref = ${db.tenant} and archived_at is null
-     order by id
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countLocations = (db: Db) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from inventory_locations
-     where tenant_ref = ${db.tenant} and archived_at is null`,
+  readList(
+    db,
+    {
+      shape: Location,
+      table: sql`inventory_locations`,
+      as: sql`inventory_locations`,
+      scope: sql`inventory_locations.tenant_ref = ${db.tenant}`,
+      filters: [sql`archived_at is null`],
+      key: [{ name: sql`id`, type: 'text' }],
+      descending: false,
+      columns: locationColumns,
+    },
+    page,
   )
 
 export const findLocation = (db: Db, id: string) =>

@@ -196,6 +196,27 @@ export const LowStock = Type.Object({
 export type LowStock = Static<typeof LowStock>
 
 /** A stored counter (`kept`) that differs from the recount (`counted`). */
+/** The place of a level, by which levels are listed. */
+export const LevelKey = Type.Object({ variant_id: Id, location_id: Type.String() })
+export type LevelKey = Static<typeof LevelKey>
+
+/** A level, and the sums of its movements up to `seq`. */
+export const CountedLevel = Type.Object({
+  ...LevelKey.properties,
+  on_hand: Type.Integer(),
+  allocated: Type.Integer(),
+  reserved: Type.Integer(),
+  /** The last movement in the sums. */
+  seq: Type.Integer(),
+  moved_on_hand: Type.Integer(),
+  moved_allocated: Type.Integer(),
+  /** Movements that were added to the sums just now. */
+  added: Type.Integer(),
+  /** The sums began at the first movement just now. */
+  is_again: Type.Boolean(),
+})
+export type CountedLevel = Static<typeof CountedLevel>
+
 export const Discrepancy = Type.Object({
   variant_id: Id,
   location_id: Type.String(),

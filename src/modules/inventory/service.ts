@@ -35,11 +35,8 @@ export async function available(
 
 /** Every variant on sale and its stock, by SKU. */
 export async function list(db: Db, filters: queries.ItemFilters, page: Page) {
-  const [items, { total }] = await Promise.all([
-    queries.listItems(db, filters, page),
-    queries.countItems(db, filters),
-  ])
-  return { items, total, ...page }
+  const { rows, shown } = await queries.listItems(db, filters, page)
+  return { items: rows, ...shown }
 }
 
 export async function get(db: Db, variant_id: string): Promise<InventoryDetail> {
@@ -157,19 +154,13 @@ async function adjustRow(
 
 /** Lists the stock movements, newest first. */
 export async function listMovements(db: Db, filters: queries.MovementFilters, page: Page) {
-  const [movements, { total }] = await Promise.all([
-    queries.listMovements(db, filters, page),
-    queries.countMovements(db, filters),
-  ])
-  return { movements, total, ...page }
+  const { rows, shown } = await queries.listMovements(db, filters, page)
+  return { movements: rows, ...shown }
 }
 
 export async function listLocations(db: Db, page: Page) {
-  const [locations, { total }] = await Promise.all([
-    queries.listLocations(db, page),
-    queries.countLocations(db),
-  ])
-  return { locations, total, ...page }
+  const { rows, shown } = await queries.listLocations(db, page)
+  return { locations: rows, ...shown }
 }
 
 export async function getLocation(db: Db, id: string): Promise<Location> {

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { listStoresIn } from '../../platform/store-lists.ts'
-import { type Cause, Discrepancy, Level, LockedLevel, LowStock, type Move } from './schema.ts'
+import { type Cause, Level, LockedLevel, LowStock, type Move } from './schema.ts'
 
 /**
  * Locks the order's reservations, then the levels of their variants and of the named variants that
@@ -158,49 +157,4 @@ export const listLimited = (db: Db, variant_ids: readonly string[]) =>
      where s.tenant_ref = ${db.tenant} and s.variant_id = any (${variant_ids}::uuid[])
        and s.track_inventory and not s.allow_backorder
      group by s.variant_id`,
-  )
-
-export const listTrackingStores = (worker: GlobalDb) => listStoresIn(worker, sql`inventory_levels`)
-
-/**
- * Recounts every level of a store and records each counter that is wrong. One statement sees one
- * moment, so that stock that moves meanwhile is no discrepancy.
- */
-export const recount = (db: Db) =>
-  db.many(
-    Discrepancy,
-    sql`
-    with moved as (
-      select variant_id, location_id,
-             sum(quantity) filter (where kind in ('received', 'shipped', 'adjusted')) as on_hand,
-             sum(quantity) filter (where kind in ('allocated', 'released', 'shipped')) as allocated
-        from inventory_movements
-       where tenant_ref = ${db.tenant}
-       group by variant_id, location_id
-    ),
-    held as (
-      select variant_id, location_id, sum(reserved) as reserved, sum(allocated) as allocated
-        from inventory_reservations
-       where tenant_ref = ${db.tenant} and (reserved > 0 or allocated > 0)
-       group by variant_id, location_id
-    ),
-    wrong as (
-      select l.variant_id, l.location_id, c.counter, c.kept, c.counted
-        from inventory_levels l
-        left join moved m using (variant_id, location_id)
-        left join held h using (variant_id, location_id)
-       cross join lateral (values
-               ('on_hand', l.on_hand, coalesce(m.on_hand, 0)),
-               ('allocated', l.allocated, coalesce(m.allocated, 0)),
-               ('reserved', l.reserved, coalesce(h.reserved, 0)),
-               ('held', l.allocated, coalesce(h.allocated, 0))
-             ) as c (counter, kept, counted)
-       where l.tenant_ref = ${db.tenant} and c.kept <> c.counted
-    )
-    insert into inventory_discrepancies
-           (tenant_ref, variant_id, location_id, counter, kept, counted)
-    select ${db.tenant}, variant_id, location_id, counter, kept, counted from wrong
-        on conflict (tenant_ref, variant_id, location_id, counter) do update
-       set kept = excluded.kept, counted = excluded.counted, last_seen_at = fd_now()
-    returning variant_id, location_id, counter, kept, counted`,
   )

@@ -2,9 +2,10 @@ import type { Database, TenantDb } from '../../db/database.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
+import { announceLinks } from './verified-queries.ts'
 
-/** Stores of one step. Only their names are read, so there can be many. */
-const STORES_MAX = 2_000
+/** Stores of one step. The next step goes on with those after them. */
+const STORES_MAX = 200
 
 /** Journals of one transaction: some milliseconds of hashing, and one write. */
 const BATCH = 250
@@ -18,7 +19,7 @@ const STORES_AT_ONCE = 4
  * journals.
  */
 export async function chainNewJournals(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listStoresToChain(database.global, STORES_MAX)
+  const stores = await queries.unchainedTurns.next(database.global, STORES_MAX)
   const chain = (tenant: string) => chainBatch(database.tenant(tenant))
   return forEachStore(stores, chain, { signal, concurrency: STORES_AT_ONCE })
 }
@@ -45,6 +46,7 @@ const chainBatch = (db: TenantDb): Promise<number> =>
     await Promise.all([
       queries.insertLinks(tx, first, ids, hashes),
       queries.deleteUnchained(tx, ids),
+      announceLinks(tx, last),
       // A batch is smaller than the distance of two checkpoints, so it reaches at most one.
       checkpoint >= first &&
         queries.insertCheckpoint(tx, checkpoint - CHECKPOINT_EVERY, checkpoint),

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
+import { newId } from '../../kernel/id.ts'
 import * as queries from './queries.ts'
 import type { Entry, HeldKind, Hold, NewHold, NewJournal } from './schema.ts'
 
@@ -25,7 +25,7 @@ function prepare({ kind, currency, order_id = null, ref = null, entries }: NewJo
     .map((entry): Entry => ({ ref: '', ...entry }))
     .filter(({ amount_cents }) => amount_cents !== 0)
   requireZeroSum(kind, moved)
-  return { id: randomUUID(), kind, currency, order_id, ref, entries: moved }
+  return { id: newId(), kind, currency, order_id, ref, entries: moved }
 }
 
 /** Uses BigInt, since a sum of safe integers may exceed them. */

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
-import { listStoresIn } from '../../platform/store-lists.ts'
+import { createRowTurns } from '../../platform/store-turns.ts'
 import {
   Balance,
   CanonicalJournal,
@@ -106,8 +106,8 @@ export const listEntriesOfOrder = (db: Db, orderId: string) =>
      order by j.created_at, j.id, e.position`,
   )
 
-export const listStoresToChain = (worker: GlobalDb, limit: number) =>
-  listStoresIn(worker, sql`ledger_unsealed`, limit)
+/** The turns of the stores with journals that have no number yet. */
+export const unchainedTurns = createRowTurns({ table: sql`ledger_unsealed` })
 
 /** Takes the lock under which one worker at a time extends a store's chain. */
 export const tryLockChain = (tx: Tx) =>
@@ -183,29 +183,49 @@ export const listLinks = (db: Db, from: number, limit: number) =>
      limit ${limit}`,
   )
 
-/** The trial balance: the last checkpoint plus all later journals. */
-export const listBalances = (db: Db) =>
+/** Sums of the accounts up to a link. */
+export interface Base {
+  sequence: number
+  balances: readonly Balance[]
+}
+
+/**
+ * The trial balance: a base that was verified, or a later checkpoint, plus all journals after it.
+ * The entries are read by journal, one by one (`offset 0`): PostgreSQL would otherwise hash all
+ * entries of the store to find those of a few hundred journals.
+ */
+export const listBalances = (db: Db, base: Base) =>
   db.many(
     Balance,
     sql`
     with mark as (
-      select coalesce(max(sequence), 0) as sequence
+      select max(sequence) as sequence
         from ledger_checkpoints
-       where tenant_ref = ${db.tenant}
+       where tenant_ref = ${db.tenant} and sequence > ${base.sequence}
     ), recent as (
       select s.journal_id
-        from ledger_seals s, mark
-       where s.tenant_ref = ${db.tenant} and s.sequence > mark.sequence
+        from ledger_seals s
+       where s.tenant_ref = ${db.tenant}
+         and s.sequence > (select coalesce(sequence, ${base.sequence}) from mark)
        union all
       select journal_id from ledger_unsealed where tenant_ref = ${db.tenant}
     ), amounts as (
       select e.account, e.currency, e.amount_cents
         from recent r
-        join ledger_entries e on e.tenant_ref = ${db.tenant} and e.journal_id = r.journal_id
+       cross join lateral (
+             select account, currency, amount_cents
+               from ledger_entries
+              where tenant_ref = ${db.tenant} and journal_id = r.journal_id
+             offset 0) as e
        union all
       select c.account, c.currency, c.balance_cents
-        from ledger_checkpoints c, mark
-       where c.tenant_ref = ${db.tenant} and c.sequence = mark.sequence
+        from ledger_checkpoints c
+       where c.tenant_ref = ${db.tenant} and c.sequence = (select sequence from mark)
+       union all
+      select b.account, b.currency, b.balance_cents
+        from jsonb_to_recordset(${JSON.stringify(base.balances)}::jsonb)
+             as b (account text, currency text, balance_cents bigint)
+       where (select sequence from mark) is null
     )
     select account, currency, sum(amount_cents)::bigint as balance_cents
       from amounts
@@ -220,7 +240,11 @@ export const insertCheckpoint = (tx: Tx, before: number, at: number) =>
     select ${tx.tenant}, ${at}, account, currency, sum(amount_cents)
       from (select e.account, e.currency, e.amount_cents
               from ledger_seals s
-              join ledger_entries e on e.tenant_ref = s.tenant_ref and e.journal_id = s.journal_id
+             cross join lateral (
+                   select account, currency, amount_cents
+                     from ledger_entries
+                    where tenant_ref = ${tx.tenant} and journal_id = s.journal_id
+                   offset 0) as e
              where s.tenant_ref = ${tx.tenant} and s.sequence > ${before} and s.sequence <= ${at}
              union all
             select account, currency, balance_cents
@@ -237,27 +261,45 @@ export const listCheckpoint = (db: Db, sequence: number) =>
      where tenant_ref = ${db.tenant} and sequence = ${sequence}`,
   )
 
+interface CountOptions {
+  checkpointEvery: number
+  /** The link up to which checkpoints do not matter, since the trial balance begins there. */
+  after: number
+  /** The most journals that are counted. */
+  limit: number
+}
+
 /**
- * Counts in one statement, so that a journal that is numbered meanwhile is counted once. `doubled` are
- * journals in both tables, which would hide journals that are in neither. `stray` are lines of
- * checkpoints at numbers where the loop writes none: a trial balance would begin with one, and no link
- * would prove it wrong.
+ * Counts in one statement, so that a journal that is numbered meanwhile is counted once. The links
+ * are counted by the newest number: the proof finds gaps by itself. `doubled` are journals in both
+ * tables, which would hide journals that are in neither. `stray` are lines of checkpoints at numbers
+ * where the loop writes none: a trial balance would begin with one, and no link would prove it wrong.
  */
-export const countJournals = (db: Db, checkpointEvery: number) =>
+export const countJournals = (db: Db, { checkpointEvery, after, limit }: CountOptions) =>
   db.one(
     Counts,
     sql`
-    select (select count(*) from ledger_journals where tenant_ref = ${db.tenant}) as journals,
-           (select count(*) from ledger_seals where tenant_ref = ${db.tenant}) as chained,
+    with newest as (
+      select coalesce(max(sequence), 0) as sequence
+        from ledger_seals
+       where tenant_ref = ${db.tenant}
+    )
+    select (select count(*)
+              from (select from ledger_journals where tenant_ref = ${db.tenant} limit ${limit})
+                as counted) as journals,
+           newest.sequence as chained,
            (select count(*) from ledger_unsealed where tenant_ref = ${db.tenant}) as unchained,
            (select count(*)
               from ledger_unsealed u
-              join ledger_seals s on s.tenant_ref = u.tenant_ref and s.journal_id = u.journal_id
+             cross join lateral (
+                   select from ledger_seals
+                    where tenant_ref = ${db.tenant} and journal_id = u.journal_id
+                   offset 0) as s
              where u.tenant_ref = ${db.tenant}) as doubled,
            (select count(*)
               from ledger_checkpoints
-             where tenant_ref = ${db.tenant}
+             where tenant_ref = ${db.tenant} and sequence > ${after}
                and (sequence % ${checkpointEvery} <> 0
-                    or sequence > (select coalesce(max(sequence), 0) from ledger_seals
-                                    where tenant_ref = ${db.tenant}))) as stray`,
+                    or sequence > newest.sequence)) as stray
+      from newest`,
   )

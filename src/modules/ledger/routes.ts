@@ -6,28 +6,37 @@ import * as ledger from './service.ts'
 
 const FROM = { min: 1, max: Number.MAX_SAFE_INTEGER - 1_000_000, otherwise: 1 }
 
-export const merchantRoutes: Routes = async (app) => {
-  app.get(
-    '/v1/merchant/ledger/proof',
-    {
-      config: {
-        scope: 'manage:own_analytics',
-        query: { from: Type.Integer({ minimum: 1, default: 1 }) },
+/** `key` signs how far the platform has verified a ledger. */
+export const merchantRoutes =
+  (key: Buffer): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/merchant/ledger/proof',
+      {
+        config: {
+          scope: 'manage:own_analytics',
+          query: {
+            from: Type.Integer({
+              minimum: 1,
+              description: 'The first journal to verify. Absent: the one after `checkpoint`.',
+            }),
+          },
+        },
+        schema: {
+          operationId: 'proveLedger',
+          tags: ['merchant-commerce'],
+          summary:
+            'Prove the ledger: the trial balance, and the hash chain over the journals computed again.',
+          description:
+            'One call verifies 10,000 journals; `next_from` says where to continue. It begins after the ' +
+            'journals that the platform has verified already; `from=1` begins with the first. Store the ' +
+            'head of the chain: with it you can check later that no earlier journal was changed.',
+          response: { 200: Proof },
+        },
       },
-      schema: {
-        operationId: 'proveLedger',
-        tags: ['merchant-commerce'],
-        summary:
-          'Prove the ledger: the trial balance, and the hash chain over the journals computed again.',
-        description:
-          'One call verifies 10,000 journals; `next_from` says where to continue. Store the head of the ' +
-          'chain: with it you can check later that no earlier journal was changed.',
-        response: { 200: Proof },
+      ({ db, query }) => {
+        const { from } = query as { from?: unknown }
+        return ledger.proof(db, { key, from: from === undefined ? null : clamp(from, FROM) })
       },
-    },
-    ({ db, query }) => {
-      const { from } = query as { from?: unknown }
-      return ledger.proof(db, clamp(from, FROM))
-    },
-  )
-}
+    )
+  }

@@ -105,6 +105,45 @@ const BalanceLine = Type.Object({
   currency: Type.String(),
   balance_cents: Type.Integer(),
 })
+export const Balance = BalanceLine
+export type Balance = Static<typeof Balance>
+
+/** What can be wrong with a ledger. */
+export const FAULT_KINDS = [
+  'broken_link',
+  'wrong_checkpoint',
+  'rewritten',
+  'forged',
+  'rolled_back',
+  'stray_journal',
+] as const
+const FaultKind = Type.Enum([...FAULT_KINDS])
+
+/** A fault, and its place: the number of a link, or the id of a journal that has none. */
+export interface Fault {
+  kind: Static<typeof FaultKind>
+  at: string
+}
+
+/** A row of `ledger_verified` without its lease: how far a store's chain is verified. */
+export const Verified = Type.Object({
+  sequence: Type.Integer(),
+  /** Null: nothing is verified yet. */
+  hash: Nullable(Type.String()),
+  balances: Type.Array(BalanceLine),
+  verified_at: Nullable(Timestamp),
+  walk_sequence: Type.Integer(),
+  walk_hash: Nullable(Type.String()),
+  walk_balances: Type.Array(BalanceLine),
+  walk_journal: Nullable(Id),
+  walk_due_at: Nullable(Timestamp),
+  walked_at: Nullable(Timestamp),
+  fault: Nullable(FaultKind),
+  fault_at: Nullable(Type.String()),
+  fault_since: Nullable(Timestamp),
+  mac: Nullable(Type.String()),
+})
+export type Verified = Static<typeof Verified>
 
 export const Proof = Type.Object({
   trial_balance: Type.Array(BalanceLine, {
@@ -120,7 +159,9 @@ export const Proof = Type.Object({
     Type.Object({ sequence: Type.Integer(), hash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
   ),
   verified: Type.Boolean({
-    description: 'True: the journals from `from` to `to`, hashed again, match the stored chain.',
+    description:
+      'True: the journals from `from` to `to`, hashed again, match the stored chain, the link at ' +
+      '`checkpoint` is the one that was verified, and no `fault` is known.',
   }),
   from: Type.Integer(),
   to: Type.Integer(),
@@ -132,19 +173,46 @@ export const Proof = Type.Object({
   broken_at: Nullable(
     Type.Integer({ description: 'The number of the first journal that does not verify.' }),
   ),
+  checkpoint: Nullable(
+    Type.Object(
+      {
+        sequence: Type.Integer(),
+        hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+        verified_at: Timestamp,
+        walked_at: Nullable(
+          Type.String({
+            format: 'date-time',
+            description: 'When the whole history was last verified again. Null: not yet.',
+          }),
+        ),
+      },
+      {
+        description: 'How far the platform itself has verified the chain, from the first journal.',
+      },
+    ),
+  ),
+  fault: Nullable(
+    Type.Object(
+      { kind: FaultKind, at: Type.String(), since: Timestamp },
+      {
+        description:
+          'What the platform found: `at` is the number of a journal in the chain, or the id of one ' +
+          'that is not in it.',
+      },
+    ),
+  ),
 })
 export type Proof = Static<typeof Proof>
 
-export const Balance = BalanceLine
-
 export const Counts = Type.Object({
+  /** Counted up to a limit. */
   journals: Type.Integer(),
-  /** Journals in the hash chain. */
+  /** The number of the newest link. */
   chained: Type.Integer(),
   /** Journals that wait for their number. */
   unchained: Type.Integer(),
   /** Journals that are counted in both. */
   doubled: Type.Integer(),
-  /** Lines of checkpoints at numbers where none should be. */
+  /** Lines of later checkpoints at numbers where none should be. */
   stray: Type.Integer(),
 })

@@ -1,8 +1,11 @@
 import type { Db } from '../../db/database.ts'
+import { isoNow, systemClock } from '../../kernel/clock.ts'
 import { CHECKPOINT_EVERY } from './chain.ts'
 import * as queries from './queries.ts'
-import type { Proof } from './schema.ts'
-import { findBreak } from './verify.ts'
+import type { Fault, Proof, Verified } from './schema.ts'
+import { findUntrue, isGenuine, positionOf } from './verified.ts'
+import { findVerified } from './verified-queries.ts'
+import { type Position, readPosition, START, verifyLinks } from './verify.ts'
 
 /** Lists the entries of an order's journals, oldest first. */
 export const listEntriesOfOrder = queries.listEntriesOfOrder
@@ -14,32 +17,88 @@ export const listHolds = queries.listHolds
 const VERIFIED_MAX = 10_000
 
 /**
+ * Up to this many journals are counted. In a larger ledger their number follows from the newest
+ * link, and the loop finds a journal that has no number.
+ */
+const COUNTED_MAX = 10_000
+
+interface ProofOptions {
+  /** The key that signs how far a ledger is verified. */
+  key: Buffer
+  /** The number of the first journal to verify. Null: after what the platform has verified. */
+  from?: number | null
+}
+
+/**
  * Proves the ledger by computing it again from its rows: debits and credits are equal, no journal is
  * missing, no checkpoint is wrong, and the hashes from `from` on match the stored chain.
  */
-export async function proof(db: Db, from = 1): Promise<Proof> {
-  const [counts, trial_balance, head] = await Promise.all([
-    queries.countJournals(db, CHECKPOINT_EVERY),
-    queries.listBalances(db),
+export async function proof(db: Db, { key, from: asked = null }: ProofOptions): Promise<Proof> {
+  const stored = await findVerified(db)
+  const checkpoint = stored !== null && isGenuine(key, db.tenant, stored) ? stored : null
+  const base = checkpoint === null ? START : positionOf(checkpoint)
+  const from = asked ?? base.sequence + 1
+  const [untrue, counts, trial_balance, head] = await Promise.all([
+    stored && findUntrue(db, stored, { key, floor: 0 }),
+    queries.countJournals(db, {
+      checkpointEvery: CHECKPOINT_EVERY,
+      after: base.sequence,
+      limit: COUNTED_MAX + 1,
+    }),
+    queries.listBalances(db, { sequence: base.sequence, balances: base.balances ?? [] }),
     queries.findHead(db),
   ])
   const last = Math.min(head?.sequence ?? 0, from + VERIFIED_MAX - 1)
-  const broken_at = from <= last ? await findBreak(db, from, last) : null
-  const complete = counts.journals === counts.chained + counts.unchained && counts.doubled === 0
+  const found = from <= last ? await findBreak(db, from, last, base) : null
+  const fault = faultOf(stored, untrue)
+  const numbered = counts.chained + counts.unchained
+  const isCounted = counts.journals <= COUNTED_MAX
+  const complete = (!isCounted || counts.journals === numbered) && counts.doubled === 0
   return {
     trial_balance,
     balanced: sumsToZero(trial_balance),
-    journal_count: counts.journals,
+    journal_count: isCounted ? counts.journals : numbered,
     sealed_count: counts.chained,
     unsealed_count: counts.unchained,
     chain_head: head,
-    verified: broken_at === null && complete && counts.stray === 0,
+    verified: found === null && fault === null && complete && counts.stray === 0,
     from,
     to: Math.max(last, from - 1),
     next_from: head !== null && from <= last && last < head.sequence ? last + 1 : null,
-    broken_at,
+    broken_at: found ?? brokenAt(fault),
+    checkpoint: checkpoint && checkpointOf(checkpoint),
+    fault,
   }
 }
+
+/** The first link from `from` to `last` that does not verify. The place before `from` is trusted. */
+async function findBreak(db: Db, from: number, last: number, base: Position) {
+  const start = from - 1 === base.sequence ? base : await readPosition(db, from - 1)
+  if (start === null) return from - 1
+  const { fault } = await verifyLinks(db, start, last)
+  return fault === null ? null : Number(fault.at)
+}
+
+function checkpointOf({ sequence, hash, verified_at, walked_at }: Verified): Proof['checkpoint'] {
+  return hash === null || verified_at === null ? null : { sequence, hash, verified_at, walked_at }
+}
+
+/** What is wrong with the stored checkpoint now, or what the loop has found. */
+function faultOf(stored: Verified | null, untrue: Fault | null): Proof['fault'] {
+  const kind = untrue?.kind ?? stored?.fault ?? null
+  if (kind === null) return null
+  const isKnown = stored?.fault === kind
+  return {
+    kind,
+    at: untrue?.at ?? stored?.fault_at ?? '',
+    since: (isKnown && stored?.fault_since) || isoNow(systemClock),
+  }
+}
+
+const brokenAt = (fault: Proof['fault']): number | null =>
+  fault !== null && ['broken_link', 'wrong_checkpoint', 'rewritten'].includes(fault.kind)
+    ? Number(fault.at)
+    : null
 
 function sumsToZero(lines: Proof['trial_balance']): boolean {
   const sums = new Map<string, bigint>()

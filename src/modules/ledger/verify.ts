@@ -1,74 +1,107 @@
 import type { Db } from '../../db/database.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
-import type { LinkWithJournal, Proof } from './schema.ts'
+import type { Balance, CanonicalJournal, Fault, LinkWithJournal } from './schema.ts'
 
 /** Journals that are read and hashed together. Hashing them takes a few milliseconds. */
 const BATCH = 250
 
+/** A place in the hash chain: everything up to this link is known. */
+export interface Position {
+  sequence: number
+  hash: string
+  /** The sums of the accounts up to there. Null: unknown. */
+  balances: readonly Balance[] | null
+}
+
+/** The place before the first link. */
+export const START: Position = { sequence: 0, hash: GENESIS, balances: [] }
+
 /**
- * Finds the first link from `from` to `last` whose hash does not match its journal, or whose checkpoint
- * does not match the sum of the journals. Null: all match. The link before `from` is trusted.
+ * Verifies the links after `start` up to `last`: each hash matches its journal, and each checkpoint
+ * the sum of the journals. Answers the last place that verifies, and the fault after it, if any.
  */
-export async function findBreak(db: Db, from: number, last: number): Promise<number | null> {
-  const before = from > 1 ? await queries.findLink(db, from - 1) : { hash: GENESIS }
-  if (before === null) return from - 1
-  const sums = await openSums(db, from - 1)
-  let expected = from
-  let previous = before.hash
-  while (expected <= last) {
-    const links = await queries.listLinks(db, expected, Math.min(BATCH, last - expected + 1))
-    if (links.length === 0) return expected
+export async function verifyLinks(
+  db: Db,
+  start: Position,
+  last: number,
+): Promise<{ position: Position; fault: Fault | null }> {
+  const sums = openSums(start.balances)
+  let { sequence, hash } = start
+  const end = (kind?: Fault['kind']) => ({
+    position: { sequence, hash, balances: sums.lines() },
+    fault: kind === undefined ? null : { kind, at: String(sequence + 1) },
+  })
+  while (sequence < last) {
+    const links = await queries.listLinks(db, sequence + 1, Math.min(BATCH, last - sequence))
+    if (links.length === 0) return end('broken_link')
     for (const link of links) {
-      if (!continues(link, expected, previous)) return expected
-      sums.add(link)
-      if (expected % CHECKPOINT_EVERY === 0 && !(await sums.match(expected))) return expected
-      previous = link.hash
-      expected++
+      const { journal } = link
+      if (journal === null || !continues(link, journal, { sequence, hash })) {
+        return end('broken_link')
+      }
+      const isCheckpoint = link.sequence % CHECKPOINT_EVERY === 0
+      const checkpoint = isCheckpoint ? await queries.listCheckpoint(db, link.sequence) : null
+      if (!sums.add(journal, checkpoint)) return end('wrong_checkpoint')
+      sequence = link.sequence
+      hash = link.hash
     }
   }
-  return null
+  return end()
+}
+
+/**
+ * The place before a link, as the tables have it: it is trusted, not verified. Null: there is no
+ * link before it.
+ */
+export async function readPosition(db: Db, sequence: number): Promise<Position | null> {
+  if (sequence === 0) return START
+  const link = await queries.findLink(db, sequence)
+  if (link === null) return null
+  const isCheckpoint = sequence % CHECKPOINT_EVERY === 0
+  return { ...link, balances: isCheckpoint ? await queries.listCheckpoint(db, sequence) : null }
 }
 
 const continues = (
-  { sequence, hash, journal }: LinkWithJournal,
-  expected: number,
-  previous: string,
+  { sequence, hash }: LinkWithJournal,
+  journal: CanonicalJournal,
+  before: { sequence: number; hash: string },
 ) =>
-  sequence === expected &&
-  journal !== null &&
-  chainHash(previous, sequence, journal).toString('hex') === hash
+  sequence === before.sequence + 1 &&
+  chainHash(before.hash, sequence, journal).toString('hex') === hash
 
-/** Adds up the journals between checkpoints. Begun between two, it compares from the next one on. */
-async function openSums(db: Db, after: number) {
-  let sums = new Map<string, bigint>()
-  let known = after % CHECKPOINT_EVERY === 0
-  const put = (account: string, currency: string, cents: number) => {
-    const key = `${account}/${currency}`
-    sums.set(key, (sums.get(key) ?? 0n) + BigInt(cents))
+/** Adds up journals. If the sums at the start are unknown, they are from the next checkpoint on. */
+function openSums(start: readonly Balance[] | null) {
+  let sums = start === null ? null : new Map(start.map((line) => [keyOf(line), { ...line }]))
+  const put = (into: Map<string, Balance>, line: Balance) => {
+    const known = into.get(keyOf(line))
+    const cents = (known?.balance_cents ?? 0) + line.balance_cents
+    if (!Number.isSafeInteger(cents)) throw new Error('a balance exceeds the safe integers')
+    into.set(keyOf(line), { ...line, balance_cents: cents })
   }
-  const start = (lines: Proof['trial_balance']) => {
-    sums = new Map()
-    for (const each of lines) put(each.account, each.currency, each.balance_cents)
-  }
-  if (known && after > 0) start(await queries.listCheckpoint(db, after))
   return {
-    add({ journal }: LinkWithJournal): void {
-      for (const [, account, , currency, cents] of journal?.entries ?? []) {
-        put(account, currency, cents)
+    lines: () => (sums === null ? null : [...sums.values()].toSorted(byKey)),
+    /** Adds a journal. Answers whether the sums then are those of the checkpoint, if there is one. */
+    add({ entries }: CanonicalJournal, checkpoint: readonly Balance[] | null): boolean {
+      if (sums === null) {
+        if (checkpoint !== null) sums = new Map(checkpoint.map((line) => [keyOf(line), line]))
+        return checkpoint === null || checkpoint.length > 0
       }
-    },
-    async match(sequence: number): Promise<boolean> {
-      const lines = await queries.listCheckpoint(db, sequence)
+      const next = new Map(sums)
+      for (const [, account, , currency, balance_cents] of entries) {
+        put(next, { account: account as Balance['account'], currency, balance_cents })
+      }
       const same =
-        lines.length === sums.size &&
-        lines.every(
-          (each) => sums.get(`${each.account}/${each.currency}`) === BigInt(each.balance_cents),
-        )
-      const matches = known ? same : lines.length > 0
-      start(lines)
-      known = true
-      return matches
+        checkpoint === null ||
+        (checkpoint.length === next.size &&
+          checkpoint.every((line) => next.get(keyOf(line))?.balance_cents === line.balance_cents))
+      if (same) sums = next
+      return same
     },
   }
 }
+
+const keyOf = ({ account, currency }: Pick<Balance, 'account' | 'currency'>) =>
+  `${account}/${currency}`
+
+const byKey = (a: Balance, b: Balance) => (keyOf(a) < keyOf(b) ? -1 : 1)

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import {
   CheckoutCoupon,
@@ -16,7 +17,7 @@ import {
 const status = sql`
   case when coupons.status <> 'active' then coupons.status
        when ends_at <= fd_now() then 'expired'
-       when used_count >= usage_limit then 'exhausted'
+       when is_exhausted then 'exhausted'
        else 'active'
   end`
 
@@ -75,21 +76,33 @@ export const lockCoupon = (tx: Tx, id: string) =>
     sql`select ${columns} from coupons where tenant_ref = ${tx.tenant} and id = ${id} for update`,
   )
 
-const couponsWhere = (db: Db, filter: CouponStatus | undefined) => sql`
-  from coupons
- where tenant_ref = ${db.tenant} and (${filter ?? null}::text is null or ${status} = ${filter ?? null})`
+const hasNotEnded = sql`(ends_at is null or ends_at > fd_now())`
 
-export const listCoupons = (db: Db, filter: CouponStatus | undefined, page: Page) =>
-  db.many(
-    Coupon,
-    sql`
-    select ${columns} ${couponsWhere(db, filter)}
-     order by coupons.created_at desc, coupons.id desc
-     limit ${page.limit} offset ${page.offset}`,
+/** The status that is shown, in conditions that the indexes have. */
+const HAVING_STATUS: Record<CouponStatus, Sql> = {
+  draft: sql`status = 'draft'`,
+  paused: sql`status = 'paused'`,
+  active: sql`status = 'active' and not is_exhausted and ${hasNotEnded}`,
+  exhausted: sql`status = 'active' and is_exhausted and ${hasNotEnded}`,
+  expired: sql`status = 'active' and ends_at <= fd_now()`,
+}
+
+/** Newest first. */
+export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page) =>
+  readList(
+    db,
+    {
+      shape: Coupon,
+      table: sql`coupons`,
+      as: sql`coupons`,
+      scope: sql`coupons.tenant_ref = ${db.tenant}`,
+      filters: wanted === undefined ? [] : [HAVING_STATUS[wanted]],
+      key: NEWEST_KEY,
+      descending: true,
+      columns,
+    },
+    page,
   )
-
-export const countCoupons = (db: Db, filter: CouponStatus | undefined) =>
-  db.one(Total, sql`select count(*) as total ${couponsWhere(db, filter)}`)
 
 /** The coupon behind a code, and how often the customer has used it. */
 export const findByCode = (db: Db, folded: string, customer_ref: string) =>
@@ -145,47 +158,44 @@ export const insertSingleCodes = (tx: Tx, coupon_id: string, codes: readonly New
     returning code`,
   )
 
+/** Oldest first. The code that every customer may use is not among them. */
 export const listCodes = (db: Db, coupon_id: string, page: Page) =>
-  db.many(
-    CouponCode,
-    sql`
-    select code, order_id, created_at
-      from coupon_codes
-     where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id} and single_use
-     order by created_at, id
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: CouponCode,
+      table: sql`coupon_codes`,
+      as: sql`c`,
+      scope: sql`c.tenant_ref = ${db.tenant}`,
+      filters: [sql`c.coupon_id = ${coupon_id}`, sql`c.single_use`],
+      key: NEWEST_KEY,
+      descending: false,
+      columns: sql`c.code, c.order_id, c.created_at`,
+    },
+    page,
   )
 
-export const countCodes = (db: Db, coupon_id: string) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from coupon_codes
-     where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id} and single_use`,
-  )
-
+/** Newest first. */
 export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
-  db.many(
-    Redemption,
-    sql`
-    select r.order_id, coalesce(c.code, coupons.code) as code, r.customer_ref, r.state,
-           r.created_at, r.updated_at
-      from coupon_redemptions r
-      join coupons on coupons.tenant_ref = r.tenant_ref and coupons.id = r.coupon_id
-      left join coupon_codes c on c.tenant_ref = r.tenant_ref and c.id = r.code_id
-     where r.tenant_ref = ${db.tenant} and r.coupon_id = ${coupon_id}
-     order by r.created_at desc, r.order_id desc
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countRedemptions = (db: Db, coupon_id: string) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from coupon_redemptions
-     where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id}`,
+  readList(
+    db,
+    {
+      shape: Redemption,
+      table: sql`coupon_redemptions`,
+      as: sql`r`,
+      scope: sql`r.tenant_ref = ${db.tenant}`,
+      filters: [sql`r.coupon_id = ${coupon_id}`],
+      key: [
+        { name: sql`created_at`, type: 'timestamp' },
+        { name: sql`order_id`, type: 'uuid' },
+      ],
+      descending: true,
+      columns: sql`r.order_id, coalesce(c.code, coupons.code) as code, r.customer_ref, r.state,
+                   r.created_at, r.updated_at`,
+      joins: sql`join coupons on coupons.tenant_ref = r.tenant_ref and coupons.id = r.coupon_id
+                 left join coupon_codes c on c.tenant_ref = r.tenant_ref and c.id = r.code_id`,
+    },
+    page,
   )
 
 /**

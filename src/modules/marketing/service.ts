@@ -78,29 +78,20 @@ export async function get(db: Db, id: string): Promise<Coupon> {
 }
 
 export async function list(db: Db, status: CouponStatus | undefined, page: Page) {
-  const [coupons, { total }] = await Promise.all([
-    queries.listCoupons(db, status, page),
-    queries.countCoupons(db, status),
-  ])
-  return { coupons, total, ...page }
+  const { rows, shown } = await queries.listCoupons(db, status, page)
+  return { coupons: rows, ...shown }
 }
 
 export async function listRedemptions(db: Db, id: string, page: Page) {
   await get(db, id)
-  const [redemptions, { total }] = await Promise.all([
-    queries.listRedemptions(db, id, page),
-    queries.countRedemptions(db, id),
-  ])
-  return { redemptions, total, ...page }
+  const { rows, shown } = await queries.listRedemptions(db, id, page)
+  return { redemptions: rows, ...shown }
 }
 
 export async function listCodes(db: Db, id: string, page: Page) {
   await get(db, id)
-  const [codes, { total }] = await Promise.all([
-    queries.listCodes(db, id, page),
-    queries.countCodes(db, id),
-  ])
-  return { codes, total, ...page }
+  const { rows, shown } = await queries.listCodes(db, id, page)
+  return { codes: rows, ...shown }
 }
 
 /** Creates single-use codes. */

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { join, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { readList } from '../../db/list.ts'
+import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   AssetRow,
@@ -13,7 +14,8 @@ import {
   ResizedImage,
 } from './schema.ts'
 
-const columns = sql`sha256, extension, content_type, bytes, width, height, alt, created_at`
+const columns = sql`assets.sha256, extension, content_type, bytes, width, height, alt,
+                    assets.created_at`
 
 /** The asset is uploaded and not deleted. */
 const present = sql`stored_at is not null and deleted_at is null`
@@ -133,26 +135,34 @@ export interface AssetFilters {
 }
 
 function assetsWhere(db: Db, { content_type, unused }: AssetFilters) {
-  const where = [sql`a.tenant_ref = ${db.tenant}`, present]
-  if (content_type !== undefined) where.push(sql`a.content_type = ${content_type}`)
+  const where = [present]
+  if (content_type !== undefined) where.push(sql`content_type = ${content_type}`)
   if (unused) {
     where.push(sql`not exists (select 1 from asset_refs r
-                                where r.tenant_ref = ${db.tenant} and r.sha256 = a.sha256)`)
+                                where r.tenant_ref = ${db.tenant} and r.sha256 = assets.sha256)`)
   }
-  return sql`from assets a where ${join(where, ' and ')}`
+  return where
 }
 
+/** Newest first. */
 export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
-  db.many(
-    AssetRow,
-    sql`
-    select ${columns} ${assetsWhere(db, filters)}
-     order by created_at desc, sha256 desc
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: AssetRow,
+      table: sql`assets`,
+      as: sql`assets`,
+      scope: sql`assets.tenant_ref = ${db.tenant}`,
+      filters: assetsWhere(db, filters),
+      key: [
+        { name: sql`created_at`, type: 'timestamp' },
+        { name: sql`sha256`, type: 'text' },
+      ],
+      descending: true,
+      columns,
+    },
+    page,
   )
-
-export const countAssets = (db: Db, filters: AssetFilters) =>
-  db.one(Total, sql`select count(*) as total ${assetsWhere(db, filters)}`)
 
 export const listUses = (db: Db, sha256: string, limit: number) =>
   db.many(

@@ -253,11 +253,8 @@ export const read = async (db: Db, deps: UrlDeps, sha256: string) =>
 
 /** The store's assets, newest first. */
 export async function list(db: Db, deps: UrlDeps, filters: queries.AssetFilters, page: Page) {
-  const [rows, { total }] = await Promise.all([
-    queries.listAssets(db, filters, page),
-    queries.countAssets(db, filters),
-  ])
-  return { assets: rows.map((row) => toAsset(db.tenant, deps, row)), total, ...page }
+  const { rows, shown } = await queries.listAssets(db, filters, page)
+  return { assets: rows.map((row) => toAsset(db.tenant, deps, row)), ...shown }
 }
 
 /** The actor of a change, and the asset. */

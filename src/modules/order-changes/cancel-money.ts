@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Db, Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/money.ts'
@@ -149,9 +149,9 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
         })
   const voids = charges
     .filter(({ tender, status }) => tender === 'card' && status === 'authorized')
-    .map(({ charge_id }) => ({ charge_id, attempt_id: randomUUID() }))
+    .map(({ charge_id }) => ({ charge_id, attempt_id: newId() }))
   for (const each of voids) await beginVoid(tx, order, chargeOf(charges, each.charge_id), each)
-  const plan: CancelPlan = { id: randomUUID(), kind: 'cancel', actor, refund_id, voids, ...terms }
+  const plan: CancelPlan = { id: newId(), kind: 'cancel', actor, refund_id, voids, ...terms }
   await beginPlan(tx, order, plan)
 }
 

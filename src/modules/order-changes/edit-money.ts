@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
@@ -210,7 +210,7 @@ async function reserve(
   const { delta_cents, take } = edited
   const plan: EditPlan = {
     ...edited,
-    id: randomUUID(),
+    id: newId(),
     kind: 'edit',
     actor,
     note: request.note,
@@ -274,7 +274,7 @@ async function beginCharge(
   { source, gateway: storedAt, delta_cents: amount_cents }: CardToCharge & { delta_cents: number },
 ): Promise<DifferenceCharge> {
   const gateway = storedAt ?? (await deps.payments.forStore(tx)).name
-  const attempt_id = randomUUID()
+  const attempt_id = newId()
   const card = 'card' in source ? source.card : null
   await attempts.beginAttempt(tx, {
     id: attempt_id,

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
+import { newId } from '../../kernel/id.ts'
 import { recallVoid, replyOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -62,7 +62,7 @@ export async function countLateRefund(
     return isCounted ? 'nothing' : 'twice'
   }
   const left = withoutNegatives(subtractParts(partsOf(order), reserved))
-  const refund_id = randomUUID()
+  const refund_id = newId()
   await queries.insertRefund(tx, {
     refund_id,
     order_id: order.id,

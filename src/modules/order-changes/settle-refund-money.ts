@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as ledger from '../ledger/money.ts'
@@ -47,7 +47,7 @@ export async function reserveRefund(
   plan: RefundPlan,
 ): Promise<string> {
   const { parts, tenders, items = [], isTaken = false, ...rest } = plan
-  const refund_id = randomUUID()
+  const refund_id = newId()
   for (const { charge_id, amount_cents } of tenders) {
     if ((await queries.reserveFromCharge(tx, charge_id, amount_cents)) === 0) {
       throw exceeds(refundableOf(charges))
@@ -58,7 +58,7 @@ export async function reserveRefund(
   }
   const asked = tenders.map((share) => ({
     ...share,
-    attempt_id: share.tender === 'card' && !isTaken ? randomUUID() : null,
+    attempt_id: share.tender === 'card' && !isTaken ? newId() : null,
   }))
   const { id: order_id, currency } = order
   const amount_cents = totalOf(parts)

@@ -68,9 +68,9 @@ export const captureCharge = (
 /** How many orders a customer has placed. Cancelled orders do not count. */
 export const countPlaced = (db: Db, customerRef: string) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Type.Object({ placed: Type.Integer() }),
     sql`
-    select count(*)::int as total
+    select count(*)::int as placed
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null
        and cancelled_at is null`,
@@ -177,5 +177,5 @@ export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
 /** Ends the charges of an order that were never captured. */
 export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>
   tx.run(sql`
-    update charges set status = ${status}
+    update charges set status = ${status}, authorized_until = null
      where tenant_ref = ${tx.tenant} and order_id = ${orderId} and status in ('pending', 'authorized')`)

@@ -52,7 +52,7 @@ export async function get(db: Db, id: string): Promise<OrderRow> {
 
 /** How many orders a customer has placed. */
 export const countPlaced = async (db: Db, customerRef: string): Promise<number> =>
-  (await queries.countPlaced(db, customerRef)).total
+  (await queries.countPlaced(db, customerRef)).placed
 
 /**
  * Locks the order until the transaction ends, and reads it. Two statements: one that has waited for

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
@@ -184,25 +185,30 @@ export const makeLookupsDue = (db: Db, order_id: string) =>
        and (next_check_at > fd_now() + interval '10 seconds'
             or (state = 'not_found' and next_check_at is null))`)
 
-/** Filtered by their due time: few attempts have one, however many a store has had. */
-const unsettled = (db: Db) => sql`
-  from payment_attempts
- where tenant_ref = ${db.tenant} and next_check_at is not null and state in ('begun', 'unknown')
-   and created_at < fd_now() - make_interval(hours => ${ANSWER_WAIT_HOURS})`
-
+/**
+ * Oldest first. Found by their due time: few attempts have one, however many a store has had, and
+ * an index in the order of the list would cost each checkout.
+ */
 export const listUnsettled = (db: Db, page: Page) =>
-  db.many(
-    Unsettled,
-    sql`
-    select id as attempt_id, order_id, kind, gateway, amount_cents, currency, state, txn_id,
-           parent_txn_id, created_at, closed_at
-    ${unsettled(db)}
-     order by created_at, id
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: Unsettled,
+      table: sql`payment_attempts`,
+      as: sql`a`,
+      scope: sql`a.tenant_ref = ${db.tenant}`,
+      filters: [
+        sql`a.next_check_at is not null`,
+        sql`a.state in (${open})`,
+        sql`a.created_at < fd_now() - make_interval(hours => ${ANSWER_WAIT_HOURS})`,
+      ],
+      key: NEWEST_KEY,
+      descending: false,
+      columns: sql`a.id as attempt_id, a.order_id, a.kind, a.gateway, a.amount_cents, a.currency,
+                   a.state, a.txn_id, a.parent_txn_id, a.created_at, a.closed_at`,
+    },
+    page,
   )
-
-export const countUnsettled = (db: Db) =>
-  db.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${unsettled(db)}`)
 
 /** Another payment of the store with that transaction. No index has it: an operator asks rarely. */
 export const findOfTxn = (

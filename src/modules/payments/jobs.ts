@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { forEachDue } from '../../platform/for-each-store.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { compareDay } from './compare.ts'
 import * as queries from './queries.ts'
@@ -40,7 +41,8 @@ export function createComparison({ database, payments, clock }: ComparisonDeps) 
   return async (signal?: AbortSignal): Promise<number> => {
     if (signal?.aborted) return 0
     const last = dayOf(clock.now() - DAY_MS - DUE_AFTER_MS)
-    if (planned !== last) await planDays(database, last)
+    if (planned !== last) await planDays(database, last, signal)
+    if (signal?.aborted) return 0
     planned = last
     const due = await queries.dayQueue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
     const done = await Promise.allSettled(due.map((each) => compare(database, payments, each)))
@@ -54,15 +56,13 @@ export function createComparison({ database, payments, clock }: ComparisonDeps) 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** Plans the days to compare. A day that is planned twice, or by two workers, is planned once. */
-async function planDays(database: Database, last: string): Promise<void> {
-  for (let back = DAYS_BACK - 1; back >= 0; back--) {
-    const begin = new Date(Date.parse(last) - back * DAY_MS)
-    const day = dayOf(begin.getTime())
-    const isUnpaidToo = back < DAYS_BACK_UNPAID
-    for (const { tenant_ref } of await queries.listUnplanned(database.global, day, isUnpaidToo)) {
-      await queries.planDay(database.tenant(tenant_ref), day)
-    }
-  }
+async function planDays(database: Database, last: string, signal?: AbortSignal): Promise<void> {
+  const days = { last, count: DAYS_BACK, countUnpaid: DAYS_BACK_UNPAID }
+  await forEachDue(
+    await queries.listUnplanned(database.global, days),
+    (store) => queries.planDays(database.tenant(store.tenant_ref), store.days),
+    { signal, concurrency: SLOTS },
+  )
 }
 
 async function compare(database: Database, payments: Payments, due: Lease & { day: string }) {

@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { AccountRow, Discrepancy, type GatewayName, type NewDiscrepancy } from './schema.ts'
-
-const Total = Type.Object({ total: Type.Integer() })
 
 export const listAccounts = (db: Db) =>
   db.many(
@@ -74,29 +73,39 @@ export const useAccount = (tx: Tx, gateway: GatewayName, given: NewCredentials |
     returning gateway, in_use, credentials, hint, updated_at`,
   )
 
-/**
- * Stores that moved money on a day (UTC), without those whose day is planned already. With
- * `isUnpaidToo` also every store with an account at a gateway. Reads over all stores, as fd_worker.
- */
-export const listUnplanned = (worker: GlobalDb, day: string, isUnpaidToo: boolean) =>
+/** Which days (UTC) are compared: the days up to `last`, and `last` itself. */
+export interface DaysToPlan {
+  last: string
+  /** The number of days, for a store that moved money on them. */
+  count: number
+  /** The number of days for every store with an account at a gateway. */
+  countUnpaid: number
+}
+
+/** Stores with days to be compared that are not planned yet. Reads over all stores, as fd_worker. */
+export const listUnplanned = (worker: GlobalDb, { last, count, countUnpaid }: DaysToPlan) =>
   worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
+    Type.Object({ tenant_ref: Type.String(), days: Type.Array(Type.String()) }),
     sql`
-    select tenant_ref
-      from (select tenant_ref
+    select tenant_ref, array_agg(day::text order by day) as days
+      from (select tenant_ref, (created_at at time zone 'UTC')::date as day
               from payment_attempts
-             where created_at >= ${`${day}T00:00:00Z`}::timestamptz
-               and created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
+             where created_at >= (${last}::date + 1 - ${count}::integer)::timestamp at time zone 'UTC'
+               and created_at < (${last}::date + 1)::timestamp at time zone 'UTC'
             union
-            select tenant_ref from payment_accounts where ${isUnpaidToo}::boolean) as paying
+            select tenant_ref, ${last}::date - back
+              from payment_accounts, generate_series(0, ${countUnpaid}::integer - 1) as back)
+           as paying
      where not exists (select
                          from payment_days d
-                        where d.tenant_ref = paying.tenant_ref and d.day = ${day}::date)`,
+                        where d.tenant_ref = paying.tenant_ref and d.day = paying.day)
+     group by tenant_ref`,
   )
 
-export const planDay = (db: Db, day: string) =>
+export const planDays = (db: Db, days: readonly string[]) =>
   db.run(sql`
-    insert into payment_days (tenant_ref, day, due_at) values (${db.tenant}, ${day}, fd_now())
+    insert into payment_days (tenant_ref, day, due_at)
+    select ${db.tenant}, day, fd_now() from unnest(${days}::date[]) as day
     on conflict (tenant_ref, day) do nothing`)
 
 /** Days that are due to be compared with the gateways' records. */
@@ -158,27 +167,22 @@ export const resolveOthers = (tx: Tx, day: string, gateway: GatewayName, open: s
      where tenant_ref = ${tx.tenant} and day = ${day} and gateway = ${gateway}
        and resolved_at is null and not (problem || ' ' || ref = any(${open}::text[]))`)
 
-const unresolved = (only: boolean) => (only ? sql`and resolved_at is null` : sql``)
-
+/** Newest first. */
 export const listDiscrepancies = (db: Db, onlyOpen: boolean, page: Page) =>
-  db.many(
-    Discrepancy,
-    sql`
-    select id, day::text as day, gateway, problem, ref, txn_id, order_id, our_cents,
-           gateway_cents, created_at, seen_at, resolved_at
-      from payment_discrepancies
-     where tenant_ref = ${db.tenant} ${unresolved(onlyOpen)}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countDiscrepancies = (db: Db, onlyOpen: boolean) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from payment_discrepancies
-     where tenant_ref = ${db.tenant} ${unresolved(onlyOpen)}`,
+  readList(
+    db,
+    {
+      shape: Discrepancy,
+      table: sql`payment_discrepancies`,
+      as: sql`d`,
+      scope: sql`d.tenant_ref = ${db.tenant}`,
+      filters: onlyOpen ? [sql`d.resolved_at is null`] : [],
+      key: NEWEST_KEY,
+      descending: true,
+      columns: sql`d.id, d.day::text as day, d.gateway, d.problem, d.ref, d.txn_id, d.order_id,
+                   d.our_cents, d.gateway_cents, d.created_at, d.seen_at, d.resolved_at`,
+    },
+    page,
   )
 
 export const resolveUnknown = (tx: Tx, attempt_id: string) =>

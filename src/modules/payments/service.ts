@@ -202,18 +202,12 @@ const auditFacts = ({ gateway, account, credential_hint }: PaymentSettings) => (
 
 /** The differences between the gateway's record and ours, newest first. */
 export async function listDiscrepancies(db: Db, onlyOpen: boolean, page: Page) {
-  const [discrepancies, { total }] = await Promise.all([
-    queries.listDiscrepancies(db, onlyOpen, page),
-    queries.countDiscrepancies(db, onlyOpen),
-  ])
-  return { discrepancies, total, ...page }
+  const { rows, shown } = await queries.listDiscrepancies(db, onlyOpen, page)
+  return { discrepancies: rows, ...shown }
 }
 
 /** The simulated gateway's own record of a store, newest first. */
 export async function listSimulated(db: Db, page: Page) {
-  const [charges, { total }] = await Promise.all([
-    simulatedQueries.listCharges(db, page),
-    simulatedQueries.countCharges(db),
-  ])
-  return { charges, total, ...page }
+  const { rows, shown } = await simulatedQueries.listCharges(db, page)
+  return { charges: rows, ...shown }
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
+import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
@@ -204,26 +205,30 @@ export const findVault = (db: Db, vault_id: string) =>
      where tenant_ref = ${db.tenant} and vault_id = ${vault_id}`,
   )
 
+/** Newest first. */
 export const listCharges = (db: Db, page: Page) =>
-  db.many(
-    SimCharge,
-    sql`
-    select txn_id, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card,
-           captured_cents, refunded_cents, vault_id, captured_at, voided_at, dispute_at,
-           created_at,
-           (select coalesce(json_agg(json_build_object('ref', j.ref, 'kind', j.kind,
-                                     'amount_cents', j.amount_cents, 'outcome', j.outcome)
-                                     order by j.created_at, j.id), '[]')
-              from sim_journal j
-             where j.tenant_ref = ${db.tenant} and j.txn_id = c.txn_id) as journal
-      from sim_charges c
-     where tenant_ref = ${db.tenant}
-     order by created_at desc, txn_id desc
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countCharges = (db: Db) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total from sim_charges where tenant_ref = ${db.tenant}`,
+  readList(
+    db,
+    {
+      shape: SimCharge,
+      table: sql`sim_charges`,
+      as: sql`c`,
+      scope: sql`c.tenant_ref = ${db.tenant}`,
+      filters: [],
+      key: [
+        { name: sql`created_at`, type: 'timestamp' },
+        { name: sql`txn_id`, type: 'uuid' },
+      ],
+      descending: true,
+      columns: sql`
+        c.txn_id, c.ref, c.amount_cents, c.currency, c.outcome, c.code, c.auth_code, c.avs, c.cvv,
+        c.card, c.captured_cents, c.refunded_cents, c.vault_id, c.captured_at, c.voided_at,
+        c.dispute_at, c.created_at,
+        (select coalesce(json_agg(json_build_object('ref', j.ref, 'kind', j.kind,
+                                  'amount_cents', j.amount_cents, 'outcome', j.outcome)
+                                  order by j.created_at, j.id), '[]')
+           from sim_journal j
+          where j.tenant_ref = ${db.tenant} and j.txn_id = c.txn_id) as journal`,
+    },
+    page,
   )

@@ -149,7 +149,7 @@ async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isS
     currency: charge.currency,
     outcome,
     code,
-    auth_code: outcome === 'approved' ? charge.ref.slice(0, 6).toUpperCase() : null,
+    auth_code: outcome === 'approved' ? charge.ref.slice(-6).toUpperCase() : null,
     avs: addressCheck(charge.ship_to),
     cvv,
     card,

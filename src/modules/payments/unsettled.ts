@@ -7,11 +7,8 @@ import type { Attempt, AttemptKind, GatewayResult, OperatorDecision, Reason } fr
 
 /** Attempts whose gateway has not answered for hours, the oldest first. */
 export async function listUnsettled(db: Db, page: Page) {
-  const [payments, { total }] = await Promise.all([
-    queries.listUnsettled(db, page),
-    queries.countUnsettled(db),
-  ])
-  return { payments, total, ...page }
+  const { rows, shown } = await queries.listUnsettled(db, page)
+  return { payments: rows, ...shown }
 }
 
 /** Whether another payment of the store has this transaction: one transaction pays one order. */

@@ -60,11 +60,8 @@ function requireGroup(group: PricingGroup | null): PricingGroup {
 }
 
 export async function listGroups(db: Db, page: Page) {
-  const [pricing_groups, { total }] = await Promise.all([
-    queries.listGroups(db, page),
-    queries.countGroups(db),
-  ])
-  return { pricing_groups, total, ...page }
+  const { rows, shown } = await queries.listGroups(db, page)
+  return { pricing_groups: rows, ...shown }
 }
 
 /**
@@ -108,9 +105,9 @@ const isCustomerRef = (text: string): boolean =>
   text !== '' && [...text].length <= CUSTOMER_REF_LENGTH_MAX && !text.includes('\0')
 
 export async function listMembers(db: Db, id: string, page: Page) {
-  const { member_count } = await getGroup(db, id)
-  const members = await queries.listMembers(db, id, page)
-  return { members, total: member_count, ...page }
+  await getGroup(db, id)
+  const { rows, shown } = await queries.listMembers(db, id, page)
+  return { members: rows, ...shown }
 }
 
 /** Sets the group's price of a variant from a quantity on. */
@@ -151,11 +148,8 @@ export function removePrices(
 
 export async function listPrices(db: Db, id: string, page: Page) {
   await getGroup(db, id)
-  const [prices, { total }] = await Promise.all([
-    queries.listPrices(db, id, page),
-    queries.countPrices(db, id),
-  ])
-  return { prices, total, ...page }
+  const { rows, shown } = await queries.listPrices(db, id, page)
+  return { prices: rows, ...shown }
 }
 
 /** The discounts and prices of all groups of a customer. */

@@ -1,10 +1,11 @@
 import type { Db, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import { GroupTerms, Member, type NewGroup, PricingGroup, VariantPrice } from './schema.ts'
 
 const columns = sql`
-  id, name, adjustment_bps, created_at, updated_at,
+  pricing_groups.id, name, adjustment_bps, pricing_groups.created_at, updated_at,
   (select count(*)
      from pricing_group_members m
     where m.tenant_ref = pricing_groups.tenant_ref
@@ -50,18 +51,20 @@ export const lockGroup = (tx: Tx, id: string) =>
   )
 
 export const listGroups = (db: Db, page: Page) =>
-  db.many(
-    PricingGroup,
-    sql`
-    select ${columns}
-      from pricing_groups
-     where tenant_ref = ${db.tenant}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: PricingGroup,
+      table: sql`pricing_groups`,
+      as: sql`pricing_groups`,
+      scope: sql`pricing_groups.tenant_ref = ${db.tenant}`,
+      filters: [],
+      key: NEWEST_KEY,
+      descending: true,
+      columns,
+    },
+    page,
   )
-
-export const countGroups = (db: Db) =>
-  db.one(Total, sql`select count(*) as total from pricing_groups where tenant_ref = ${db.tenant}`)
 
 /** Null if the customer is a member already. */
 export const insertMember = (tx: Tx, group_id: string, customer_ref: string) =>
@@ -91,17 +94,23 @@ export const deleteMember = (tx: Tx, group_id: string, customer_ref: string) =>
        and customer_ref = ${customer_ref}`)
 
 export const listMembers = (db: Db, group_id: string, page: Page) =>
-  db.many(
-    Member,
-    sql`
-    select customer_ref, created_at
-      from pricing_group_members
-     where tenant_ref = ${db.tenant} and group_id = ${group_id}
-     order by customer_ref
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: Member,
+      table: sql`pricing_group_members`,
+      as: sql`m`,
+      scope: sql`m.tenant_ref = ${db.tenant} and m.group_id = ${group_id}`,
+      filters: [],
+      key: [{ name: sql`customer_ref`, type: 'text' }],
+      descending: false,
+      columns: sql`m.customer_ref, m.created_at`,
+    },
+    page,
   )
 
-const priceColumns = sql`variant_id, price_cents, min_quantity, created_at, updated_at`
+const priceColumns = sql`pricing_group_prices.variant_id, price_cents,
+                         pricing_group_prices.min_quantity, created_at, updated_at`
 
 interface PriceKey {
   group_id: string
@@ -136,23 +145,23 @@ export const deletePrices = (
        and (${min_quantity}::integer is null or min_quantity = ${min_quantity})`)
 
 export const listPrices = (db: Db, group_id: string, page: Page) =>
-  db.many(
-    VariantPrice,
-    sql`
-    select ${priceColumns}
-      from pricing_group_prices
-     where tenant_ref = ${db.tenant} and group_id = ${group_id}
-     order by variant_id, min_quantity
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countPrices = (db: Db, group_id: string) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from pricing_group_prices
-     where tenant_ref = ${db.tenant} and group_id = ${group_id}`,
+  readList(
+    db,
+    {
+      shape: VariantPrice,
+      table: sql`pricing_group_prices`,
+      as: sql`pricing_group_prices`,
+      scope: sql`pricing_group_prices.tenant_ref = ${db.tenant}
+                 and pricing_group_prices.group_id = ${group_id}`,
+      filters: [],
+      key: [
+        { name: sql`variant_id`, type: 'uuid' },
+        { name: sql`min_quantity`, type: 'integer' },
+      ],
+      descending: false,
+      columns: priceColumns,
+    },
+    page,
   )
 
 /** All groups of a customer, each with all of its prices for these variants. */

@@ -17,7 +17,10 @@ import type { FullVersion, VersionRow } from './schema.ts'
 /** The contract's time to live of a preview token. */
 const PREVIEW_MS = 30 * 60_000
 
-/** The number of versions in the overview. Older ones can still be published by their number. */
+/**
+ * The number of versions in the overview. Older ones can be published by their number, until they are
+ * removed (`RETENTION_SITE_VERSIONS`).
+ */
 const VERSIONS_MAX = 500
 
 /** All tries fail only if another version is published in each of these few milliseconds. */
@@ -102,7 +105,7 @@ async function insert(
     rulesVersion,
     createdBy: actor.name,
   })
-  // Any version can be published again, so its use of assets never ends.
+  // Any version can be published again, so it uses its assets until it is removed itself.
   await media.recordManifestAssets(
     tx,
     { kind: 'site', id: String(inserted.version) },

@@ -3,15 +3,15 @@ import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expireLots } from './money.ts'
 import * as queries from './queries.ts'
 
-/** Rows that are read to find the stores with work. */
-const SAMPLE_ROWS = 1_000
+/** Stores of one step of the expiry. The next step goes on with those after them. */
+const STORES_MAX = 50
 
-/** Accounts of one store in one step, each in a transaction of its own. */
-const BATCH = 100
+/** Accounts of one store in one step, each in a transaction of its own. The other stores wait for them. */
+const BATCH = 20
 
 /** One step of the expiry loop, as fd_worker. Answers the number of accounts that were checked. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listStoresToExpire(database.global, SAMPLE_ROWS)
+  const stores = await queries.expiryTurns.next(database.global, STORES_MAX)
   return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
-import { listStoresDue } from '../../platform/store-lists.ts'
+import { createTurns } from '../../platform/store-turns.ts'
 import {
   OpenLot,
   type Share,
@@ -13,7 +14,8 @@ import {
   StoreCreditTransaction,
 } from './schema.ts'
 
-const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
+const columns = sql`store_credit_accounts.id, customer_ref, currency, balance_cents, held_cents,
+                    store_credit_accounts.created_at, updated_at`
 
 /** Creates the account if it does not exist. */
 export const ensureAccount = (tx: Tx, customerRef: string, currency: string) =>
@@ -55,23 +57,22 @@ export const listAccountsOf = (db: Db, customerRef: string) =>
      order by currency`,
   )
 
-const matching = (db: Db, customerRef: string | undefined) =>
-  customerRef === undefined
-    ? sql`from store_credit_accounts where tenant_ref = ${db.tenant}`
-    : sql`from store_credit_accounts
-         where tenant_ref = ${db.tenant} and customer_ref = ${customerRef}`
-
+/** Newest first. */
 export const listAccounts = (db: Db, customerRef: string | undefined, page: Page) =>
-  db.many(
-    StoreCreditAccount,
-    sql`
-    select ${columns} ${matching(db, customerRef)}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
+  readList(
+    db,
+    {
+      shape: StoreCreditAccount,
+      table: sql`store_credit_accounts`,
+      as: sql`store_credit_accounts`,
+      scope: sql`store_credit_accounts.tenant_ref = ${db.tenant}`,
+      filters: customerRef === undefined ? [] : [sql`customer_ref = ${customerRef}`],
+      key: NEWEST_KEY,
+      descending: true,
+      columns,
+    },
+    page,
   )
-
-export const countAccounts = (db: Db, customerRef: string | undefined) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, customerRef)}`)
 
 export const insertLot = (tx: Tx, accountId: string, cents: number, expiresAt: string | null) =>
   tx.run(sql`
@@ -166,30 +167,42 @@ export const logTransaction = (tx: Tx, accountId: string, line: NewTransaction) 
               balance_after_cents, order_id, reason, actor, created_at`,
   )
 
-const ofCustomer = (db: Db, customerRef: string) => sql`
-  from store_credit_accounts a
-  join store_credit_transactions t on t.tenant_ref = a.tenant_ref and t.account_id = a.id
- where a.tenant_ref = ${db.tenant} and a.customer_ref = ${customerRef}`
-
-/** Lists the transactions of a customer in all currencies, newest first. */
-export const listTransactions = (db: Db, customerRef: string, page: Page) =>
-  db.many(
-    StoreCreditTransaction,
-    sql`
-    select t.id, a.currency, t.type, t.event, t.amount_cents, t.balance_after_cents, t.order_id,
-           t.reason, t.actor, t.created_at
-    ${ofCustomer(db, customerRef)}
-     order by t.created_at desc, t.id desc
-     limit ${page.limit} offset ${page.offset}`,
+/**
+ * Lists the transactions of accounts, newest first. Of one account the index has them in that
+ * order, and few customers have more than one.
+ */
+export const listTransactions = (db: Db, accountIds: readonly string[], page: Page) =>
+  readList(
+    db,
+    {
+      shape: StoreCreditTransaction,
+      table: sql`store_credit_transactions`,
+      as: sql`t`,
+      scope: sql`t.tenant_ref = ${db.tenant}`,
+      filters: [
+        accountIds.length === 1
+          ? sql`t.account_id = ${accountIds[0]}`
+          : sql`t.account_id = any(${accountIds}::uuid[])`,
+      ],
+      key: NEWEST_KEY,
+      descending: true,
+      columns: sql`t.id, a.currency, t.type, t.event, t.amount_cents, t.balance_after_cents,
+                   t.order_id, t.reason, t.actor, t.created_at`,
+      joins: sql`join store_credit_accounts a
+                   on a.tenant_ref = t.tenant_ref and a.id = t.account_id`,
+    },
+    page,
   )
 
-export const countTransactions = (db: Db, customerRef: string) =>
-  db.one(Total, sql`select count(*) as total ${ofCustomer(db, customerRef)}`)
+const hasRemaining = sql`remaining_cents > 0`
+const due = sql`due_at <= fd_now() and ${hasRemaining}`
 
-const due = sql`due_at <= fd_now() and remaining_cents > 0`
-
-export const listStoresToExpire = (worker: GlobalDb, limit: number) =>
-  listStoresDue(worker, { table: sql`store_credit_lots`, due, oldestBy: sql`due_at`, limit })
+/** The turns of the stores with expired lots. */
+export const expiryTurns = createTurns({
+  table: sql`store_credit_lots`,
+  due: sql`due_at`,
+  only: hasRemaining,
+})
 
 export const listAccountsToExpire = (db: Db, limit: number) =>
   db.many(

@@ -44,11 +44,8 @@ export async function listExpired(
 
 /** Lists the accounts of a store, newest first. */
 export async function list(db: Db, customerRef: string | undefined, page: Page) {
-  const [accounts, { total }] = await Promise.all([
-    queries.listAccounts(db, customerRef, page),
-    queries.countAccounts(db, customerRef),
-  ])
-  return { accounts, total, ...page }
+  const { rows, shown } = await queries.listAccounts(db, customerRef, page)
+  return { accounts: rows, ...shown }
 }
 
 /** Gets a customer's accounts, one for each currency and at least one. */
@@ -58,13 +55,11 @@ export async function get(db: Db, customerRef: string): Promise<StoreCreditAccou
   return accounts
 }
 
+/** Lists the transactions of a customer in all currencies, newest first. */
 export async function listTransactions(db: Db, customerRef: string, page: Page) {
-  await get(db, customerRef)
-  const [transactions, { total }] = await Promise.all([
-    queries.listTransactions(db, customerRef, page),
-    queries.countTransactions(db, customerRef),
-  ])
-  return { transactions, total, ...page }
+  const ids = (await get(db, customerRef)).map(({ id }) => id)
+  const { rows, shown } = await queries.listTransactions(db, ids, page)
+  return { transactions: rows, ...shown }
 }
 
 /** Checks a reference from a path, since no schema checks path parameters. */

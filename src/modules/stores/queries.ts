@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { readList } from '../../db/list.ts'
+import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
 
-const columns = sql`tenant_ref, store_number, display_name, status, owner_email, currency, language,
+const columns = sql`tenant_ref, stores.store_number, display_name, status, owner_email, currency, language,
                     time_zone, primary_hostname, active_version as "activeVersion", created_at,
                     updated_at`
 
@@ -90,28 +91,35 @@ export interface StoreFilters {
   owner_email?: string | undefined
 }
 
-/** Lists the stores, with the operator's login. */
+/** Lists the stores, newest first, with the operator's login. */
 export async function listStores(operator: Runner, filters: StoreFilters, page: Page) {
-  const matching = sql`from stores where ${join(conditions(filters), ' and ')}`
-  const [stores, counted] = await Promise.all([
-    operator.many(
-      Store,
-      sql`
-      select ${columns} ${matching}
-       order by store_number desc
-       limit ${page.limit} offset ${page.offset}`,
-    ),
-    operator.one(Total, sql`select count(*) as total ${matching}`),
-  ])
-  return { stores, total: counted.total, ...page }
+  const { rows, shown } = await readList(
+    operator,
+    {
+      shape: Store,
+      table: sql`stores`,
+      as: sql`stores`,
+      scope: sql`true`,
+      filters: conditions(filters),
+      key: [{ name: sql`store_number`, type: 'integer' }],
+      descending: true,
+      columns,
+    },
+    page,
+  )
+  return { stores: rows, ...shown }
 }
 
+/** A text that `like` finds as it stands. */
+const literally = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
+
 function conditions({ status, q, owner_email }: StoreFilters): Sql[] {
-  const where = [sql`true`]
+  const where: Sql[] = []
   if (status !== undefined) where.push(sql`status = ${status}`)
   if (owner_email !== undefined) where.push(sql`owner_email = ${owner_email.toLowerCase()}`)
   if (q !== undefined) {
-    where.push(sql`position(lower(${q}::text) in lower(tenant_ref || ' ' || display_name)) > 0`)
+    const part = `%${literally(q)}%`
+    where.push(sql`lower(tenant_ref || ' ' || display_name) like lower(${part}::text)`)
   }
   return where
 }

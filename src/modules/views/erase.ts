@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { foldEmail } from '../../kernel/email.ts'
+import { newId } from '../../kernel/id.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
@@ -124,7 +124,7 @@ function begin(
     const refs = [customer_ref, ...subject.guest_refs]
     // An order that is being paid or changed would write personal data again.
     if ((await orders.countOrders(tx, refs)).busy > 0) throw busy()
-    const id = randomUUID()
+    const id = newId()
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
     await queries.insertErasure(tx, { id, ...subject, pseudonym, actor: actor.name })
     await Promise.all(refs.map((each) => customers.erase(tx, key, each)))

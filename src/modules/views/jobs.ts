@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { freeKey } from '../../platform/idempotency.ts'
-import { listDueStores, takeDue } from '../../platform/idempotency-due.ts'
+import { createDueTurns, takeDue } from '../../platform/idempotency-due.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { ERASE, resume } from './erase.ts'
 import { createExport, ExportTooLargeError } from './export.ts'
@@ -13,6 +13,11 @@ const SLOTS = 2
 /** The attempts after which an export has failed: the error is then not temporary. */
 const ATTEMPTS_MAX = 5
 const RETRY_SECONDS = 60
+
+const turns = createDueTurns([ERASE])
+
+/** Stores whose erasures are resumed in one step. */
+const STORES_PER_STEP = 20
 
 /** Erasures of one store that are resumed in one step. */
 const ERASURES_AT_ONCE = 4
@@ -67,7 +72,7 @@ export async function resumeErasures(
   { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const tenants = await listDueStores(database.global, [ERASE])
+  const stores = await turns.next(database.global, STORES_PER_STEP)
   const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
     const taken = await takeDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
@@ -77,6 +82,5 @@ export async function resumeErasures(
       return 1
     })
   }
-  const stores = tenants.map((tenant_ref) => ({ tenant_ref }))
   return forEachStore(stores, resumeSome, { signal })
 }

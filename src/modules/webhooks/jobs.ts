@@ -7,6 +7,9 @@ import { lockContents } from './queries.ts'
 /** Events per transaction: a few milliseconds of work, and at most some megabytes. */
 const BATCH_EVENTS = 200
 
+/** Stores of one step. The next step goes on with those after them. */
+const STORES_MAX = 200
+
 /** Stores whose events are numbered at the same time. It leaves most of the worker's connections free. */
 const STORES_AT_ONCE = 4
 
@@ -20,7 +23,7 @@ export async function numberNewEvents(
   signal?: AbortSignal,
   onFault?: (fault: unknown, tenant: string) => void,
 ): Promise<number> {
-  const stores = await queries.listStoresToNumber(database.global)
+  const stores = await queries.unnumberedTurns.next(database.global, STORES_MAX)
   const numberEvents = (tenant: string) =>
     numberStore(database.tenant(tenant)).catch((fault: unknown) => {
       if (onFault === undefined) throw fault

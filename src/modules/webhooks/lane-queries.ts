@@ -23,7 +23,8 @@ const column = <T>(delivered: readonly Delivered[], pick: (each: Delivered) => T
 
 /**
  * Records successes of one endpoint and sets its consecutive failures to 0; an endpoint without failures
- * is not written to. The statement begins with `held`, which has a row while the lease is ours.
+ * is not written to. The statement begins with `held`, which has a row while the lease is ours. The ids
+ * are repeated as a list, by which PostgreSQL opens the months of these deliveries only.
  */
 const recorded = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sql`
   sent as (
@@ -40,6 +41,7 @@ const recorded = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => s
            next_retry_at = null
       from sent
      where d.tenant_ref = ${db.tenant} and d.id = sent.id and exists (select from held)
+       and d.id = any (${column(delivered, ({ due }) => due.id)}::uuid[])
     returning d.id, d.attempt_count, sent.at, sent.status_code, sent.latency_ms
   ), attempted as (
     insert into webhook_attempts (tenant_ref, delivery_id, attempt, at, status_code, latency_ms)

@@ -3,14 +3,14 @@ import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
+import { createRowTurns } from '../../platform/store-turns.ts'
 import { UnnumberedEvent } from './schema.ts'
 
-/** Stores with events that have no number yet. Their index has no other rows, so it is short. */
-export const listStoresToNumber = (worker: GlobalDb) =>
-  worker.many(
-    StoreWithWork,
-    sql`select distinct tenant_ref from webhook_events where payload is null limit 1000`,
-  )
+/** The turns of the stores with events that have no number yet. */
+export const unnumberedTurns = createRowTurns({
+  table: sql`webhook_events`,
+  only: sql`payload is null`,
+})
 
 export const ensureFeed = (tx: Tx) =>
   tx.run(sql`
@@ -45,7 +45,10 @@ export interface NumberedEvent {
   payload: Buffer
 }
 
-/** Stores numbers and bytes. A trigger of the table then puts the events' deliveries into the queue. */
+/**
+ * Stores numbers and bytes. A trigger of the table then puts the events' deliveries into the queue. By the
+ * list of ids PostgreSQL opens the months of these events only.
+ */
 export const numberEvents = (tx: Tx, createdAt: string, events: readonly NumberedEvent[]) =>
   tx.run(sql`
     update webhook_events as e
@@ -55,7 +58,8 @@ export const numberEvents = (tx: Tx, createdAt: string, events: readonly Numbere
                   ${events.map(({ sequence }) => sequence)}::bigint[],
                   ${events.map(({ payload }) => payload)}::bytea[])
            as numbered (id, sequence, payload)
-     where e.tenant_ref = ${tx.tenant} and e.id = numbered.id and e.payload is null`)
+     where e.tenant_ref = ${tx.tenant} and e.id = numbered.id and e.payload is null
+       and e.id = any (${events.map(({ id }) => id)}::uuid[])`)
 
 export const moveFeed = (tx: Tx, numberedTo: number) =>
   tx.run(sql`update webhook_feeds set sealed_to = ${numberedTo} where tenant_ref = ${tx.tenant}`)

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { join, machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
-import { type Page, Total } from '../../kernel/page.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
+import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import {
   Attempt,
@@ -30,9 +31,9 @@ export const lockContents = (tx: Tx) =>
 
 export const countSubscriptions = (db: Db) =>
   db.one(
-    Total,
+    Type.Object({ existing: Type.Integer() }),
     sql`
-    select count(*) as total
+    select count(*) as existing
       from webhook_subscriptions
      where tenant_ref = ${db.tenant} and deleted_at is null`,
   )
@@ -140,10 +141,10 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
               fd_clock())
       returning id
     ), deliveries as (
-      insert into webhook_deliveries (tenant_ref, event_id, subscription_id, event_type,
+      insert into webhook_deliveries (tenant_ref, id, event_id, subscription_id, event_type,
                                       endpoint_url, status, next_retry_at, dead_lettered_at,
                                       last_attempt_error)
-      select s.tenant_ref, event.id, s.id, ${event.type}, s.url,
+      select s.tenant_ref, fd_delivery_id(event.id, s.id), event.id, s.id, ${event.type}, s.url,
              case when s.active then 'pending' else 'dead_lettered' end,
              case when s.active then fd_now() end,
              case when not s.active then fd_now() end,
@@ -160,8 +161,7 @@ const shown = sql`d.id, d.subscription_id, d.event_id, d.event_type, d.endpoint_
                   d.created_at, d.delivered_at, d.dead_lettered_at,
                   convert_from(e.payload, 'UTF8')::json as payload`
 
-const withEvent = sql`from webhook_deliveries as d
-                      join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id`
+const itsEvent = sql`join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id`
 
 export interface DeliveryFilters {
   status?: DeliveryStatus | undefined
@@ -170,36 +170,66 @@ export interface DeliveryFilters {
   event_type?: string | undefined
 }
 
-const matching = (db: Db, filters: DeliveryFilters): Sql => {
+/**
+ * Pending deliveries, without an index of `status`: such an index would be written to by every
+ * delivery that succeeds. A pending delivery is in the queue, in a lane, or waits for its event's
+ * bytes.
+ */
+const isPending = (db: Db) => sql`
+  d.status = 'pending'
+  and d.id in (select delivery_id from webhook_queue where tenant_ref = ${db.tenant}
+               union all
+               select unnest(deliveries) from webhook_lanes where tenant_ref = ${db.tenant}
+               union all
+               select unsent.id
+                 from webhook_events as unsealed
+                 join webhook_deliveries as unsent
+                   on unsent.tenant_ref = unsealed.tenant_ref and unsent.event_id = unsealed.id
+                where unsealed.tenant_ref = ${db.tenant} and unsealed.payload is null)`
+
+/** In the words of the indexes: `webhook_deliveries_dead` has the dead letters. */
+const inStatus = (db: Db, status: DeliveryStatus): Sql => {
+  if (status === 'pending') return isPending(db)
+  return status === 'dead_lettered'
+    ? sql`d.dead_lettered_at is not null`
+    : sql`d.status = ${status}`
+}
+
+const matching = (db: Db, filters: DeliveryFilters): Sql[] => {
   const { status, subscription_id, event_id, event_type } = filters
-  const where = [sql`d.tenant_ref = ${db.tenant}`]
-  if (status !== undefined) where.push(sql`d.status = ${status}`)
+  const where: Sql[] = []
+  if (status !== undefined) where.push(inStatus(db, status))
   if (subscription_id !== undefined) where.push(sql`d.subscription_id = ${subscription_id}`)
   if (event_id !== undefined) where.push(sql`d.event_id = ${event_id}`)
   if (event_type !== undefined) where.push(sql`d.event_type = ${event_type}`)
-  return join(where, ' and ')
+  return where
 }
 
+/** Newest first. */
 export const listDeliveries = (db: Db, filters: DeliveryFilters, page: Page) =>
-  db.many(
-    Delivery,
-    sql`
-    select ${shown} ${withEvent}
-     where ${matching(db, filters)}
-     order by d.created_at desc, d.id desc
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countDeliveries = (db: Db, filters: DeliveryFilters) =>
-  db.one(
-    Total,
-    sql`select count(*) as total from webhook_deliveries as d where ${matching(db, filters)}`,
+  readList(
+    db,
+    {
+      shape: Delivery,
+      table: sql`webhook_deliveries`,
+      as: sql`d`,
+      scope: sql`d.tenant_ref = ${db.tenant}`,
+      filters: matching(db, filters),
+      key: NEWEST_KEY,
+      descending: true,
+      columns: shown,
+      joins: itsEvent,
+    },
+    page,
   )
 
 export const findDelivery = (db: Db, id: string) =>
   db.maybe(
     Delivery,
-    sql`select ${shown} ${withEvent} where d.tenant_ref = ${db.tenant} and d.id = ${id}`,
+    sql`
+    select ${shown}
+      from webhook_deliveries as d ${itsEvent}
+     where d.tenant_ref = ${db.tenant} and d.id = ${id}`,
   )
 
 export const listAttempts = (db: Db, deliveryId: string) =>
@@ -279,18 +309,13 @@ const NumberedTo = Type.Object({ sealed_to: Type.Integer() })
 export const findNumberedTo = (db: Db) =>
   db.maybe(NumberedTo, sql`select sealed_to from webhook_feeds where tenant_ref = ${db.tenant}`)
 
-/**
- * Finds the store of a delivery or subscription, with the operator's login. It looks in each store, since
- * no key begins with an id; that takes some microseconds for each.
- */
+/** Finds the store of a delivery or subscription, with the operator's login. */
 export const findTenantOf = (operator: Runner, of: 'delivery' | 'subscription', id: string) =>
   operator.maybe(
     Type.Object({ tenant_ref: Type.String() }),
     sql`
-    select stores.tenant_ref
-      from stores,
-           lateral (select from ${of === 'delivery' ? sql`webhook_deliveries` : sql`webhook_subscriptions`} as t
-                     where t.tenant_ref = stores.tenant_ref and t.id = ${id}
-                     limit 1) as found
+    select tenant_ref
+      from ${of === 'delivery' ? sql`webhook_deliveries` : sql`webhook_subscriptions`}
+     where id = ${id}
      limit 1`,
   )

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -74,7 +74,7 @@ export async function subscribe(
   return db.transaction('webhooks: subscribe', async (tx) => {
     await queries.lockSubscriptions(tx)
     const paused = await queries.findPaused(tx, request.url)
-    const id = paused?.id ?? randomUUID()
+    const id = paused?.id ?? newId()
     const row = {
       id,
       url: request.url,
@@ -109,8 +109,8 @@ const unknownEvent = (name: string) =>
   })
 
 async function assertBelowMaximum(tx: Tx) {
-  const { total } = await queries.countSubscriptions(tx)
-  if (total < SUBSCRIPTIONS_MAX) return
+  const { existing } = await queries.countSubscriptions(tx)
+  if (existing < SUBSCRIPTIONS_MAX) return
   throw new ApiError('webhook_limit_reached', {
     message: `A store has at most ${SUBSCRIPTIONS_MAX} endpoints. Delete one first.`,
   })
@@ -186,11 +186,8 @@ export async function rotate({ key }: Webhooks, db: TenantDb, actor: audit.Actor
 
 /** Lists deliveries, newest first. */
 export async function listDeliveries(db: Db, filters: queries.DeliveryFilters, page: Page) {
-  const [deliveries, { total }] = await Promise.all([
-    queries.listDeliveries(db, filters, page),
-    queries.countDeliveries(db, filters),
-  ])
-  return { deliveries, total, ...page }
+  const { rows, shown } = await queries.listDeliveries(db, filters, page)
+  return { deliveries: rows, ...shown }
 }
 
 export async function getDelivery(db: Db, id: string) {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Db } from '../../db/database.ts'
 import { machineNow } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/id.ts'
 import { attempt } from './attempt.ts'
 import { writeEnvelope } from './envelope.ts'
 import * as queries from './queries.ts'
@@ -22,7 +22,7 @@ export async function fireTest(
 ): Promise<TestOutcome> {
   const subscription = await get(db, id)
   await assertWithinRate(limits, `webhook tests:${db.tenant}`, TESTS_PER_MINUTE)
-  const event_id = randomUUID()
+  const event_id = newId()
   const created_at = new Date(db.clock.now()).toISOString()
   const head = { id: event_id, type: TEST_EVENT, tenant_ref: db.tenant, created_at }
   const payload = writeEnvelope(head, JSON.stringify({ test: true }))
@@ -39,7 +39,7 @@ export async function fireTest(
       attempt: 1,
     },
   )
-  const delivery_id = randomUUID()
+  const delivery_id = newId()
   const { delivered, connectionError, ...finished } = outcome
   await queries.insertTest(db, {
     delivery_id,

@@ -94,7 +94,7 @@ describe('the search function', () => {
 })
 
 describe('its owner', () => {
-  test('can read the search rows, and of stores and collections what search needs', async () => {
+  test('can read the search rows, and of other tables what searches need', async () => {
     const { rows } = await admin.query<{ name: string; columns: string }>(`
       select c.relname as name, string_agg(a.attname, ' ' order by a.attnum) as columns
         from pg_class c
@@ -108,18 +108,20 @@ describe('its owner', () => {
         name: 'product_search',
         columns: 'tenant_ref product_id created_at price_cents collections names head words',
       },
+      { name: 'products', columns: 'tenant_ref id slug name status created_at' },
       { name: 'search_words', columns: 'tenant_ref word' },
       { name: 'stores', columns: 'tenant_ref store_number status language' },
+      { name: 'variants', columns: 'tenant_ref product_id sku' },
     ])
   })
 
-  test('cannot write, cannot log in and does not bypass row level security', async () => {
+  test('can write nothing but words, cannot log in and does not bypass row level security', async () => {
     const { rows: writable } = await admin.query(`
       select relname from pg_class
        where relkind in ('r', 'p', 'v', 'm', 'S') and relnamespace = 'public'::regnamespace
          and case when relkind = 'S' then has_sequence_privilege('fd_search', oid, 'usage, update')
                   else has_table_privilege('fd_search', oid, 'insert, update, delete, truncate') end`)
-    assert.deepEqual(writable, [])
+    assert.deepEqual(writable, [{ relname: 'search_words' }], 'it forgets words of no product')
     const { rows: role } = await admin.query(`
       select rolcanlogin, rolbypassrls, rolsuper from pg_roles where rolname = 'fd_search'`)
     assert.deepEqual(role, [{ rolcanlogin: false, rolbypassrls: false, rolsuper: false }])

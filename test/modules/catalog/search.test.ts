@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import { refreshSearchIndex } from '../../../src/modules/catalog/search.ts'
-import { deliverDue } from '../../../src/platform/outbox.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { deliverDue } from '../../harness/outbox.ts'
 import {
   COLLECTIONS,
   createCollection,

@@ -291,9 +291,10 @@ test('a held order', async (t) => {
     const gateway: GatewayOverride = (real) => ({
       void: async (what) => (theirs.includes(what.txn_id) ? unknownResult() : real.void(what)),
     })
-    assert.equal(await app.expire({ gateway }), 0)
-    assert.ok((await app.expire({ gateway })) > 0)
+    // Their holds expired earlier, and yet it has its turn in the first step.
+    assert.equal(await app.expire({ gateway }), 1)
     assert.equal((await read(id)).order.status, 'cancelled')
+    assert.equal(await app.expire({ gateway }), 0)
     await app.superuser.query(
       `update charges set authorized_until = now() where order_id = any($1)`,
       [waiting],

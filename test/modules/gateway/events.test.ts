@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deliverDue } from '../../../src/platform/outbox.ts'
 import { handlersOf } from '../../../src/worker.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { deliverDue } from '../../harness/outbox.ts'
 import { deliver, deliverNmi, KEYS, nmiEvent, register, signStandard } from './setup.ts'
 
 const LIST = '/v1/gateway/events'

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { recountAll } from '../../../src/modules/inventory/jobs.ts'
 import * as orderStock from '../../../src/modules/inventory/order-stock.ts'
 import { available } from '../../../src/modules/inventory/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
 import { assertStockAddsUp } from '../../harness/stock-oracles.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { countersOf, putVariant } from './setup.ts'
+import { countersOf, putVariant, recountNow } from './setup.ts'
 
 const URL = '/v1/merchant/inventory'
 const reason = 'counted'
@@ -276,7 +275,8 @@ test('the stock of a store', async (t) => {
       create trigger fail before insert on inventory_discrepancies
          for each row when (new.tenant_ref = 'vast') execute function fail()`)
     await miscount(1)
-    assert.equal(await recountAll(app.database.open('fd_worker'), logger as never), 0)
+    const worker = app.database.open('fd_worker')
+    await recountNow(worker, superuser, logger)
     assert.deepEqual(
       log.map(({ tenant_ref, err, counter }) => [tenant_ref, counter ?? String(err)]).sort(),
       [
@@ -292,14 +292,14 @@ test('the stock of a store', async (t) => {
     const log: Record<string, unknown>[] = []
     const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }
     const worker = app.database.open('fd_worker')
-    await recountAll(worker, logger as never)
+    await recountNow(worker, superuser, logger)
     assert.equal(log.length, 0)
     const variant = await track(4)
     await superuser.query(
       `update inventory_levels set on_hand = 5, allocated = 2, reserved = 1 where variant_id = $1`,
       [variant],
     )
-    for (let n = 0; n < 2; n++) await recountAll(worker, logger as never)
+    for (let n = 0; n < 2; n++) await recountNow(worker, superuser, logger)
     const at = { tenant_ref: 'acme', variant_id: variant, location_id: 'default' }
     const found = log.slice(0, 4).sort((a, b) => (String(a.counter) < String(b.counter) ? -1 : 1))
     assert.deepEqual(found, [

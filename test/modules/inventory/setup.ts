@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type pg from 'pg'
 import type { Database, TenantDb } from '../../../src/db/database.ts'
+import { createRecount } from '../../../src/modules/inventory/jobs.ts'
 import * as stores from '../../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { openTestDatabase, type TestDatabase } from '../../harness/database.ts'
@@ -101,4 +102,15 @@ export async function countersOf(superuser: pg.Client, variant: string) {
   return Object.fromEntries(
     rows.map((row) => [row.location_id, [row.on_hand, row.allocated, row.reserved]]),
   )
+}
+
+/** Recounts the stock of all stores, as if a day had passed. */
+export async function recountNow(
+  worker: Database,
+  superuser: pg.Client,
+  logger: { error(fields: Record<string, unknown>): void },
+): Promise<void> {
+  await superuser.query('update inventory_recounts set due_at = now()')
+  const step = createRecount({ database: worker, logger: logger as never, days: 7 })
+  while ((await step()) > 0);
 }

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import type { TenantDb } from '../../../src/db/database.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { post, postAll } from '../../../src/modules/ledger/money.ts'
-import { proof } from '../../../src/modules/ledger/service.ts'
+import * as ledger from '../../../src/modules/ledger/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
 const platform = await openPlatform({ after })
 const superuser = await platform.database.openAdmin()
+
+const key = randomBytes(32)
+const proof = (db: TenantDb, from: number | null = null) => ledger.proof(db, { key, from })
 
 async function openStore() {
   const [tenant = ''] = await platform.addStores(1)
@@ -169,6 +173,8 @@ describe('the proof', () => {
       to: 0,
       next_from: null,
       broken_at: null,
+      checkpoint: null,
+      fault: null,
     })
   })
 

@@ -89,15 +89,18 @@ describe('the audit log', () => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await makeHistory(app)
+    const month = `audit_log_${new Date().toISOString().slice(0, 7).replace('-', '_')}`
     const acts = [
+      `delete from ${month}`,
+      `truncate ${month}`,
       `update audit_log set actor = 'somebody else'`,
       'delete from audit_log',
       'delete from audit_log where false',
       'truncate audit_log',
       'truncate stores cascade',
-      `insert into audit_log (tenant_ref, id, actor, action, entity)
-       select tenant_ref, id, 'x', 'x', 'x' from audit_log
-       on conflict (tenant_ref, id) do update set actor = 'x'`,
+      `insert into audit_log (tenant_ref, id, created_at, actor, action, entity)
+       select tenant_ref, id, created_at, 'x', 'x', 'x' from audit_log
+       on conflict (tenant_ref, id, created_at) do update set actor = 'x'`,
     ]
     for (const role of ['none', 'fd_owner', 'fd_app', 'fd_worker', 'fd_operator', 'fd_gate']) {
       for (const act of acts) {

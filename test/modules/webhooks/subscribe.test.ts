@@ -176,6 +176,8 @@ test('subscriptions', async (t) => {
     assert.equal((await acme.get('/v1/merchant/events')).body.sealed_to, 0)
     const [unnumbered] = (await acme.get('/v1/merchant/deliveries')).body.deliveries
     assert.deepEqual([unnumbered.payload, unnumbered.status], [null, 'pending'])
+    const pending = await acme.get('/v1/merchant/deliveries?status=pending')
+    assert.equal(pending.body.total, 5)
     await app.dispatch()
     const page = (await acme.get('/v1/merchant/events?after=1&limit=2')).body
     assert.deepEqual(
@@ -201,6 +203,7 @@ test('subscriptions', async (t) => {
       [`subscription_id=${id}`, 5],
       ['subscription_id=00000000-0000-4000-8000-000000000000', 0],
       ['status=delivered', 0],
+      ['status=pending', 5],
       ['status=nonsense', 5],
       [`event_type=${PLACED}`, 5],
       ['event_type=other', 0],

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'undici'
+
+/** What checkouts buy: one unit of a variant. */
+export interface Offer {
+  tenant: string
+  variant: string
+}
+
+export interface CheckoutLoad {
+  url: string
+  storefrontToken: string
+  /** Called for each checkout. */
+  pick: () => Offer
+  seconds: number
+  clients: number
+}
+
+export interface Checkouts {
+  orders: number
+  perSecond: number
+  p50: number
+  p99: number
+}
+
+/** Places orders by card for some seconds, each client one after another. */
+export async function loadCheckouts(load: CheckoutLoad): Promise<Checkouts> {
+  const { url, storefrontToken, pick, seconds, clients } = load
+  const agent = new Agent({ connections: clients })
+  const took: number[] = []
+  const began = performance.now()
+  const client = async (who: number) => {
+    while (performance.now() < began + seconds * 1_000) {
+      const { tenant, variant } = pick()
+      const sent = performance.now()
+      const { statusCode, body } = await request(`${url}/v1/tenants/${tenant}/checkout`, {
+        dispatcher: agent,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-storefront-token': storefrontToken,
+          'idempotency-key': randomUUID(),
+        },
+        body: JSON.stringify({
+          customer_ref: `shopper-${who}-${took.length}`,
+          items: [{ variant_id: variant, quantity: 1 }],
+          card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '999' },
+        }),
+      })
+      const text = await body.text()
+      if (statusCode !== 201) throw new Error(text)
+      took.push(performance.now() - sent)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, who) => client(who)))
+  const perSecond = took.length / ((performance.now() - began) / 1_000)
+  await agent.close()
+  took.sort((a, b) => a - b)
+  const at = (share: number) => took[Math.floor(took.length * share)] ?? 0
+  return { perSecond, p50: at(0.5), p99: at(0.99), orders: took.length }
+}

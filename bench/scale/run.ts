@@ -1,0 +1,90 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { compareAll, findPageFault, findTimeFault } from './compare.ts'
+import { drillCheckouts } from './drills/checkouts.ts'
+import type { Drill } from './drills/drill.ts'
+import { drainOutbox, measureClaims } from './drills/outbox.ts'
+import { compareRecounts } from './drills/stock.ts'
+import { type FilledApp, openFilledApp } from './filled-app.ts'
+import { headline, lineOf } from './report.ts'
+import { REDUCED, type Size } from './size.ts'
+
+const USAGE = `usage: npm run scale -- [--stores <number>] [--orders <number>] [--products <number>]
+
+  npm run scale                                                   reduced: ${REDUCED.stores} stores, ${REDUCED.orders} orders, ${REDUCED.products} products
+  npm run scale -- --stores 10000 --orders 1000000 --products 100000     the size that the bar is for
+`
+
+class UsageError extends Error {}
+
+export function readSize(args: readonly string[]): Size {
+  const option = { type: 'string' } as const
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { stores: option, orders: option, products: option },
+    })
+    const numberOf = (name: keyof Size) => {
+      const text = values[name] ?? String(REDUCED[name])
+      if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`--${name} needs a number`)
+      return Number(text)
+    }
+    return {
+      stores: numberOf('stores'),
+      orders: numberOf('orders'),
+      products: numberOf('products'),
+    }
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+/** What is no request, in the order of its cost. */
+async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
+  yield await compareRecounts(filled)
+  yield await measureClaims(filled)
+  yield* drainOutbox(filled)
+  yield* drillCheckouts(filled)
+}
+
+async function main(size: Size): Promise<boolean> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'scale-'))
+  // Root starts the database as another user, who has to pass through.
+  await chmod(dataDir, 0o711)
+  try {
+    const onStep = (name: string, seconds: number) =>
+      print(`     ${seconds.toFixed(1).padStart(7)} s  ${name}`)
+    const filled = await openFilledApp({ dataDir, size, onStep })
+    let held = true
+    try {
+      print(headline())
+      for await (const each of compareAll(filled)) {
+        print(lineOf(each))
+        held = findPageFault(each) === null && findTimeFault(each) === null && held
+      }
+      for await (const { line, holds } of listDrills(filled)) {
+        print(`${holds ? 'ok  ' : 'LOW '} ${line}`)
+        held = holds && held
+      }
+    } finally {
+      await filled.close()
+    }
+    return held
+  } finally {
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
+  }
+}
+
+if (import.meta.main) {
+  try {
+    process.exitCode = (await main(readSize(process.argv.slice(2)))) ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n\n${USAGE}`)
+    process.exitCode = 2
+  }
+}

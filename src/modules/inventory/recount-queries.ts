@@ -1,0 +1,195 @@
+import { type Static, Type } from 'typebox'
+import type { Db, GlobalDb } from '../../db/database.ts'
+import { machineTime, sql } from '../../db/sql.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
+import { defineQueue, type Lease } from '../../platform/leases.ts'
+import { StoreWithWork } from '../../platform/store-lists.ts'
+import { CountedLevel, type Discrepancy, type LevelKey } from './schema.ts'
+
+/** How far the recount of a store is: the last level that it has passed. Null: it has not begun. */
+export const Recount = Type.Object({
+  variant_id: Nullable(Id),
+  location_id: Nullable(Type.String()),
+})
+export type Recount = Static<typeof Recount>
+
+/** The stores whose stock is recounted next: one row each, so that they take turns. */
+export const recountQueue = defineQueue({
+  table: sql`inventory_recounts`,
+  due: sql`due_at`,
+  time: machineTime,
+  columns: sql`variant_id, location_id`,
+  shape: Recount,
+})
+
+/**
+ * Lists the stores that have stock and no row in the queue, as fd_worker. Steps from one store to
+ * the next by the index, past however many levels each has.
+ */
+export const listUnplanned = (worker: GlobalDb) =>
+  worker.many(
+    StoreWithWork,
+    sql`
+    with recursive tenants as (
+      select min(tenant_ref) as tenant_ref from inventory_levels
+      union all
+      select (select min(l.tenant_ref) from inventory_levels l
+               where l.tenant_ref > tenants.tenant_ref)
+        from tenants
+       where tenants.tenant_ref is not null
+    )
+    select tenant_ref
+      from tenants
+     where tenant_ref is not null
+       and not exists (select from inventory_recounts r where r.tenant_ref = tenants.tenant_ref)`,
+  )
+
+/** Plans the first recount of a store. A store that is planned twice is planned once. */
+export const planRecount = (db: Db) =>
+  db.run(sql`
+    insert into inventory_recounts (tenant_ref, due_at) values (${db.tenant}, ${machineTime})
+        on conflict do nothing`)
+
+interface SliceOptions {
+  after: LevelKey | null
+  levels: number
+  /** The most movements that are read of each level. */
+  movements: number
+}
+
+/**
+ * Reads the next levels of a store and adds their new movements to the sums that are stored. A sum
+ * that is old enough begins at the first movement again.
+ */
+export const listCounted = (db: Db, { after, levels, movements }: SliceOptions) =>
+  db.many(
+    CountedLevel,
+    sql`
+    with page as materialized (
+      select l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved,
+             c.seq is null or c.again_at <= ${machineTime} as is_again, c.seq as last_seq,
+             c.on_hand as last_on_hand, c.allocated as last_allocated
+        from (select *
+                from inventory_levels
+               where tenant_ref = ${db.tenant}
+                 and (variant_id, location_id)
+                     > (coalesce(${after?.variant_id ?? null}::uuid,
+                                 '00000000-0000-0000-0000-000000000000'),
+                        coalesce(${after?.location_id ?? null}::text, ''))
+               order by variant_id, location_id
+               limit ${levels}) as l
+        left join inventory_counts c
+               on c.tenant_ref = ${db.tenant} and c.variant_id = l.variant_id
+              and c.location_id = l.location_id
+    )
+    select p.variant_id, p.location_id, p.on_hand, p.allocated, p.reserved, p.is_again,
+           coalesce(m.seq, s.seq) as seq, (s.on_hand + m.on_hand)::bigint as moved_on_hand,
+           (s.allocated + m.allocated)::bigint as moved_allocated, m.added
+      from page p
+     cross join lateral (
+           select case when p.is_again then 0 else p.last_seq end as seq,
+                  case when p.is_again then 0 else p.last_on_hand end as on_hand,
+                  case when p.is_again then 0 else p.last_allocated end as allocated) as s
+     cross join lateral (
+           select max(next.seq) as seq, count(*) as added,
+                  coalesce(sum(quantity)
+                           filter (where kind in ('received', 'shipped', 'adjusted')), 0) as on_hand,
+                  coalesce(sum(quantity)
+                           filter (where kind in ('allocated', 'released', 'shipped')), 0)
+                    as allocated
+             from (select seq, kind, quantity
+                     from inventory_movements
+                    where tenant_ref = ${db.tenant} and variant_id = p.variant_id
+                      and location_id = p.location_id and seq > s.seq
+                    order by seq
+                    limit ${movements}) as next) as m
+     order by p.variant_id, p.location_id`,
+  )
+
+const HeldSlice = Type.Object({
+  count: Type.Integer(),
+  last: Nullable(Id),
+  reserved: Type.Integer(),
+  allocated: Type.Integer(),
+})
+
+/** Adds up a slice of the open reservations of a level, by the id of the order. */
+export const sumHeld = (
+  db: Db,
+  { variant_id, location_id }: LevelKey,
+  after: string | null,
+  limit: number,
+) =>
+  db.one(
+    HeldSlice,
+    sql`
+    select count(*) as count, (array_agg(order_id order by order_id desc))[1] as last,
+           coalesce(sum(reserved), 0)::bigint as reserved,
+           coalesce(sum(allocated), 0)::bigint as allocated
+      from (select order_id, reserved, allocated
+              from inventory_reservations
+             where tenant_ref = ${db.tenant} and variant_id = ${variant_id}
+               and location_id = ${location_id}
+               and order_id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+               and (reserved > 0 or allocated > 0)
+             order by order_id
+             limit ${limit}) as slice`,
+  )
+
+/**
+ * Stores the sums of levels. A sum that began again does so after the period; the very first one at
+ * a random time within it, so that the levels of a store do not all begin on the same day.
+ */
+export const saveCounts = (db: Db, counted: readonly CountedLevel[], periodDays: number) =>
+  db.run(sql`
+    insert into inventory_counts as c
+           (tenant_ref, variant_id, location_id, seq, on_hand, allocated, again_at)
+    select ${db.tenant}, n.variant_id, n.location_id, n.seq, n.on_hand, n.allocated,
+           case when n.is_again then ${machineTime} + make_interval(days => ${periodDays}) * random()
+                else 'infinity' end
+      from unnest(${counted.map((each) => each.variant_id)}::uuid[],
+                  ${counted.map((each) => each.location_id)}::text[],
+                  ${counted.map((each) => each.seq)}::bigint[],
+                  ${counted.map((each) => each.moved_on_hand)}::bigint[],
+                  ${counted.map((each) => each.moved_allocated)}::bigint[],
+                  ${counted.map((each) => each.is_again)}::boolean[])
+           as n (variant_id, location_id, seq, on_hand, allocated, is_again)
+        on conflict (tenant_ref, variant_id, location_id) do update
+       set seq = excluded.seq, on_hand = excluded.on_hand, allocated = excluded.allocated,
+           again_at = case when excluded.again_at = 'infinity' then c.again_at
+                           else ${machineTime} + make_interval(days => ${periodDays}) end`)
+
+/** Records counters that are wrong. One that is known already was seen again. */
+export const recordDiscrepancies = (db: Db, found: readonly Discrepancy[]) =>
+  db.run(sql`
+    insert into inventory_discrepancies
+           (tenant_ref, variant_id, location_id, counter, kept, counted)
+    select ${db.tenant}, d.*
+      from unnest(${found.map((each) => each.variant_id)}::uuid[],
+                  ${found.map((each) => each.location_id)}::text[],
+                  ${found.map((each) => each.counter)}::text[],
+                  ${found.map((each) => each.kept)}::bigint[],
+                  ${found.map((each) => each.counted)}::bigint[]) as d
+        on conflict (tenant_ref, variant_id, location_id, counter) do update
+       set kept = excluded.kept, counted = excluded.counted, last_seen_at = fd_now()`)
+
+/** Continues the recount of a store at once, after this level. */
+export const continueAfter = (db: Db, lease: Lease, { variant_id, location_id }: Recount) =>
+  recountQueue.finish(
+    db,
+    lease,
+    sql`
+    variant_id = ${variant_id}, location_id = ${location_id}, due_at = ${machineTime},
+    begun_at = case when inventory_recounts.variant_id is null
+                    then ${machineTime} else begun_at end`,
+  )
+
+/** Ends the recount of a store: the next one is a day after this one began. */
+export const endRecount = (db: Db, lease: Lease) =>
+  recountQueue.finish(
+    db,
+    lease,
+    sql`
+    variant_id = null, location_id = null, ended_at = ${machineTime},
+    due_at = coalesce(begun_at, ${machineTime}) + interval '1 day', begun_at = null`,
+  )

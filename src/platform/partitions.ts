@@ -1,0 +1,136 @@
+import type { Logger } from 'pino'
+import { Type } from 'typebox'
+import { isPostgresError } from '../db/constraints.ts'
+import type { Database } from '../db/database.ts'
+import { machineTime, sql } from '../db/sql.ts'
+import type { BlobStore } from './blobs.ts'
+import { archiveMonth } from './month-archive.ts'
+import { LIVES, MONTHS_LOOP, type RetentionPeriods, type RetentionSetting } from './retention.ts'
+
+/** Months that are made ahead: a worker that stands still for a month delays nothing. */
+const MONTHS_AHEAD = 2
+
+/**
+ * Makes the partitions of the coming months, one after another. Rows that had no partition and went
+ * to a default one are moved, and reported: the loop did not run for months. Always answers 0,
+ * nothing left to do.
+ */
+export async function makePartitions(
+  database: Database,
+  logger: Pick<Logger, 'error'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let misplaced = 0
+  while (!signal?.aborted) {
+    const one = await unlessBusy(() => makePartition(database))
+    misplaced += one?.misplaced ?? 0
+    if (one === null || one.made === null) break
+  }
+  const { left } = await database.global.one(
+    Type.Object({ left: Type.Integer() }),
+    sql`select fd_misplaced_rows() as left`,
+  )
+  if (misplaced + left > 0) {
+    logger.error({ misplaced, left }, 'rows had no partition of their month')
+  }
+  return 0
+}
+
+const makePartition = (database: Database) =>
+  database.global.one(
+    Type.Object({ made: Type.Union([Type.String(), Type.Null()]), misplaced: Type.Integer() }),
+    sql`select made, misplaced from fd_make_partition(${MONTHS_AHEAD})`,
+  )
+
+export interface MonthsDeps {
+  database: Database
+  periods: RetentionPeriods
+  /** Null: months are dropped without an archive. */
+  archive: BlobStore | null
+  logger: Pick<Logger, 'info'>
+}
+
+const Month = Type.Object({ parent: Type.String(), month: Type.String() })
+
+/** Deliveries go before their events, so that a delivery always has one. */
+const FIRST = ['webhook_deliveries', 'webhook_attempts', 'webhook_events']
+
+/**
+ * Drops months that are older than their period, each after its archive is complete. Answers the
+ * number of months. A month that must stay a while, because a delivery of it is to be sent again, is
+ * tried again at the next step.
+ */
+export async function dropOldMonths(deps: MonthsDeps, signal?: AbortSignal): Promise<number> {
+  let dropped = 0
+  for (const table of byTurn()) {
+    for (const { parent, month } of await listOldMonths(deps, table)) {
+      if (signal?.aborted) return dropped
+      const { database, archive, logger } = deps
+      // Its rows may still change, and an archive is not written twice.
+      if (await mustStay(database, parent, month)) continue
+      if (archive !== null) await archiveMonth(database, archive, { table: parent, month }, signal)
+      // An archive that was interrupted is continued at the next step.
+      if (signal?.aborted || !(await dropMonth(database, parent, month))) continue
+      logger.info({ table: parent, month }, 'an old month was dropped')
+      dropped++
+    }
+  }
+  return dropped
+}
+
+const byTurn = () => [
+  ...FIRST,
+  ...Object.keys(LIVES).filter((table) => !FIRST.includes(table) && periodOf(table) !== null),
+]
+
+/** The setting of a table whose months are dropped. */
+function periodOf(table: string): RetentionSetting | null {
+  const life = LIVES[table]
+  return life !== undefined && 'loop' in life && life.loop === MONTHS_LOOP
+    ? (life.setting ?? null)
+    : null
+}
+
+async function listOldMonths({ database, periods }: MonthsDeps, table: string) {
+  const setting = periodOf(table)
+  const days = setting === null ? 0 : periods[setting]
+  if (days === 0) return []
+  return database.global.many(
+    Month,
+    sql`
+    select parent, month::text as month
+      from partition_months
+     where parent = ${table}
+       and (month + interval '1 month') at time zone 'UTC'
+           <= ${machineTime} - make_interval(days => ${days})
+     order by month`,
+  )
+}
+
+async function mustStay(database: Database, table: string, month: string): Promise<boolean> {
+  const { stays } = await database.global.one(
+    Type.Object({ stays: Type.Boolean() }),
+    sql`select fd_month_must_stay(${table}, ${month}::date) as stays`,
+  )
+  return stays
+}
+
+async function dropMonth(database: Database, table: string, month: string): Promise<boolean> {
+  const answer = await unlessBusy(() =>
+    database.global.one(
+      Type.Object({ dropped: Type.Boolean() }),
+      sql`select fd_drop_month(${table}, ${month}::date) as dropped`,
+    ),
+  )
+  return answer?.dropped ?? false
+}
+
+/** Null if the lock on a table was not free within its second: the next step tries again. */
+async function unlessBusy<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (isPostgresError(error) && error.code === '55P03') return null
+    throw error
+  }
+}

@@ -1,0 +1,158 @@
+/** The settings that say how long rows are kept, as `config.ts` reads them. */
+export interface RetentionPeriods {
+  RETENTION_WEBHOOK_DAYS: number
+  RETENTION_AUDIT_DAYS: number
+  RETENTION_TIMELINE_DAYS: number
+  RETENTION_FRAUD_DAYS: number
+  RETENTION_MAIL_DAYS: number
+  RETENTION_GATEWAY_EVENT_DAYS: number
+  RETENTION_COMPARISON_DAYS: number
+  RETENTION_RESERVATION_DAYS: number
+  RETENTION_SITE_VERSIONS: number
+}
+
+export type RetentionSetting = keyof RetentionPeriods
+
+/** How long the rows of a table are kept. */
+export type Life =
+  /** For good, and why. */
+  | { forGood: string }
+  /** As long as the row that they belong to, of the table `owner`. */
+  | { owner: string; note?: string }
+  /** Until something happens; then a loop of the worker removes them. */
+  | { until: string; loop: string; setting?: RetentionSetting; archived?: true }
+
+/** The loops of `worker.ts` that only serve retention. */
+export const MONTHS_LOOP = 'old months'
+export const SLICES_LOOP = 'old rows'
+
+const forGood = (why: string): Life => ({ forGood: why })
+const owner = (table: string, note?: string): Life =>
+  note === undefined ? { owner: table } : { owner: table, note }
+const until = (what: string, loop: string): Life => ({ until: what, loop })
+const byMonth = (setting: RetentionSetting, what: string): Life => ({
+  until: what,
+  loop: MONTHS_LOOP,
+  setting,
+  archived: true,
+})
+const bySlice = (setting: RetentionSetting, what: string): Life => ({
+  until: what,
+  loop: SLICES_LOOP,
+  setting,
+})
+
+const MONEY = 'Money: books must be provable for as long as the store exists.'
+const STORE = 'The store itself, and what its merchant set up.'
+
+/**
+ * The life of every table. A test fails for a table without a line here, and `npm run retention`
+ * writes this list into docs/operations.md.
+ */
+export const LIVES: Readonly<Record<string, Life>> = {
+  asset_forms: owner('assets'),
+  asset_refs: owner('products', 'or its site version'),
+  assets: until('deleted for 30 days, or never completed for a day', 'media'),
+  audit_log: byMonth('RETENTION_AUDIT_DAYS', 'a whole month is older than the period'),
+  charges: forGood(MONEY),
+  collection_products: owner('collections'),
+  collections: forGood(STORE),
+  coupon_codes: owner('coupons'),
+  coupon_redemptions: owner('orders', 'counts towards the limits of a coupon'),
+  coupons: forGood(STORE),
+  credentials: forGood('Access: a revoked key still names who acted in the audit log.'),
+  customers: forGood('A customer, until erased; then a tombstone keeps the erasure.'),
+  domains: forGood(STORE),
+  entitlement_requests: forGood(STORE),
+  entitlement_tiers: forGood(STORE),
+  entitlements: forGood(STORE),
+  fraud_ban_hits: until('added to their ban', 'fraud hits'),
+  fraud_bans: forGood(STORE),
+  fraud_decisions: {
+    ...bySlice('RETENTION_FRAUD_DAYS', 'older than the period, and their order is not on hold'),
+    archived: true,
+  },
+  gateway_accounts: forGood(STORE),
+  gateway_events: bySlice(
+    'RETENTION_GATEWAY_EVENT_DAYS',
+    'older than the period and handled; their bodies go after 30 days (loop `gateway upkeep`)',
+  ),
+  gift_card_transactions: forGood(MONEY),
+  gift_cards: forGood(MONEY),
+  idempotency_keys: until('30 days after their answer', 'idempotency upkeep'),
+  inventory_counts: owner('inventory_levels'),
+  inventory_discrepancies: owner('inventory_levels'),
+  inventory_levels: owner('variants'),
+  inventory_locations: forGood(STORE),
+  inventory_movements: forGood('Recounts sum them: the stock of a store is proven by them.'),
+  inventory_order_changes: owner('orders', 'so that a change is never made twice'),
+  inventory_recounts: owner('stores', 'one row for each'),
+  inventory_reservations: bySlice(
+    'RETENTION_RESERVATION_DAYS',
+    'released for longer than the period; until then with their order',
+  ),
+  inventory_settings: owner('variants'),
+  ledger_checkpoints: forGood(MONEY),
+  ledger_entries: forGood(MONEY),
+  ledger_holds: forGood(MONEY),
+  ledger_journals: forGood(MONEY),
+  ledger_seals: forGood(MONEY),
+  ledger_unsealed: until('numbered and chained', 'ledger numbering'),
+  ledger_verified: owner('stores', 'one row for each'),
+  limit_counters: until('an hour after their window', 'limiter upkeep'),
+  mails: bySlice('RETENTION_MAIL_DAYS', 'older than the period, sent or not'),
+  media_usage: owner('stores'),
+  order_counters: owner('stores'),
+  order_items: owner('orders'),
+  order_notes: owner('orders'),
+  order_timeline: {
+    ...bySlice('RETENTION_TIMELINE_DAYS', 'older than the period; 0: kept with their order'),
+    archived: true,
+  },
+  orders: forGood(MONEY),
+  outbox: until('handled for 7 days', 'outbox upkeep'),
+  owner_sessions: until('expired', 'session upkeep'),
+  owners: forGood('A person with access to stores.'),
+  payment_accounts: forGood(STORE),
+  payment_attempts: forGood(MONEY),
+  payment_days: bySlice('RETENTION_COMPARISON_DAYS', 'older than the period and compared'),
+  payment_discrepancies: forGood(MONEY),
+  pricing_group_members: owner('pricing_groups'),
+  pricing_group_prices: owner('pricing_groups'),
+  pricing_groups: forGood(STORE),
+  privacy_erasures: forGood('Proves that a person was erased; has no personal data when done.'),
+  privacy_exports: until('7 days after their request', 'privacy upkeep'),
+  product_images: owner('products'),
+  product_search: owner('products'),
+  products: forGood(STORE),
+  refund_items: forGood(MONEY),
+  refund_tenders: forGood(MONEY),
+  refunds: forGood(MONEY),
+  retention_archives: forGood('Lists the archives, which have no other list.'),
+  schema_migrations: forGood('Says what the database looks like.'),
+  search_words: until('no product of the store has the word', 'search words'),
+  sim_charges: forGood('The books of the simulated gateway, which stands in for a real one.'),
+  sim_journal: forGood('The books of the simulated gateway, which stands in for a real one.'),
+  sim_vault: forGood('The books of the simulated gateway, which stands in for a real one.'),
+  site_versions: bySlice(
+    'RETENTION_SITE_VERSIONS',
+    'neither active nor among the newest of their store, and 28 days old',
+  ),
+  store_credit_accounts: forGood(MONEY),
+  store_credit_lots: forGood(MONEY),
+  store_credit_spent: forGood(MONEY),
+  store_credit_transactions: forGood(MONEY),
+  stores: forGood(STORE),
+  subscriptions: forGood(MONEY),
+  variants: owner('products'),
+  webhook_attempts: byMonth('RETENTION_WEBHOOK_DAYS', 'the month of their delivery goes'),
+  webhook_deliveries: byMonth(
+    'RETENTION_WEBHOOK_DAYS',
+    'a whole month is older than the period, and none of it is still to be sent',
+  ),
+  webhook_events: byMonth('RETENTION_WEBHOOK_DAYS', 'the month of their deliveries is gone'),
+  webhook_feeds: owner('stores'),
+  webhook_lanes: until('their deliveries are sent', 'webhook dispatch'),
+  webhook_queue: until('taken into a lane', 'webhook dispatch'),
+  webhook_subscriptions: forGood(STORE),
+}

@@ -1,0 +1,152 @@
+import { machineTime, type Sql, sql } from '../db/sql.ts'
+import type { RetentionSetting } from './retention.ts'
+
+/**
+ * Rows of one table that are deleted in slices, oldest first, store by store. All SQL here is
+ * constant: it is code, never input. The rows are named `t`.
+ */
+export interface Slice {
+  table: string
+  from: Sql
+  setting: RetentionSetting
+  /** Which rows can go at all. Also read over all stores, so it names only this table. */
+  only?: Sql
+  /** Which of those must stay for now. Read within the store. */
+  keep?: Sql
+  /** Whether a row is old enough; the number is that of the setting. */
+  old: (period: number) => Sql
+  /** The columns that name a row in its store. */
+  key: Sql
+  /** The columns of an index of the store's rows, the oldest first. */
+  order: Sql
+  /** The line of a row in the archive. Absent: it is not archived. */
+  line?: Sql
+  /** What goes together with the deleted rows, `gone`: further parts of the statement. */
+  together?: Sql
+}
+
+const olderThan = (column: Sql) => (days: number) =>
+  sql`${column} < ${machineTime} - make_interval(days => ${days})`
+
+/** The partitions of ids that are not ordered by time: these rows are in no month. */
+type Unordered = 'before' | 'random' | 'default'
+
+/**
+ * Deliveries with ids of version 4, from before ids were ordered by time, with their attempts and
+ * the events of test fires, which are in no feed.
+ */
+const unorderedDeliveries = (suffix: Unordered, from: Sql, attempts: Sql): Slice => ({
+  table: `webhook_deliveries_${suffix}`,
+  from,
+  setting: 'RETENTION_WEBHOOK_DAYS',
+  only: sql`t.status <> 'pending'`,
+  old: olderThan(sql`t.created_at`),
+  key: sql`id`,
+  order: sql`created_at, id`,
+  line: sql`to_jsonb(t) || jsonb_build_object('attempts',
+              (select jsonb_agg(to_jsonb(a) order by a.attempt) from ${attempts} as a
+                where a.tenant_ref = t.tenant_ref and a.delivery_id = t.id))`,
+  together: sql`, attempts_gone as (
+      delete from ${attempts} as a using gone
+       where a.tenant_ref = gone.tenant_ref and a.delivery_id = gone.id
+    ), tests_before as (
+      delete from webhook_events_before as e using gone
+       where e.tenant_ref = gone.tenant_ref and e.id = gone.event_id and e.sequence is null
+    ), tests_random as (
+      delete from webhook_events_random as e using gone
+       where e.tenant_ref = gone.tenant_ref and e.id = gone.event_id and e.sequence is null
+    ), tests_default as (
+      delete from webhook_events_default as e using gone
+       where e.tenant_ref = gone.tenant_ref and e.id = gone.event_id and e.sequence is null
+    )`,
+})
+
+/** Events with such ids, whose deliveries have gone before them. */
+const unorderedEvents = (suffix: Unordered, from: Sql): Slice => ({
+  table: `webhook_events_${suffix}`,
+  from,
+  setting: 'RETENTION_WEBHOOK_DAYS',
+  only: sql`t.sequence is not null`,
+  keep: sql`exists (select from webhook_deliveries as d
+                     where d.tenant_ref = t.tenant_ref and d.event_id = t.id)`,
+  old: olderThan(sql`t.emitted_at`),
+  key: sql`id`,
+  order: sql`sequence`,
+  line: sql`to_jsonb(t) - '{data,payload,customer_ref}'::text[]`,
+})
+
+/** Every table that is pruned in slices. `retention.ts` says the same in words. */
+export const SLICES: readonly Slice[] = [
+  {
+    table: 'fraud_decisions',
+    from: sql`fraud_decisions`,
+    setting: 'RETENTION_FRAUD_DAYS',
+    keep: sql`exists (select from orders as o
+                       where o.tenant_ref = t.tenant_ref and o.id = t.order_id
+                         and o.hold_at is not null)`,
+    old: olderThan(sql`t.created_at`),
+    key: sql`id`,
+    order: sql`created_at, id`,
+    line: sql`to_jsonb(t)`,
+  },
+  {
+    table: 'order_timeline',
+    from: sql`order_timeline`,
+    setting: 'RETENTION_TIMELINE_DAYS',
+    // The database keeps them for a year, whatever the setting.
+    old: (days) => olderThan(sql`t.at`)(Math.max(days, 366)),
+    key: sql`id`,
+    order: sql`id`,
+    line: sql`to_jsonb(t)`,
+  },
+  {
+    table: 'inventory_reservations',
+    from: sql`inventory_reservations`,
+    setting: 'RETENTION_RESERVATION_DAYS',
+    only: sql`t.released_at is not null`,
+    old: olderThan(sql`t.released_at`),
+    key: sql`order_id, variant_id, location_id`,
+    order: sql`released_at`,
+  },
+  {
+    table: 'payment_days',
+    from: sql`payment_days`,
+    setting: 'RETENTION_COMPARISON_DAYS',
+    only: sql`t.due_at is null`,
+    old: olderThan(sql`t.day`),
+    key: sql`id`,
+    order: sql`day`,
+  },
+  {
+    table: 'gateway_events',
+    from: sql`gateway_events`,
+    setting: 'RETENTION_GATEWAY_EVENT_DAYS',
+    only: sql`t.status in ('applied', 'ignored')`,
+    old: olderThan(sql`t.received_at`),
+    key: sql`provider, account_ref, event_id`,
+    order: sql`received_at`,
+  },
+  {
+    table: 'site_versions',
+    from: sql`site_versions`,
+    setting: 'RETENTION_SITE_VERSIONS',
+    keep: sql`exists (select from stores as s
+                       where s.tenant_ref = t.tenant_ref and s.active_version = t.version)`,
+    old: (newest) => sql`t.created_at < ${machineTime} - interval '28 days'
+      and t.version <= (select max(v.version) from site_versions as v
+                         where v.tenant_ref = t.tenant_ref) - ${newest}::int`,
+    key: sql`version`,
+    order: sql`version`,
+    together: sql`, uses as (
+      delete from asset_refs as r using gone
+       where r.tenant_ref = gone.tenant_ref and r.owner_kind = 'site'
+         and r.owner_id = gone.version::text
+    )`,
+  },
+  unorderedDeliveries('before', sql`webhook_deliveries_before`, sql`webhook_attempts_before`),
+  unorderedDeliveries('random', sql`webhook_deliveries_random`, sql`webhook_attempts_random`),
+  unorderedDeliveries('default', sql`webhook_deliveries_default`, sql`webhook_attempts_default`),
+  unorderedEvents('before', sql`webhook_events_before`),
+  unorderedEvents('random', sql`webhook_events_random`),
+  unorderedEvents('default', sql`webhook_events_default`),
+]

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, type TestContext, test } from 'node:test'
+import '../../src/app.ts'
+import { type ApiDocument, type Operation, resolveResponse } from '../../src/http/api-document.ts'
+import { PAGE_QUERY } from '../../src/kernel/page.ts'
+import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
+import { FIXTURES, fillPath, freshKey, VARIANT } from './fixtures.ts'
+
+/** The document that is served; a check keeps it equal to the routes. */
+const published: ApiDocument = JSON.parse(
+  readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+)
+
+interface ListRoute {
+  id: string
+  path: string
+  plane: string
+  parameters: string[]
+  answered: string[]
+}
+
+/** Every route whose success has the members of a page. A new one is tested without a change here. */
+const LISTS: readonly ListRoute[] = Object.entries(published.paths).flatMap(([path, { get }]) => {
+  if (get === undefined) return []
+  const answered = answeredMembers(get)
+  if (!['total', 'limit', 'offset'].every((member) => answered.includes(member))) return []
+  const parameters = (get.parameters ?? []).map(({ name }) => name)
+  return [{ id: get.operationId ?? '', path, plane: get['x-plane'] ?? '', parameters, answered }]
+})
+
+function answeredMembers({ responses }: Operation): string[] {
+  const success = responses[200] && resolveResponse(published, responses[200])
+  const shape = success?.content?.['application/json']?.schema ?? {}
+  const name = typeof shape.$ref === 'string' ? shape.$ref.split('/').at(-1) : undefined
+  const named = name === undefined ? shape : published.components.schemas[name]
+  return Object.keys(named?.properties ?? {})
+}
+
+/** Lists that no fixture fills cheaply, and why. */
+const WITHOUT_ROWS: Readonly<Record<string, string>> = {
+  listAssets: 'The contract has few images, and equal ones are one asset.',
+  listFraudReviews: 'Only the fraud check holds an order for review.',
+  listGiftCardTransactions: 'A new card has one.',
+  listPaymentDiscrepancies: 'Only the nightly comparison finds them.',
+  listRedemptions: 'Each needs a checkout with the coupon.',
+  listStoreCreditTransactions: 'A new account has one.',
+  listUnsettledPayments: 'Each needs a gateway that gives no answer.',
+}
+
+const toUrl = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
+/** Three rows or more for every list, and the names that the paths of the lists contain. */
+async function openLists(t: TestContext) {
+  const app = await openTestApp(t)
+  const merchant = await app.merchant('acme')
+  const names = await plantRows(app, merchant)
+  const callers: Record<string, Caller> = {
+    merchant,
+    operator: app.operator,
+    storefront: app.storefront,
+  }
+  const read = ({ path, plane }: ListRoute, query: string): Promise<Answer> => {
+    const caller = callers[plane]
+    assert.ok(caller, path)
+    return caller.get(`${fillPath(toUrl(path), names[path] ?? { tenant: 'acme' })}?${query}`)
+  }
+  return { read }
+}
+
+type Names = Record<string, Record<string, string>>
+
+const ROWS = [1, 2, 3]
+
+async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
+  const send = async (method: string, url: string, body: unknown) => {
+    const answer = await merchant.send(method, url, body, freshKey())
+    assert.ok(answer.status < 300, `${method} ${url}: ${answer.text}`)
+  }
+  const make = async (route: string) => {
+    let made: Record<string, string> = {}
+    for (const _ of ROWS) made = (await FIXTURES[route]?.(merchant, app)) ?? {}
+    return made
+  }
+  const endpoint = { url: 'https://x.example/', events: ['commerce.order.placed.v1'] }
+  await send('POST', '/v1/merchant/webhooks', endpoint)
+  for (const route of MAKING_ROWS) await make(route)
+  await make('GET /v1/merchant/customers/:customer_ref')
+  const coupon = await make('GET /v1/merchant/marketing/coupons/:id')
+  await send('POST', `/v1/merchant/marketing/coupons/${coupon.id}/codes`, { count: ROWS.length })
+  const card = await make('GET /v1/merchant/gift-cards/:id')
+  const credited = await make('GET /v1/merchant/store-credit/:customer_ref')
+  const group = await make('GET /v1/merchant/pricing-groups/:id')
+  const variant = await make('GET /v1/merchant/inventory/:variant_id')
+  for (const n of ROWS) {
+    const groupUrl = `/v1/merchant/pricing-groups/${group.id}`
+    await send('POST', `${groupUrl}/members`, { customer_ref: `customer ${n}` })
+    const price = { variant_id: VARIANT, price_cents: n, min_quantity: n }
+    await send('PUT', `${groupUrl}/prices`, price)
+    const stock = { delta: n, reason: 'received' }
+    await send('POST', `/v1/merchant/inventory/${variant.variant_id}/adjust`, stock)
+    const request = await FIXTURES['GET /v1/merchant/entitlements/requests/:id']?.(merchant, app)
+    await send('POST', `/v1/merchant/entitlements/requests/${request?.id}/withdraw`, {})
+    await app.store(`store-${n}`)
+  }
+  await plantGatewayEvents(app)
+  return {
+    '/v1/merchant/gift-cards/{id}/transactions': card,
+    '/v1/merchant/marketing/coupons/{id}/codes': coupon,
+    '/v1/merchant/marketing/coupons/{id}/redemptions': coupon,
+    '/v1/merchant/pricing-groups/{id}/members': group,
+    '/v1/merchant/pricing-groups/{id}/prices': group,
+    '/v1/merchant/store-credit/{customer_ref}/transactions': credited,
+    '/v1/tenants/{tenant}/customers/{customer_ref}/orders': {
+      tenant: 'acme',
+      customer_ref: 'a canary',
+    },
+  }
+}
+
+const MAKING_ROWS = [
+  'GET /v1/merchant/orders/:id',
+  'GET /v1/merchant/catalog/collections/:id',
+  'GET /v1/merchant/catalog/products/:id',
+  'GET /v1/merchant/domains/:id',
+  'GET /v1/merchant/fraud/bans/:id',
+  'GET /v1/merchant/inventory/locations/:id',
+]
+
+const plantGatewayEvents = async (app: TestApp) =>
+  (await app.database.openAdmin()).query(`
+    insert into gateway_accounts (tenant_ref, provider, account_ref, scheme, signing_key)
+    select 'acme', 'nmi', 'account-' || n, 'nmi', '\\x00' from generate_series(1, 3) n;
+    insert into gateway_events (tenant_ref, provider, account_ref, event_id, scheme, headers)
+    select tenant_ref, provider, account_ref, 'an event', scheme, '{}' from gateway_accounts`)
+
+const rowsOf = (body: Record<string, unknown>) =>
+  Object.values(body).find((member) => Array.isArray(member)) as unknown[]
+
+/** No JSON, and what a cursor of no list has: no column, a number, a null. */
+const UNREADABLE = [
+  'nonsense',
+  ...['[]', '[1]', '[null]', '{}'].map((json) => Buffer.from(json).toString('base64url')),
+]
+
+/** More would cost time and show no more. */
+const COMPARED_MAX = 5
+
+describe('every list', () => {
+  test('takes and gives a cursor', () => {
+    assert.ok(LISTS.length > 30)
+    const known = LISTS.map(({ id }) => id)
+    const gone = Object.keys(WITHOUT_ROWS).filter((id) => !known.includes(id))
+    assert.deepEqual(gone, [], 'exceptions of lists that are gone')
+    for (const { id, parameters, answered } of LISTS) {
+      assert.ok(
+        Object.keys(PAGE_QUERY).every((name) => parameters.includes(name)),
+        `${id} takes ${parameters}`,
+      )
+      assert.ok(answered.includes('next_after') && answered.includes('total_is_estimate'), id)
+    }
+  })
+
+  test('refuses a cursor that cannot be read, and by cursors has the pages that it has by offsets', async (t) => {
+    const { read } = await openLists(t)
+    for (const list of LISTS) {
+      const { id } = list
+      for (const after of UNREADABLE) {
+        const refused = await read(list, `after=${after}`)
+        const { status, body } = refused
+        assert.deepEqual(
+          [status, body.error?.code],
+          [400, 'invalid_query'],
+          `${id}: ${refused.text}`,
+        )
+      }
+      const byOffset: unknown[] = []
+      const byCursor: unknown[] = []
+      let [offset, after, total] = [0, '', 1]
+      while (offset < Math.min(total, COMPARED_MAX)) {
+        const page = await read(list, `limit=1&offset=${offset}`)
+        assert.equal(page.status, 200, `${id}: ${page.text}`)
+        total = page.body.total
+        byOffset.push(...rowsOf(page.body))
+        const following = await read(list, `limit=1&after=${after}`)
+        byCursor.push(...rowsOf(following.body))
+        assert.equal(following.body.total, total, id)
+        after = following.body.next_after ?? ''
+        offset++
+        assert.equal(after === '', offset >= total, `${id}: a cursor on every page but the last`)
+      }
+      assert.deepEqual(byCursor, byOffset, id)
+      assert.ok(total >= ROWS.length || id in WITHOUT_ROWS, `${id} needs rows to be compared`)
+    }
+  })
+})

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readCursor, writeCursor } from '../../src/kernel/cursor.ts'
+
+const ID = '0190a0b0-0000-7000-8000-000000000001'
+
+describe('a cursor', () => {
+  test('reads as the place that was written, and needs no escape in an address', () => {
+    for (const at of [0, 1, 1_700_000_000_123_456, Number.MAX_SAFE_INTEGER]) {
+      const text = writeCursor({ at, id: ID })
+      assert.equal(encodeURIComponent(text), text)
+      assert.deepEqual(readCursor(text), { at, id: ID })
+    }
+  })
+
+  test('is absent where its text is anything else', () => {
+    const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const wrong = [
+      5,
+      null,
+      {},
+      [],
+      [1],
+      ['1', ID],
+      [1.5, ID],
+      [1, 'x'],
+      [1, { id: ID }],
+      [2 ** 60, ID],
+    ]
+    const texts = [undefined, '', 'x', '%', '=', 'a'.repeat(10_000), ...wrong.map(encode)]
+    for (const text of texts) assert.equal(readCursor(text), null, text)
+  })
+})
