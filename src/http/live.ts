@@ -11,7 +11,7 @@ import {
 } from '../platform/cached-response.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
-import { countHosts } from './hosts.ts'
+import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

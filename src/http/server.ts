@@ -10,10 +10,11 @@ import type { Logger } from 'pino'
 import { isOutage } from '../db/constraints.ts'
 import { ApiError, type ErrorCode, type FailureKind } from '../errors.ts'
 import { isUuid, sharedShapes } from '../kernel/schema.ts'
+import { indexMethods } from './allowed-methods.ts'
 import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
 import { sendError, toApiError } from './errors.ts'
-import { countHosts } from './hosts.ts'
+import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
 import { lazySerializers, type SchemaController } from './serializers.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
@@ -112,11 +113,14 @@ export function createServer(options: ServerOptions): App {
   acceptOnlyJson(app)
   collectRoutes(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
+  let methodsOf: ((path: string) => string[]) | null = null
   app.addHook('onRequest', async (request, reply) => {
     setCorrelationHeader(request, reply)
     refuseOddRequest(request)
     // Checked here, because the framework reads a body even where no route takes it.
-    if (request.is404) throw noRouteError(app, request)
+    if (!request.is404) return
+    methodsOf ??= indexMethods(app.routeTable)
+    throw noRouteError(methodsOf, request)
   })
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request.raw)
@@ -135,6 +139,7 @@ function refuseOddRequest({ raw }: FastifyRequest) {
   if (hosts > 1 || (raw.httpVersion !== '1.0' && !raw.headers.host)) {
     throw new ApiError('invalid_request')
   }
+  if (repeatsCredential(raw.rawHeaders)) throw new ApiError('invalid_request')
   if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
   // PostgreSQL has no text with U+0000, so no row can ever match.
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
@@ -161,29 +166,12 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
   onUndeclared(`${method} ${url}`, error.code)
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-
 /**
  * The error for a request without a route: 405 with the allowed methods when the path has other
  * methods, else 404.
  */
-function noRouteError(app: App, request: FastifyRequest): ApiError {
-  const path = request.url.split('?', 1)[0] ?? ''
-  const allowed = METHODS.filter((method) =>
-    app.routeTable.some((route) => {
-      const serves = route.method === method || (method === 'HEAD' && route.method === 'GET')
-      return serves && matches(route.url, path)
-    }),
-  )
+function noRouteError(methodsOf: (path: string) => string[], request: FastifyRequest): ApiError {
+  const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
   if (allowed.length === 0) return new ApiError('route_not_found')
   return new ApiError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
-}
-
-function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
-  return (
-    wanted.length === given.length &&
-    wanted.every((part, i) => (part.startsWith(':') ? given[i] !== '' : part === given[i]))
-  )
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { canonicalHostname } from '../kernel/hostname.ts'
-import { countHosts } from './hosts.ts'
+import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
 
 /**

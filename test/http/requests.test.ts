@@ -111,6 +111,25 @@ describe('headers', () => {
     isRefusal((await talk(app.url, twice)).answers[0], 'invalid_request')
   })
 
+  for (const name of [
+    'Authorization',
+    'x-operator-token',
+    'X-Storefront-Token',
+    'idempotency-key',
+  ]) {
+    test(`with ${name} twice are 400, whichever of them is right`, async () => {
+      const right = name === 'Authorization' ? `Bearer ${merchantKey}` : ECHO
+      for (const values of [
+        [right, 'wrong'],
+        ['wrong', right],
+        [right, right],
+      ]) {
+        const twice = requestText('GET /v1/merchant/orders', { [name]: values })
+        isRefusal((await talk(app.url, twice)).answers[0], 'invalid_request', true)
+      }
+    })
+  }
+
   test('of HTTP/1.0 need no host', async () => {
     const { answers, isClosed } = await talk(app.url, 'GET /healthz HTTP/1.0\r\n\r\n')
     assert.equal(answers[0]?.status, 200)

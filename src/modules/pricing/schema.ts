@@ -11,6 +11,9 @@ export const ShippingPolicy = Type.Object({
 })
 export type ShippingPolicy = Static<typeof ShippingPolicy>
 
+/** The whole price again: no sales tax is higher, and a rate beyond it is a typing error. */
+const RATE_BPS_MAX = 10_000
+
 /**
  * How the tax is computed. The contract lists `null` among the names, so both the text `null` and
  * the value null mean no tax.
@@ -25,7 +28,7 @@ export const TaxPolicy = Type.Object({
       },
     ),
   ),
-  rate_bps: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  rate_bps: Type.Integer({ minimum: 0, maximum: RATE_BPS_MAX }),
 })
 export type TaxPolicy = Static<typeof TaxPolicy>
 
