@@ -31,6 +31,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 /** Routes whose pages are no share of the store, so that two stores cannot be compared by them. */
 const NOT_COMPARED: Readonly<Record<string, string>> = {
   '/v1/merchant/ledger/proof': 'one call verifies 10,000 journals, which a hundredth may not have',
+  '/v1/tenants/{tenant}/catalog/sitemap': 'a part has as many addresses as a file of a sitemap may',
   '/v1/merchant/orders/export.csv': 'streams until its reader leaves; only its first byte is timed',
 }
 
@@ -115,6 +116,9 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['', 'price_min_cents', [fixed('2000')]],
   ['', 'price_max_cents', [fixed('2000')]],
   ['', 'collection', [of('collection'), NOTHING]],
+  ['', 'variants', [of('variant_id'), NO_ID]],
+  ['', 'related_to', [of('slug'), NOTHING]],
+  ['', 'part', [fixed('1')]],
 ]
 
 /** Parameters that choose a page and are no filter. */
@@ -133,7 +137,12 @@ export function listProbes(document: ApiDocument): Probe[] {
 function probesOf(route: string, plane: Plane, { parameters = [] }: Operation): Probe[] {
   const asked = parameters.filter((each) => each.in === 'query')
   const required = asked.filter((each) => isRequired(route, each))
-  const always = required.map(({ name }) => [name, firstValue(route, name)] as const)
+  const isPaged = asked.some(({ name }) => name === 'limit')
+  // Without a limit the lists of products are whole up to 5,000: that is no page.
+  const always = [
+    ...required.map(({ name }) => [name, firstValue(route, name)] as const),
+    ...(isPaged ? [['limit', fixed('25')] as const] : []),
+  ]
   const base = { route, plane, pair: pairOf(route), judged: !(route in NOT_COMPARED) }
   const isGlobal = plane === 'operator' && !route.includes('{')
   const probe = (name: string, ...more: (readonly [string, Value])[]): Probe => ({
