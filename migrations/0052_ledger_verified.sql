@@ -1,6 +1,6 @@
 -- How far each store's hash chain is verified: a loop computes the links again soon after they were
 -- added, and the whole history again and again in slices. Signed with a key that is not in the
--- database, so that nobody can write here that a changed ledger was found in order.
+-- database, so that no one with access to the database alone can write here that a changed ledger was found in order.
 create table ledger_verified (
   tenant_ref    text        not null references stores,
   id            uuid        not null default fd_uuid(),

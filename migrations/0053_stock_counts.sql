@@ -1,5 +1,5 @@
 -- The recount of stock goes on from where the last one ended. A level's movements are written under
--- the lock of that level, so their `seq` is also the order of their commits: whoever sees one of them
+-- the lock of that level, so their `seq` is also the order of their commits: a statement that sees one of them
 -- sees all earlier ones of that level, and a sum up to a `seq` misses none that commits later.
 create table inventory_counts (
   tenant_ref  text        not null references stores,

@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { ApiError } from '../errors.ts'
+import { readCursor, writeCursor } from '../kernel/cursor.ts'
 import type { Page } from '../kernel/page.ts'
 import { TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
@@ -8,7 +9,7 @@ import { join, type Runner, type Sql, sql } from './sql.ts'
 const COUNTED_MAX = 10_000
 
 /**
- * In the text, not a value: a plan for any number expects a tenth of the rows, seems cheaper than
+ * One more than is counted. In the text, not a value: a plan for any number expects a tenth of the rows, seems cheaper than
  * one for this number, and is kept.
  */
 const countedLimit = sql`limit 10001`
@@ -26,15 +27,20 @@ interface KeyType {
   read(text: string): Sql
 }
 
+/** A time as microseconds since 1970, exactly, and the time again. */
+export const microsecondsOf = (time: Sql) => sql`(extract(epoch from ${time}) * 1000000)::bigint`
+export const timeOf = (microseconds: string | number | null) =>
+  sql`(timestamptz 'epoch' + ${microseconds}::bigint * interval '1 microsecond')`
+
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 const TEXT_MAX = 1_000
 
 const KEY_TYPES = {
   /** In microseconds since 1970: a timestamp's text would have to be checked day by day. */
   timestamp: {
-    write: (column) => sql`(extract(epoch from ${column}) * 1000000)::bigint::text`,
+    write: (column) => sql`${microsecondsOf(column)}::text`,
     isValid: (text) => /^-?\d{1,16}$/.test(text),
-    read: (text) => sql`timestamptz 'epoch' + ${text}::bigint * interval '1 microsecond'`,
+    read: timeOf,
   },
   integer: {
     write: (column) => sql`${column}::text`,
@@ -181,28 +187,16 @@ const unionOf = (parts: readonly Sql[], select: (part: Sql) => Sql): Sql =>
 /** The rows after the one that the cursor names: one comparison of all columns, as the index has them. */
 function following({ as, key, descending }: Omit<List<TObject>, 'shape'>, after: string): Sql {
   const texts = readCursor(after)
+  if (texts?.length !== key.length) throw new ApiError('invalid_query')
   const values = key.map(({ type }, i) => {
     const text = texts[i]
-    if (text === undefined || !KEY_TYPES[type].isValid(text)) throw new ApiError('invalid_query')
+    const isValid = typeof text === 'string' && KEY_TYPES[type].isValid(text)
+    if (!isValid) throw new ApiError('invalid_query')
     return KEY_TYPES[type].read(text)
   })
-  if (texts.length !== key.length) throw new ApiError('invalid_query')
   const columns = key.map(({ name }) => sql`${as}.${name}`)
   const than = descending ? sql`<` : sql`>`
   return sql`(${join(columns, ', ')}) ${than} (${join(values, ', ')})`
-}
-
-const writeCursor = (key: readonly string[]) =>
-  Buffer.from(JSON.stringify(key)).toString('base64url')
-
-function readCursor(cursor: string): string[] {
-  try {
-    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (Array.isArray(key) && key.every((text) => typeof text === 'string')) return key
-  } catch {
-    // Not JSON: refused like any other text that is no cursor.
-  }
-  throw new ApiError('invalid_query')
 }
 
 /**

@@ -20,7 +20,7 @@ export async function makeRunFolder(root: string): Promise<string> {
   await mkdir(folder, { mode: 0o711 }).catch(() => {})
   const found = await lstat(folder)
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
-    throw new Error(`${folder} belongs to somebody else: remove it.`)
+    throw new Error(`${folder} belongs to another user: remove it.`)
   }
   await chmod(folder, 0o711)
   return folder

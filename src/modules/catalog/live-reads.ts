@@ -1,8 +1,8 @@
 import type { Database, Db } from '../../db/database.ts'
-import { writeCursor } from '../../kernel/cursor.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
+import { writePlace } from './list-place.ts'
 import type { ProductFragments } from './product-fragments.ts'
 import { type AssetBase, toStorefrontProduct } from './product-json.ts'
 import {
@@ -159,8 +159,8 @@ async function toListAnswer(deps: LiveDeps, list: FoundList): Promise<CachedResp
     total: Math.min(total, bounds.countMax),
     total_is_estimate: total > bounds.countMax,
     limit,
-    next_after: page.next && writeCursor(page.next),
-    prev_before: page.prev && writeCursor(page.prev),
+    next_after: page.next && writePlace(page.next),
+    prev_before: page.prev && writePlace(page.prev),
     ...links,
   })
   return answers.found(listBody(head, page.products, `,${members.slice(1, -1)}`), links)

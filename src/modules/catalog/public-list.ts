@@ -1,6 +1,6 @@
-import { type ListPlace, readCursor, writeCursor } from '../../kernel/cursor.ts'
 import { clamp } from '../../kernel/page.ts'
 import { readText } from '../../kernel/query.ts'
+import { type ListPlace, readPlace, writePlace } from './list-place.ts'
 import type { LoadedFragments, ProductFragments, ProductVersion } from './product-fragments.ts'
 import type { PageRange } from './public-queries.ts'
 
@@ -44,8 +44,8 @@ export interface ListRequest {
  * `after` counts before `before`.
  */
 export function readListRequest(query: unknown, bounds: ListBounds): ListRequest {
-  const after = readCursor(readText(query, 'after'))
-  const before = after === null ? readCursor(readText(query, 'before')) : null
+  const after = readPlace(readText(query, 'after'))
+  const before = after === null ? readPlace(readText(query, 'before')) : null
   const isPaged = ['limit', 'after', 'before'].some((name) => Object.hasOwn(Object(query), name))
   const limit = (query as { limit?: unknown }).limit
   return {
@@ -61,8 +61,8 @@ export function readListRequest(query: unknown, bounds: ListBounds): ListRequest
 export function canonicalQuery({ limit, after, before }: ListRequest): string {
   if (limit === null) return ''
   const query = new URLSearchParams({ limit: String(limit) })
-  if (after !== null) query.set('after', writeCursor(after))
-  if (before !== null) query.set('before', writeCursor(before))
+  if (after !== null) query.set('after', writePlace(after))
+  if (before !== null) query.set('before', writePlace(before))
   return `?${query}`
 }
 

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
+import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import type { ListPlace } from '../../kernel/cursor.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
+import type { ListPlace } from './list-place.ts'
 import { PublicProduct, SaleVariant, SitemapProduct, StorefrontCollection } from './schema.ts'
 
 /** The public members of the product `p`, as one JSON value. */
@@ -53,16 +54,11 @@ export interface PageRange {
   countUpTo: number
 }
 
-const EPOCH_MICROSECONDS = sql`(extract(epoch from p.created_at) * 1000000)::bigint`
-
-/** The exact time again: a division of floating point numbers would miss the microsecond. */
-const timeOf = ({ at }: ListPlace) =>
-  sql`(timestamptz 'epoch' + ${at}::bigint * interval '1 microsecond')`
-
 const rangeOfTimes = ({ after, before }: PageRange) => {
-  if (after !== null) return sql`and (p.created_at, p.id) < (${timeOf(after)}, ${after.id}::uuid)`
+  if (after !== null)
+    return sql`and (p.created_at, p.id) < (${timeOf(after.at)}, ${after.id}::uuid)`
   if (before === null) return sql``
-  return sql`and (p.created_at, p.id) > (${timeOf(before)}, ${before.id}::uuid)`
+  return sql`and (p.created_at, p.id) > (${timeOf(before.at)}, ${before.id}::uuid)`
 }
 
 /** The limit of a page: all rows where the whole list is wanted and small enough. */
@@ -86,7 +82,7 @@ export function choosePublicProducts(db: Db, range: PageRange) {
       from ${stores.liveStore(db)}
      cross join counted
       left join lateral (
-        select p.id, p.xmin::text as version, p.created_at, ${EPOCH_MICROSECONDS} as at
+        select p.id, p.xmin::text as version, p.created_at, ${microsecondsOf(sql`p.created_at`)} as at
           from products p
          where p.tenant_ref = ${db.tenant} and p.status = 'active' ${rangeOfTimes(range)}
          order by p.created_at ${order}, p.id ${order}

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
+import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
-import type { ListPlace } from '../../kernel/cursor.ts'
 import { Id } from '../../kernel/schema.ts'
+import type { ListPlace } from './list-place.ts'
 import { FullProduct, ProductRow, type ProductStatus, type StoredImage, Variant } from './schema.ts'
 
 const columns = sql`id, tenant_ref, slug, name, description, status, is_subscription,
@@ -113,10 +114,6 @@ export interface ProductRange {
   offset: number
 }
 
-/** The exact time of a place: a division of floating point numbers would miss the microsecond. */
-const timeOf = (place: ListPlace | null) =>
-  sql`(timestamptz 'epoch' + ${place?.at ?? null}::bigint * interval '1 microsecond')`
-
 const productsWhere = (db: Db, status: ProductStatus | undefined) => {
   const where = [sql`tenant_ref = ${db.tenant}`]
   if (status !== undefined) where.push(sql`status = ${status}`)
@@ -140,13 +137,13 @@ export function chooseProducts(
       ChosenIds,
       sql`
       select ids, total
-        from fd_filter_products(${q}, ${status ?? null}, ${timeOf(after)}, ${after?.id ?? null},
+        from fd_filter_products(${q}, ${status ?? null}, ${timeOf(after?.at ?? null)}, ${after?.id ?? null},
                                 ${limit}, ${offset}, ${countMax})`,
     )
   }
   const from = productsWhere(db, status)
   const range =
-    after === null ? sql`` : sql`and (created_at, id) < (${timeOf(after)}, ${after.id}::uuid)`
+    after === null ? sql`` : sql`and (created_at, id) < (${timeOf(after.at)}, ${after.id}::uuid)`
   return db.one(
     ChosenIds,
     sql`
@@ -169,7 +166,7 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
     ListedProduct,
     sql`
     select ${columns}, ${images}, ${variants},
-           (extract(epoch from created_at) * 1000000)::bigint as at
+           ${microsecondsOf(sql`created_at`)} as at
       from (select sized.*, sum(sized.bytes) over (order by sized.place) - sized.bytes
                             as bytes_before
               from (select p.*, wanted.place,

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
-import { readCursor } from '../../kernel/cursor.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
+import { readPlace } from './list-place.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
 import {
   type FullProduct,
@@ -48,7 +48,7 @@ function readProductPage(query: unknown): catalog.ProductPage | null {
   const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
   if (!isPaged) return null
   const page = readPage(query)
-  const after = readCursor(page.after)
+  const after = readPlace(page.after)
   if (after === null && page.after !== undefined) throw new ApiError('invalid_query')
   return { ...page, after }
 }

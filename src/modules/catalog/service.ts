@@ -1,13 +1,13 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { type ListPlace, writeCursor } from '../../kernel/cursor.ts'
 import { LIST, type Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
 import type { Finding } from '../claims/schema.ts'
 import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
+import { type ListPlace, writePlace } from './list-place.ts'
 import { listSaleVariants } from './public-queries.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
@@ -139,7 +139,7 @@ export async function list(
     ...(total > bounds.countMax && { total_is_estimate: true as const }),
     limit: isWhole && !isCut ? shown.length : pageLimit,
     offset: wanted.offset,
-    ...(hasMore && last !== undefined && { next_after: writeCursor(last) }),
+    ...(hasMore && last !== undefined && { next_after: writePlace(last) }),
   }
 }
 

@@ -90,7 +90,7 @@ async function walkOn(db: TenantDb, { clock, step }: ReturnType<typeof openVerif
   await step()
 }
 
-/** Writes to the ledger as nobody may: as a superuser without triggers. */
+/** Writes to the ledger as no login role may: as a superuser without triggers. */
 async function tamper({ tenant }: TenantDb, act: string, ...values: unknown[]) {
   await superuser.query('begin')
   await superuser.query('set local session_replication_role = replica')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Filters, list } from '../../../src/modules/customers/service.ts'
 import { openTestDatabase } from '../../harness/database.ts'
-import { BIG, MANY, openPagesRead } from '../../harness/pages-read.ts'
+import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
 
 /** A search of the five ways looks a thousand customers up, and no more in a bigger store. */
 const SEARCH_MAX = 5_000

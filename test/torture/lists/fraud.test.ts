@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import type { BanFilters, DecisionFilters } from '../../../src/modules/fraud/queries.ts'
 import { list, listDecisions } from '../../../src/modules/fraud/service.ts'
 import { openTestDatabase } from '../../harness/database.ts'
-import { BIG, MANY, openPagesRead } from '../../harness/pages-read.ts'
+import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
 
 const page = { limit: 25, offset: 0 }
 const ORDER = '00000000-0000-4000-8000-000000000007'

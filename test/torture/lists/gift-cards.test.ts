@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import { GIFT_CARD_STATUSES } from '../../../src/modules/gift-cards/schema.ts'
 import { list, listTransactions } from '../../../src/modules/gift-cards/service.ts'
 import { openTestDatabase } from '../../harness/database.ts'
-import { BIG, MANY, openPagesRead } from '../../harness/pages-read.ts'
+import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
 
 const page = { limit: 25, offset: 0 }
 const CARD = '00000000-0000-4000-8000-000000000007'

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import { COUPON_STATUSES } from '../../../src/modules/marketing/schema.ts'
 import { list, listCodes, listRedemptions } from '../../../src/modules/marketing/service.ts'
 import { openTestDatabase } from '../../harness/database.ts'
-import { BIG, MANY, openPagesRead } from '../../harness/pages-read.ts'
+import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
 
 const page = { limit: 25, offset: 0 }
 const COUPON = '00000000-0000-4000-8000-000000000007'

@@ -2,7 +2,7 @@ import { test } from 'node:test'
 import { list, listHeldForReview } from '../../../src/modules/orders/read.ts'
 import type { OrderFilters } from '../../../src/modules/orders/read-queries.ts'
 import { openTestDatabase } from '../../harness/database.ts'
-import { BIG, MANY, openPagesRead } from '../../harness/pages-read.ts'
+import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
 
 const page = { limit: 25, offset: 0 }
 

@@ -3,7 +3,7 @@ import { listDiscrepancies } from '../../../src/modules/payments/queries.ts'
 import { listCharges } from '../../../src/modules/payments/simulated-queries.ts'
 import { listUnsettled } from '../../../src/modules/payments/unsettled.ts'
 import { openTestDatabase } from '../../harness/database.ts'
-import { BIG, MANY, openPagesRead } from '../../harness/pages-read.ts'
+import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
 
 const page = { limit: 25, offset: 0 }
 

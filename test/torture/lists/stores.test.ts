@@ -3,7 +3,7 @@ import type { Db } from '../../../src/db/database.ts'
 import type { Page } from '../../../src/kernel/page.ts'
 import { listStores, type StoreFilters } from '../../../src/modules/stores/queries.ts'
 import * as audit from '../../../src/platform/audit.ts'
-import { MANY, openListPlans } from '../../harness/list-plan.ts'
+import { MANY, openListPlans } from '../../harness/list-pages.ts'
 
 const DEEP = { limit: 10, offset: MANY - 5 }
 
@@ -15,7 +15,7 @@ test('a page of the audit log reads few pages, by every filter and however deep'
       select ref, case when n <= 5 then 'owner:rare' else 'system' end,
              case when n <= 6 then 'rare' else 'often' end, 'store',
              timestamptz '2026-01-01' + n * interval '1 s'
-        from (values ('acme', ${MANY}), ('globex', 3)) as store (ref, entries),
+        from (values ('big', ${MANY}), ('globex', 3)) as store (ref, entries),
              generate_series(1, entries) n`)
   })
   const ofStore = async (db: Db, filters: audit.AuditFilters, page: Page) => ({
@@ -28,7 +28,7 @@ test('a page of the audit log reads few pages, by every filter and however deep'
     ['fd_app', ofStore, 1],
     ['fd_operator', ofAll, 2],
   ] as const) {
-    await lists.as(role)
+    lists.as(role)
     await lists.reads(list, {}, { expected: 10 })
     await lists.reads(list, {}, { expected: stores === 1 ? 5 : 8, page: DEEP, pagesMax: 700 })
     await lists.reads(list, { action: 'often' }, { expected: 10 })
@@ -54,7 +54,7 @@ test('a page of all stores reads few pages, by every filter and however deep', a
   const list = async (db: Db, filters: StoreFilters, page: Page) => ({
     rows: (await listStores(db, filters, page)).stores,
   })
-  await lists.as('fd_operator')
+  lists.as('fd_operator')
   await lists.reads(list, {}, { expected: 10 })
   await lists.reads(list, {}, { expected: 5, page: DEEP, pagesMax: 600 })
   await lists.reads(list, { status: 'draft' }, { expected: 10 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listDeliveries } from '../../../src/modules/webhooks/queries.ts'
-import { MANY, openListPlans } from '../../harness/list-plan.ts'
+import { MANY, openListPlans } from '../../harness/list-pages.ts'
 
 const [BUSY, QUIET, NONE] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`)
 
@@ -9,14 +9,14 @@ test('a page of deliveries reads few pages, by every filter and however deep', a
   const lists = await openListPlans(t, async (admin) => {
     await admin.query(`
       insert into webhook_events (tenant_ref, type, payload, created_at, sequence)
-      select 'acme', case when n % 1000 = 0 then 'rare' else 'often' end, '{}',
+      select 'big', case when n % 1000 = 0 then 'rare' else 'often' end, '{}',
              timestamptz '2026-01-01' + n * interval '1 s', n
         from generate_series(1, ${MANY}) n`)
     await admin.query(`
       insert into webhook_deliveries (tenant_ref, event_id, subscription_id, event_type,
                                       endpoint_url, status, next_retry_at, delivered_at,
                                       dead_lettered_at, created_at)
-      select 'acme', id, case when sequence < 10 then '${QUIET}' else '${BUSY}' end::uuid, type,
+      select 'big', id, case when sequence < 10 then '${QUIET}' else '${BUSY}' end::uuid, type,
              'https://x.example/', status, case when status = 'pending' then now() end,
              case when status = 'delivered' then now() end,
              case when status = 'dead_lettered' then now() end, created_at
@@ -26,19 +26,18 @@ test('a page of deliveries reads few pages, by every filter and however deep', a
     await admin.query(`
       insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
                                  attempt_count, ladder_from)
-      select 'acme', id, subscription_id, event_id, now(), 0, 0
+      select 'big', id, subscription_id, event_id, now(), 0, 0
         from webhook_deliveries
        where status = 'pending' and created_at < '2026-01-01 00:00:04'`)
     await admin.query(`
       insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id,
                                  deliveries)
-      select 'acme', gen_random_uuid(), 0, now(), subscription_id, array[id]
+      select 'big', gen_random_uuid(), 0, now(), subscription_id, array[id]
         from webhook_deliveries where created_at = '2026-01-01 00:00:04'`)
     await admin.query(`
       update webhook_events set payload = null, data = '{}', created_at = null, sequence = null
        where sequence = 5`)
   })
-  await lists.as('fd_app')
   await lists.reads(listDeliveries, {}, { expected: 10 })
   const deep = { limit: 10, offset: MANY - 5 }
   await lists.reads(listDeliveries, {}, { expected: 5, page: deep, pagesMax: 400 })

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readCursor, writeCursor } from '../../src/kernel/cursor.ts'
+import { readPlace, writePlace } from '../../../src/modules/catalog/list-place.ts'
 
 const ID = '0190a0b0-0000-7000-8000-000000000001'
 
-describe('a cursor', () => {
-  test('reads as the place that was written, and needs no escape in an address', () => {
+describe('a place in a list of products', () => {
+  test('reads as it was written, and needs no escape in an address', () => {
     for (const at of [0, 1, 1_700_000_000_123_456, Number.MAX_SAFE_INTEGER]) {
-      const text = writeCursor({ at, id: ID })
+      const text = writePlace({ at, id: ID })
       assert.equal(encodeURIComponent(text), text)
-      assert.deepEqual(readCursor(text), { at, id: ID })
+      assert.deepEqual(readPlace(text), { at, id: ID })
     }
   })
 
@@ -28,6 +28,6 @@ describe('a cursor', () => {
       [2 ** 60, ID],
     ]
     const texts = [undefined, '', 'x', '%', '=', 'a'.repeat(10_000), ...wrong.map(encode)]
-    for (const text of texts) assert.equal(readCursor(text), null, text)
+    for (const text of texts) assert.equal(readPlace(text), null, text)
   })
 })

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { prepareValue } from 'pg/lib/utils.js'
 import type { Static, TSchema } from 'typebox'
 import { Db } from '../../src/db/database.ts'
-import { prepare, type Sql } from '../../src/db/sql.ts'
+import { prepare, type Runner, type Sql } from '../../src/db/sql.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import type { TestDatabase } from './database.ts'
+import type { Page } from '../../src/kernel/page.ts'
+import { openTestDatabase, type TestDatabase } from './database.ts'
 
 /** The store that the tests of lists fill: many rows, so that a walk over all of them is seen. */
 export const BIG = 'big'
 export const MANY = 20_000
+
+type ReaderRole = 'fd_app' | 'fd_operator'
 
 /** Far below the pages of many rows, and enough for a page of a list with everything joined to it. */
 const PAGES_MAX = 400
@@ -31,32 +35,83 @@ export type ReadPages = (
  * The count of a list with more than ten thousand rows is exempt: it reads ten thousand, whatever
  * the store has.
  */
-export async function openPagesRead(database: TestDatabase): Promise<ReadPages> {
+export async function openPagesRead(
+  database: TestDatabase,
+  role: ReaderRole = 'fd_app',
+): Promise<ReadPages> {
   const admin = await database.openAdmin()
-  const store = database.open('fd_app').tenant(BIG)
+  const logins = database.open(role)
+  const runner = role === 'fd_app' ? logins.tenant(BIG) : logins.global
   return async (what, read, atMost = PAGES_MAX) => {
     await read(
-      new CheckingDb(store, async (query) => {
-        const { pages, isFull, plan } = await explain(admin, query)
+      new CheckingDb(runner, async (query) => {
+        const { pages, isFull, plan } = await explain(admin, role, query)
         assert.ok(isFull || pages <= atMost, `${what}: ${pages} pages\n${plan}`)
       }),
     )
   }
 }
 
+type ReadList<F> = (db: Db, filters: F, page: Page) => Promise<{ rows: unknown[] }>
+
+interface Expectation {
+  /** How many rows the page has. */
+  expected: number
+  page?: Page
+  pagesMax?: number
+}
+
+/** Opens a database with the rows of `seed` in the big store, and functions that read its lists. */
+export async function openListPlans(t: TestContext, seed: (admin: pg.Client) => Promise<void>) {
+  const database = await openTestDatabase(t)
+  const admin = await database.openAdmin()
+  await admin.query(`insert into stores (tenant_ref, display_name) values ($1, 'Big')`, [BIG])
+  // Without triggers: no list reads what they write, and they take minutes for so many rows.
+  await admin.query('set session_replication_role = replica')
+  await seed(admin)
+  await admin.query('reset session_replication_role')
+  await admin.query('vacuum analyze')
+  const readers = {
+    fd_app: await openPagesRead(database),
+    fd_operator: await openPagesRead(database, 'fd_operator'),
+  }
+  let role: ReaderRole = 'fd_app'
+  return {
+    admin,
+    /** Reads as another login role from here on. */
+    as(other: ReaderRole) {
+      role = other
+    },
+    /** Asserts how many rows a page has, and that each statement reads few pages. */
+    async reads<F>(
+      list: ReadList<F>,
+      filters: F,
+      { expected, page = FIRST, pagesMax }: Expectation,
+    ) {
+      const what = `${JSON.stringify(filters)} ${JSON.stringify(page)}`
+      const read = async (db: Db) => {
+        assert.equal((await list(db, filters, page)).rows.length, expected, what)
+      }
+      await readers[role](what, read, pagesMax)
+    },
+  }
+}
+
+const FIRST = { limit: 10, offset: 0 }
+
 class CheckingDb extends Db {
-  readonly #store: Db
+  readonly #runner: Runner
   readonly #check: (query: pg.QueryConfig) => Promise<void>
-  constructor(store: Db, check: (query: pg.QueryConfig) => Promise<void>) {
-    super(store.tenant, systemClock, () => assert.fail('every statement goes through many()'))
-    this.#store = store
+  constructor(runner: Runner, check: (query: pg.QueryConfig) => Promise<void>) {
+    super(BIG, systemClock, () => assert.fail('every statement goes through many()'))
+    this.#runner = runner
     this.#check = check
   }
 
   override async many<S extends TSchema>(shape: S, query: Sql): Promise<Static<S>[]> {
     const prepared = prepare(query)
     if (!prepared.text.startsWith('explain')) await this.#check(prepared)
-    return this.#store.many(shape, query)
+    return this.#runner.many(shape, query)
   }
 }
 
@@ -71,9 +126,9 @@ interface Plan {
   Plans?: Plan[]
 }
 
-async function explain(admin: pg.Client, { text, values = [] }: pg.QueryConfig) {
+async function explain(admin: pg.Client, role: ReaderRole, { text, values = [] }: pg.QueryConfig) {
   const literals = values.map((value) => literalOf(prepareValue(value)))
-  await admin.query('begin; set local role fd_app')
+  await admin.query(`begin; set local role ${role}`)
   try {
     await admin.query(`select set_config('app.tenant', $1, true)`, [BIG])
     await admin.query(`prepare listed as ${text}`)
