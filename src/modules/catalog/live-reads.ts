@@ -2,7 +2,7 @@ import type { Database, Db } from '../../db/database.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
-import { writePlace } from './list-place.ts'
+import { writePlace } from './list-schema.ts'
 import type { ProductFragments } from './product-fragments.ts'
 import { type AssetBase, toStorefrontProduct } from './product-json.ts'
 import {

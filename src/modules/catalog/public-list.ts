@@ -1,6 +1,6 @@
 import { clamp } from '../../kernel/page.ts'
 import { readText } from '../../kernel/query.ts'
-import { type ListPlace, readPlace, writePlace } from './list-place.ts'
+import { type ListPlace, readPlace, writePlace } from './list-schema.ts'
 import type { LoadedFragments, ProductFragments, ProductVersion } from './product-fragments.ts'
 import type { PageRange } from './public-queries.ts'
 

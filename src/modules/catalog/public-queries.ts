@@ -5,7 +5,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
-import type { ListPlace } from './list-place.ts'
+import type { ListPlace } from './list-schema.ts'
 import { PublicProduct, SaleVariant, SitemapProduct, StorefrontCollection } from './schema.ts'
 
 /** The public members of the product `p`, as one JSON value. */

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
-import type { ListPlace } from './list-place.ts'
+import type { ListPlace } from './list-schema.ts'
 import { FullProduct, ProductRow, type ProductStatus, type StoredImage, Variant } from './schema.ts'
 
 const columns = sql`id, tenant_ref, slug, name, description, status, is_subscription,

@@ -6,7 +6,7 @@ import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
-import { readPlace } from './list-place.ts'
+import { readPlace } from './list-schema.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
 import {
   type FullProduct,

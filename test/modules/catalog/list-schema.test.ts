@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readPlace, writePlace } from '../../../src/modules/catalog/list-place.ts'
+import { readPlace, writePlace } from '../../../src/modules/catalog/list-schema.ts'
 
 const ID = '0190a0b0-0000-7000-8000-000000000001'
 
