@@ -112,7 +112,11 @@ export async function erase(
   return resume(deps, db, await begin(deps, db, { actor, claim }, customer_ref))
 }
 
-/** Writes the tombstones first, so that no later order restores the customer. */
+/**
+ * Writes the tombstones first, so that no later order restores the customer. What a reference alone
+ * names is erased at once too: later the same reference may name what a returning customer has since
+ * got.
+ */
 function begin(
   { customersKey: key }: ErasureDeps,
   db: TenantDb,
@@ -128,8 +132,26 @@ function begin(
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
     await queries.insertErasure(tx, { id, ...subject, pseudonym, actor: actor.name })
     await Promise.all(refs.map((each) => customers.erase(tx, key, each)))
+    await eraseAccounts(tx, subject, pseudonym)
+    await eraseAnswers(tx, subject, erasedPerson(key, tx.tenant, subject))
     return idempotency.advance(tx, claim, ORDERS_BEGUN, id)
   })
+}
+
+/** Erases what names the customer and no order. Takes locks in the order of a checkout. */
+async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudonym: string) {
+  for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
+    await emit(tx, { type: 'commerce.subscription.cancelled.v1', data: { subscription } })
+  }
+  await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
+  await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
+  await pricing.eraseCustomer(tx, customer_ref)
+}
+
+/** Erases the person from the stored answers that name no order. */
+function eraseAnswers(tx: Tx, { emails }: Subject, person: ErasedPerson) {
+  const personalTexts = [...person.pseudonyms.keys(), ...emails].map((each) => JSON.stringify(each))
+  return rewriteAnswersWith(tx, personalTexts, (body) => erasePerson(body, person))
 }
 
 const busy = () =>
@@ -155,11 +177,11 @@ export async function resume(
     )
   }
   while (claim.recoveryPoint === ORDERS_DONE) {
-    claim = await db.transaction('privacy: erase events', (tx) => eraseEvents(tx, claim, person))
+    claim = await db.transaction('privacy: erase events', (tx) =>
+      eraseEvents(tx, claim, erasure, person),
+    )
   }
-  return db.transaction('privacy: finish erasure', (tx) =>
-    finish(tx, claim, { erasure, subject, person }),
-  )
+  return db.transaction('privacy: finish erasure', (tx) => finish(tx, claim, erasure, person))
 }
 
 function readSubject({ customer_ref, guest_refs, emails }: ErasureRow): Subject {
@@ -191,6 +213,7 @@ async function eraseOrders(
   if (order_ids.length > 0) {
     await marketing.eraseOrders(tx, order_ids, renamed)
     await payments.eraseOrders(tx, order_ids)
+    await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
     await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => erasePerson(body, person))
     await queries.countErased(tx, erasure.id, order_ids.length)
   }
@@ -198,38 +221,34 @@ async function eraseOrders(
   return idempotency.advance(tx, claim, isLast ? ORDERS_DONE : ORDERS_BEGUN)
 }
 
-async function eraseEvents(tx: Tx, claim: idempotency.WonClaim, person: ErasedPerson) {
+/** Erases the person from a batch of events that are about no order, as those of a subscription. */
+async function eraseEvents(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  { created_at }: ErasureRow,
+  { pseudonyms }: ErasedPerson,
+): Promise<idempotency.WonClaim> {
   let left = BATCH_ROWS
-  for (const each of person.pseudonyms.keys()) {
-    if (left > 0) left -= await webhooks.eraseSome(tx, each, left)
+  for (const each of pseudonyms.keys()) {
+    if (left > 0) left -= await webhooks.eraseSome(tx, each, { before: created_at, limit: left })
   }
   return idempotency.advance(tx, claim, left > 0 ? EVENTS_DONE : ORDERS_DONE)
 }
 
-/** Erases the rest in one transaction, since it is little. Takes locks in the order of a checkout. */
+/** Ends an erasure. Exports that were made meanwhile show what was not erased yet, so they go. */
 async function finish(
   tx: Tx,
   claim: idempotency.WonClaim,
-  { erasure, subject, person }: { erasure: ErasureRow; subject: Subject; person: ErasedPerson },
+  { id, pseudonym, guest_refs, actor: name }: ErasureRow,
+  { pseudonyms }: ErasedPerson,
 ): Promise<idempotency.StoredAnswer> {
-  const { customer_ref, emails } = subject
-  const { pseudonym, id } = erasure
-  for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
-    await emit(tx, { type: 'commerce.subscription.cancelled.v1', data: { subscription } })
-  }
-  await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
-  await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
-  await pricing.eraseCustomer(tx, customer_ref)
-  const refs = [...person.pseudonyms.keys()]
-  await queries.deleteExportsOf(tx, refs)
-  const personalTexts = [...refs, ...emails].map((each) => JSON.stringify(each))
-  await rewriteAnswersWith(tx, personalTexts, (body) => erasePerson(body, person))
+  await queries.deleteExportsOf(tx, [...pseudonyms.keys()])
   const done = await queries.finishErasure(tx, id)
-  const actor = { name: erasure.actor, correlationId: claim.correlationId ?? null }
+  const actor = { name, correlationId: claim.correlationId ?? null }
   await audit.record(tx, actor, {
     action: 'privacy.erased',
     entity: `customer:${pseudonym}`,
-    after: { orders: done.orders, guests: subject.guest_refs.length },
+    after: { orders: done.orders, guests: guest_refs.length },
   })
   const body = JSON.stringify({ erasure: { id, pseudonym, orders: done.orders } })
   return idempotency.finish(tx, claim, 200, body)

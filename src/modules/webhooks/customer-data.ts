@@ -6,12 +6,30 @@ import { lockContents } from './queries.ts'
 /** A customer's data in events, for the privacy export and for erasure. */
 
 /**
- * Erases a customer's data from at most `limit` events. An event with a pending delivery is delivered
- * first, and the worker erases it afterwards. Answers the number of events; 0 when none is left.
+ * Erases a customer's data from the events of erased orders. An event with a pending delivery is
+ * delivered first, and the worker erases it afterwards.
  */
-export async function eraseSome(tx: Tx, customer_ref: string, limit: number): Promise<number> {
+export async function eraseOrders(
+  tx: Tx,
+  customer_refs: readonly string[],
+  order_ids: readonly string[],
+): Promise<void> {
   await lockContents(tx)
-  const requested = await queries.requestErasure(tx, customer_ref, limit)
+  const requested = await queries.requestErasureOfOrders(tx, customer_refs, order_ids)
+  if (requested > 0) await eraseRequested(tx)
+}
+
+/**
+ * Erases a customer's data from at most `limit` events that are about no order. Answers the number of
+ * events; 0 when none is left.
+ */
+export async function eraseSome(
+  tx: Tx,
+  customer_ref: string,
+  which: { before: string; limit: number },
+): Promise<number> {
+  await lockContents(tx)
+  const requested = await queries.requestErasure(tx, customer_ref, which)
   if (requested > 0) await eraseRequested(tx)
   return requested
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as orders from '../../../src/modules/orders/customer-data.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   addVariant,
@@ -14,7 +15,7 @@ import {
   openShop,
   preview,
 } from '../checkout/setup.ts'
-import { freshKey, giveCredit } from './setup.ts'
+import { freshKey, giveCredit, issueCard } from './setup.ts'
 
 const ERASE = '/v1/my/privacy/erase'
 
@@ -175,6 +176,52 @@ test('an erasure', async (t) => {
       }),
     )
     assert.deepEqual(order_ids, [before.id])
+  })
+
+  await t.test('leaves to a customer who comes back what they get while it runs', async () => {
+    const customer_ref = 'back'
+    await enable(merchant, 'gift_cards')
+    await giveCredit(merchant, customer_ref, 300)
+    const { id } = await buy({ customer_ref })
+    // Holds the erasure up between its steps.
+    await superuser.query('begin')
+    await superuser.query('select from orders where id = $1 for update', [id])
+    const erasing = erase(customer_ref)
+    const watcher = await openSuperuser(t, app.database)
+    await until('the erasure waits for the order', async () => {
+      const { rows } = await watcher.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update orders%'`,
+      )
+      return rows.length > 0
+    })
+    await giveCredit(merchant, customer_ref, 1_000)
+    await issueCard(merchant, 500, { customer_ref })
+    const again = await buy({ customer_ref, subscribe: true }, { variant: monthly })
+    await superuser.query('commit')
+    assert.equal((await erasing).status, 200)
+    while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
+    const first = async (text: string) => (await superuser.query(text, [customer_ref])).rows
+    assert.deepEqual(
+      await first(
+        'select balance_cents::int as cents from store_credit_accounts where customer_ref = $1',
+      ),
+      [{ cents: 1_000 }],
+    )
+    assert.equal((await first('select from gift_cards where customer_ref = $1')).length, 1)
+    assert.deepEqual(await first('select status from subscriptions where customer_ref = $1'), [
+      { status: 'active' },
+    ])
+    const events = await first(
+      'select type, order_id, erased_at from webhook_events where customer_ref = $1',
+    )
+    assert.ok(events.some(({ order_id }) => order_id === again.id))
+    assert.ok(!events.some(({ order_id }) => order_id === id))
+    assert.deepEqual(
+      events.filter(({ erased_at }) => erased_at !== null),
+      [],
+    )
+    const { order } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    assert.match(order.customer_ref, /^erased:/)
   })
 
   await t.test('does not touch another person who once used the same address', async () => {
