@@ -46,6 +46,9 @@ export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError
 export const quotable = (segment: string): string =>
   /^([a-z_]{1,40}\d?|\d{1,5})$/i.test(segment) ? segment : '*'
 
+/** How long a caller waits after a failure on our side, where the failure itself does not say. */
+const RETRY_SECONDS = '2'
+
 type Issue = NonNullable<FastifyError['validation']>[number]
 
 const FORMATS: Record<string, string> = {
@@ -91,8 +94,22 @@ function validationError(error: FastifyError): ApiError {
   return new ApiError('invalid_body', { body: { issues }, cause: error })
 }
 
-export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError) {
-  const { plane } = request.routeOptions.config
+/** What a caller of a keyed route must know: a new key could be a second order or refund. */
+const SAME_KEY =
+  'Something went wrong on our side, and the request may have been carried out. Try again with the same Idempotency-Key.'
+
+/** A failure on our side says when to try again, and on keyed routes that the key must stay the same. */
+function withRetry(error: ApiError, isKeyed: boolean): ApiError {
+  if (error.status !== 503) return error
+  const { code, body, kind } = error
+  const message = isKeyed && code === 'service_unavailable' ? SAME_KEY : error.message
+  const headers = { 'retry-after': RETRY_SECONDS, ...error.headers }
+  return new ApiError(code, { message, headers, body, ...(kind && { kind }), cause: error.cause })
+}
+
+export function sendError(request: FastifyRequest, reply: FastifyReply, thrown: ApiError) {
+  const { plane, idempotent } = request.routeOptions.config
+  const error = withRetry(thrown, idempotent ?? false)
   const correlationId = showsCorrelation(error.status, plane) ? request.id : undefined
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply

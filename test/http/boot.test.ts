@@ -129,6 +129,23 @@ describe('any error that a handler throws is 503, and only the log has its cause
     ])
   })
 
+  test('says when to try again, and on a route with a key that the key must stay the same', async (t) => {
+    const fail = async () => {
+      throw new Error('a slip')
+    }
+    const { url } = await openBareServer(t, async (app) => {
+      const schema = { response: { 200: Ok } }
+      app.post('/plain', { schema }, fail)
+      app.post('/keyed', { schema, config: { idempotent: true } }, fail)
+    })
+    const sameKey = async (path: string) => {
+      const answer = await fetch(url + path, { method: 'POST' })
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '2'])
+      return (await answer.text()).includes('with the same Idempotency-Key')
+    }
+    assert.deepEqual([await sameKey('/plain'), await sameKey('/keyed')], [false, true])
+  })
+
   test('a response that does not match its shape', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Strict = Type.Object({ name: Type.String() })

@@ -1,6 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { closedReply, replyOf, unknownOf } from '../operations/replies.ts'
@@ -9,6 +8,7 @@ import { defineOperation, type Reach, type Replies } from '../operations/service
 import { beginPlan, endPlan, getPlan, type Plan } from '../order-changes/plan.ts'
 import { chargeOf, closeAttempt, gatewayOf } from '../order-changes/settle-refund-money.ts'
 import { actorOf, auditOrder } from '../orders/actor.ts'
+import { declinedPayment } from '../orders/declined.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -17,7 +17,7 @@ import * as attempts from '../payments/attempts.ts'
 import { isPartialPayment, resultOfLookup } from '../payments/gateway.ts'
 import type { Lookup } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
-import { declineOf, settleOrder } from './settle-money.ts'
+import { settleOrder } from './settle-money.ts'
 
 /**
  * Releases a held order. An order that was paid before returns to its status. An order whose
@@ -185,6 +185,5 @@ async function stayHeld(
       data: { reason: result?.reason ?? null },
     }),
   ])
-  const body = { decline: declineOf(result), order: briefOf(locked) }
-  return idempotency.refuse(tx, claim, new ApiError('payment_declined', { body }))
+  return idempotency.refuse(tx, claim, declinedPayment(result, locked))
 }

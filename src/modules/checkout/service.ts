@@ -189,6 +189,14 @@ async function priceLines(
   return { ...price({ ...input, ...tax }), taxed: { question, tax } }
 }
 
+/** The member of the request that is beyond a limit of an order. */
+const LIMITED_MEMBERS: Record<PriceLimitError['limit'], string> = {
+  line_quantity: 'items',
+  shipping: 'shipping',
+  tax: 'tax',
+  order_total: 'items',
+}
+
 /** Prices lines. A sum above the limits of an order is the caller's mistake, and is refused. */
 function price<L extends PriceLine>(input: PriceInput<L>) {
   try {
@@ -199,7 +207,7 @@ function price<L extends PriceLine>(input: PriceInput<L>) {
       error.limit === 'line_quantity'
         ? 'must have at most 10,000 units of one variant'
         : 'must come to at most 100,000,000,000 cents'
-    throw invalidBody('items', message)
+    throw invalidBody(LIMITED_MEMBERS[error.limit], message)
   }
 }
 

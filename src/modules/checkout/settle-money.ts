@@ -10,13 +10,13 @@ import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import * as redemptions from '../marketing/redemptions.ts'
+import { declinedPayment } from '../orders/declined.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import { settled, writeSettled } from '../orders/place.ts'
 import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
@@ -270,12 +270,5 @@ const declinedResult = (result: GatewayResult): GatewayResult =>
 function refusalOf(failed: Failed, order: OrderRow): ApiError {
   if (failed.kind === 'rejected')
     return new ApiError('fraud_rejected', { body: { order: briefOf(order) } })
-  const decline = declineOf(failed.kind === 'declined' ? failed.result : null)
-  return new ApiError('payment_declined', { body: { decline, order: briefOf(order) } })
+  return declinedPayment(failed.kind === 'declined' ? failed.result : null, order)
 }
-
-/** A decline as shoppers and merchants see it. */
-export const declineOf = (result: GatewayResult | null) => ({
-  reason: shownReason(result?.reason ?? null),
-  retryable: result?.retryable ?? true,
-})

@@ -221,5 +221,7 @@ function nextAttemptSeconds(ageMs: number): number {
 const unconfirmed = ({ id, order_number, status }: OrderBrief) =>
   new ApiError('payment_unconfirmed', {
     body: { order: { id, order_number, status } },
+    // The first look at an open payment is ten seconds after it began.
+    headers: { 'retry-after': '10' },
     kind: 'upstream',
   })

@@ -10,6 +10,7 @@ import type { Caller, GatewayReply } from '../operations/schema.ts'
 import { type Begun, defineOperation, type Reach, type Replies } from '../operations/service.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
+import { declinedPayment } from '../orders/declined.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -369,9 +370,7 @@ async function refuseCharge(
   const reason = shownReason(result?.reason ?? null)
   const data = { amount_cents: delta_cents, reason }
   await orders.addToTimeline(tx, order.id, { type: 'edit_declined', actor, data })
-  const decline = { reason, retryable: result?.retryable ?? true }
-  const body = { decline, order: briefOf(order) }
-  return idempotency.refuse(tx, claim, new ApiError('payment_declined', { body }))
+  return idempotency.refuse(tx, claim, declinedPayment(result, order))
 }
 
 interface Applied {

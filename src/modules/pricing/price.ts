@@ -20,7 +20,7 @@ export const ORDER_CENTS_MAX = 100_000_000_000
 
 /** Thrown for an order beyond a limit. The caller translates it into its own error code. */
 export class PriceLimitError extends Error {
-  readonly limit: 'line_quantity' | 'order_total'
+  readonly limit: 'line_quantity' | 'shipping' | 'tax' | 'order_total'
   constructor(limit: PriceLimitError['limit']) {
     super(`the order is beyond the limit of ${limit}`)
     this.name = 'PriceLimitError'
@@ -153,9 +153,9 @@ function addUp<L extends BoughtLine>(
   const { discount_cents } = coupon
   const parcel = { expedited: terms.expedited, goods_cents: subtotal_cents - discount_cents }
   const empty = lines.every(({ quantity }) => quantity === 0)
-  const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel))
+  const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel), 'shipping')
   const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
-  const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, parcel.goods_cents))
+  const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, parcel.goods_cents), 'tax')
   const missing = missingForFreeShipping(terms.shipping, parcel)
 
   const split = splitter(lines)
@@ -230,9 +230,9 @@ function lineTotal({ quantity, unit_price_cents }: BoughtLine): number {
 }
 
 /** Checks every intermediate amount, so that no sum of them can be inexact. */
-function requireInBounds(cents: number): number {
+function requireInBounds(cents: number, limit: PriceLimitError['limit'] = 'order_total'): number {
   if (!Number.isSafeInteger(cents) || cents < 0 || cents > ORDER_CENTS_MAX) {
-    throw new PriceLimitError('order_total')
+    throw new PriceLimitError(limit)
   }
   return cents
 }

@@ -230,7 +230,8 @@ test('an interrupted checkout', async (t) => {
   await t.test('never charged: 503, 409 while unknown, then 402 and nothing reserved', async () => {
     const key = randomUUID()
     const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
-    assert.equal((await checkout(app, shop, body, key)).status, 503)
+    const unknown = await checkout(app, shop, body, key)
+    assert.deepEqual([unknown.status, unknown.headers['retry-after']], [503, '10'])
     await app.expireClaims()
     const early = await checkout(app, shop, body, key)
     assert.equal(early.status, 409, 'ten seconds are not over')
@@ -242,6 +243,7 @@ test('an interrupted checkout', async (t) => {
     const answer = await checkout(app, shop, body, key)
     assert.equal(answer.status, 402, answer.text)
     assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
+    assert.match(answer.body.error.message, /No bank declined it, and it is not charged/)
     assert.equal(answer.body.order.status, 'payment_failed')
     const again = await checkout(app, shop, body, key)
     assert.equal(again.text, answer.text)

@@ -217,6 +217,18 @@ test('a checkout is refused', async (t) => {
     })
   })
 
+  await t.test('with a price of the shipping above that limit', async () => {
+    const cents = 100_000_000_001
+    const shipping = {
+      mode: 'flat',
+      flat_rate_cents: cents,
+      expedited_rate_cents: cents,
+      max_cents: cents,
+    }
+    const dear = cart(shop.variants[1_000], { shipping })
+    await refused(app, shop, dear, { status: 400, code: 'invalid_body', path: 'shipping' })
+  })
+
   await t.test('of too many units of one variant, in however many lines', async () => {
     const variant_id = shop.variants[1_000] ?? ''
     const split = (...quantities: number[]) =>

@@ -242,15 +242,15 @@ describe('bounds', () => {
         ],
       },
     ],
-    ['order_total', { tax: { rate_bps: Number.MAX_SAFE_INTEGER } }],
-    ['order_total', { tax_override: -1 }],
-    ['order_total', { tax_override: 0.5 }],
+    ['tax', { tax: { rate_bps: Number.MAX_SAFE_INTEGER } }],
+    ['tax', { tax_override: -1 }],
+    ['tax', { tax_override: 0.5 }],
     [
       'order_total',
       { lines: [line({ list_price_cents: 100_000_000_000 })], shipping: policy, expedited: true },
     ],
     [
-      'order_total',
+      'shipping',
       {
         shipping: {
           ...policy,

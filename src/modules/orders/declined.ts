@@ -1,0 +1,21 @@
+import { ApiError } from '../../errors.ts'
+import { shownReason } from '../payments/response-codes.ts'
+import type { GatewayResult } from '../payments/schema.ts'
+import type { OrderRow } from './schema.ts'
+import { briefOf } from './show.ts'
+
+const NOT_PROCESSED =
+  'The payment could not be processed. No bank declined it, and it is not charged. Try again.'
+
+/** A payment that was refused, for its caller. The result is null where the gateway has no record. */
+export function declinedPayment(result: GatewayResult | null, order: OrderRow): ApiError {
+  const decline = {
+    reason: shownReason(result?.reason ?? null),
+    retryable: result?.retryable ?? true,
+  }
+  const isOfBank = decline.reason !== 'processing_error'
+  return new ApiError('payment_declined', {
+    body: { decline, order: briefOf(order) },
+    ...(!isOfBank && { message: NOT_PROCESSED }),
+  })
+}
