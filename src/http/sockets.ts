@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { ApiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import type { App } from './route.ts'
 
@@ -110,14 +111,58 @@ function answerExpectation(_request: IncomingMessage, response: ServerResponse):
   response.writeHead(error.status, headersOf(body)).end(body)
 }
 
+/** How often a closing server looks for connections that have become idle. */
+const LOOK_MS = 50
+
 /**
- * Closes every connection `drainMs` after a close began. Idle ones end by themselves, but Node no
+ * How long a closing server goes on accepting connections, while requests still arrive. Node accepts one
+ * connection between other work, so that a hundred at once take a busy process more than a second.
+ */
+const ACCEPT_MS = 3_000
+
+/**
+ * Makes a close answer what was sent before it. Requests that the system has received and the server
+ * has not read yet would be reset, and a page that is being rendered could not ask the platform any
+ * more. So the server goes on listening until it is quiet; each answer tells the client to use another
+ * connection. Connections are closed as they become idle, and all of them after `drainMs`: Node no
  * longer checks for slow clients then, and one of them could delay the close for ever.
  */
 export function drainOnClose(app: App, drainMs: number): void {
-  let timer: NodeJS.Timeout | undefined
+  const timers: NodeJS.Timeout[] = []
+  const quiet = watchQuiet(app.server)
   app.addHook('preClose', async () => {
-    timer = setTimeout(() => app.server.closeAllConnections(), drainMs).unref()
+    timers.push(setTimeout(() => app.server.closeAllConnections(), drainMs).unref())
+    await quiet()
+    timers.push(setInterval(() => app.server.closeIdleConnections(), LOOK_MS).unref())
   })
-  app.addHook('onClose', async () => clearTimeout(timer))
+  app.addHook('onClose', async () => timers.forEach(clearTimeout))
+}
+
+/**
+ * Counts the running requests of a server. The answer waits until there are none and none has arrived for
+ * a moment, and not longer than ACCEPT_MS.
+ */
+function watchQuiet(server: Server): () => Promise<void> {
+  let running = 0
+  let arrived = 0
+  const end = () => {
+    running--
+  }
+  server.on('connection', () => {
+    arrived++
+  })
+  server.on('request', (_request, response) => {
+    running++
+    response.once('close', end)
+  })
+  return async () => {
+    const until = performance.now() + ACCEPT_MS
+    let before = -1
+    while ((running > 0 || arrived > before) && server.listening && performance.now() < until) {
+      before = arrived
+      await sleep(LOOK_MS)
+      // A busy process has not looked for connections yet when the time is over.
+      await turn()
+    }
+  }
 }

@@ -5,6 +5,7 @@ import { keepsConnectionUsable } from '../db/constraints.ts'
 import type { GlobalDb } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
+import { batchHits } from './hit-batches.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
@@ -25,7 +26,7 @@ const MARGIN_MS = 50
 /** Rows that one statement deletes, so that no hit waits long for its locks. */
 const DELETE_MAX = 1_000
 
-const Counter = Type.Object({ hits: Type.Integer() })
+const Counter = Type.Object({ bucket: Type.String(), hits: Type.Integer() })
 
 /** Opens counters in PostgreSQL. The login needs the rights of `fd_app`. */
 export function openPostgresStore(options: StoreOptions): LimitStore {
@@ -37,19 +38,24 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
     connectTimeoutMs: deadlineMs,
     ...(onError && { onError }),
   })
-  const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
+  const runnerUntil = (until: number) => new Runner((query) => sendInTime(pool, query, until))
+  const db = new Runner((query) => sendInTime(pool, query, performance.now() + deadlineMs))
+  const count = batchHits((hits, until) => countHits(runnerUntil(until), hits), deadlineMs)
   return {
-    hit: (bucket, weight = 1) => countHit(db, [bucket].flat(), weight),
+    hit: (bucket, weight = 1) => count({ buckets: [bucket].flat().map(storable), weight }),
     unhit: async (bucket) => {
       await db.run(
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
       )
     },
-    peek: (bucket) => countHits(db, bucket),
+    peek: (bucket) => readHits(db, bucket),
     ping: async () => void (await db.run(sql`select from limit_counters limit 1`)),
     close: () => pool.end(),
   }
 }
+
+/** PostgreSQL stores no NUL, and one in a bucket's name would fail the hits of other callers, too. */
+const storable = (bucket: string): string => bucket.replaceAll('\0', '\uFFFD')
 
 /** Deletes counters whose window ended more than an hour ago, some at a time. Answers how many. */
 export function deleteOldCounters(db: GlobalDb): Promise<number> {
@@ -65,26 +71,29 @@ export function deleteOldCounters(db: GlobalDb): Promise<number> {
 /**
  * Adds hits to all buckets in one statement. They are sorted, so that two callers cannot deadlock.
  */
-async function countHit(db: Runner, buckets: readonly string[], weight: number): Promise<number> {
+async function countHits(
+  db: Runner,
+  hits: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> {
   const open = sql`c.window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`
   const counters = await db.many(
     Counter,
     sql`insert into limit_counters as c (bucket, window_start, hits)
-        select distinct bucket, ${machineTime}, ${weight}::integer
-          from unnest(${buckets}::text[]) as bucket
+        select bucket, ${machineTime}, hits
+          from unnest(${[...hits.keys()]}::text[], ${[...hits.values()]}::integer[]) as h (bucket, hits)
          order by bucket
             on conflict (bucket) do update
            set hits = case when ${open} then c.hits + excluded.hits else excluded.hits end,
                window_start = case when ${open} then c.window_start else ${machineTime} end
-     returning c.hits`,
+     returning c.bucket, c.hits`,
   )
-  return Math.max(0, ...counters.map(({ hits }) => hits))
+  return new Map(counters.map((each) => [each.bucket, each.hits]))
 }
 
-async function countHits(db: Runner, bucket: string): Promise<number> {
+async function readHits(db: Runner, bucket: string): Promise<number> {
   const counter = await db.maybe(
     Counter,
-    sql`select hits
+    sql`select bucket, hits
           from limit_counters
          where bucket = ${bucket}
            and window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`,
@@ -97,9 +106,8 @@ async function countHits(db: Runner, bucket: string): Promise<number> {
  * taken from that limit. The server ends an overdue statement by itself: if we only closed the
  * connection, its process would go on waiting for the lock, and each retry would add another.
  */
-async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: number) {
+async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, until: number) {
   if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
-  const until = performance.now() + deadlineMs
   const client = await pool.connect()
   const left = Math.floor(until - performance.now())
   if (left <= MARGIN_MS) {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { batchHits } from '../../src/platform/hit-batches.ts'
+
+const DEADLINE_MS = 60_000
+
+/** Counters in memory that answer when they are told to, and note each of their calls. */
+function openCounters() {
+  const totals = new Map<string, number>()
+  const calls: { size: number; end: (error?: Error) => void }[] = []
+  const count = batchHits((hits) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Map<string, number>>()
+    const end = (error?: Error) => {
+      if (error !== undefined) return reject(error)
+      for (const [bucket, by] of hits) totals.set(bucket, (totals.get(bucket) ?? 0) + by)
+      resolve(new Map([...hits.keys()].map((each) => [each, totals.get(each) ?? 0])))
+    }
+    calls.push({ size: hits.size, end })
+    return promise
+  }, DEADLINE_MS)
+  return { count, calls }
+}
+
+describe('hits at the same time', () => {
+  test('are counted by two statements, and each is answered with its own number', async () => {
+    const { count, calls } = openCounters()
+    const answers = Array.from({ length: 100 }, (_, at) =>
+      count({ buckets: ['all', `only-${at}`], weight: 1 }),
+    )
+    calls[0]?.end()
+    assert.equal(await answers[0], 1)
+    calls[1]?.end()
+    assert.deepEqual(
+      await Promise.all(answers),
+      answers.map((_, at) => at + 1),
+    )
+    assert.deepEqual(
+      calls.map(({ size }) => size),
+      [2, 100],
+    )
+  })
+
+  test('count once in a bucket that one call names twice, with their own weight', async () => {
+    const { count, calls } = openCounters()
+    const answers = [5, 7, 11].map((weight) => count({ buckets: ['a', 'a'], weight }))
+    calls[0]?.end()
+    assert.equal(await answers[0], 5)
+    calls[1]?.end()
+    assert.deepEqual(await Promise.all(answers), [5, 12, 23])
+  })
+
+  test('that fail refuse their own callers, and the next are counted', async () => {
+    const { count, calls } = openCounters()
+    const first = count({ buckets: ['a'], weight: 1 })
+    const second = count({ buckets: ['a'], weight: 1 })
+    calls[0]?.end(new Error('lost'))
+    await assert.rejects(first, /lost/)
+    calls[1]?.end()
+    assert.equal(await second, 1)
+  })
+
+  test('are refused beyond a thousand that wait', async () => {
+    const { count, calls } = openCounters()
+    const hit = { buckets: ['a'], weight: 1 }
+    const answers = Array.from({ length: 1_001 }, () => count(hit))
+    await assert.rejects(count(hit), /too many calls/)
+    calls[0]?.end()
+    await answers[0]
+    calls[1]?.end()
+    assert.equal(await answers.at(-1), 1_001)
+  })
+})
