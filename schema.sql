@@ -1700,6 +1700,7 @@ create table payment_attempts (
   lease_until timestamp with time zone,
   lease_token uuid,
   alerted_at timestamp with time zone,
+  sent_at timestamp with time zone default fd_now(),
   constraint payment_attempts_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint payment_attempts_check CHECK (((state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (closed_at IS NULL))),
   constraint payment_attempts_check1 CHECK (((state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (next_check_at IS NOT NULL))),

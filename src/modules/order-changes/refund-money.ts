@@ -10,6 +10,7 @@ import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
+import * as attempts from '../payments/attempts.ts'
 import { lineShare } from '../pricing/price.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import {
@@ -65,6 +66,7 @@ export const refundOperation = defineOperation<
     db.transaction('refund: begin', async (tx) => {
       const order = await orders.lock(tx, orderId)
       orders.requireFree(order, 'refund')
+      await requireAnswered(tx, order)
       const { charges, plan } = await planRefund(tx, order, wanted, actorOf(actor))
       const refund_id = await reserveRefund(tx, order, charges, plan)
       return { state: 'begun', claim: await reach(tx, refund_id) }
@@ -96,6 +98,15 @@ export const refundOperation = defineOperation<
   },
   orderOf: ({ order }) => briefOf(order),
 })
+
+/**
+ * Refuses a refund while the answer to another one of the order is missing. A caller that repeats
+ * that one under a new key would refund it twice.
+ */
+async function requireAnswered(tx: Tx, order: OrderRow): Promise<void> {
+  const open = await attempts.listAttempts(tx, order.id)
+  if (open.some((each) => attempts.isUnansweredRefund(tx, each))) throw orders.busy()
+}
 
 /**
  * Writes a refund to the audit log, also the part of a failed cancellation or edit that was

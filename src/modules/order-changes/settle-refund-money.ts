@@ -91,6 +91,7 @@ function beginAttempt(
     currency,
     charge_id,
     parent_txn_id: charge.txn_id,
+    isUnsent: true,
   })
 }
 

@@ -121,14 +121,18 @@ const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
-/** What may be under way at an order. The last refund is one that leaves nothing to refund. */
-export type Wait = 'payment' | 'operation' | 'refund' | 'last_refund'
+/**
+ * What may be under way at an order. The last refund is one that leaves nothing to refund; a refund
+ * is unanswered once its gateway has had the time to answer.
+ */
+export type Wait = 'payment' | 'operation' | 'refund' | 'last_refund' | 'unanswered_refund'
 
 const UNDER_WAY: Record<Wait, string> = {
   payment: 'payment_unconfirmed',
   operation: 'order_busy',
   refund: 'refund_pending',
   last_refund: 'refund_pending',
+  unanswered_refund: 'refund_pending',
 }
 
 interface Condition {
@@ -206,7 +210,7 @@ const CONDITIONS: Record<Action, Condition> = {
   },
   // Before a capture there is nothing to wait for, and nothing to refund.
   refund: {
-    after: [...ALONE, 'last_refund'],
+    after: [...ALONE, 'last_refund', 'unanswered_refund'],
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
     guards: [captured],
   },
