@@ -1136,7 +1136,7 @@ create table ledger_entries (
   ref text not null default ''::text,
   currency text not null,
   amount_cents bigint not null,
-  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text]))),
+  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text]))),
   constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
   constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
   constraint ledger_entries_position_check CHECK (("position" >= 0)),

@@ -29,6 +29,7 @@ import {
   chargeOf,
   exceeds,
   type RefundPlan,
+  requireUndisputed,
   reserveRefund,
   settleRefund,
 } from './settle-refund-money.ts'
@@ -139,6 +140,7 @@ export async function previewRefund(
 ): Promise<RefundPreview> {
   const order = await orders.get(db, orderId)
   const { charges, plan } = await planRefund(db, order, { by: 'merchant', body }, '')
+  requireUndisputed(order, charges, plan.tenders)
   const amount_cents = totalOf(plan.parts)
   const refundable_cents = orders.refundableOf(charges)
   return {

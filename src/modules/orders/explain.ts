@@ -3,7 +3,15 @@ import { findNextAttempt } from '../../platform/idempotency-due.ts'
 import { isUnansweredRefund, listAttempts } from '../payments/attempts.ts'
 import { type Attempt, REFUND_TRANSIT_MS } from '../payments/schema.ts'
 import type { Explanation } from './explain-schema.ts'
-import { factsOf, get, listCharges, listRefunds, refundableOf, underWayOf } from './service.ts'
+import {
+  factsOf,
+  get,
+  isAtRisk,
+  listCharges,
+  listRefunds,
+  refundableOf,
+  underWayOf,
+} from './service.ts'
 import { allowedActions, deriveStatus, type Wait } from './status.ts'
 
 /** The rules of the status in words, by their number. */
@@ -34,6 +42,8 @@ const REASONS: Readonly<Record<string, string>> = {
   nothing_to_recall: 'No parcel is on its way.',
   order_busy: 'An edit, a cancellation or a release is in progress. Try again in a moment.',
   refund_pending: 'A refund is in progress. See `waiting_for` for what it waits for.',
+  disputed:
+    'The card payment is disputed. Wait until the dispute is over: the bank may take the money.',
   already_refunded: 'A part was already refunded. Refund the rest instead.',
 }
 
@@ -64,7 +74,8 @@ export async function explain(
   if (attempts.some((each) => isUnansweredRefund(db, each))) underWay.push('unanswered_refund')
   const facts = factsOf(order)
   const { status, rule, payment_status, fulfillment_status } = deriveStatus(facts)
-  const { allowed, refused } = allowedActions(facts, underWay)
+  const waits: Wait[] = isAtRisk(order, charges) ? [...underWay, 'dispute'] : underWay
+  const { allowed, refused } = allowedActions(facts, waits)
   const pending_refunds = pending.map(({ refund_id, amount_cents, created_at }) => {
     return { refund_id, amount_cents, created_at }
   })
