@@ -1588,6 +1588,19 @@ grant delete, insert, select, update on outbox to fd_worker;
 grant insert, select on outbox to fd_app;
 grant select on outbox to fd_operator;
 
+create table owner_callers (
+  owner_id uuid not null,
+  caller_hash bytea not null,
+  last_at timestamp with time zone not null,
+  constraint owner_callers_caller_hash_check CHECK ((length(caller_hash) = 32)),
+  constraint owner_callers_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners(id) ON DELETE CASCADE,
+  constraint owner_callers_pkey PRIMARY KEY (owner_id, caller_hash)
+);
+alter table owner_callers owner to fd_owner;
+CREATE INDEX owner_callers_by_time ON owner_callers USING btree (last_at);
+grant delete, select on owner_callers to fd_worker;
+grant insert, select, update on owner_callers to fd_app;
+
 create table owner_sessions (
   token_hash bytea not null,
   owner_id uuid not null,
@@ -1611,16 +1624,22 @@ create table owners (
   email_verified_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint owners_email_check CHECK ((length(email) <= 254)),
-  constraint owners_email_key UNIQUE (email),
   constraint owners_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint owners_pkey PRIMARY KEY (id)
 );
 alter table owners owner to fd_owner;
-grant insert, select, update on owners to fd_app;
+CREATE INDEX owners_by_email ON owners USING btree (email);
+CREATE INDEX owners_pending ON owners USING btree (created_at) WHERE (email_verified_at IS NULL);
+CREATE UNIQUE INDEX owners_verified_email ON owners USING btree (email) WHERE (email_verified_at IS NOT NULL);
+grant delete on owners to fd_worker;
+grant delete, insert, select, update on owners to fd_app;
 grant select (created_at) on owners to fd_operator;
+grant select (created_at) on owners to fd_worker;
 grant select (email) on owners to fd_operator;
 grant select (email_verified_at) on owners to fd_operator;
+grant select (email_verified_at) on owners to fd_worker;
 grant select (id) on owners to fd_operator;
+grant select (id) on owners to fd_worker;
 grant select (name) on owners to fd_operator;
 
 create view partition_months with (security_invoker=true) as

@@ -289,6 +289,12 @@ export async function openIdentity(runtime: Runtime): Promise<identity.Identity>
     limits,
     verificationKey: key('email verification'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
+    saltKey: key('password salts'),
+    perMinute: { logIns: config.RATE_LIMIT_LOGINS_PER_MINUTE },
+    perHour: {
+      signUps: config.RATE_LIMIT_SIGNUPS_PER_HOUR,
+      wrongPasswords: config.RATE_LIMIT_WRONG_PASSWORDS_PER_HOUR,
+    },
     checkExternal: await openExternalCheck(config),
   }
 }

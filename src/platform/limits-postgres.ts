@@ -8,6 +8,7 @@ import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
+  HOUR_SECONDS,
   type LimitStore,
   type StoreOptions,
   WINDOW_SECONDS,
@@ -39,7 +40,8 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   })
   const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
   return {
-    hit: (bucket, weight = 1) => countHit(db, [bucket].flat(), weight),
+    hit: (bucket, weight = 1, windowSeconds = WINDOW_SECONDS) =>
+      countHit(db, [bucket].flat(), weight, windowSeconds),
     unhit: async (bucket) => {
       await db.run(
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
@@ -51,13 +53,13 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   }
 }
 
-/** Deletes counters whose window ended more than an hour ago, some at a time. Answers how many. */
+/** Deletes counters that no window still counts in, some at a time. Answers how many. */
 export function deleteOldCounters(db: GlobalDb): Promise<number> {
   return db.run(sql`
     delete from limit_counters
      where bucket in (select bucket
                         from limit_counters
-                       where window_start < ${machineTime} - interval '1 hour'
+                       where window_start < ${machineTime} - make_interval(secs => ${HOUR_SECONDS})
                        limit ${DELETE_MAX}
                          for update skip locked)`)
 }
@@ -65,8 +67,13 @@ export function deleteOldCounters(db: GlobalDb): Promise<number> {
 /**
  * Adds hits to all buckets in one statement. They are sorted, so that two callers cannot deadlock.
  */
-async function countHit(db: Runner, buckets: readonly string[], weight: number): Promise<number> {
-  const open = sql`c.window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`
+async function countHit(
+  db: Runner,
+  buckets: readonly string[],
+  weight: number,
+  windowSeconds: number,
+): Promise<number> {
+  const open = sql`c.window_start > ${machineTime} - make_interval(secs => ${windowSeconds})`
   const counters = await db.many(
     Counter,
     sql`insert into limit_counters as c (bucket, window_start, hits)
