@@ -133,6 +133,11 @@ create policy due on assets for select to fd_worker using true;
 create policy operator on assets for select to fd_operator using true;
 create policy owner on assets for all to fd_owner using true with check true;
 create policy tenant on assets for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on assets for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 CREATE TRIGGER media_added AFTER INSERT ON assets FOR EACH ROW EXECUTE FUNCTION fd_media_added();
 CREATE TRIGGER media_removed AFTER DELETE ON assets FOR EACH ROW EXECUTE FUNCTION fd_media_removed();
 grant delete, select, update on assets to fd_worker;
@@ -212,6 +217,11 @@ create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
 create policy owner on charges for all to fd_owner using true with check true;
 create policy tenant on charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on charges for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on charges to fd_app;
 grant insert, select, update on charges to fd_worker;
 grant select on charges to fd_operator;
@@ -500,6 +510,11 @@ create policy gate on domains for select to fd_gate using true;
 create policy operator on domains for select to fd_operator using true;
 create policy owner on domains for all to fd_owner using true with check true;
 create policy tenant on domains for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on domains for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on domains to fd_app;
 grant select on domains to fd_gate;
 grant select on domains to fd_operator;
@@ -595,6 +610,11 @@ create policy due on fraud_ban_hits for select to fd_worker using true;
 create policy operator on fraud_ban_hits for select to fd_operator using true;
 create policy owner on fraud_ban_hits for all to fd_owner using true with check true;
 create policy tenant on fraud_ban_hits for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on fraud_ban_hits for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select on fraud_ban_hits to fd_worker;
 grant insert, select on fraud_ban_hits to fd_app;
 grant select on fraud_ban_hits to fd_operator;
@@ -660,6 +680,11 @@ create policy due on fraud_decisions for select to fd_worker using true;
 create policy operator on fraud_decisions for select to fd_operator using true;
 create policy owner on fraud_decisions for all to fd_owner using true with check true;
 create policy tenant on fraud_decisions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on fraud_decisions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON fraud_decisions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
 CREATE TRIGGER young BEFORE DELETE ON fraud_decisions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
 grant delete, insert, select on fraud_decisions to fd_worker;
@@ -727,6 +752,11 @@ create policy due on gateway_events for select to fd_worker using true;
 create policy operator on gateway_events for select to fd_operator using true;
 create policy owner on gateway_events for all to fd_owner using true with check true;
 create policy tenant on gateway_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on gateway_events for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, select, update on gateway_events to fd_worker;
 grant insert, select on gateway_events to fd_app;
 grant select on gateway_events to fd_operator;
@@ -823,6 +853,11 @@ create policy due on gift_cards for select to fd_worker using true;
 create policy operator on gift_cards for select to fd_operator using true;
 create policy owner on gift_cards for all to fd_owner using true with check true;
 create policy tenant on gift_cards for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on gift_cards for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on gift_cards to fd_app;
 grant select on gift_cards to fd_operator;
 grant select, update on gift_cards to fd_worker;
@@ -865,6 +900,11 @@ create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;
 create policy tenant on idempotency_keys for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on idempotency_keys for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
@@ -941,6 +981,11 @@ create policy due on inventory_levels for select to fd_worker using true;
 create policy operator on inventory_levels for select to fd_operator using true;
 create policy owner on inventory_levels for all to fd_owner using true with check true;
 create policy tenant on inventory_levels for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on inventory_levels for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on inventory_levels to fd_app;
 grant select on inventory_levels to fd_operator;
 grant select, update on inventory_levels to fd_worker;
@@ -1049,6 +1094,11 @@ create policy due on inventory_recounts for select to fd_worker using true;
 create policy operator on inventory_recounts for select to fd_operator using true;
 create policy owner on inventory_recounts for all to fd_owner using true with check true;
 create policy tenant on inventory_recounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on inventory_recounts for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on inventory_recounts to fd_worker;
 grant select on inventory_recounts to fd_app;
 grant select on inventory_recounts to fd_operator;
@@ -1079,6 +1129,11 @@ create policy due on inventory_reservations for select to fd_worker using true;
 create policy operator on inventory_reservations for select to fd_operator using true;
 create policy owner on inventory_reservations for all to fd_owner using true with check true;
 create policy tenant on inventory_reservations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on inventory_reservations for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select, update on inventory_reservations to fd_worker;
 grant insert, select, update on inventory_reservations to fd_app;
 grant select on inventory_reservations to fd_operator;
@@ -1251,6 +1306,11 @@ create policy due on ledger_unsealed for select to fd_worker using true;
 create policy operator on ledger_unsealed for select to fd_operator using true;
 create policy owner on ledger_unsealed for all to fd_owner using true with check true;
 create policy tenant on ledger_unsealed for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on ledger_unsealed for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select on ledger_unsealed to fd_worker;
 grant insert, select on ledger_unsealed to fd_app;
 grant select on ledger_unsealed to fd_operator;
@@ -1296,6 +1356,11 @@ create policy due on ledger_verified for select to fd_worker using true;
 create policy operator on ledger_verified for select to fd_operator using true;
 create policy owner on ledger_verified for all to fd_owner using true with check true;
 create policy tenant on ledger_verified for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on ledger_verified for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on ledger_verified to fd_worker;
 grant select on ledger_verified to fd_app;
 grant select on ledger_verified to fd_operator;
@@ -1465,6 +1530,11 @@ create policy due on order_timeline for select to fd_worker using true;
 create policy operator on order_timeline for select to fd_operator using true;
 create policy owner on order_timeline for all to fd_owner using true with check true;
 create policy tenant on order_timeline for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on order_timeline for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON order_timeline FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
 CREATE TRIGGER young BEFORE DELETE ON order_timeline FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('at', '365 days');
 grant delete, insert, select on order_timeline to fd_worker;
@@ -1584,9 +1654,27 @@ create policy due on outbox for select to fd_worker using true;
 create policy operator on outbox for select to fd_operator using true;
 create policy owner on outbox for all to fd_owner using true with check true;
 create policy tenant on outbox for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on outbox for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select, update on outbox to fd_worker;
 grant insert, select on outbox to fd_app;
 grant select on outbox to fd_operator;
+
+create table owner_callers (
+  owner_id uuid not null,
+  caller_hash bytea not null,
+  last_at timestamp with time zone not null,
+  constraint owner_callers_caller_hash_check CHECK ((length(caller_hash) = 32)),
+  constraint owner_callers_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners(id) ON DELETE CASCADE,
+  constraint owner_callers_pkey PRIMARY KEY (owner_id, caller_hash)
+);
+alter table owner_callers owner to fd_owner;
+CREATE INDEX owner_callers_by_time ON owner_callers USING btree (last_at);
+grant delete, select on owner_callers to fd_worker;
+grant insert, select, update on owner_callers to fd_app;
 
 create table owner_sessions (
   token_hash bytea not null,
@@ -1611,16 +1699,22 @@ create table owners (
   email_verified_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint owners_email_check CHECK ((length(email) <= 254)),
-  constraint owners_email_key UNIQUE (email),
   constraint owners_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint owners_pkey PRIMARY KEY (id)
 );
 alter table owners owner to fd_owner;
-grant insert, select, update on owners to fd_app;
+CREATE INDEX owners_by_email ON owners USING btree (email);
+CREATE INDEX owners_pending ON owners USING btree (created_at) WHERE (email_verified_at IS NULL);
+CREATE UNIQUE INDEX owners_verified_email ON owners USING btree (email) WHERE (email_verified_at IS NOT NULL);
+grant delete on owners to fd_worker;
+grant delete, insert, select, update on owners to fd_app;
 grant select (created_at) on owners to fd_operator;
+grant select (created_at) on owners to fd_worker;
 grant select (email) on owners to fd_operator;
 grant select (email_verified_at) on owners to fd_operator;
+grant select (email_verified_at) on owners to fd_worker;
 grant select (id) on owners to fd_operator;
+grant select (id) on owners to fd_worker;
 grant select (name) on owners to fd_operator;
 
 create view partition_months with (security_invoker=true) as
@@ -1669,6 +1763,11 @@ create policy due on payment_accounts for select to fd_worker using true;
 create policy operator on payment_accounts for select to fd_operator using true;
 create policy owner on payment_accounts for all to fd_owner using true with check true;
 create policy tenant on payment_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on payment_accounts for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on payment_accounts to fd_app;
 grant select on payment_accounts to fd_operator;
 grant select on payment_accounts to fd_worker;
@@ -1727,6 +1826,11 @@ create policy due on payment_attempts for select to fd_worker using true;
 create policy operator on payment_attempts for select to fd_operator using true;
 create policy owner on payment_attempts for all to fd_owner using true with check true;
 create policy tenant on payment_attempts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on payment_attempts for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on payment_attempts to fd_app;
 grant insert, select, update on payment_attempts to fd_worker;
 grant select on payment_attempts to fd_operator;
@@ -1752,6 +1856,11 @@ create policy due on payment_days for select to fd_worker using true;
 create policy operator on payment_days for select to fd_operator using true;
 create policy owner on payment_days for all to fd_owner using true with check true;
 create policy tenant on payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on payment_days for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select, update on payment_days to fd_worker;
 grant select on payment_days to fd_app;
 grant select on payment_days to fd_operator;
@@ -1921,6 +2030,11 @@ create policy due on privacy_exports for select to fd_worker using true;
 create policy operator on privacy_exports for select to fd_operator using true;
 create policy owner on privacy_exports for all to fd_owner using true with check true;
 create policy tenant on privacy_exports for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on privacy_exports for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select, update on privacy_exports to fd_app;
 grant delete, select, update on privacy_exports to fd_worker;
 grant select on privacy_exports to fd_operator;
@@ -2168,6 +2282,11 @@ create policy operator on search_words for select to fd_operator using true;
 create policy owner on search_words for all to fd_owner using true with check true;
 create policy search on search_words for select to fd_search using true;
 create policy tenant on search_words for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on search_words for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, select on search_words to fd_search;
 grant insert, select on search_words to fd_app;
 grant insert, select on search_words to fd_worker;
@@ -2284,6 +2403,11 @@ create policy due on site_versions for select to fd_worker using true;
 create policy operator on site_versions for select to fd_operator using true;
 create policy owner on site_versions for all to fd_owner using true with check true;
 create policy tenant on site_versions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on site_versions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
 CREATE TRIGGER young BEFORE DELETE ON site_versions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
 grant delete, select on site_versions to fd_worker;
@@ -2346,6 +2470,11 @@ create policy due on store_credit_lots for select to fd_worker using true;
 create policy operator on store_credit_lots for select to fd_operator using true;
 create policy owner on store_credit_lots for all to fd_owner using true with check true;
 create policy tenant on store_credit_lots for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on store_credit_lots for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on store_credit_lots to fd_app;
 grant insert, select, update on store_credit_lots to fd_worker;
 grant select on store_credit_lots to fd_operator;
@@ -2642,6 +2771,11 @@ create policy due on webhook_events for select to fd_worker using true;
 create policy operator on webhook_events for select to fd_operator using true;
 create policy owner on webhook_events for all to fd_owner using true with check true;
 create policy tenant on webhook_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on webhook_events for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 CREATE TRIGGER queue_sealed AFTER UPDATE ON webhook_events REFERENCING OLD TABLE AS unsealed NEW TABLE AS sealed FOR EACH STATEMENT EXECUTE FUNCTION fd_queue_sealed();
 grant insert, select, update on webhook_events to fd_app;
 grant insert, select, update on webhook_events to fd_worker;
@@ -2680,6 +2814,11 @@ create policy due on webhook_lanes for select to fd_worker using true;
 create policy operator on webhook_lanes for select to fd_operator using true;
 create policy owner on webhook_lanes for all to fd_owner using true with check true;
 create policy tenant on webhook_lanes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on webhook_lanes for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select, update on webhook_lanes to fd_worker;
 grant select on webhook_lanes to fd_app;
 grant select on webhook_lanes to fd_operator;
@@ -2704,6 +2843,11 @@ create policy due on webhook_queue for select to fd_worker using true;
 create policy operator on webhook_queue for select to fd_operator using true;
 create policy owner on webhook_queue for all to fd_owner using true with check true;
 create policy tenant on webhook_queue for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on webhook_queue for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant delete, insert, select on webhook_queue to fd_worker;
 grant insert, select on webhook_queue to fd_app;
 grant select on webhook_queue to fd_operator;
@@ -2855,6 +2999,17 @@ begin
 end $$;
 alter routine fd_drop_month(text,date) owner to fd_owner;
 grant execute on routine fd_drop_month(text,date) to fd_worker;
+
+create procedure fd_due(IN target regclass)
+language plpgsql volatile as
+$$
+begin
+  execute format('create policy due on %s for select to fd_worker using (true)', target);
+  execute format('create policy one_store on %s as restrictive for select to fd_worker
+                  using (case when coalesce(current_setting(''app.tenant'', true), '''') in ('''', tenant_ref)
+                              then 1 end is not null)', target);
+end $$;
+alter routine fd_due(regclass) owner to fd_owner;
 
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
+import { acceptAnyDigits } from './http/card-text.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
@@ -162,18 +163,18 @@ function publicRoutes(
     catalogPublicRoutes.publicRoutes({ database, cache, fragments, ...deps.catalog }),
     searchRoutes.publicRoutes({ database, searchQueue, ...deps.catalog }),
     mediaRoutes.publicRoutes(database, deps.media),
-    gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf }),
+    acceptAnyDigits(gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf })),
   ]
 }
 
 const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   viewRoutes.merchantRoutes,
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
-  privacyRoutes.merchantRoutes(openPrivacy(runtime)),
+  acceptAnyDigits(privacyRoutes.merchantRoutes(openPrivacy(runtime))),
   storeRoutes.merchantRoutes,
   credentialRoutes.merchantRoutes(runtime.database),
   entitlementRoutes.merchantRoutes,
-  siteRoutes.merchantRoutes(runtime.scanner, deps.preview),
+  acceptAnyDigits(siteRoutes.merchantRoutes(runtime.scanner, deps.preview)),
   domainRoutes.merchantRoutes(deps.domains),
   ledgerRoutes.merchantRoutes(runtime.key('ledger verification')),
   giftCardRoutes.merchantRoutes(deps.giftCards),
@@ -181,11 +182,11 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   fraudRoutes.merchantRoutes,
   paymentRoutes.merchantRoutes,
   webhookRoutes.merchantRoutes(deps.webhooks),
-  catalogRoutes.merchantRoutes(deps.catalog),
-  imageRoutes.merchantRoutes(deps.catalog),
-  collectionRoutes.merchantRoutes,
+  acceptAnyDigits(catalogRoutes.merchantRoutes(deps.catalog)),
+  acceptAnyDigits(imageRoutes.merchantRoutes(deps.catalog)),
+  acceptAnyDigits(collectionRoutes.merchantRoutes),
   inventoryRoutes.merchantRoutes,
-  mediaRoutes.merchantRoutes(deps.media),
+  acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
   pricingRoutes.merchantRoutes,
   orderRoutes.merchantRoutes,
@@ -210,7 +211,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     storeRoutes.operatorRoutes({ database, operator }),
     viewRoutes.operatorRoutes,
     entitlementRoutes.operatorRoutes({ database, operator }),
-    siteRoutes.operatorRoutes(scanner),
+    acceptAnyDigits(siteRoutes.operatorRoutes(scanner)),
     domainRoutes.operatorRoutes(deps.domains),
     paymentRoutes.operatorRoutes(payments.deps),
     webhookRoutes.operatorRoutes({ database, operator }),
@@ -289,6 +290,12 @@ export async function openIdentity(runtime: Runtime): Promise<identity.Identity>
     limits,
     verificationKey: key('email verification'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
+    saltKey: key('password salts'),
+    perMinute: { logIns: config.RATE_LIMIT_LOGINS_PER_MINUTE },
+    perHour: {
+      signUps: config.RATE_LIMIT_SIGNUPS_PER_HOUR,
+      wrongPasswords: config.RATE_LIMIT_WRONG_PASSWORDS_PER_HOUR,
+    },
     checkExternal: await openExternalCheck(config),
   }
 }

@@ -169,6 +169,14 @@ export const SETTINGS = {
   ),
   RATE_LIMIT_MY_PER_MINUTE: whole(120, 1, 1_000_000, 'attempts per caller on `/v1/my/*`'),
   RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failed attempts per caller elsewhere'),
+  RATE_LIMIT_SIGNUPS_PER_HOUR: whole(20, 1, 1_000_000, 'sign-ups per caller, also successful ones'),
+  RATE_LIMIT_LOGINS_PER_MINUTE: whole(60, 1, 1_000_000, 'logins per caller, also successful ones'),
+  RATE_LIMIT_WRONG_PASSWORDS_PER_HOUR: whole(
+    30,
+    1,
+    1_000_000,
+    'wrong passwords per account: of unknown callers together, and of each known one',
+  ),
   CHECKOUT_VELOCITY_PER_MINUTE: whole(30, 1, 1_000_000, 'checkout attempts per store and shopper'),
   REDIS_URL: {
     ...url(['redis', 'rediss'], 'the Redis of the rate limiters; unset: they count in PostgreSQL'),

@@ -61,7 +61,10 @@ async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<strin
   const { database } = runtime
   // The address is not real, so it cannot be verified.
   const owners = { ...(await openIdentity(runtime)), verification: 'off' as const }
-  await ignoreExisting('email_exists', identity.signUp(owners, { ...owner, name: 'Demo Owner' }))
+  await ignoreExisting(
+    'email_exists',
+    identity.signUp(owners, 'demo', { ...owner, name: 'Demo Owner' }),
+  )
   const store = { tenant_ref: DEMO_REF, display_name: 'Harbour & Hearth', owner_email: owner.email }
   await ignoreExisting('tenant_exists', stores.create(database, SYSTEM, store))
   await publishSite(runtime)

@@ -95,7 +95,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
     loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
-    loop('session upkeep', HOUR, () => identity.deleteExpiredSessions(database.global)),
+    loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
     loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),
     loop('privacy upkeep', HOUR, () => privacy.deleteExpiredExports(database)),
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),

@@ -226,7 +226,9 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
       return unpackShopper(cookies.read(cookie, 'shopper', site.tenant))
     },
     files: files.pathsFor(site),
-    ip: request.method === 'POST' ? ipOf(request) : null,
+    get ip() {
+      return ipOf(request)
+    },
     isFromScript: request.headers['x-storefront-script'] === '1',
     log: (fields, message) => log.info(fields, message),
   }

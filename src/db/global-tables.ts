@@ -5,6 +5,7 @@
 export const GLOBAL_TABLES: Readonly<Record<string, string>> = {
   limit_counters: 'Counts attempts by callers, before it is known whose store they want.',
   mails: 'Goes to people. Its tenant_ref only says which store a mail is about, if any.',
+  owner_callers: 'Belongs to an owner, who may have stores in many tenants.',
   owner_sessions: 'Belongs to an owner, who may have stores in many tenants.',
   owners: 'A person who may own stores in many tenants.',
   schema_migrations: 'Says what the database as a whole looks like.',

@@ -77,9 +77,20 @@ export const listUnprotectedTables: Rule = (client, exceptions) =>
       order by name`,
   )
 
+const SETTING = `COALESCE(current_setting('app.tenant'::text,true),''::text)`
+
+/**
+ * The condition of `fd_due`, as PostgreSQL writes it, without spaces and line ends: no store is set, or
+ * that of the row.
+ */
+const ONE_STORE =
+  `(CASEWHEN((${SETTING}=''::text)OR(${SETTING}=tenant_ref))` +
+  'THEN1ELSENULL::integerENDISNOTNULL)'
+
 /**
  * Lists policies that give more than a store's own rows. API and worker may reach a row only by the
- * policy of its store. The worker may also read over all stores, to find what is due.
+ * policy of its store. The worker may also read over all stores, to find what is due, but only while
+ * no store is set.
  */
 export const listUnsafePolicies: Rule = (client, exceptions) =>
   queryBreaches(
@@ -97,7 +108,10 @@ export const listUnsafePolicies: Rule = (client, exceptions) =>
      judged as (
        select *, polcmd = '*' and polpermissive
                  and "using" ~ '^\\(tenant_ref = (public\\.)?fd_tenant\\(\\)\\)$'
-                 and "check" = "using" as isolates
+                 and "check" = "using" as isolates,
+              polcmd = 'r' and not polpermissive
+                 and regexp_replace("using", '\\s+', '', 'g') = $one_store$${ONE_STORE}$one_store$
+                 as fences_reads
          from policies
      )
      select 'tenant policy' as rule, f.name as object,
@@ -112,7 +126,9 @@ export const listUnsafePolicies: Rule = (client, exceptions) =>
        from tenant_tables f
        join judged j on j.polrelid = f.oid
       where j.role in ('fd_app', 'fd_worker', 'public') and j.polpermissive and not j.isolates
-        and not (j.role = 'fd_worker' and j.polcmd = 'r')
+        and not (j.role = 'fd_worker' and j.polcmd = 'r'
+                 and exists (select from judged r
+                              where r.polrelid = f.oid and r.role = 'fd_worker' and r.fences_reads))
       order by 2, 3`,
   )
 

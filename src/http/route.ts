@@ -46,6 +46,8 @@ declare module 'fastify' {
     verbatim?: string
     /** Needs an Idempotency-Key header. */
     idempotent?: boolean
+    /** Its texts are not searched for card numbers. Set by `acceptAnyDigits`. */
+    acceptsAnyDigits?: boolean
     /** Not in the OpenAPI document: pages for people. */
     hidden?: boolean
   }

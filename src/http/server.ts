@@ -13,6 +13,7 @@ import { isUuid, sharedShapes } from '../kernel/schema.ts'
 import { indexMethods } from './allowed-methods.ts'
 import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
+import { refuseCardNumbers } from './card-text.ts'
 import { sendError, toApiError } from './errors.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
@@ -112,6 +113,7 @@ export function createServer(options: ServerOptions): App {
   drainOnClose(app, timeouts.drain)
   acceptOnlyJson(app)
   collectRoutes(app)
+  refuseCardNumbers(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   let methodsOf: ((path: string) => string[]) | null = null
   app.addHook('onRequest', async (request, reply) => {

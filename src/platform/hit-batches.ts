@@ -4,6 +4,15 @@ import { CALLS_MAX } from './limits-store.ts'
 export interface Hit {
   buckets: readonly string[]
   weight: number
+  /** How long the window of these buckets is. A bucket always has the same. */
+  windowSeconds: number
+}
+
+/** All hits of one bucket that are counted together. */
+export interface BucketHits {
+  bucket: string
+  weight: number
+  windowSeconds: number
 }
 
 interface WaitingHit extends Hit {
@@ -14,7 +23,7 @@ interface WaitingHit extends Hit {
 }
 
 /** Adds hits to buckets by the given time, and answers the new count of each bucket. */
-type AddAll = (hits: ReadonlyMap<string, number>, until: number) => Promise<Map<string, number>>
+type AddAll = (hits: readonly BucketHits[], until: number) => Promise<Map<string, number>>
 
 /**
  * Counts hits together that arrive while others are being counted. With a statement for each, a hundred
@@ -49,12 +58,15 @@ export function batchHits(addAll: AddAll, deadlineMs: number): (hit: Hit) => Pro
   }
 }
 
-function sumByBucket(hits: readonly Hit[]): Map<string, number> {
-  const sums = new Map<string, number>()
-  for (const { buckets, weight } of hits) {
-    for (const bucket of new Set(buckets)) sums.set(bucket, (sums.get(bucket) ?? 0) + weight)
+function sumByBucket(hits: readonly Hit[]): BucketHits[] {
+  const sums = new Map<string, BucketHits>()
+  for (const { buckets, weight, windowSeconds } of hits) {
+    for (const bucket of new Set(buckets)) {
+      const before = sums.get(bucket)?.weight ?? 0
+      sums.set(bucket, { bucket, weight: before + weight, windowSeconds })
+    }
   }
-  return sums
+  return [...sums.values()]
 }
 
 /** Answers each caller with the count as it was after its own hits, those of later callers left out. */

@@ -5,10 +5,11 @@ import { keepsConnectionUsable } from '../db/constraints.ts'
 import type { GlobalDb } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
-import { batchHits } from './hit-batches.ts'
+import { type BucketHits, batchHits } from './hit-batches.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
+  HOUR_SECONDS,
   type LimitStore,
   type StoreOptions,
   WINDOW_SECONDS,
@@ -42,7 +43,8 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   const db = new Runner((query) => sendInTime(pool, query, performance.now() + deadlineMs))
   const count = batchHits((hits, until) => countHits(runnerUntil(until), hits), deadlineMs)
   return {
-    hit: (bucket, weight = 1) => count({ buckets: [bucket].flat().map(storable), weight }),
+    hit: (bucket, weight = 1, windowSeconds = WINDOW_SECONDS) =>
+      count({ buckets: [bucket].flat().map(storable), weight, windowSeconds }),
     unhit: async (bucket) => {
       await db.run(
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
@@ -57,13 +59,13 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
 /** PostgreSQL stores no NUL, and one in a bucket's name would fail the hits of other callers, too. */
 const storable = (bucket: string): string => bucket.replaceAll('\0', '\uFFFD')
 
-/** Deletes counters whose window ended more than an hour ago, some at a time. Answers how many. */
+/** Deletes counters that no window still counts in, some at a time. Answers how many. */
 export function deleteOldCounters(db: GlobalDb): Promise<number> {
   return db.run(sql`
     delete from limit_counters
      where bucket in (select bucket
                         from limit_counters
-                       where window_start < ${machineTime} - interval '1 hour'
+                       where window_start < ${machineTime} - make_interval(secs => ${HOUR_SECONDS})
                        limit ${DELETE_MAX}
                          for update skip locked)`)
 }
@@ -71,20 +73,23 @@ export function deleteOldCounters(db: GlobalDb): Promise<number> {
 /**
  * Adds hits to all buckets in one statement. They are sorted, so that two callers cannot deadlock.
  */
-async function countHits(
-  db: Runner,
-  hits: ReadonlyMap<string, number>,
-): Promise<Map<string, number>> {
-  const open = sql`c.window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`
+async function countHits(db: Runner, hits: readonly BucketHits[]): Promise<Map<string, number>> {
+  const windows = hits.map(({ windowSeconds }) => windowSeconds)
   const counters = await db.many(
     Counter,
-    sql`insert into limit_counters as c (bucket, window_start, hits)
-        select bucket, ${machineTime}, hits
-          from unnest(${[...hits.keys()]}::text[], ${[...hits.values()]}::integer[]) as h (bucket, hits)
-         order by bucket
+    sql`with added as (
+          select * from unnest(${hits.map(({ bucket }) => bucket)}::text[],
+                               ${hits.map(({ weight }) => weight)}::integer[],
+                               ${windows}::integer[]) as h (bucket, hits, seconds)
+        )
+        insert into limit_counters as c (bucket, window_start, hits)
+        select bucket, ${machineTime}, hits from added order by bucket
             on conflict (bucket) do update
-           set hits = case when ${open} then c.hits + excluded.hits else excluded.hits end,
-               window_start = case when ${open} then c.window_start else ${machineTime} end
+           set (hits, window_start) = (
+             select case when is_open then c.hits + excluded.hits else excluded.hits end,
+                    case when is_open then c.window_start else ${machineTime} end
+               from (select c.window_start > ${machineTime} - make_interval(secs => seconds) as is_open
+                       from added where bucket = c.bucket) as counter)
      returning c.bucket, c.hits`,
   )
   return new Map(counters.map((each) => [each.bucket, each.hits]))

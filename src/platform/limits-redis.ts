@@ -50,9 +50,9 @@ export async function openRedisStore(options: StoreOptions): Promise<LimitStore>
 
   const keyOf = (bucket: string) => `fd:limit:${bucket}`
   return {
-    async hit(bucket, weight = 1) {
+    async hit(bucket, weight = 1, windowSeconds = WINDOW_SECONDS) {
       const keys = [...new Set([bucket].flat().map(keyOf))]
-      const windowMs = WINDOW_SECONDS * 1_000
+      const windowMs = windowSeconds * 1_000
       return Number(await send(() => redis.eval(HIT, keys.length, ...keys, windowMs, weight)))
     },
     unhit: async (bucket) => void (await send(() => redis.eval(UNHIT, 1, keyOf(bucket)))),

@@ -28,8 +28,13 @@ export interface Limits {
   uncountFailure(caller: string): Promise<void>
   /** Counts an attempt that failed. */
   countFailure(caller: string): Promise<void>
-  /** Counts one hit, and answers whether the bucket is still within its limit per minute. */
-  velocity(bucket: string, limit: number): Promise<boolean>
+  /**
+   * Counts one hit, and answers whether the bucket is still within its limit: per minute, or in a
+   * window of up to an hour.
+   */
+  velocity(bucket: string, limit: number, windowSeconds?: number): Promise<boolean>
+  /** Takes back one hit of `velocity`, where only failures are to count. */
+  takeBackHit(bucket: string): Promise<void>
   /** Adds hits to each of the buckets, and answers the count of the fullest one in this minute. */
   addHits(buckets: readonly string[], weight: number): Promise<number>
   ping(): Promise<void>
@@ -59,11 +64,12 @@ export async function openLimitStore({
 export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {
   const overLimit = recentlyOverLimit(clock)
   const failures = recentFailures(clock, (caller) => counted(() => store.peek(`failed:${caller}`)))
-  const addHits = (buckets: readonly string[], weight: number) =>
+  const addHits = (buckets: readonly string[], weight: number, windowSeconds?: number) =>
     counted(() =>
       store.hit(
         buckets.map((bucket) => `velocity:${bucket}`),
         weight,
+        windowSeconds,
       ),
     )
   return {
@@ -91,9 +97,10 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
     async countFailure(caller) {
       failures.remember(caller, await counted(() => store.hit(`failed:${caller}`)))
     },
-    async velocity(bucket, limit) {
-      return (await addHits([bucket], 1)) <= limit
+    async velocity(bucket, limit, windowSeconds) {
+      return (await addHits([bucket], 1, windowSeconds)) <= limit
     },
+    takeBackHit: (bucket) => orUnavailable(() => store.unhit(`velocity:${bucket}`)),
     ping: () => orUnavailable(() => store.ping()),
   }
 }

@@ -9,6 +9,8 @@ interface WorkQueueOptions {
   waitingPerStore?: number
   /** The error that refuses work when too much is waiting. */
   refuse?: (cause: Error) => ApiError
+  /** The error that refuses work of one store with too much waiting; by default `refuse`. */
+  refuseStore?: (cause: Error) => ApiError
 }
 
 /** Work that waits to run: exactly one of the two is called. */
@@ -71,10 +73,11 @@ export class WorkQueue {
 
   #wait(store: string): Promise<void> {
     const { waiting, waitingPerStore = waiting, refuse = overload } = this.#options
+    const { refuseStore = refuse } = this.#options
     if (this.#waiting >= waiting) throw refuse(new Error('too much work is waiting'))
     const places = this.#places.get(store) ?? []
     if (store !== NO_STORE && places.length >= waitingPerStore) {
-      throw refuse(new Error('too much work of one store is waiting'))
+      throw refuseStore(new Error('too much work of one store is waiting'))
     }
     this.#waiting += 1
     this.#places.set(store, places)

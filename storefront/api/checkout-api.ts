@@ -33,6 +33,8 @@ export interface QuoteRequest {
   expedited: boolean
   subscribe: boolean
   customerRef: string
+  /** The shopper's address: the platform limits wrong codes by it. */
+  ip: string | null
 }
 
 type Operation = 'checkout' | 'edit' | 'refund'
@@ -42,11 +44,12 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
   const orderPath = (site: Site, id: string) =>
     `${storePath(site)}/orders/${encodeURIComponent(id)}`
   return {
-    previewCheckout: (site, { items, coupon, expedited, subscribe, customerRef }) =>
+    previewCheckout: (site, { items, coupon, expedited, subscribe, customerRef, ip }) =>
       client.call('POST', `${storePath(site)}/checkout/preview`, {
         body: {
           items,
           customer_ref: customerRef,
+          ip,
           coupon_code: coupon,
           expedited,
           subscribe,

@@ -57,14 +57,22 @@ export async function priceCart(
     refusal,
   })
   if (items.length === 0) return priced(null)
-  const request = { items, coupon: cart.coupon, ...options, customerRef: shopper?.ref ?? '' }
+  const customerRef = shopper?.ref ?? ''
+  const request = { items, coupon: cart.coupon, ...options, customerRef, ip: given.ip }
   try {
     return priced(await api.previewCheckout(site, request))
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     if (error.code === 'variant_not_found' && !reload) return priceCart(given, options, true)
+    if (error.status === 429 && cart.coupon !== null) return priceWithoutCoupon(given, options)
     if (!CART_REFUSALS.includes(error.status)) throw error
     context.log({ tenant: site.tenant, code: error.code }, 'a cart cannot be priced')
     return priced(null, errorMessage(site.locale.texts, error))
   }
+}
+
+/** The platform allows few wrong codes a minute. Beyond that, the cart is shown without its code. */
+async function priceWithoutCoupon(given: RequestContext, options: PriceOptions) {
+  const priced = await priceCart({ ...given, cart: { ...given.cart, coupon: null } }, options)
+  return { ...priced, refusal: given.site.locale.texts.couponLater }
 }

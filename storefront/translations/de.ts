@@ -133,6 +133,7 @@ export const de: Texts = {
   giftCardEnding: (last4) => `Gutschein ••${last4}`,
   giftCardUnknown: 'Dieser Gutschein ist ungültig oder aufgebraucht. Bitte prüfen Sie den Code.',
   giftCardLater: 'Wir prüfen den Gutschein, wenn Sie zahlen.',
+  couponLater: 'Zu viele Rabattcodes. Bitte versuchen Sie es in einer Minute noch einmal.',
   storeCredit: 'Guthaben',
   useStoreCredit: (amount) => `Mein Guthaben verwenden (${amount})`,
   dueByCard: 'Mit Karte zu zahlen',

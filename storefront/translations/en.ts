@@ -128,6 +128,7 @@ export const en = {
   giftCardEnding: (last4: string) => `Gift card ••${last4}`,
   giftCardUnknown: 'This gift card is not valid or has no balance left. Please check the code.',
   giftCardLater: 'We will check the gift card when you pay.',
+  couponLater: 'Too many discount codes. Please try again in a minute.',
   storeCredit: 'Store credit',
   useStoreCredit: (amount: string) => `Use my store credit (${amount})`,
   dueByCard: 'To pay by card',

@@ -132,6 +132,7 @@ export const es: Texts = {
   giftCardEnding: (last4) => `Tarjeta regalo ••${last4}`,
   giftCardUnknown: 'Esta tarjeta regalo no es válida o no tiene saldo. Comprueba el código.',
   giftCardLater: 'Comprobaremos la tarjeta regalo cuando pagues.',
+  couponLater: 'Demasiados códigos de descuento. Inténtalo de nuevo en un minuto.',
   storeCredit: 'Saldo',
   useStoreCredit: (amount) => `Usar mi saldo (${amount})`,
   dueByCard: 'A pagar con tarjeta',

@@ -136,6 +136,7 @@ export const fr: Texts = {
   giftCardEnding: (last4) => `Carte cadeau ••${last4}`,
   giftCardUnknown: 'Cette carte cadeau est inconnue ou épuisée. Veuillez vérifier le code.',
   giftCardLater: 'Nous vérifierons la carte cadeau au moment du paiement.',
+  couponLater: 'Trop de codes de réduction. Réessayez dans une minute.',
   storeCredit: 'Avoir',
   useStoreCredit: (amount) => `Utiliser mon avoir (${amount})`,
   dueByCard: 'À payer par carte',

@@ -93,6 +93,18 @@ const CASES: Record<string, Case> = {
     plant: 'create policy handy on credentials for update to fd_worker using (true)',
     seen: ['tenant policy: credentials policy handy lets fd_worker past its tenant'],
   },
+  'a policy by which the worker reads over tenants inside a transaction of one': {
+    plant: 'create policy handy on credentials for select to fd_worker using (true)',
+    seen: ['tenant policy: credentials policy handy lets fd_worker past its tenant'],
+  },
+  'due rows without the policy that keeps a transaction to its tenant': {
+    plant: 'drop policy one_store on outbox',
+    seen: ['tenant policy: outbox policy due lets fd_worker past its tenant'],
+  },
+  'due rows with another condition': {
+    plant: 'alter policy one_store on outbox using (true)',
+    seen: ['tenant policy: outbox policy due lets fd_worker past its tenant'],
+  },
   'a primary key without the tenant': {
     plant: `${VALID_TABLE} alter table gadgets drop constraint gadgets_pkey, add primary key (id)`,
     seen: ['key: gadgets.gadgets_pkey primary key does not start with tenant_ref'],

@@ -69,6 +69,28 @@ describe('with row level security alone', () => {
     }
   })
 
+  test('the worker sees one store in its transaction, and many only while none is set', async (t) => {
+    const { app, superuser, tables } = await openTwoStores(t)
+    const db = app.database.open('fd_worker')
+    const readable = await superuser.query<{ name: string; due: boolean }>(
+      `select c.relname as name,
+              exists (select from pg_policy where polrelid = c.oid and polname = 'due') as due
+         from pg_class c
+        where c.oid = any($1::regclass[]) and has_column_privilege('fd_worker', c.oid, 'tenant_ref', 'select')`,
+      [tables],
+    )
+    assert.ok(readable.rows.filter(({ due }) => due).length >= 19)
+    for (const { name, due } of readable.rows) {
+      const query = raw(`select tenant_ref from ${name}`)
+      for (const tenant of ['acme', 'globex']) {
+        const seen = (await db.tenant(tenant).many(Owned, query)).map((row) => row.tenant_ref)
+        assert.deepEqual([...new Set(seen)], [tenant], name)
+      }
+      if (!due) await assert.rejects(db.global.many(Owned, query), { code: 'FD001' }, name)
+      else assert.ok((await db.global.many(Owned, query)).length >= 2, name)
+    }
+  })
+
   test('no statement writes into another store, or moves a row there', async (t) => {
     const { app, superuser, tables } = await openTwoStores(t)
     const stateOf = async (table: string) =>

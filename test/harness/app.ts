@@ -136,7 +136,14 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
   const { logger, databaseUrl } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
   t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
-  const defaults = { NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', DATA_DIR: dataDir }
+  const defaults = {
+    NODE_ENV: 'test',
+    RATE_LIMIT_MY_PER_MINUTE: '10000',
+    // All people of a test sign up at one address.
+    RATE_LIMIT_SIGNUPS_PER_HOUR: '10000',
+    RATE_LIMIT_LOGINS_PER_MINUTE: '10000',
+    DATA_DIR: dataDir,
+  }
   const runtime = await openRuntime({
     config: readConfig({ ...defaults, ...NOWHERE, ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },

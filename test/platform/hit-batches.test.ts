@@ -12,10 +12,10 @@ function openCounters() {
     const { promise, resolve, reject } = Promise.withResolvers<Map<string, number>>()
     const end = (error?: Error) => {
       if (error !== undefined) return reject(error)
-      for (const [bucket, by] of hits) totals.set(bucket, (totals.get(bucket) ?? 0) + by)
-      resolve(new Map([...hits.keys()].map((each) => [each, totals.get(each) ?? 0])))
+      for (const { bucket, weight } of hits) totals.set(bucket, (totals.get(bucket) ?? 0) + weight)
+      resolve(new Map(hits.map(({ bucket }) => [bucket, totals.get(bucket) ?? 0])))
     }
-    calls.push({ size: hits.size, end })
+    calls.push({ size: hits.length, end })
     return promise
   }, DEADLINE_MS)
   return { count, calls }
@@ -25,7 +25,7 @@ describe('hits at the same time', () => {
   test('are counted by two statements, and each is answered with its own number', async () => {
     const { count, calls } = openCounters()
     const answers = Array.from({ length: 100 }, (_, at) =>
-      count({ buckets: ['all', `only-${at}`], weight: 1 }),
+      count({ buckets: ['all', `only-${at}`], weight: 1, windowSeconds: 60 }),
     )
     calls[0]?.end()
     assert.equal(await answers[0], 1)
@@ -42,7 +42,9 @@ describe('hits at the same time', () => {
 
   test('count once in a bucket that one call names twice, with their own weight', async () => {
     const { count, calls } = openCounters()
-    const answers = [5, 7, 11].map((weight) => count({ buckets: ['a', 'a'], weight }))
+    const answers = [5, 7, 11].map((weight) =>
+      count({ buckets: ['a', 'a'], weight, windowSeconds: 60 }),
+    )
     calls[0]?.end()
     assert.equal(await answers[0], 5)
     calls[1]?.end()
@@ -51,8 +53,8 @@ describe('hits at the same time', () => {
 
   test('that fail refuse their own callers, and the next are counted', async () => {
     const { count, calls } = openCounters()
-    const first = count({ buckets: ['a'], weight: 1 })
-    const second = count({ buckets: ['a'], weight: 1 })
+    const first = count({ buckets: ['a'], weight: 1, windowSeconds: 60 })
+    const second = count({ buckets: ['a'], weight: 1, windowSeconds: 60 })
     calls[0]?.end(new Error('lost'))
     await assert.rejects(first, /lost/)
     calls[1]?.end()
@@ -61,7 +63,7 @@ describe('hits at the same time', () => {
 
   test('are refused beyond a thousand that wait', async () => {
     const { count, calls } = openCounters()
-    const hit = { buckets: ['a'], weight: 1 }
+    const hit = { buckets: ['a'], weight: 1, windowSeconds: 60 }
     const answers = Array.from({ length: 1_001 }, () => count(hit))
     await assert.rejects(count(hit), /too many calls/)
     calls[0]?.end()

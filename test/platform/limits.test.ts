@@ -164,6 +164,24 @@ if (redisServer === null) {
 
 for (const [name, openPlace] of places) {
   describe(`limits in ${name}`, () => {
+    test('count in a window of an hour, and take back what did not fail', async (t) => {
+      const place = await openPlace(t)
+      const { limits } = await openLimits(t, place)
+      for (const isWithin of [true, true, false]) {
+        assert.equal(await limits.velocity('wrong', 2, 3_600), isWithin)
+      }
+      await place.age(61)
+      assert.equal(await limits.velocity('wrong', 2, 3_600), false, 'an hour is not over')
+      await limits.takeBackHit('wrong')
+      await limits.takeBackHit('wrong')
+      await limits.takeBackHit('wrong')
+      assert.equal(await limits.velocity('wrong', 2, 3_600), true)
+      await place.age(3_600)
+      for (const isWithin of [true, true, false]) {
+        assert.equal(await limits.velocity('wrong', 2, 3_600), isWithin)
+      }
+    })
+
     test('admit exactly the limit when one more comes at the same time, over two processes', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]

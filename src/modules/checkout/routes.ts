@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import type { TenantDb } from '../../db/database.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
 import { STARTED } from '../../platform/idempotency.ts'
 import { readSource } from '../payments/card.ts'
+import { limitCoupons } from './coupon-limit.ts'
 import { checkoutOperation } from './place-money.ts'
 import { CheckoutAnswer, CheckoutRequest, HeldAnswer, Preview, PreviewRequest } from './schema.ts'
 import { type CheckoutDeps, preview, readRequest } from './service.ts'
@@ -23,6 +25,15 @@ const UNSALEABLE: readonly ErrorCode[] = [
   'currency_mismatch',
   'tax_provider_unavailable',
 ]
+
+type CouponRequest = Pick<CheckoutRequest, 'coupon_code' | 'ip'>
+
+const couponOf = ({ db, body, ip }: { db: TenantDb; body: CouponRequest; ip: string }) => ({
+  tenant: db.tenant,
+  code: body.coupon_code,
+  shopper: body.ip,
+  caller: ip,
+})
 
 export const storefrontRoutes =
   (deps: CheckoutRouteDeps): Routes =>
@@ -65,7 +76,11 @@ export const storefrontRoutes =
           const isNew = claim.recoveryPoint === STARTED
           const source = isNew ? readSource(body, db.clock) : null
           const caller = { actor: request.actor, claim }
-          return checkoutOperation.run(deps, db, caller, { request: readRequest(body), source })
+          const run = () =>
+            checkoutOperation.run(deps, db, caller, { request: readRequest(body), source })
+          if (!isNew) return run()
+          // An unknown code is thrown as a refusal.
+          return limitCoupons(deps.limits, couponOf(request), { run, isUnknown: () => false })
         })
       },
     )
@@ -73,7 +88,7 @@ export const storefrontRoutes =
     app.post(
       '/v1/tenants/:tenant/checkout/preview',
       {
-        config: { failures: [...UNSALEABLE] },
+        config: { failures: [...UNSALEABLE, 'rate_limited'] },
         schema: {
           operationId: 'previewOrder',
           tags,
@@ -84,6 +99,10 @@ export const storefrontRoutes =
           response: { 200: Type.Object(Preview.properties) },
         },
       },
-      ({ db, body }) => preview(db, deps, body),
+      (request) =>
+        limitCoupons(deps.limits, couponOf(request), {
+          run: () => preview(request.db, deps, request.body),
+          isUnknown: ({ coupon }) => coupon.reason === 'unknown',
+        }),
     )
   }

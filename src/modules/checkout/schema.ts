@@ -57,6 +57,14 @@ export const PreviewRequest = Type.Object({
   items: Items,
   // Empty or absent: a guest, who pays list prices.
   customer_ref: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+  ip: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 64,
+        description: "The shopper's address: wrong coupon codes are limited by it.",
+      }),
+    ),
+  ),
   subscribe: Type.Optional(Type.Boolean()),
   ...policies,
 })

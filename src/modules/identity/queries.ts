@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { machineTime, type Runner, sql } from '../../db/sql.ts'
-import { Timestamp } from '../../kernel/schema.ts'
+import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { OwnedStore, OwnerRow } from './schema.ts'
 
 const columns = sql`o.id, o.email, o.name, o.password_hash,
@@ -10,55 +10,123 @@ interface NewOwner {
   email: string
   name: string
   passwordHash: string | null
-  verified: boolean
 }
 
-/**
- * Inserts an owner. Null: the address belongs to a verified account. An unverified account is replaced:
- * otherwise a stranger could keep an owner out by signing up first.
- */
-export const insertOwner = (db: Runner, owner: NewOwner) =>
+/** Inserts a verified owner. Null: the address belongs to another verified account. */
+export const insertVerifiedOwner = (db: Runner, owner: NewOwner) =>
   db.maybe(
     OwnerRow,
     sql`
     insert into owners as o (email, name, password_hash, email_verified_at)
-    values (${owner.email}, ${owner.name}, ${owner.passwordHash},
-            case when ${owner.verified} then ${machineTime} end)
-    on conflict (email) do update
-       set name = excluded.name, password_hash = excluded.password_hash,
-           email_verified_at = excluded.email_verified_at
-     where o.email_verified_at is null
+    values (${owner.email}, ${owner.name}, ${owner.passwordHash}, ${machineTime})
+    on conflict (email) where email_verified_at is not null do nothing
     returning ${columns}`,
   )
 
-/**
- * Finds or creates the owner that an external provider has identified by their address. A password that
- * was set before the address was verified may be a stranger's, and is removed.
- */
-export const upsertExternalOwner = (db: Runner, email: string, name: string) =>
+/** Inserts an account that waits for the proof of its address, beside any others of that address. */
+export const insertPendingOwner = (db: Runner, owner: NewOwner) =>
   db.one(
     OwnerRow,
     sql`
-    insert into owners as o (email, name, email_verified_at)
-    values (${email}, ${name}, ${machineTime})
-    on conflict (email) do update
-       set password_hash = case when o.email_verified_at is not null then o.password_hash end,
-           email_verified_at = coalesce(o.email_verified_at, ${machineTime})
+    insert into owners as o (email, name, password_hash)
+    values (${owner.email}, ${owner.name}, ${owner.passwordHash})
     returning ${columns}`,
   )
 
-export const findOwnerByEmail = (db: Runner, email: string) =>
-  db.maybe(OwnerRow, sql`select ${columns} from owners o where o.email = ${email}`)
+export const findVerifiedOwner = (db: Runner, email: string) =>
+  db.maybe(
+    OwnerRow,
+    sql`select ${columns} from owners o where o.email = ${email} and o.email_verified_at is not null`,
+  )
+
+export const findOwner = (db: Runner, id: string) =>
+  db.maybe(OwnerRow, sql`select ${columns} from owners o where o.id = ${id}`)
+
+/** Finds the account of a login. A verified account goes before one that only waits for its proof. */
+export const findOwnerByPassword = (db: Runner, email: string, passwordHash: string) =>
+  db.maybe(
+    OwnerRow,
+    sql`
+    select ${columns}
+      from owners o
+     where o.email = ${email} and o.password_hash = ${passwordHash}
+     order by o.email_verified_at is null, o.created_at desc
+     limit 1`,
+  )
+
+const LoginFacts = Type.Object({
+  password_hash: Nullable(Type.String()),
+  is_known: Type.Boolean(),
+})
 
 /**
- * Marks the address as verified, if the account still has the password of the time of the mail. A later
- * sign-up of a stranger with the same address has another password.
+ * Reads what a login needs before its password is hashed: the hash of the verified account, and whether
+ * the caller is known for it. An address without a verified account has no known callers but those of the
+ * accounts that wait for its proof. Always answers a row, so that an unknown address takes as long.
+ */
+export const readLoginFacts = (db: Runner, email: string, callerHash: Buffer) =>
+  db.one(
+    LoginFacts,
+    sql`
+    with verified as (
+      select o.id, o.password_hash
+        from owners o
+       where o.email = ${email} and o.email_verified_at is not null
+    )
+    select (select password_hash from verified) as password_hash,
+           exists (select
+                     from owner_callers c join owners o on o.id = c.owner_id
+                    where o.email = ${email} and c.caller_hash = ${callerHash}
+                      and (o.email_verified_at is not null
+                           or not exists (select from verified))) as is_known`,
+  )
+
+/** Remembers a caller of an account. */
+export const insertCaller = (db: Runner, ownerId: string, callerHash: Buffer) =>
+  db.run(sql`
+    insert into owner_callers (owner_id, caller_hash, last_at)
+    values (${ownerId}, ${callerHash}, ${machineTime})
+    on conflict (owner_id, caller_hash) do update set last_at = excluded.last_at`)
+
+/**
+ * Marks the address as verified, if the account still has the password of the time of the mail, and no
+ * other account has proven the address. Repeated, it changes nothing.
  */
 export const markVerified = (db: Runner, id: string, email: string, passwordMark: string) =>
   db.run(sql`
-    update owners set email_verified_at = coalesce(email_verified_at, ${machineTime})
-     where id = ${id} and email = ${email}
-       and encode(sha256(convert_to(password_hash, 'UTF8')), 'hex') = ${passwordMark}`)
+    update owners o set email_verified_at = coalesce(o.email_verified_at, ${machineTime})
+     where o.id = ${id} and o.email = ${email}
+       and encode(sha256(convert_to(o.password_hash, 'UTF8')), 'hex') = ${passwordMark}
+       and not exists (select
+                         from owners v
+                        where v.email = o.email and v.id <> o.id
+                          and v.email_verified_at is not null)`)
+
+/** Locks the accounts of an address, so that two proofs of it come one after another. */
+export const lockAddress = (db: Runner, email: string) =>
+  db.run(sql`select from owners where email = ${email} order by id for update`)
+
+/** Deletes the accounts that still wait for the proof of an address, with their sessions. */
+export const deletePendingOf = (db: Runner, email: string) =>
+  db.run(sql`delete from owners where email = ${email} and email_verified_at is null`)
+
+export const deletePendingSince = (db: Runner, seconds: number, limit: number) =>
+  db.run(sql`
+    delete from owners
+     where id in (select id
+                    from owners
+                   where email_verified_at is null
+                     and created_at < ${machineTime} - make_interval(secs => ${seconds})
+                   limit ${limit})`)
+
+export const deleteCallersSince = (db: Runner, seconds: number, limit: number) =>
+  db.run(sql`
+    delete from owner_callers
+     where (owner_id, caller_hash) in
+           (select owner_id, caller_hash
+              from owner_callers
+             where last_at < ${machineTime} - make_interval(secs => ${seconds})
+             limit ${limit})`)
 
 const Session = Type.Object({ expires_at: Timestamp })
 
@@ -109,9 +177,6 @@ export const lockSession = (db: Runner, tokenHash: Buffer) =>
 
 export const deleteSession = (db: Runner, tokenHash: Buffer) =>
   db.run(sql`delete from owner_sessions where token_hash = ${tokenHash}`)
-
-export const deleteSessionsOf = (db: Runner, ownerId: string) =>
-  db.run(sql`delete from owner_sessions where owner_id = ${ownerId}`)
 
 export const deleteExpiredSessions = (db: Runner, limit: number) =>
   db.run(sql`

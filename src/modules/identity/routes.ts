@@ -4,6 +4,7 @@ import { requireOwner } from '../../http/guards.ts'
 import type { Routes } from '../../http/route.ts'
 import { machineNow } from '../../kernel/clock.ts'
 import { ref } from '../../kernel/schema.ts'
+import { callerOf } from '../../platform/limits.ts'
 import { LogIn, OwnedStore, OwnerView, SessionStarted, SignUp, Verification } from './schema.ts'
 import * as identity from './service.ts'
 
@@ -34,7 +35,9 @@ export const publicRoutes =
         },
       },
       async (request, reply) => {
-        const started = await limited(request, () => identity.signUp(deps, request.body))
+        const caller = callerOf(request.ip)
+        await identity.countSignUp(deps, caller)
+        const started = await limited(request, () => identity.signUp(deps, caller, request.body))
         return sendSession(reply, 201, started)
       },
     )
@@ -52,7 +55,9 @@ export const publicRoutes =
         },
       },
       async (request, reply) => {
-        const started = await limited(request, () => identity.logIn(deps, request.body))
+        const caller = callerOf(request.ip)
+        await identity.countLogIn(deps, caller)
+        const started = await limited(request, () => identity.logIn(deps, caller, request.body))
         return sendSession(reply, 200, started)
       },
     )

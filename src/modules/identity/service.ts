@@ -1,14 +1,16 @@
+import { mapViolations } from '../../db/constraints.ts'
 import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { hmacBytes } from '../../kernel/hmac.ts'
 import type { Owner } from '../../kernel/owner.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as mail from '../../platform/mail.ts'
 import type { ExternalCheck, ExternalIdentity } from './external-tokens.ts'
-import { hashPassword, matchesPassword } from './passwords.ts'
+import { hashLike, hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
@@ -19,7 +21,11 @@ export interface Identity {
   verificationKey: Buffer
   verification: 'off' | 'required'
   checkExternal: ExternalCheck | null
-  limits: Pick<Limits, 'velocity'>
+  /** Derives the salts of passwords, and the digests of callers. */
+  saltKey: Buffer
+  limits: Pick<Limits, 'velocity' | 'takeBackHit'>
+  perMinute: { logIns: number }
+  perHour: { signUps: number; wrongPasswords: number }
 }
 
 const HOUR = 3_600
@@ -33,38 +39,105 @@ const VERIFICATION_SECONDS = 24 * HOUR
 /** Mails per minute to one account, whose address may be a stranger's. */
 const MAILS_PER_MINUTE = 3
 
-export async function signUp(identity: Identity, request: SignUp): Promise<SessionStarted> {
-  const { db, verification } = identity
+/** Mails sent again per minute to one address, for all accounts that wait for its proof together. */
+const RESENDS_PER_MINUTE = 6
+
+/**
+ * Counts a sign-up against its caller, whether or not it succeeds: each one costs a hash, a row and a
+ * mail, and tells where verification is off whether the address is taken.
+ */
+export async function countSignUp({ limits, perHour }: Identity, caller: string): Promise<void> {
+  if (await limits.velocity(`signups:${caller}`, perHour.signUps, HOUR)) return
+  throw tooMany(`Too many sign-ups: at most ${perHour.signUps} per hour`, HOUR)
+}
+
+/** Counts a login against its caller, whether or not it succeeds: each one costs a hash. */
+export async function countLogIn({ limits, perMinute }: Identity, caller: string): Promise<void> {
+  if (await limits.velocity(`logins:${caller}`, perMinute.logIns)) return
+  throw tooMany(`Too many logins: at most ${perMinute.logIns} per minute`, WINDOW_SECONDS)
+}
+
+/**
+ * Creates an account. Where addresses are verified, it waits for the proof beside any other sign-ups
+ * with the address, and the answer is the same whether or not the address has an account: only the mail
+ * tells.
+ */
+export async function signUp(
+  identity: Identity,
+  caller: string,
+  request: SignUp,
+): Promise<SessionStarted> {
+  const { db, verification, saltKey } = identity
   const email = request.email.toLowerCase()
   if (verification === 'required') await assertMailRate(identity, email)
-  const passwordHash = await hashPassword(request.password)
-  const row = { email, name: request.name, passwordHash, verified: verification === 'off' }
+  const passwordHash = await hashPassword({ caller, email, saltKey }, request.password)
+  const row = { email, name: request.name, passwordHash }
   return db.transaction('identity: sign up', async (tx) => {
-    const created = await queries.insertOwner(tx, row)
-    if (created === null) throw new ApiError('email_exists')
-    await queries.deleteSessionsOf(tx, created.id)
-    if (!created.email_verified) await sendVerification(identity, tx, created)
-    return startSession(tx, created)
+    if (verification === 'required') {
+      const pending = await queries.insertPendingOwner(tx, row)
+      await sendVerification(identity, tx, pending)
+      return startSession(identity, tx, { owner: pending, caller })
+    }
+    const owner = await queries.insertVerifiedOwner(tx, row)
+    if (owner === null) throw new ApiError('email_exists')
+    await queries.deletePendingOf(tx, email)
+    return startSession(identity, tx, { owner, caller })
   })
 }
 
-export async function logIn({ db }: Identity, { email, password }: LogIn) {
-  const found = await queries.findOwnerByEmail(db, email.toLowerCase())
-  const matches = await matchesPassword(found?.password_hash ?? null, password)
-  if (!matches || found === null || found.password_hash === null) {
-    throw new ApiError('unauthorized')
+/**
+ * Logs in. A wrong password counts against the account: those of unknown callers together, so that many
+ * addresses get no more tries than one, and those of each known caller apart, so that strangers cannot
+ * lock the owner out. An unknown address is treated and counted alike.
+ */
+export async function logIn(
+  identity: Identity,
+  caller: string,
+  request: LogIn,
+): Promise<SessionStarted> {
+  const { db, saltKey, limits, perHour } = identity
+  const email = request.email.toLowerCase()
+  const facts = await queries.readLoginFacts(db, email, hashCaller(identity, caller))
+  const account = digestOf(email)
+  const bucket = facts.is_known ? `passwords:${account}:${caller}` : `passwords:${account}`
+  if (!(await limits.velocity(bucket, perHour.wrongPasswords, HOUR))) {
+    const most = `at most ${perHour.wrongPasswords} per hour and account`
+    throw tooMany(`Too many wrong passwords: ${most}`, HOUR)
   }
-  return startSession(db, found)
+  try {
+    const sender = { caller, email, saltKey }
+    const hash = await hashLike(facts.password_hash, sender, request.password)
+    const owner = await queries.findOwnerByPassword(db, email, hash)
+    if (owner === null) throw new ApiError('unauthorized')
+    const started = await startSession(identity, db, { owner, caller })
+    await limits.takeBackHit(bucket)
+    return started
+  } catch (error) {
+    // Only a wrong password counts, and neither a full queue nor an outage.
+    const isWrong = error instanceof ApiError && error.code === 'unauthorized'
+    if (!isWrong) await limits.takeBackHit(bucket)
+    throw error
+  }
 }
 
-async function startSession(db: Runner, owner: OwnerRow): Promise<SessionStarted> {
+/** Starts a session, and remembers its caller as one of the account. */
+async function startSession(
+  identity: Identity,
+  db: Runner,
+  { owner, caller }: { owner: OwnerRow; caller: string },
+): Promise<SessionStarted> {
   const token = `fds_${tokens.randomBase62(32)}`
   const tokenHash = tokens.sha256(token)
   const session = await queries.insertSession(db, tokenHash, owner, SESSION.slidingSeconds)
   if (session === null) throw new ApiError('unauthorized')
+  await queries.insertCaller(db, owner.id, hashCaller(identity, caller))
   const { id, email, name, email_verified } = owner
   return { owner: { id, email, name, email_verified }, session: { token, ...session } }
 }
+
+/** The caller as it is stored: a digest that only this installation can compute. */
+const hashCaller = ({ saltKey }: Identity, caller: string): Buffer =>
+  hmacBytes(saltKey, [Buffer.from(`caller ${caller}`)])
 
 export async function logOut({ db }: Identity, { token }: Owner): Promise<void> {
   if (token !== undefined) await queries.deleteSession(db, tokens.sha256(token))
@@ -85,16 +158,21 @@ export async function check(identity: Identity, token: string): Promise<Owner | 
   return { ...toOwner(found), token }
 }
 
-/** Finds or creates the owner. Sessions from before the verification may be a stranger's and end. */
+/**
+ * Finds or creates the owner. Accounts that waited for the proof of the address may be a stranger's, and
+ * are deleted with their sessions.
+ */
 async function findExternalOwner(
   { db }: Identity,
   { email, name }: ExternalIdentity,
 ): Promise<OwnerRow> {
-  const known = await queries.findOwnerByEmail(db, email)
-  if (known?.email_verified) return known
+  const known = await queries.findVerifiedOwner(db, email)
+  if (known !== null) return known
   return db.transaction('identity: verify by external token', async (tx) => {
-    const owner = await queries.upsertExternalOwner(tx, email, name)
-    await queries.deleteSessionsOf(tx, owner.id)
+    await queries.insertVerifiedOwner(tx, { email, name, passwordHash: null })
+    await queries.deletePendingOf(tx, email)
+    const owner = await queries.findVerifiedOwner(tx, email)
+    if (owner === null) throw new Error('the owner was not created')
     return owner
   })
 }
@@ -108,35 +186,43 @@ const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
 
 /** Limits the mails to an address: a stranger can sign up with it again and again. */
 async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
-  const bucket = `letters:${tokens.sha256(email).toString('hex')}`
-  if (!(await limits.velocity(bucket, MAILS_PER_MINUTE))) throw tooManyMails()
+  if (!(await limits.velocity(`letters:${digestOf(email)}`, MAILS_PER_MINUTE))) throw tooManyMails()
 }
+
+const digestOf = (text: string) => tokens.sha256(text).toString('hex')
 
 const tooManyMails = () =>
+  tooMany(`Too many mails: at most ${MAILS_PER_MINUTE} per minute`, WINDOW_SECONDS)
+
+const tooMany = (what: string, seconds: number) =>
   new ApiError('rate_limited', {
-    message: `Too many mails: at most ${MAILS_PER_MINUTE} per minute. Try again later.`,
-    headers: { 'retry-after': String(WINDOW_SECONDS) },
+    message: `${what}. Try again later.`,
+    headers: { 'retry-after': String(seconds) },
   })
 
-/** Mails the verification token again. Does nothing if the address is verified already. */
+/** Mails the verification token again. Does nothing if the account is verified already. */
 export async function resendVerification(identity: Identity, owner: Owner): Promise<void> {
-  if (!(await identity.limits.velocity(`verify:${owner.id}`, MAILS_PER_MINUTE))) {
-    throw tooManyMails()
-  }
-  const found = await queries.findOwnerByEmail(identity.db, owner.email)
-  if (found !== null && !found.email_verified) {
-    await sendVerification(identity, identity.db, found)
-  }
+  const { limits, db } = identity
+  const isWithin =
+    (await limits.velocity(`verify:${owner.id}`, MAILS_PER_MINUTE)) &&
+    (await limits.velocity(`resends:${digestOf(owner.email)}`, RESENDS_PER_MINUTE))
+  if (!isWithin) throw tooManyMails()
+  const found = await queries.findOwner(db, owner.id)
+  if (found !== null && !found.email_verified) await sendVerification(identity, db, found)
 }
 
+/**
+ * Mails the token that verifies the address. An address with a verified account gets no token but the
+ * note that there is one: the caller, who may be a stranger, does not learn of it.
+ */
 async function sendVerification(
   { verificationKey, clock }: Identity,
   db: Runner,
   { id, email, password_hash }: OwnerRow,
 ) {
+  if ((await queries.findVerifiedOwner(db, email)) !== null) return sendExisting(db, email)
   const expires = Math.floor(clock.now() / 1_000) + VERIFICATION_SECONDS
-  const mark = tokens.sha256(password_hash ?? '').toString('hex')
-  const payload = JSON.stringify([id, email, expires, mark])
+  const payload = JSON.stringify([id, email, expires, digestOf(password_hash ?? '')])
   const token = tokens.sign(verificationKey, Buffer.from(payload))
   await mail.send(db, {
     to: email,
@@ -145,20 +231,33 @@ async function sendVerification(
   })
 }
 
+const sendExisting = (db: Runner, email: string) =>
+  mail.send(db, {
+    to: email,
+    subject: 'You already have an account',
+    text: 'Somebody signed up with your e-mail address, which already has an account. If that was you, log in with the password of your account. If not, ignore this mail: nothing has changed.\n',
+  })
+
 /** The payload of a verification token; the mark is a digest of the account's password hash. */
 type VerificationPayload = [id: string, email: string, expires: number, mark: string]
 
 /**
  * Verifies an address by the mailed token. Only the account that the mail was sent for can use it: a
- * stranger's sign-up with another's address must not be verified by the reader of the mail.
+ * stranger's sign-up with another's address must not be verified by the reader of the mail. The other
+ * accounts that wait for the proof of the address end.
  */
 export async function verifyEmail(identity: Identity, owner: Owner, token: string): Promise<void> {
   const payload = tokens.verify(identity.verificationKey, token)
   if (payload === null) throw new ApiError('unauthorized')
   const [id, email, expires, mark] = JSON.parse(payload.toString()) as VerificationPayload
   if (expires * 1_000 < identity.clock.now() || id !== owner.id) throw new ApiError('unauthorized')
-  const marked = await queries.markVerified(identity.db, id, email, mark)
-  if (marked === 0) throw new ApiError('unauthorized')
+  const verified = identity.db.transaction('identity: verify', async (tx) => {
+    await queries.lockAddress(tx, email)
+    const marked = await queries.markVerified(tx, id, email, mark)
+    if (marked === 0) throw new ApiError('unauthorized')
+    await queries.deletePendingOf(tx, email)
+  })
+  await mapViolations(verified, { owners_verified_email: 'unauthorized' })
 }
 
 export async function listOwnedStores(db: Runner, owner: Owner): Promise<OwnedStore[]> {

@@ -41,7 +41,7 @@ describe('issuing a key', () => {
       [['manage:own_orders', 'admin:*', '*'], 'admin:*, *'],
       [['Read:own_store'], 'Read:own_store'],
       [['nope', 'nope'], 'nope'],
-      [['<b>4111111111111111</b>'], '(unreadable)'],
+      [['<b>4111111111111112</b>'], '(unreadable)'],
       [['constructor'], 'constructor'],
     ] as const
     for (const [scopes, named] of cases) {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { deletePendingSignUps } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { requestText } from '../../harness/raw-http.ts'
 import { assertRefused, countStatuses, essence, times } from '../../harness/refusals.ts'
@@ -53,27 +54,48 @@ describe('with required verification of addresses', () => {
     assert.equal((await owner.post('/v1/my/credentials/initial')).status, 201)
   })
 
-  test('a refused sign-up mails nothing', async (t) => {
+  test('a sign-up with a verified address is answered as any other, and gets no token', async (t) => {
     const { app, superuser } = await open(t)
     const owner = await app.owner(EMAIL)
     const [letter] = await readMails(superuser)
     await owner.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
     const again = { email: EMAIL, password: 'another one', name: 'Eve' }
-    assert.equal((await app.anyone.post('/v1/identity/signup', again)).status, 409)
-    assert.equal((await readMails(superuser)).length, 1)
+    const fresh = { ...again, email: 'fresh@acme.example' }
+    const [taken, free] = [
+      await app.anyone.post('/v1/identity/signup', again),
+      await app.anyone.post('/v1/identity/signup', fresh),
+    ]
+    assert.deepEqual([taken.status, free.status], [201, 201])
+    assert.deepEqual(
+      { ...taken.body.owner, id: '', email: '' },
+      { ...free.body.owner, id: '', email: '' },
+    )
+    for (const account of [again, fresh]) {
+      assert.equal((await app.anyone.post('/v1/identity/login', account)).status, 200)
+    }
+    const eve = app.as({ authorization: `Bearer ${taken.body.session.token}` })
+    assert.deepEqual((await eve.get('/v1/identity/me')).body.stores, [])
+    assert.equal((await eve.post(RESEND)).status, 202)
+    const toAnn = (await readMails(superuser)).filter(({ recipient }) => recipient === EMAIL)
+    assert.deepEqual(
+      toAnn.map(({ subject }) => subject),
+      ['Confirm your e-mail address', 'You already have an account', 'You already have an account'],
+    )
+    assert.deepEqual(toAnn.slice(1).map(tokenIn), ['', ''])
+    assert.equal((await owner.get('/v1/identity/me')).body.stores.length, 1)
   })
 
   test('a stranger who signs up first neither keeps the owner out nor gets in', async (t) => {
     const { app, superuser } = await open(t)
     const stranger = await app.owner(EMAIL)
     const owner = await app.owner(EMAIL)
-    assert.equal((await stranger.get('/v1/identity/me')).status, 401, 'the later sign-up stands')
     const letters = await readMails(superuser)
     assert.equal(letters.length, 2)
     const token = tokenIn(letters[1] ?? { body: '' })
     assert.equal((await stranger.post(VERIFY, { token })).status, 401)
     assert.equal((await owner.post(VERIFY, { token })).status, 200)
     assert.equal((await owner.get('/v1/identity/me')).body.stores.length, 1)
+    assert.equal((await stranger.get('/v1/identity/me')).status, 401)
   })
 
   test('a token that was mailed for another account verifies nothing', async (t) => {
@@ -85,6 +107,69 @@ describe('with required verification of addresses', () => {
     assert.equal((await app.anyone.post(VERIFY, { token })).status, 401)
     assert.equal((await reader.post(VERIFY, { token })).status, 401)
     assert.deepEqual((await eve.get('/v1/identity/me')).body.stores, [])
+  })
+})
+
+describe('several sign-ups with one unverified address', () => {
+  const first = { email: EMAIL, password: 'of the first alone', name: 'First' }
+  const second = { email: EMAIL, password: 'of the second alone', name: 'Second' }
+
+  async function signUpTwice(t: Parameters<typeof openTestApp>[0]) {
+    const { app, superuser } = await open(t)
+    const sessions = []
+    for (const account of [first, second]) {
+      const { status, body } = await app.anyone.post('/v1/identity/signup', account)
+      assert.equal(status, 201)
+      sessions.push(app.as({ authorization: `Bearer ${body.session.token}` }))
+    }
+    const letters = (await readMails(superuser)).map(tokenIn)
+    const [one, two] = sessions
+    assert.ok(one && two && letters.length === 2)
+    return { app, superuser, one, two, letters: letters as [string, string] }
+  }
+
+  const logIn = (app: TestApp, account: object) => app.anyone.post('/v1/identity/login', account)
+
+  test('keep their sessions, passwords and letters side by side', async (t) => {
+    const { app, one, two, letters } = await signUpTwice(t)
+    assert.equal((await one.get('/v1/identity/me')).body.owner.name, 'First')
+    assert.equal((await two.get('/v1/identity/me')).body.owner.name, 'Second')
+    assert.equal((await logIn(app, first)).body.owner.name, 'First')
+    assert.equal((await logIn(app, second)).body.owner.name, 'Second')
+    assert.equal((await one.post(VERIFY, { token: letters[0] })).status, 200)
+    assert.equal((await one.get('/v1/identity/me')).body.stores.length, 1)
+  })
+
+  test('end with the one that proves the address, and leave it alone', async (t) => {
+    const { app, one, two, letters } = await signUpTwice(t)
+    assert.equal((await one.post(VERIFY, { token: letters[1] })).status, 401, 'not its letter')
+    assert.equal((await two.post(VERIFY, { token: letters[1] })).status, 200)
+    assert.equal((await one.get('/v1/identity/me')).status, 401)
+    assert.equal((await one.post(VERIFY, { token: letters[0] })).status, 401)
+    assert.equal((await logIn(app, first)).status, 401)
+    assert.equal((await logIn(app, second)).status, 200)
+  })
+
+  test('are proven by one only, also at the same time', async (t) => {
+    const { superuser, one, two, letters } = await signUpTwice(t)
+    const answers = await Promise.all([
+      one.post(VERIFY, { token: letters[0] }),
+      two.post(VERIFY, { token: letters[1] }),
+    ])
+    assert.deepEqual(countStatuses(answers), { 200: 1, 401: 1 })
+    const { rows } = await superuser.query('select email_verified_at from owners')
+    assert.equal(rows.length, 1)
+  })
+
+  test('are deleted after three days without a proof', async (t) => {
+    const { app, superuser, one, two, letters } = await signUpTwice(t)
+    await two.post(VERIFY, { token: letters[1] })
+    await app.anyone.post('/v1/identity/signup', { ...first, email: 'other@acme.example' })
+    await superuser.query(`update owners set created_at = now() - interval '4 days'`)
+    assert.equal(await deletePendingSignUps(app.runtime.workerDatabase.global), 1)
+    const { rows } = await superuser.query('select email from owners')
+    assert.deepEqual(rows, [{ email: EMAIL }])
+    assert.equal((await one.get('/v1/identity/me')).status, 401)
   })
 })
 
@@ -193,9 +278,9 @@ describe('between the head of a request and its body', () => {
       password: 'of Eve alone',
     })
     assert.equal(eve.status, 201)
-    assert.equal(await finish(), 401)
+    assert.equal(await finish(), 200)
     const caller = app.as({ authorization: `Bearer ${eve.body.session.token}` })
-    assert.deepEqual((await caller.get('/v1/identity/me')).body.stores, [])
+    assert.equal((await caller.get('/v1/identity/me')).status, 401)
   })
 
   test('a session that ends gets no key', async (t) => {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import { countStatuses, times } from '../../harness/refusals.ts'
+import { cart, openCheckoutApp, openShop } from './setup.ts'
+
+const SHOPPER = '198.51.100.7'
+const ATTACKER = '203.0.113.9'
+
+async function open(t: TestContext) {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app)
+  const coupon = { code: 'WELCOME', type: 'percent', percent_bps: 1_000 }
+  const made = await shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+  assert.equal(made.status, 201, made.text)
+  const item = { variant_id: shop.variants[1_000], quantity: 1 }
+  const preview = (coupon_code: string | null, ip?: string) =>
+    app.storefront.post('/v1/tenants/acme/checkout/preview', { items: [item], coupon_code, ip })
+  const buy = (coupon_code: string, ip: string) =>
+    app.storefront.post(
+      '/v1/tenants/acme/checkout',
+      cart(shop.variants[1_000], { customer_ref: randomUUID(), coupon_code, ip }),
+      { 'idempotency-key': randomUUID() },
+    )
+  return { app, preview, buy }
+}
+
+describe('the limit on wrong coupon codes', () => {
+  test('stops 400 guesses of one shopper after ten, and no other shopper', async (t) => {
+    const { preview } = await open(t)
+    const answers = await times(400, (i) => preview(`GUESS${i}`, ATTACKER))
+    assert.deepEqual(countStatuses(answers), { 200: 10, 429: 390 })
+    const right = await preview('WELCOME', ATTACKER)
+    assert.equal((await preview('WELCOME', ATTACKER)).status, 429, 'however often it is sent')
+    assert.deepEqual([right.status, right.body.error.code], [429, 'rate_limited'])
+    assert.equal(
+      right.headers['retry-after'],
+      '60',
+      'a good code is refused too, and tells nothing',
+    )
+    assert.equal((await preview(null, ATTACKER)).status, 200, 'a cart without a code has its price')
+    const other = await preview('WELCOME', SHOPPER)
+    assert.deepEqual([other.status, other.body.coupon.applied], [200, true])
+  })
+
+  test('does not count good codes, and one wrong code once', async (t) => {
+    const { preview } = await open(t)
+    for (let i = 0; i < 15; i++) {
+      assert.equal((await preview('WELCOME', SHOPPER)).body.coupon.applied, true)
+      assert.equal((await preview('WELCOM', SHOPPER)).body.coupon.reason, 'unknown')
+    }
+    for (const typo of ['WELCMOE', 'WELLCOME', 'WLCOME']) {
+      assert.equal((await preview(typo, SHOPPER)).status, 200)
+    }
+    assert.equal((await preview('WELCOME', SHOPPER)).body.coupon.applied, true)
+  })
+
+  test('counts previews and checkouts together, and takes a good checkout', async (t) => {
+    const { preview, buy } = await open(t)
+    for (let i = 0; i < 5; i++) {
+      assert.equal((await preview(`PREVIEW${i}`, ATTACKER)).status, 200)
+      assert.equal((await buy(`BUY${i}`, ATTACKER)).status, 422)
+    }
+    const refused = await buy('ONEMORE', ATTACKER)
+    assert.deepEqual([refused.status, refused.body.error.code], [429, 'rate_limited'])
+    assert.equal((await buy('WELCOME', SHOPPER)).status, 201)
+  })
+
+  test('gives a server that names no shopper sixty, and a store two hundred', async (t) => {
+    const { preview } = await open(t)
+    const unnamed = await times(100, (i) => preview(`GUESS${i}`))
+    assert.deepEqual(countStatuses(unnamed), { 200: 60, 429: 40 })
+    const many = await times(300, (i) => preview(`MORE${i}`, `203.0.113.${i % 100}`))
+    assert.ok((countStatuses(many)[200] ?? 0) <= 140, JSON.stringify(countStatuses(many)))
+  })
+})
