@@ -36,7 +36,6 @@ import * as inventoryRoutes from './modules/inventory/routes.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
-import { createImageQueue } from './modules/media/process-image.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
@@ -269,12 +268,12 @@ const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps =>
 })
 
 export function openMedia(
-  { config, blobs }: Runtime,
+  { config, blobs, images }: Runtime,
   assetBase: () => string | null,
 ): mediaRoutes.MediaRouteDeps {
   return {
     blobs,
-    imageQueue: createImageQueue(),
+    images,
     bytesPerStore: config.MEDIA_MB_PER_STORE * 1_024 * 1_024,
     assetBase,
     pendingUploads: createPendingUploads(config.DATA_DIR),
