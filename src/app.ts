@@ -24,6 +24,7 @@ import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
+import * as limitRoutes from './modules/entitlements/limit-routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as gatewayRoutes from './modules/gateway/routes.ts'
@@ -159,14 +160,14 @@ function publicRoutes(
     identityRoutes.publicRoutes(deps.owners, limited),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
     catalogPublicRoutes.publicRoutes({ database, cache, fragments, ...deps.catalog }),
-    searchRoutes.publicRoutes({ database, searchQueue, ...deps.catalog }),
+    searchRoutes.publicRoutes({ database, searchQueue, fragments, ...deps.catalog }),
     mediaRoutes.publicRoutes(database, deps.media),
     gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf }),
   ]
 }
 
 const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
-  viewRoutes.merchantRoutes,
+  viewRoutes.merchantRoutes({ mediaBytesMax: deps.media.bytesPerStore }),
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   privacyRoutes.merchantRoutes(openPrivacy(runtime)),
   storeRoutes.merchantRoutes,
@@ -209,6 +210,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     storeRoutes.operatorRoutes({ database, operator }),
     viewRoutes.operatorRoutes,
     entitlementRoutes.operatorRoutes({ database, operator }),
+    limitRoutes.operatorRoutes({ database }),
     siteRoutes.operatorRoutes(scanner),
     domainRoutes.operatorRoutes(deps.domains),
     paymentRoutes.operatorRoutes(payments.deps),

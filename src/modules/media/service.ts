@@ -226,7 +226,10 @@ async function reserve(db: TenantDb, asset: queries.NewAsset, bytesMax: number) 
       const inserted = await queries.insertAsset(tx, asset)
       if (inserted === null) return queries.postponeCollection(tx, asset.sha256)
       const { bytes } = await queries.readUsage(tx)
-      if (bytes > bytesMax) throw new ApiError('media_limit_reached')
+      if (bytes > bytesMax) {
+        const used = bytes - asset.bytes
+        throw new ApiError('media_limit_reached', { body: { max: bytesMax, used } })
+      }
       return inserted
     })
     if (reserved !== null) return reserved
@@ -234,6 +237,9 @@ async function reserve(db: TenantDb, asset: queries.NewAsset, bytesMax: number) 
   }
   throw new ApiError('service_unavailable')
 }
+
+/** The bytes of all assets of the store. */
+export const readUsedBytes = async (db: Db) => (await queries.findUsage(db))?.bytes ?? 0
 
 const entityOf = ({ sha256 }: Pick<AssetRow, 'sha256'>) => `asset:${sha256}`
 

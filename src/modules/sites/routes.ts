@@ -31,7 +31,7 @@ import * as sites from './service.ts'
 const manifestRoute = { bodyLimit: 2 * 1_024 * 1_024 }
 
 const REASON_LENGTH_MAX = 2_000
-const SCAN_FAILURES = ['ruo_claims_violation', 'scan_unavailable'] as const
+const SAVE_FAILURES = ['ruo_claims_violation', 'scan_unavailable', 'limit_reached'] as const
 
 const receivedManifest = ({ body, verbatim }: FastifyRequest): ReceivedManifest => ({
   value: (body as { manifest: Manifest }).manifest,
@@ -175,7 +175,7 @@ export const merchantRoutes =
       '/v1/my/site/draft',
       {
         ...manifestRoute,
-        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN_FAILURES },
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SAVE_FAILURES },
         schema: {
           operationId: 'saveSiteDraft',
           tags: ['merchant-ops'],
@@ -221,7 +221,7 @@ export const merchantRoutes =
       '/v1/my/store/manifest',
       {
         ...manifestRoute,
-        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN_FAILURES },
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SAVE_FAILURES },
         schema: {
           operationId: 'saveActiveManifest',
           tags: ['merchant-ops'],
@@ -243,7 +243,7 @@ export const operatorRoutes =
         ...manifestRoute,
         config: {
           verbatim: 'manifest',
-          failures: ['unknown_tenant', ...SCAN_FAILURES],
+          failures: ['unknown_tenant', ...SAVE_FAILURES],
           headers: {
             'x-guardrails-override': Type.String({
               maxLength: REASON_LENGTH_MAX,
