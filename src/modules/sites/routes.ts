@@ -131,7 +131,16 @@ export const publicRoutes =
     app.get(
       '/v1/preview-resolve',
       {
-        config: { failures: ['invalid_preview_token'], query: { token: Type.String() } },
+        config: {
+          failures: ['invalid_preview_token'],
+          query: {
+            token: Type.String(),
+            hostname: Type.String({
+              description:
+                "The host that shows the preview: it must be an active one of the same store. Send it, unless the host belongs to no store, such as the renderer's own.",
+            }),
+          },
+        },
         schema: {
           operationId: 'resolvePreview',
           tags: ['public'],
@@ -141,7 +150,13 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const token = readText(request.query, 'token') ?? ''
-        const { store, version, expiresAt } = await sites.readPreview(database, preview, token)
+        // An empty name is a host, too: one that belongs to no store.
+        const isNamed = Object.hasOwn(Object(request.query), 'hostname')
+        const hostname = isNamed ? (readText(request.query, 'hostname') ?? '') : undefined
+        const { store, version, expiresAt } = await sites.readPreview(database, preview, {
+          token,
+          hostname,
+        })
         const text = toText(resolvedPreview(store, version, expiresAt))
         return reply
           .header('cache-control', 'no-store')
