@@ -274,6 +274,9 @@ create policy operator on collections for select to fd_operator using true;
 create policy owner on collections for all to fd_owner using true with check true;
 create policy search on collections for select to fd_search using true;
 create policy tenant on collections for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON collections REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_collections();
+CREATE TRIGGER meter_insert AFTER INSERT ON collections REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_collections();
+CREATE TRIGGER meter_update AFTER UPDATE ON collections REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_collections();
 grant delete, insert, select, update on collections to fd_app;
 grant select on collections to fd_operator;
 grant select on collections to fd_worker;
@@ -306,6 +309,8 @@ CREATE INDEX coupon_codes_of_coupon ON coupon_codes USING btree (tenant_ref, cou
 create policy operator on coupon_codes for select to fd_operator using true;
 create policy owner on coupon_codes for all to fd_owner using true with check true;
 create policy tenant on coupon_codes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON coupon_codes REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_coupon_codes();
+CREATE TRIGGER meter_insert AFTER INSERT ON coupon_codes REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_coupon_codes();
 grant insert, select, update on coupon_codes to fd_app;
 grant select on coupon_codes to fd_operator;
 grant select, update on coupon_codes to fd_worker;
@@ -418,6 +423,8 @@ create policy gate on credentials for select to fd_gate using true;
 create policy operator on credentials for select to fd_operator using true;
 create policy owner on credentials for all to fd_owner using true with check true;
 create policy tenant on credentials for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON credentials REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_credentials();
+CREATE TRIGGER meter_insert AFTER INSERT ON credentials REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_credentials();
 grant insert, select, update on credentials to fd_app;
 grant select on credentials to fd_gate;
 grant select on credentials to fd_operator;
@@ -652,6 +659,8 @@ CREATE UNIQUE INDEX fraud_bans_standing ON fraud_bans USING btree (tenant_ref, k
 create policy operator on fraud_bans for select to fd_operator using true;
 create policy owner on fraud_bans for all to fd_owner using true with check true;
 create policy tenant on fraud_bans for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON fraud_bans REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_fraud_bans();
+CREATE TRIGGER meter_insert AFTER INSERT ON fraud_bans REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_fraud_bans();
 grant insert, select, update on fraud_bans to fd_app;
 grant select on fraud_bans to fd_operator;
 grant select, update on fraud_bans to fd_worker;
@@ -858,6 +867,8 @@ CASE
     WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
     ELSE NULL::integer
 END IS NOT NULL);
+CREATE TRIGGER meter_delete AFTER DELETE ON gift_cards REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_gift_cards();
+CREATE TRIGGER meter_insert AFTER INSERT ON gift_cards REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_gift_cards();
 grant insert, select, update on gift_cards to fd_app;
 grant select on gift_cards to fd_operator;
 grant select, update on gift_cards to fd_worker;
@@ -1009,6 +1020,8 @@ alter table inventory_locations force row level security;
 create policy operator on inventory_locations for select to fd_operator using true;
 create policy owner on inventory_locations for all to fd_owner using true with check true;
 create policy tenant on inventory_locations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON inventory_locations REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_inventory_locations();
+CREATE TRIGGER meter_insert AFTER INSERT ON inventory_locations REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_inventory_locations();
 grant insert, select, update on inventory_locations to fd_app;
 grant select on inventory_locations to fd_operator;
 grant select on inventory_locations to fd_worker;
@@ -1916,6 +1929,8 @@ CREATE INDEX pricing_group_members_of_customer ON pricing_group_members USING bt
 create policy operator on pricing_group_members for select to fd_operator using true;
 create policy owner on pricing_group_members for all to fd_owner using true with check true;
 create policy tenant on pricing_group_members for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON pricing_group_members REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_pricing_group_members();
+CREATE TRIGGER meter_insert AFTER INSERT ON pricing_group_members REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_pricing_group_members();
 grant delete, insert, select on pricing_group_members to fd_app;
 grant delete, select on pricing_group_members to fd_worker;
 grant select on pricing_group_members to fd_operator;
@@ -1941,6 +1956,8 @@ alter table pricing_group_prices force row level security;
 create policy operator on pricing_group_prices for select to fd_operator using true;
 create policy owner on pricing_group_prices for all to fd_owner using true with check true;
 create policy tenant on pricing_group_prices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON pricing_group_prices REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_pricing_group_prices();
+CREATE TRIGGER meter_insert AFTER INSERT ON pricing_group_prices REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_pricing_group_prices();
 grant delete, insert, select, update on pricing_group_prices to fd_app;
 grant select on pricing_group_prices to fd_operator;
 grant select on pricing_group_prices to fd_worker;
@@ -2128,6 +2145,9 @@ create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
 create policy search on products for select to fd_search using true;
 create policy tenant on products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON products REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_products();
+CREATE TRIGGER meter_insert AFTER INSERT ON products REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_products();
+CREATE TRIGGER meter_update AFTER UPDATE ON products REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_products();
 CREATE TRIGGER search_insert AFTER INSERT ON products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_products();
 CREATE TRIGGER search_update AFTER UPDATE ON products REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_texts();
 grant insert, select, update on products to fd_app;
@@ -2409,6 +2429,8 @@ CASE
     ELSE NULL::integer
 END IS NOT NULL);
 CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER meter_delete AFTER DELETE ON site_versions REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_site_versions();
+CREATE TRIGGER meter_insert AFTER INSERT ON site_versions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_site_versions();
 CREATE TRIGGER young BEFORE DELETE ON site_versions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
 grant delete, select on site_versions to fd_worker;
 grant insert, select on site_versions to fd_app;
@@ -2536,6 +2558,26 @@ grant select on store_credit_transactions to fd_operator;
 grant update (reason) on store_credit_transactions to fd_app;
 grant update (reason) on store_credit_transactions to fd_worker;
 
+create table store_usage (
+  tenant_ref text not null,
+  limit_key text not null,
+  used bigint not null default 0,
+  max_override bigint,
+  constraint store_usage_limit_key_check CHECK ((length(limit_key) <= 40)),
+  constraint store_usage_max_override_check CHECK ((max_override >= 0)),
+  constraint store_usage_pkey PRIMARY KEY (tenant_ref, limit_key),
+  constraint store_usage_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=50);
+alter table store_usage owner to fd_owner;
+alter table store_usage enable row level security;
+alter table store_usage force row level security;
+create policy operator on store_usage for select to fd_operator using true;
+create policy owner on store_usage for all to fd_owner using true with check true;
+create policy tenant on store_usage for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on store_usage to fd_app;
+grant insert, select, update on store_usage to fd_worker;
+grant select on store_usage to fd_operator;
+
 create table stores (
   tenant_ref text not null,
   store_number bigint not null default nextval('store_numbers'::regclass),
@@ -2630,6 +2672,20 @@ grant insert, select, update on subscriptions to fd_app;
 grant insert, select, update on subscriptions to fd_worker;
 grant select on subscriptions to fd_operator;
 
+create table usage_limits (
+  tier text not null default '*'::text,
+  limit_key text not null,
+  max bigint not null,
+  constraint usage_limits_limit_key_check CHECK ((length(limit_key) <= 40)),
+  constraint usage_limits_max_check CHECK ((max >= 0)),
+  constraint usage_limits_pkey PRIMARY KEY (limit_key, tier),
+  constraint usage_limits_tier_check CHECK ((length(tier) <= 40))
+);
+alter table usage_limits owner to fd_owner;
+grant delete, insert, select, update on usage_limits to fd_app;
+grant select on usage_limits to fd_operator;
+grant select on usage_limits to fd_worker;
+
 create table variants (
   tenant_ref text not null,
   id uuid not null default fd_uuid(),
@@ -2663,6 +2719,9 @@ create policy operator on variants for select to fd_operator using true;
 create policy owner on variants for all to fd_owner using true with check true;
 create policy search on variants for select to fd_search using true;
 create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_variants();
+CREATE TRIGGER meter_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_variants();
+CREATE TRIGGER meter_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_variants();
 CREATE TRIGGER search_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
 CREATE TRIGGER search_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
 CREATE TRIGGER search_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variant_changes();
@@ -3158,6 +3217,22 @@ begin
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
 
+create function fd_limit(store text, counted text, own bigint)
+returns bigint
+language sql stable as
+$$
+  select coalesce(own, (select l.max
+                          from usage_limits as l
+                         where l.limit_key = counted
+                           and l.tier in ('*', (select t.tier from entitlement_tiers as t where t.tenant_ref = store))
+                         order by l.tier = '*'
+                         limit 1))
+$$;
+alter routine fd_limit(text,text,bigint) owner to fd_owner;
+grant execute on routine fd_limit(text,text,bigint) to fd_app;
+grant execute on routine fd_limit(text,text,bigint) to fd_operator;
+grant execute on routine fd_limit(text,text,bigint) to fd_worker;
+
 create function fd_make_month(parent text, month date)
 returns bigint
 language plpgsql volatile as
@@ -3230,6 +3305,281 @@ begin
   return null;
 end $$;
 alter routine fd_media_removed() owner to fd_owner;
+
+create procedure fd_meter(IN target regclass, IN amounts text, IN counts_updates boolean)
+language plpgsql volatile as
+$$
+declare
+  -- A statement can only name the transition tables that its event has.
+  counting text := '(select s.tenant_ref, m.limit_key, %s m.amount as amount from %s as s
+                      cross join lateral (values ' || amounts || ') as m (limit_key, amount))';
+  adding text := 'perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from (%s) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;';
+  added text := format(counting, '', 'added');
+  removed text := format(counting, '-', 'removed');
+begin
+  execute format($f$
+    create function fd_meter_%1$s() returns trigger language plpgsql as $body$
+    begin
+      if tg_op = 'INSERT' then %2$s
+      elsif tg_op = 'DELETE' then %3$s
+      else %4$s
+      end if;
+      return null;
+    end $body$
+  $f$, target, format(adding, added), format(adding, removed), format(adding, added || ' union all ' || removed));
+  execute format('revoke all on function fd_meter_%s() from public', target);
+  execute format('create trigger meter_insert after insert on %1$s referencing new table as added
+                  for each statement execute function fd_meter_%1$s()', target);
+  execute format('create trigger meter_delete after delete on %1$s referencing old table as removed
+                  for each statement execute function fd_meter_%1$s()', target);
+  if counts_updates then
+    execute format('create trigger meter_update after update on %1$s
+                    referencing new table as added old table as removed
+                    for each statement execute function fd_meter_%1$s()', target);
+  end if;
+  execute format('insert into store_usage (tenant_ref, limit_key, used)
+                  select tenant_ref, limit_key, sum(amount)::bigint from %s as counted group by tenant_ref, limit_key
+                      on conflict (tenant_ref, limit_key) do update set used = store_usage.used + excluded.used',
+                 format(counting, '', target));
+end $$;
+alter routine fd_meter(regclass,text,boolean) owner to fd_owner;
+
+create function fd_meter_collections()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('collections', 1),
+  ('collection_bytes', octet_length(s.slug) + octet_length(s.title) + coalesce(octet_length(s.description), 0))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('collections', 1),
+  ('collection_bytes', octet_length(s.slug) + octet_length(s.title) + coalesce(octet_length(s.description), 0))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('collections', 1),
+  ('collection_bytes', octet_length(s.slug) + octet_length(s.title) + coalesce(octet_length(s.description), 0))) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('collections', 1),
+  ('collection_bytes', octet_length(s.slug) + octet_length(s.title) + coalesce(octet_length(s.description), 0))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_collections() owner to fd_owner;
+
+create function fd_meter_coupon_codes()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('coupon_codes', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('coupon_codes', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('coupon_codes', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('coupon_codes', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_coupon_codes() owner to fd_owner;
+
+create function fd_meter_credentials()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('credentials', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('credentials', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('credentials', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('credentials', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_credentials() owner to fd_owner;
+
+create function fd_meter_fraud_bans()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('bans', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('bans', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('bans', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('bans', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_fraud_bans() owner to fd_owner;
+
+create function fd_meter_gift_cards()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('gift_cards', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('gift_cards', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('gift_cards', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('gift_cards', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_gift_cards() owner to fd_owner;
+
+create function fd_meter_inventory_locations()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('locations', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('locations', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('locations', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('locations', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_inventory_locations() owner to fd_owner;
+
+create function fd_meter_pricing_group_members()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('pricing_group_members', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('pricing_group_members', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('pricing_group_members', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('pricing_group_members', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_pricing_group_members() owner to fd_owner;
+
+create function fd_meter_pricing_group_prices()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('pricing_group_prices', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('pricing_group_prices', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('pricing_group_prices', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('pricing_group_prices', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_pricing_group_prices() owner to fd_owner;
+
+create function fd_meter_products()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('products', 1),
+  ('catalog_bytes', octet_length(s.slug) + octet_length(s.name) + coalesce(octet_length(s.description), 0)
+                    + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('products', 1),
+  ('catalog_bytes', octet_length(s.slug) + octet_length(s.name) + coalesce(octet_length(s.description), 0)
+                    + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('products', 1),
+  ('catalog_bytes', octet_length(s.slug) + octet_length(s.name) + coalesce(octet_length(s.description), 0)
+                    + octet_length(s.metadata::text))) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('products', 1),
+  ('catalog_bytes', octet_length(s.slug) + octet_length(s.name) + coalesce(octet_length(s.description), 0)
+                    + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_products() owner to fd_owner;
+
+create function fd_meter_site_versions()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('site_versions', 1), ('site_bytes', octet_length(s.manifest))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('site_versions', 1), ('site_bytes', octet_length(s.manifest))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('site_versions', 1), ('site_bytes', octet_length(s.manifest))) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('site_versions', 1), ('site_bytes', octet_length(s.manifest))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_site_versions() owner to fd_owner;
+
+create function fd_meter_variants()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('variants', 1),
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('variants', 1),
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('variants', 1),
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('variants', 1),
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_variants() owner to fd_owner;
 
 create function fd_misplaced_rows()
 returns bigint
@@ -3925,6 +4275,30 @@ grant execute on routine fd_tenant() to fd_app;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
+
+create function fd_use(store text, counted text, amount bigint)
+returns void
+language plpgsql volatile as
+$$
+declare
+  total bigint;
+  own bigint;
+  allowed bigint;
+begin
+  insert into store_usage as u (tenant_ref, limit_key, used) values (store, counted, amount)
+      on conflict (tenant_ref, limit_key) do update set used = u.used + excluded.used
+    returning used, max_override into total, own;
+  if amount <= 0 then return; end if;
+  allowed := fd_limit(store, counted, own);
+  if total > allowed then
+    raise exception 'the store has reached its limit of %', counted
+      using errcode = 'FD004',
+            detail = json_build_object('limit', counted, 'max', allowed, 'used', total - amount)::text;
+  end if;
+end $$;
+alter routine fd_use(text,text,bigint) owner to fd_owner;
+grant execute on routine fd_use(text,text,bigint) to fd_app;
+grant execute on routine fd_use(text,text,bigint) to fd_worker;
 
 create function fd_uuid()
 returns uuid

@@ -25,6 +25,7 @@ import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
+import * as limitRoutes from './modules/entitlements/limit-routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as gatewayRoutes from './modules/gateway/routes.ts'
@@ -37,7 +38,6 @@ import * as inventoryRoutes from './modules/inventory/routes.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
-import { createImageQueue } from './modules/media/process-image.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
@@ -161,14 +161,14 @@ function publicRoutes(
     identityRoutes.publicRoutes(deps.owners, limited),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
     catalogPublicRoutes.publicRoutes({ database, cache, fragments, ...deps.catalog }),
-    searchRoutes.publicRoutes({ database, searchQueue, ...deps.catalog }),
+    searchRoutes.publicRoutes({ database, searchQueue, fragments, ...deps.catalog }),
     mediaRoutes.publicRoutes(database, deps.media),
     acceptAnyDigits(gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf })),
   ]
 }
 
 const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
-  viewRoutes.merchantRoutes,
+  viewRoutes.merchantRoutes({ mediaBytesMax: deps.media.bytesPerStore }),
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   acceptAnyDigits(privacyRoutes.merchantRoutes(openPrivacy(runtime))),
   storeRoutes.merchantRoutes,
@@ -211,6 +211,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     storeRoutes.operatorRoutes({ database, operator }),
     viewRoutes.operatorRoutes,
     entitlementRoutes.operatorRoutes({ database, operator }),
+    limitRoutes.operatorRoutes({ database }),
     acceptAnyDigits(siteRoutes.operatorRoutes(scanner)),
     domainRoutes.operatorRoutes(deps.domains),
     paymentRoutes.operatorRoutes(payments.deps),
@@ -270,12 +271,12 @@ const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps =>
 })
 
 export function openMedia(
-  { config, blobs }: Runtime,
+  { config, blobs, images }: Runtime,
   assetBase: () => string | null,
 ): mediaRoutes.MediaRouteDeps {
   return {
     blobs,
-    imageQueue: createImageQueue(),
+    images,
     bytesPerStore: config.MEDIA_MB_PER_STORE * 1_024 * 1_024,
     assetBase,
     pendingUploads: createPendingUploads(config.DATA_DIR),

@@ -97,6 +97,10 @@ export const ERRORS = {
   not_redrivable: [409, 'This delivery cannot be sent again. Check its status and its endpoint.'],
   slug_exists: [409, 'That slug is already used in this store. Choose another.'],
   sku_exists: [409, 'That SKU is already used in this store. Choose another.'],
+  limit_reached: [
+    409,
+    'The store has as many as it may: see `limit`. Delete some, or ask the operator.',
+  ],
   image_limit_reached: [409, 'The product has the maximum number of images. Remove one first.'],
   media_limit_reached: [
     409,

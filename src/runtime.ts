@@ -6,6 +6,11 @@ import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
+import {
+  createImageProcesses,
+  type ImageBounds,
+  type ImageProcesses,
+} from './modules/media/image-processes.ts'
 import { openPayments, type Payments } from './modules/payments/service.ts'
 import type { BlobStore } from './platform/blobs.ts'
 import { openBlobs } from './platform/blobs-open.ts'
@@ -43,6 +48,8 @@ export interface Runtime {
   notifier: Notifier
   /** Storage for media. Opened at its first use. */
   blobs: BlobStore
+  /** All work on images. */
+  images: ImageProcesses
   /** Null where no metrics port is set. */
   metrics: Metrics | null
   /** Derives a key for each purpose. */
@@ -73,6 +80,8 @@ interface RuntimeOptions {
    */
   poolWaitMs?: number
   cacheClock?: Clock
+  /** For tests: what an image may cost. */
+  imageBounds?: Partial<ImageBounds>
   /** For tests: how long a time-out of the simulated gateway takes. */
   simulatedTimeoutMs?: number
 }
@@ -111,7 +120,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     })
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
   // These may query a database while they close; the pools are closed after them.
-  const users = [scanner, payments, safeFetch, notifier, blobs]
+  const images = createImageProcesses(options.imageBounds)
+  const users = [scanner, payments, safeFetch, notifier, blobs, images]
   const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
     config,
@@ -124,6 +134,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     safeFetch,
     notifier,
     blobs,
+    images,
     database,
     operatorDatabase,
     workerDatabase,

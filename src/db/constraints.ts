@@ -3,6 +3,7 @@ import { ApiError, type ErrorCode } from '../errors.ts'
 interface PostgresError {
   code: string
   constraint?: string
+  detail?: string
   severity?: string
 }
 
@@ -58,4 +59,21 @@ export async function mapViolations<T>(
     if (code === undefined) throw error
     throw new ApiError(code, { cause: error })
   }
+}
+
+/** The code of `fd_use`: a store would have more of something than it may. */
+const LIMIT_REACHED = 'FD004'
+
+/**
+ * Turns the refusal of a store's limit into an error of the API, with the limit and what is used. The
+ * triggers of the counted tables refuse, so that this may be the answer of any write.
+ */
+export function toRefusal(error: unknown): unknown {
+  if (!isPostgresError(error) || error.code !== LIMIT_REACHED) return error
+  const body = JSON.parse(error.detail ?? '{}') as { limit: string; max: number; used: number }
+  return new ApiError('limit_reached', {
+    cause: error,
+    body,
+    message: `The store may have at most ${body.max} of \`${body.limit}\` and has ${body.used}. Delete some, or ask the operator.`,
+  })
 }

@@ -8,7 +8,7 @@ import {
   setTenantConfig,
   writeTogether,
 } from './batch.ts'
-import { isRetryable, keepsConnectionUsable } from './constraints.ts'
+import { isRetryable, keepsConnectionUsable, toRefusal } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
 import { StoreShares, type WorkKind } from './store-shares.ts'
@@ -254,7 +254,7 @@ async function sendAlone(pool: pg.Pool, queries: pg.QueryConfig[]): Promise<Resu
     return result
   } catch (error) {
     client.release(!keepsConnectionUsable(error))
-    throw error
+    throw toRefusal(error)
   }
 }
 
@@ -312,7 +312,7 @@ async function tryTransaction<T>(
     // transaction.
     batch.flush()
     await rollBackAndRelease(client)
-    throw error
+    throw toRefusal(error)
   }
 }
 

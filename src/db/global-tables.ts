@@ -9,4 +9,5 @@ export const GLOBAL_TABLES: Readonly<Record<string, string>> = {
   owner_sessions: 'Belongs to an owner, who may have stores in many tenants.',
   owners: 'A person who may own stores in many tenants.',
   schema_migrations: 'Says what the database as a whole looks like.',
+  usage_limits: 'What every store may have, by its tier.',
 }

@@ -81,6 +81,17 @@ export function enforcePace(request: IncomingMessage, { bytes, everyMs, atMostMs
   request.once('close', stop)
 }
 
+/** A signal that is aborted when the caller closes the connection before it got its answer. */
+export function signalOfClose(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  response.once('close', () => {
+    // The answer reaches no one; its status is for the log.
+    const gone = new ApiError('request_timeout', { message: 'The caller closed the connection.' })
+    if (!response.writableFinished) controller.abort(gone)
+  })
+  return controller.signal
+}
+
 /** How long a client that sent no HTTP has to read its answer. */
 const CLOSE_AFTER_MS = 1_000
 

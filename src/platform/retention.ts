@@ -146,8 +146,10 @@ export const LIVES: Readonly<Record<string, Life>> = {
   store_credit_lots: forGood(MONEY),
   store_credit_spent: forGood(MONEY),
   store_credit_transactions: forGood(MONEY),
+  store_usage: owner('stores'),
   stores: forGood(STORE),
   subscriptions: forGood(MONEY),
+  usage_limits: forGood('What stores may have, as the operator set it.'),
   variants: owner('products'),
   webhook_attempts: byMonth('RETENTION_WEBHOOK_DAYS', 'the month of their delivery goes'),
   webhook_deliveries: byMonth(

@@ -3,6 +3,8 @@ import { ApiError } from '../errors.ts'
 interface WorkQueueOptions {
   /** How much work runs at a time. */
   running: number
+  /** How much work of one store runs at a time. Without it, `running` is the only bound. */
+  runningPerStore?: number
   /** How much work may wait. */
   waiting: number
   /** How much work of one store may wait. Without it, `waiting` is the only bound. */
@@ -35,6 +37,7 @@ const NO_STORE = ''
 export class WorkQueue {
   readonly #options: WorkQueueOptions
   readonly #places = new Map<string, Place[]>()
+  readonly #runningOf = new Map<string, number>()
   #running = 0
   #waiting = 0
 
@@ -52,14 +55,23 @@ export class WorkQueue {
     return this.#running === 0
   }
 
-  /** Runs the work when it is its turn. Work that fails frees its slot, too. */
-  async run<T>(work: () => Promise<T>, store = NO_STORE): Promise<T> {
-    if (this.#running < this.#options.running) this.#running += 1
-    else await this.#wait(store)
+  /** How much work of a store waits for a slot. */
+  waitingOf(store: string): number {
+    return this.#places.get(store)?.length ?? 0
+  }
+
+  /**
+   * Runs the work when it is its turn. Work that fails frees its slot, too. The signal ends the wait;
+   * work that runs must listen to it by itself.
+   */
+  async run<T>(work: () => Promise<T>, store = NO_STORE, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    if (this.#hasSlot(store)) this.#occupy(store)
+    else await this.#wait(store, signal)
     try {
       return await work()
     } finally {
-      this.#handOn()
+      this.#release(store)
     }
   }
 
@@ -71,32 +83,66 @@ export class WorkQueue {
     for (const place of places) place.reject(error)
   }
 
-  #wait(store: string): Promise<void> {
+  /** Work of no store is bounded as a whole, and not as that of one store. */
+  #hasSlot(store: string): boolean {
+    const { running, runningPerStore = running } = this.#options
+    if (this.#running >= running) return false
+    return store === NO_STORE || (this.#runningOf.get(store) ?? 0) < runningPerStore
+  }
+
+  #occupy(store: string): void {
+    this.#running += 1
+    this.#runningOf.set(store, (this.#runningOf.get(store) ?? 0) + 1)
+  }
+
+  async #wait(store: string, signal?: AbortSignal): Promise<void> {
     const { waiting, waitingPerStore = waiting, refuse = overload } = this.#options
     const { refuseStore = refuse } = this.#options
     if (this.#waiting >= waiting) throw refuse(new Error('too much work is waiting'))
-    const places = this.#places.get(store) ?? []
-    if (store !== NO_STORE && places.length >= waitingPerStore) {
+    if (store !== NO_STORE && this.waitingOf(store) >= waitingPerStore) {
       throw refuseStore(new Error('too much work of one store is waiting'))
     }
+    const { promise, resolve: start, reject } = Promise.withResolvers<void>()
+    const place = { start, reject }
+    const leave = () => this.#leave(store, place, signal?.reason)
     this.#waiting += 1
-    this.#places.set(store, places)
-    return new Promise((start, reject) => places.push({ start, reject }))
+    this.#places.set(store, [...(this.#places.get(store) ?? []), place])
+    signal?.addEventListener('abort', leave, { once: true })
+    return promise.finally(() => signal?.removeEventListener('abort', leave))
   }
 
-  /** Gives the slot to the next store's first work, so that no new work takes it in between. */
-  #handOn(): void {
-    const [next] = this.#places
-    if (next === undefined) {
-      this.#running -= 1
-      return
-    }
-    const [store, places] = next
-    const place = places.shift()
-    // The store stands behind the others now.
-    this.#places.delete(store)
-    if (places.length > 0) this.#places.set(store, places)
+  /** Ends the wait of one place, if it still waits. */
+  #leave(store: string, place: Place, reason: Error): void {
+    const places = this.#places.get(store) ?? []
+    if (!places.includes(place)) return
+    this.#keepPlaces(
+      store,
+      places.filter((each) => each !== place),
+    )
     this.#waiting -= 1
+    place.reject(reason)
+  }
+
+  #keepPlaces(store: string, places: Place[]): void {
+    if (places.length === 0) this.#places.delete(store)
+    else this.#places.set(store, places)
+  }
+
+  /** Frees a slot and starts the first work of the next store that may have it. */
+  #release(store: string): void {
+    const left = (this.#runningOf.get(store) ?? 1) - 1
+    this.#running -= 1
+    if (left === 0) this.#runningOf.delete(store)
+    else this.#runningOf.set(store, left)
+    const next = [...this.#places.keys()].find((each) => this.#hasSlot(each))
+    if (next === undefined) return
+    const [place, ...others] = this.#places.get(next) ?? []
+    // The store stands behind the others now.
+    this.#places.delete(next)
+    this.#keepPlaces(next, others)
+    this.#waiting -= 1
+    // At once, so that no new work takes the slot in between.
+    this.#occupy(next)
     place?.start()
   }
 }

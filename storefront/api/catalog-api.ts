@@ -168,9 +168,10 @@ function openSites(client: PlatformClient, zone: string | null) {
   const findSite: CatalogApi['findSite'] = async (host) =>
     (await orNull(sites.get(host, loadSite(resolvePath(host, zone)))))?.site ?? null
 
-  async function findDraft(token: string): Promise<Site | null> {
+  async function findDraft(token: string, hostname: string | null): Promise<Site | null> {
     if (!/^fdpv_[A-Za-z0-9_-]{1,2000}$/.test(token)) return null
-    const answer = await orNull(client.readPublic(`/v1/preview-resolve?token=${token}`))
+    const query = new URLSearchParams({ token, ...(hostname !== null && { hostname }) })
+    const answer = await orNull(client.readPublic(`/v1/preview-resolve?${query}`))
     if (answer === null) return null
     const resolved = JSON.parse(answer.text) as Resolved
     // A version never changes, so its number serves as its hash.
@@ -181,10 +182,11 @@ function openSites(client: PlatformClient, zone: string | null) {
     peekSite: (host: string) => sites.peek(host)?.site,
     findSite,
     async findPreview(host: string, token: string) {
-      const [draft, live] = await Promise.all([findDraft(token), findSite(host)])
-      // A name in the zone belongs to its store, also while that store is not open.
-      const owner = tenantInZone(zone, host) ?? live?.tenant
-      return owner === undefined || owner === draft?.tenant ? draft : null
+      // A name in the zone belongs to its store, also while that store is not open. The platform
+      // knows whom any other host belongs to.
+      const owner = tenantInZone(zone, host)
+      const draft = await findDraft(token, owner === null ? host : null)
+      return owner === null || owner === draft?.tenant ? draft : null
     },
   }
 }

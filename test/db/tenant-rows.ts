@@ -22,6 +22,7 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                     values ($1, 'accepted', 0, '[]')`,
   fraud_ban_hits: `insert into fraud_ban_hits (tenant_ref, ban_id)
                    values ($1, gen_random_uuid())`,
+  store_usage: `insert into store_usage (tenant_ref, limit_key, used) values ($1, 'none', 1)`,
   store_credit_spent: `insert into store_credit_spent (tenant_ref, order_id, lot_id, amount_cents)
                        select tenant_ref, gen_random_uuid(), id, 1
                          from store_credit_lots where tenant_ref = $1 limit 1`,

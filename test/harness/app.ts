@@ -11,6 +11,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
 import type { Scanner } from '../../src/modules/claims/scanner.ts'
 import * as credentials from '../../src/modules/credentials/service.ts'
+import type { ImageBounds } from '../../src/modules/media/image-processes.ts'
 import * as stores from '../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
 import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
@@ -76,6 +77,8 @@ export interface TestAppOptions {
   /** The database of another app, to be a second process beside it. */
   database?: TestDatabase
   logger?: Logger
+  /** What an image may cost. */
+  imageBounds?: Partial<ImageBounds>
   /** Keeps public answers in memory, as a process that serves does. */
   live?: boolean
   /**
@@ -133,7 +136,7 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
 async function openTestRuntime(t: TestContext, database: TestDatabase, options: TestAppOptions) {
   const { env, clock, clockOffsets, live, scanner, safeFetch } = options
   const { limiterDeadlineMs = 20_000, poolWaitMs = 60_000 } = options
-  const { logger, databaseUrl } = options
+  const { logger, databaseUrl, imageBounds } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
   t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
   const defaults = {
@@ -153,6 +156,7 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
     ...(clockOffsets === undefined ? {} : { clockOffsets }),
     ...(scanner === undefined ? {} : { scanner }),
     ...(safeFetch === undefined ? {} : { safeFetch }),
+    ...(imageBounds === undefined ? {} : { imageBounds }),
     limiterDeadlineMs,
     poolWaitMs,
     cacheClock: SLOW_CLOCK,

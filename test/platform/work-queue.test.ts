@@ -18,6 +18,11 @@ function openWork() {
   return { started, work, endOne }
 }
 
+function openSignal() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort(new Error('gone')) }
+}
+
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 const storeOf = (name: string) => name[0] ?? ''
@@ -104,6 +109,43 @@ describe('a work queue', () => {
     await endOne()
     assert.deepEqual(await Promise.all([running, later]), ['running', 'later'])
     assert.deepEqual(started, ['running', 'later'])
+    assert.ok(queue.isIdle)
+  })
+
+  test('leaves a slot to other stores where one may not have all', async () => {
+    const queue = new WorkQueue({ running: 2, runningPerStore: 1, waiting: 10 })
+    const { started, work, endOne } = openWork()
+    const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) =>
+      queue.run(work(name), storeOf(name)),
+    )
+    await settle()
+    assert.deepEqual(started, ['a1', 'b1'])
+    assert.deepEqual([queue.waitingOf('a'), queue.waitingOf('b'), queue.waitingOf('c')], [2, 1, 1])
+    await endOne()
+    assert.deepEqual(started, ['a1', 'b1', 'a2'])
+    await endOne()
+    assert.deepEqual(started, ['a1', 'b1', 'a2', 'b2'])
+    for (let left = 4; left > 0; left -= 1) await endOne()
+    assert.deepEqual(started, ['a1', 'b1', 'a2', 'b2', 'c1', 'a3'])
+    await Promise.all(all)
+    assert.ok(queue.isIdle)
+  })
+
+  test('ends the wait of work whose signal is aborted, and of no other', async () => {
+    const queue = new WorkQueue({ running: 1, waiting: 3 })
+    const { started, work, endOne } = openWork()
+    const { signal, abort } = openSignal()
+    const running = queue.run(work('a1'), 'a', signal)
+    const leaving = queue.run(work('a2'), 'a', signal)
+    const staying = queue.run(work('a3'), 'a')
+    abort()
+    await assert.rejects(leaving, /gone/)
+    await assert.rejects(queue.run(work('a4'), 'a', signal), /gone/)
+    assert.equal(queue.waiting, 1)
+    await endOne()
+    await endOne()
+    assert.deepEqual(await Promise.all([running, staying]), ['a1', 'a3'])
+    assert.deepEqual(started, ['a1', 'a3'])
     assert.ok(queue.isIdle)
   })
 })

@@ -11,7 +11,7 @@ export const merchantRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/catalog/collections',
     {
-      config: { scope: 'manage:own_catalog', failures: ['slug_exists'] },
+      config: { scope: 'manage:own_catalog', failures: ['slug_exists', 'limit_reached'] },
       schema: {
         operationId: 'createCollection',
         tags: ['merchant-commerce'],
@@ -58,7 +58,10 @@ export const merchantRoutes: Routes = async (app) => {
   app.patch(
     '/v1/merchant/catalog/collections/:id',
     {
-      config: { scope: 'manage:own_catalog', failures: ['collection_not_found', 'slug_exists'] },
+      config: {
+        scope: 'manage:own_catalog',
+        failures: ['collection_not_found', 'slug_exists', 'limit_reached'],
+      },
       schema: {
         operationId: 'updateCollection',
         tags: ['merchant-commerce'],

@@ -205,6 +205,17 @@ export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
     returning ${variantColumns}`,
   )
 
+/** Counts the variants that are not archived, up to a number. Call it under the product's lock. */
+export const countVariants = (tx: Tx, productId: string, upTo: number) =>
+  tx.one(
+    Type.Object({ used: Type.Integer() }),
+    sql`
+    select count(*) as used
+      from (select from variants
+             where tenant_ref = ${tx.tenant} and product_id = ${productId} and archived_at is null
+             limit ${upTo}) as counted`,
+  )
+
 export const findVariant = (db: Db, id: string) =>
   db.maybe(
     Variant,

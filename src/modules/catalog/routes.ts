@@ -65,7 +65,7 @@ export const merchantRoutes =
     app.post(
       '/v1/merchant/catalog/products',
       {
-        config: { scope: 'manage:own_catalog', failures: ['slug_exists'] },
+        config: { scope: 'manage:own_catalog', failures: ['slug_exists', 'limit_reached'] },
         schema: {
           operationId: 'createProduct',
           tags: ['merchant-commerce'],
@@ -128,7 +128,10 @@ export const merchantRoutes =
     app.patch(
       '/v1/merchant/catalog/products/:id',
       {
-        config: { scope: 'manage:own_catalog', failures: ['product_not_found', 'slug_exists'] },
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'slug_exists', 'limit_reached'],
+        },
         schema: {
           operationId: 'updateProduct',
           tags: ['merchant-commerce'],
@@ -165,7 +168,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['product_not_found', 'sku_exists', 'invalid_transition'],
+          failures: ['product_not_found', 'sku_exists', 'invalid_transition', 'limit_reached'],
         },
         schema: {
           operationId: 'createVariant',
@@ -185,7 +188,10 @@ export const merchantRoutes =
     app.patch(
       '/v1/merchant/catalog/products/:id/variants/:variantId',
       {
-        config: { scope: 'manage:own_catalog', failures: ['variant_not_found', 'sku_exists'] },
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['variant_not_found', 'sku_exists', 'limit_reached'],
+        },
         schema: {
           operationId: 'updateVariant',
           tags: ['merchant-commerce'],
@@ -222,7 +228,13 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['store_not_draft', 'slug_exists', 'sku_exists', 'media_limit_reached'],
+          failures: [
+            'store_not_draft',
+            'slug_exists',
+            'sku_exists',
+            'media_limit_reached',
+            'limit_reached',
+          ],
         },
         schema: {
           operationId: 'seedDemoCatalog',

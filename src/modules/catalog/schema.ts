@@ -197,10 +197,16 @@ const Line = (maxLength: number) =>
     { maxLength },
   )
 
+/** The characters of a description. */
+export const TEXT_LENGTH_MAX = 20_000
+
+/** The characters of a name, title or label. */
+export const NAME_LENGTH_MAX = 300
+
 const Prose = Pattern(
   '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$',
   'must not have control characters other than line breaks and tabs',
-  { maxLength: 20_000 },
+  { maxLength: TEXT_LENGTH_MAX },
 )
 
 export const SKU_LENGTH_MAX = 100
@@ -224,7 +230,7 @@ const productFields = {
 
 export const NewProduct = Type.Object({
   slug: Slug,
-  name: Line(300),
+  name: Line(NAME_LENGTH_MAX),
   status: Type.Optional(Type.Enum(['draft', 'active'], { default: 'active' })),
   ...productFields,
 })
@@ -232,7 +238,7 @@ export type NewProduct = Static<typeof NewProduct>
 
 export const ProductPatch = Type.Object({
   slug: Type.Optional(Slug),
-  name: Type.Optional(Line(300)),
+  name: Type.Optional(Line(NAME_LENGTH_MAX)),
   ...productFields,
   status: Type.Optional(
     Type.Unknown({ description: 'Always refused: the status can be set only at creation.' }),
@@ -243,7 +249,7 @@ export type ProductPatch = Static<typeof ProductPatch>
 const Position = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
 const variantFields = {
-  label: Type.Optional(Nullable(Line(300))),
+  label: Type.Optional(Nullable(Line(NAME_LENGTH_MAX))),
   currency: Type.Optional(Currency),
   position: Type.Optional(Position),
   metadata: Type.Optional(OpenObject),
@@ -266,6 +272,9 @@ export const NewImage = Type.Object({
 })
 export type NewImage = Static<typeof NewImage>
 
+/** More sizes and colours than a shopper chooses from. */
+export const VARIANTS_PER_PRODUCT_MAX = 500
+
 /** More images than a shopper looks at. */
 export const IMAGES_MAX = 50
 
@@ -273,7 +282,7 @@ export const ImageList = Type.Object({ images: Type.Array(NewImage, { maxItems: 
 
 export const NewCollection = Type.Object({
   slug: Slug,
-  title: Line(300),
+  title: Line(NAME_LENGTH_MAX),
   description: Type.Optional(Nullable(Prose)),
   position: Type.Optional(Position),
 })

@@ -3,7 +3,6 @@ import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
-import { publicProduct } from './public-queries.ts'
 import { type SearchFilters, SearchResult, type Sort } from './search-schema.ts'
 
 export interface SearchRequest extends Page {
@@ -14,14 +13,15 @@ export interface SearchRequest extends Page {
 
 /**
  * Null unless the store is live. The database function searches without row level security, and
- * answers ids only; this statement reads the products under it.
+ * answers ids only; this statement reads the versions of the products under it.
  */
 export const search = (db: Db, { query, filters, sort, limit, offset }: SearchRequest) =>
   db.maybe(
     SearchResult,
     sql`
     select f.result_count, f.price_buckets, f.in_collections as collections,
-           (select coalesce(json_agg(${publicProduct} order by found.place), '[]')
+           (select coalesce(json_agg(json_build_object('id', p.id, 'version', p.xmin::text)
+                                     order by found.place), '[]')
               from unnest(f.ids) with ordinality found (id, place)
               join products p on p.tenant_ref = ${db.tenant} and p.id = found.id
              where p.status = 'active') as products

@@ -40,6 +40,9 @@ export const publicRoutes =
           response: { 200: ref(SearchAnswer) },
         },
       },
-      ({ params, query }) => search(deps, params.tenant, readSearch(query)),
+      async ({ params, query }, reply) => {
+        const json = await search(deps, params.tenant, readSearch(query))
+        return reply.type('application/json; charset=utf-8').send(json as never)
+      },
     )
   }

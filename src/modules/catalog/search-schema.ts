@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Nullable, ref, Shared } from '../../kernel/schema.ts'
-import { PublicProduct, StorefrontProduct } from './schema.ts'
+import { Id, Nullable, ref, Shared } from '../../kernel/schema.ts'
+import { StorefrontProduct } from './schema.ts'
 
 export const SORTS = ['relevance', 'price_asc', 'price_desc', 'newest'] as const
 export type Sort = (typeof SORTS)[number]
@@ -41,7 +41,7 @@ export const SearchFacets = Shared('StorefrontSearchFacets', Type.Object(facets)
 export const SearchResult = Type.Object({
   result_count: Type.Integer(),
   ...facets,
-  products: Type.Array(PublicProduct),
+  products: Type.Array(Type.Object({ id: Id, version: Type.String() })),
 })
 export type SearchResult = Static<typeof SearchResult>
 
@@ -53,8 +53,10 @@ export const SearchAnswer = Shared(
     filters: ref(SearchFilters),
     facets: ref(SearchFacets),
     result_count: Type.Integer(),
-    limit: Type.Integer(),
+    limit: Type.Integer({
+      description:
+        'Less than asked for where a page ends early because of its bytes. The next page begins at `offset` + `limit`.',
+    }),
     offset: Type.Integer(),
   }),
 )
-export type SearchAnswer = Static<typeof SearchAnswer>

@@ -4,10 +4,11 @@ import { clamp, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
-import { type AssetBase, toStorefrontProduct } from './product-json.ts'
+import type { ProductFragments } from './product-fragments.ts'
+import type { AssetBase } from './product-json.ts'
 import { PRICE_MAX } from './schema.ts'
 import * as queries from './search-queries.ts'
-import { type SearchAnswer, SORTS } from './search-schema.ts'
+import { SORTS } from './search-schema.ts'
 import { SLUG_TYPED_MAX } from './validate.ts'
 
 /** Longer than shoppers type, and short enough that no text makes a search expensive. */
@@ -65,36 +66,54 @@ export const createSearchQueue = (connections: number) =>
     },
   })
 
+/**
+ * The bytes of a page of results. The fifty longest products would be 4 MiB, and every other word finds
+ * another page.
+ */
+const PAGE_BYTES_MAX = 1_024 * 1_024
+
 export interface SearchDeps {
   database: Database
   searchQueue: WorkQueue
+  fragments: ProductFragments
   assetBase(): AssetBase
 }
 
-/** Searches the active products of a live store. Any other store is answered as unknown. */
+/**
+ * Searches the active products of a live store, and answers JSON. Any other store is answered as
+ * unknown. A page ends early where its products are large: its `limit` says how many it has.
+ */
 export async function search(
-  { database, searchQueue, assetBase }: SearchDeps,
+  deps: SearchDeps,
   tenant: string,
   request: queries.SearchRequest,
-): Promise<SearchAnswer> {
+): Promise<string> {
   if (!isTenantRef(tenant)) throw new ApiError('unknown_tenant')
-  const found = await searchQueue.run(
-    () => queries.search(database.tenant(tenant), request),
-    tenant,
-  )
-  if (found === null) throw new ApiError('unknown_tenant')
-  const { query, filters, limit, offset } = request
-  const { products, result_count, price_buckets, collections } = found
-  const base = assetBase()
-  return {
-    query,
-    results: products.map((each) => toStorefrontProduct(base, each)),
-    filters,
-    facets: { price_buckets, collections },
-    result_count,
-    limit,
-    offset,
-  }
+  const { query, filters, offset } = request
+  const found = await deps.searchQueue.run(() => findPage(deps, tenant, request), tenant)
+  const { products, result_count, price_buckets, collections } = found.result
+  const { parts, isWhole } = found.page
+  const head = JSON.stringify({ query, filters, facets: { price_buckets, collections } })
+  // Products that are no longer active are left out, and are passed over all the same.
+  const limit = isWhole ? request.limit : indexAfter(products, parts.at(-1)?.row)
+  const tail = JSON.stringify({ result_count, limit, offset })
+  const results = parts.map(({ json }) => json).join(',')
+  return `${head.slice(0, -1)},"results":[${results}],${tail.slice(1)}`
+}
+
+const indexAfter = <T>(rows: readonly T[], row: T | undefined) =>
+  row === undefined ? rows.length : rows.indexOf(row) + 1
+
+async function findPage(
+  { database, fragments, assetBase }: SearchDeps,
+  tenant: string,
+  request: queries.SearchRequest,
+) {
+  const db = database.tenant(tenant)
+  const result = await queries.search(db, request)
+  if (result === null) throw new ApiError('unknown_tenant')
+  const bounds = { base: assetBase(), bytesMax: PAGE_BYTES_MAX }
+  return { result, page: await fragments.load(db, result.products, bounds) }
 }
 
 /** A batch takes some tenths of a second, far less than the time limit of a statement. */

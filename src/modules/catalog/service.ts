@@ -11,15 +11,16 @@ import { type ListPlace, writePlace } from './list-schema.ts'
 import { listSaleVariants } from './public-queries.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
-import type {
-  FullProduct,
-  NewProduct,
-  NewVariant,
-  ProductPatch,
-  ProductRow,
-  SaleVariant,
-  Variant,
-  VariantPatch,
+import {
+  type FullProduct,
+  type NewProduct,
+  type NewVariant,
+  type ProductPatch,
+  type ProductRow,
+  type SaleVariant,
+  VARIANTS_PER_PRODUCT_MAX,
+  type Variant,
+  type VariantPatch,
 } from './schema.ts'
 import {
   validateNewProduct,
@@ -193,6 +194,7 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
     if (status === 'archived') throw refuseArchived()
     const { currency } = await stores.get(tx)
     const fields = validateNewVariant(request, currency)
+    await requireVariantRoom(tx, productId)
     const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
@@ -200,6 +202,16 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
       recordChange(tx, actor, { action: 'variant.created', entity, after: variant }),
     ])
     return variant
+  })
+}
+
+/** Every reader of a product gets all of its variants. */
+async function requireVariantRoom(tx: Tx, productId: string): Promise<void> {
+  const { used } = await queries.countVariants(tx, productId, VARIANTS_PER_PRODUCT_MAX)
+  if (used < VARIANTS_PER_PRODUCT_MAX) return
+  throw new ApiError('limit_reached', {
+    message: `A product has at most ${VARIANTS_PER_PRODUCT_MAX} variants. Archive one first.`,
+    body: { limit: 'variants_per_product', max: VARIANTS_PER_PRODUCT_MAX, used },
   })
 }
 

@@ -15,7 +15,7 @@ import {
  * The limit of the merchant's own metadata: enough for a few ids and flags, too little for a
  * document.
  */
-const METADATA_BYTES_MAX = 16_384
+export const METADATA_BYTES_MAX = 16_384
 
 /** A slug in one form, however its accents were typed. */
 export const validateSlug = (text: string) => toFormC(text, 'slug', SLUG_LENGTH_MAX)

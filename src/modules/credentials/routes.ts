@@ -18,7 +18,7 @@ export const ownerRoutes =
     app.post(
       '/v1/my/credentials/initial',
       {
-        config: { failures: ['unknown_tenant', 'initial_credential_exists'] },
+        config: { failures: ['unknown_tenant', 'initial_credential_exists', 'limit_reached'] },
         schema: {
           operationId: 'createInitialCredential',
           tags: ['merchant-credentials'],
@@ -63,7 +63,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_credentials',
-          failures: ['unknown_scope', 'scope_escalation'],
+          failures: ['unknown_scope', 'scope_escalation', 'limit_reached'],
         },
         schema: {
           operationId: 'createCredential',

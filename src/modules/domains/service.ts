@@ -16,7 +16,7 @@ import type { FindTxt } from './txt-lookup.ts'
 import { applyDnsResult, findOtherHolder, recordChange } from './verification.ts'
 
 /** More hostnames than any store needs, and few enough to check them all. */
-const DOMAINS_MAX = 100
+export const DOMAINS_MAX = 100
 
 /** Each is a query to a name server of a third party. */
 const VERIFICATIONS_PER_MINUTE = 10
@@ -42,13 +42,18 @@ export function claim(db: TenantDb, actor: Actor, text: string, platformHost: st
     const holder = await queries.findHolder(tx, hostname)
     if (holder !== null && holder.tenant_ref !== tx.tenant) throw new ApiError('hostname_taken')
     const { in_use } = await queries.countInUse(tx)
-    if (in_use >= DOMAINS_MAX) throw new ApiError('domain_limit_reached')
+    if (in_use >= DOMAINS_MAX) {
+      throw new ApiError('domain_limit_reached', { body: { max: DOMAINS_MAX, used: in_use } })
+    }
     const value = `fd-verify-${randomBase62(24)}`
     const after = await queries.insertDomain(tx, hostname, value)
     await recordChange(tx, actor, 'claimed', { after })
     return { domain: after, created: true }
   })
 }
+
+/** How many hostnames the store has. */
+export const countInUse = async (db: Db) => (await queries.countInUse(db)).in_use
 
 function checkHostname(text: string, platformHost: string): string {
   const hostname = canonicalHostname(text)

@@ -25,7 +25,7 @@ export const merchantRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/fraud/bans',
     {
-      config: { scope: 'manage:own_fraud', failures: ['ban_exists'] },
+      config: { scope: 'manage:own_fraud', failures: ['ban_exists', 'limit_reached'] },
       schema: {
         operationId: 'createFraudBan',
         tags: ['merchant-ops'],

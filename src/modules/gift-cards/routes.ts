@@ -59,7 +59,7 @@ const issueRoutes =
     app.post(
       '/v1/merchant/gift-cards',
       {
-        config: { scope, idempotent: true, failures: FEATURE_OFF },
+        config: { scope, idempotent: true, failures: [...FEATURE_OFF, 'limit_reached'] },
         schema: {
           operationId: 'issueGiftCard',
           tags,
@@ -81,7 +81,7 @@ const issueRoutes =
     app.post(
       '/v1/merchant/gift-cards/batch',
       {
-        config: { scope, idempotent: true, failures: FEATURE_OFF },
+        config: { scope, idempotent: true, failures: [...FEATURE_OFF, 'limit_reached'] },
         schema: {
           operationId: 'issueGiftCards',
           tags,

@@ -163,7 +163,7 @@ const locationRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/inventory/locations',
     {
-      config: { scope, failures: ['location_exists'] },
+      config: { scope, failures: ['location_exists', 'limit_reached'] },
       schema: {
         operationId: 'createInventoryLocation',
         tags,

@@ -28,7 +28,7 @@ export const merchantRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/marketing/coupons',
     {
-      config: { scope, failures: ['code_exists'] },
+      config: { scope, failures: ['code_exists', 'limit_reached'] },
       schema: {
         operationId: 'createCoupon',
         tags: ['merchant-ops'],
@@ -124,7 +124,7 @@ export const merchantRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/marketing/coupons/:id/codes',
     {
-      config: one,
+      config: { scope, failures: ['coupon_not_found', 'limit_reached'] },
       schema: {
         operationId: 'makeCouponCodes',
         tags: ['merchant-ops'],

@@ -11,7 +11,7 @@ const ABANDONED_MS = 60 * 60 * 1_000
 
 /**
  * Uploads of one store that may arrive or wait at a time. Each can be 27 MB, and without a limit
- * one key could fill the disk and the image queue, which all stores share.
+ * one key could fill the disk, which all stores share.
  */
 const PER_STORE_MAX = 32
 
@@ -22,7 +22,7 @@ export interface PendingUpload {
   drop(): Promise<void>
 }
 
-/** Uploads that wait on disk for the image queue, so that they need no memory meanwhile. */
+/** Uploads that wait on disk for their turn, so that they need no memory meanwhile. */
 export interface PendingUploads {
   /**
    * Writes an upload to disk. Throws `asset_too_large` at the first byte too many and

@@ -100,6 +100,12 @@ export const readUsage = (tx: Tx) =>
     sql`select bytes from media_usage where tenant_ref = ${tx.tenant}`,
   )
 
+export const findUsage = (db: Db) =>
+  db.maybe(
+    Type.Object({ bytes: Type.Integer() }),
+    sql`select bytes from media_usage where tenant_ref = ${db.tenant}`,
+  )
+
 /** Records that the bytes are stored. Null if another upload of the same bytes was first. */
 export const completeAsset = (tx: Tx, sha256: string, alt: string | null) =>
   tx.maybe(

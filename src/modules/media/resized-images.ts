@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { Db, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
 import type { BlobStore } from '../../platform/blobs.ts'
-import type { WorkQueue } from '../../platform/work-queue.ts'
+import type { ImageProcesses, PerformImageJob } from './image-processes.ts'
 import { resize } from './process-image.ts'
 import * as queries from './queries.ts'
 import type { AssetRow, ResizedImage } from './schema.ts'
@@ -13,7 +14,7 @@ import { keyOf } from './service.ts'
  */
 export const WIDTHS = [160, 320, 480, 640, 960, 1_280, 1_920] as const
 
-/** Images that may wait to be resized. Beyond that a reader gets the original at once. */
+/** Images of a store that may wait to be resized. Beyond that a reader gets the original at once. */
 const WAITING_MAX = 32
 
 /**
@@ -38,7 +39,7 @@ export const isOriginal = ({ form_sha256 }: ResizedImage, { sha256 }: AssetRow):
 
 export interface ResizerDeps {
   blobs: BlobStore
-  imageQueue: WorkQueue
+  images: ImageProcesses
 }
 
 /** Resizes images. Each is resized once, however many callers ask for it at the same time. */
@@ -49,16 +50,16 @@ export interface ImageResizer {
   create(db: TenantDb, asset: AssetRow, width: number): Promise<ResizedImage | null>
 }
 
-export function createImageResizer({ blobs, imageQueue }: ResizerDeps): ImageResizer {
+export function createImageResizer({ blobs, images }: ResizerDeps): ImageResizer {
   const inProgress = new Map<string, Promise<ResizedImage>>()
 
   async function create(db: TenantDb, asset: AssetRow, width: number) {
     const name = `${db.tenant}/${asset.sha256}/${width}`
     const running = inProgress.get(name)
     if (running !== undefined) return running
-    if (imageQueue.waiting >= WAITING_MAX) return null
-    const work = imageQueue
-      .run(() => createResized(db, blobs, asset, width))
+    if (images.waitingOf(db.tenant) >= WAITING_MAX) return null
+    const work = images
+      .run(db.tenant, (perform) => createResized(db, blobs, { asset, width, perform }))
       .finally(() => inProgress.delete(name))
     inProgress.set(name, work)
     return work
@@ -72,18 +73,32 @@ export function createImageResizer({ blobs, imageQueue }: ResizerDeps): ImageRes
   }
 }
 
-async function createResized(db: Db, blobs: BlobStore, asset: AssetRow, width: number) {
+interface Resizing {
+  asset: AssetRow
+  width: number
+  perform: PerformImageJob
+}
+
+async function createResized(db: Db, blobs: BlobStore, { asset, width, perform }: Resizing) {
   const { content_type: contentType } = asset
   if (contentType === 'image/svg+xml') throw new Error('a drawing has no smaller forms')
   const original = await blobs.get(keyOf(db.tenant, asset))
   if (original === null) throw new Error(`the bytes of asset ${asset.sha256} are missing`)
-  const bytes = await resize(await buffer(original.stream), contentType, width)
+  const bytes = await resize(await buffer(original.stream), { contentType, width }, perform).catch(
+    nullIfTooCostly,
+  )
   const resized = smallerOf(asset, bytes)
-  if (!isOriginal(resized, asset)) {
+  if (bytes !== null && !isOriginal(resized, asset)) {
     await blobs.put(resizedKeyOf(db.tenant, resized), bytes, { contentType })
   }
   await queries.saveResized(db, asset.sha256, width, resized)
   return resized
+}
+
+/** An image that cannot be resized is shown as it is. Else each of its readers would try again. */
+function nullIfTooCostly(error: unknown): null {
+  if (error instanceof ApiError && error.code === 'image_invalid') return null
+  throw error
 }
 
 /**
@@ -91,7 +106,8 @@ async function createResized(db: Db, blobs: BlobStore, asset: AssetRow, width: n
  * they do not count against the store's limit. So none takes more bytes than its original:
  * otherwise a few small images could fill the disk.
  */
-function smallerOf(asset: AssetRow, bytes: Buffer): ResizedImage {
-  if (bytes.length >= asset.bytes) return { form_sha256: asset.sha256, bytes: asset.bytes }
+function smallerOf(asset: AssetRow, bytes: Buffer | null): ResizedImage {
+  if (bytes === null || bytes.length >= asset.bytes)
+    return { form_sha256: asset.sha256, bytes: asset.bytes }
   return { form_sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
 }

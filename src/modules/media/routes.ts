@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import type { App, Routes } from '../../http/route.ts'
-import { enforcePace } from '../../http/sockets.ts'
+import { enforcePace, signalOfClose } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
@@ -44,7 +44,7 @@ interface Received {
   isJson: boolean
 }
 
-/** Writes any body to disk first, bytes or JSON alike. It is read when the image queue has room. */
+/** Writes any body to disk first, bytes or JSON alike. It is read when it is its turn. */
 async function receive(pendingUploads: PendingUploads, request: FastifyRequest, stream: Readable) {
   const {
     'content-type': type,
@@ -80,7 +80,13 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
     {
       config: {
         scope: 'manage:own_media',
-        failures: ['asset_too_large', 'content_mismatch', 'image_invalid', 'media_limit_reached'],
+        failures: [
+          'asset_too_large',
+          'content_mismatch',
+          'image_invalid',
+          'media_limit_reached',
+          'request_timeout',
+        ],
       },
       // The body is validated when it is read from disk.
       validatorCompiler: () => () => true,
@@ -97,7 +103,8 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
       if (received === undefined) throw new ApiError('unsupported_media_type')
       const { db, actor } = request
       const read = () => readUploaded(request, received)
-      const uploaded = media.upload(db, deps, { actor, read })
+      const signal = signalOfClose(reply.raw)
+      const uploaded = media.upload(db, deps, { actor, read, signal })
       const asset = await uploaded.finally(() => received.pending.drop())
       return reply.code(asset.deduped ? 200 : 201).send({ asset })
     },
@@ -214,9 +221,9 @@ const Bytes = {
 }
 
 export const publicRoutes =
-  (database: Database, { blobs, imageQueue }: media.MediaDeps): Routes =>
+  (database: Database, { blobs, images }: media.MediaDeps): Routes =>
   async (app) => {
-    const resizer = createImageResizer({ blobs, imageQueue })
+    const resizer = createImageResizer({ blobs, images })
 
     async function send(request: FastifyRequest, reply: FastifyReply, served: serving.ServedAsset) {
       const { headers, method } = request

@@ -12,6 +12,8 @@ export const EXTENSIONS = {
 } as const
 
 export type ContentType = keyof typeof EXTENSIONS
+/** The types of images made of pixels, which a decoder reads. */
+export type Raster = Exclude<ContentType, 'image/svg+xml'>
 export type Extension = (typeof EXTENSIONS)[ContentType]
 
 export const CONTENT_TYPES = Object.keys(EXTENSIONS) as ContentType[]

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import type { BlobStore } from '../../platform/blobs.ts'
-import type { WorkQueue } from '../../platform/work-queue.ts'
+import type { ImageProcesses, PerformImageJob } from './image-processes.ts'
 import { freeBuffer, type ProcessedImage, processImage } from './process-image.ts'
 import * as queries from './queries.ts'
 import {
@@ -22,7 +22,7 @@ import {
 /** The dependencies of storing an image. */
 export interface MediaDeps {
   blobs: BlobStore
-  imageQueue: WorkQueue
+  images: ImageProcesses
   /** The limit of all assets of one store. */
   bytesPerStore: number
   /** The base URL of assets; null if there is none. It is known once the server listens. */
@@ -144,19 +144,27 @@ export interface UploadedImage {
   mayFree: boolean
 }
 
-/** Stores an image. Its bytes are read only when it is its turn in the image queue. */
+interface Upload {
+  actor: audit.Actor
+  /** Reads the bytes. Called only when it is the image's turn. */
+  read: () => Promise<UploadedImage>
+  /** Aborted when the caller no longer waits. */
+  signal?: AbortSignal
+}
+
+/** Stores an image. An image whose caller is gone is not processed any further. */
 export async function upload(
   db: TenantDb,
   deps: MediaDeps,
-  { actor, read }: { actor: audit.Actor; read: () => Promise<UploadedImage> },
+  { actor, read, signal }: Upload,
 ): Promise<Asset> {
-  return deps.imageQueue.run(async () => {
+  const work = async (perform: PerformImageJob) => {
     const uploaded = await read()
     const used = uploaded.mayFree ? [uploaded.bytes] : []
     try {
       if (uploaded.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
       const type = readContentType(uploaded.contentType)
-      const image = await processImage(uploaded.bytes, type)
+      const image = await processImage(uploaded.bytes, type, perform)
       if (image.bytes !== uploaded.bytes) used.push(image.bytes)
       // An image that was encoded again may have grown.
       if (image.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
@@ -165,7 +173,8 @@ export async function upload(
     } finally {
       used.forEach(freeBuffer)
     }
-  })
+  }
+  return deps.images.run(db.tenant, work, signal)
 }
 
 /** The collector takes seconds; an upload of the same bytes waits that long. */
@@ -217,7 +226,10 @@ async function reserve(db: TenantDb, asset: queries.NewAsset, bytesMax: number) 
       const inserted = await queries.insertAsset(tx, asset)
       if (inserted === null) return queries.postponeCollection(tx, asset.sha256)
       const { bytes } = await queries.readUsage(tx)
-      if (bytes > bytesMax) throw new ApiError('media_limit_reached')
+      if (bytes > bytesMax) {
+        const used = bytes - asset.bytes
+        throw new ApiError('media_limit_reached', { body: { max: bytesMax, used } })
+      }
       return inserted
     })
     if (reserved !== null) return reserved
@@ -225,6 +237,9 @@ async function reserve(db: TenantDb, asset: queries.NewAsset, bytesMax: number) 
   }
   throw new ApiError('service_unavailable')
 }
+
+/** The bytes of all assets of the store. */
+export const readUsedBytes = async (db: Db) => (await queries.findUsage(db))?.bytes ?? 0
 
 const entityOf = ({ sha256 }: Pick<AssetRow, 'sha256'>) => `asset:${sha256}`
 

@@ -113,7 +113,7 @@ const memberRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/pricing-groups/:id/members',
     {
-      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND, 'limit_reached'] },
       schema: {
         operationId: 'addPricingGroupMember',
         tags: ['merchant-ops'],
@@ -166,7 +166,10 @@ const priceRoutes: Routes = async (app) => {
   app.put(
     '/v1/merchant/pricing-groups/:id/prices',
     {
-      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND, 'variant_not_found'] },
+      config: {
+        scope: writeScope,
+        failures: [...ADD_ON_FAILURES, NOT_FOUND, 'variant_not_found', 'limit_reached'],
+      },
       schema: {
         operationId: 'setPricingGroupPrice',
         tags: ['merchant-ops'],

@@ -31,7 +31,7 @@ import * as sites from './service.ts'
 const manifestRoute = { bodyLimit: 2 * 1_024 * 1_024 }
 
 const REASON_LENGTH_MAX = 2_000
-const SCAN_FAILURES = ['ruo_claims_violation', 'scan_unavailable'] as const
+const SAVE_FAILURES = ['ruo_claims_violation', 'scan_unavailable', 'limit_reached'] as const
 
 const receivedManifest = ({ body, verbatim }: FastifyRequest): ReceivedManifest => ({
   value: (body as { manifest: Manifest }).manifest,
@@ -131,7 +131,16 @@ export const publicRoutes =
     app.get(
       '/v1/preview-resolve',
       {
-        config: { failures: ['invalid_preview_token'], query: { token: Type.String() } },
+        config: {
+          failures: ['invalid_preview_token'],
+          query: {
+            token: Type.String(),
+            hostname: Type.String({
+              description:
+                "The host that shows the preview: it must be an active one of the same store. Send it, unless the host belongs to no store, such as the renderer's own.",
+            }),
+          },
+        },
         schema: {
           operationId: 'resolvePreview',
           tags: ['public'],
@@ -141,7 +150,13 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const token = readText(request.query, 'token') ?? ''
-        const { store, version, expiresAt } = await sites.readPreview(database, preview, token)
+        // An empty name is a host, too: one that belongs to no store.
+        const isNamed = Object.hasOwn(Object(request.query), 'hostname')
+        const hostname = isNamed ? (readText(request.query, 'hostname') ?? '') : undefined
+        const { store, version, expiresAt } = await sites.readPreview(database, preview, {
+          token,
+          hostname,
+        })
         const text = toText(resolvedPreview(store, version, expiresAt))
         return reply
           .header('cache-control', 'no-store')
@@ -175,7 +190,7 @@ export const merchantRoutes =
       '/v1/my/site/draft',
       {
         ...manifestRoute,
-        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN_FAILURES },
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SAVE_FAILURES },
         schema: {
           operationId: 'saveSiteDraft',
           tags: ['merchant-ops'],
@@ -221,7 +236,7 @@ export const merchantRoutes =
       '/v1/my/store/manifest',
       {
         ...manifestRoute,
-        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN_FAILURES },
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SAVE_FAILURES },
         schema: {
           operationId: 'saveActiveManifest',
           tags: ['merchant-ops'],
@@ -243,7 +258,7 @@ export const operatorRoutes =
         ...manifestRoute,
         config: {
           verbatim: 'manifest',
-          failures: ['unknown_tenant', ...SCAN_FAILURES],
+          failures: ['unknown_tenant', ...SAVE_FAILURES],
           headers: {
             'x-guardrails-override': Type.String({
               maxLength: REASON_LENGTH_MAX,

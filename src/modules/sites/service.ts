@@ -6,6 +6,7 @@ import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
+import * as domains from '../domains/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -199,16 +200,33 @@ export async function createPreviewToken(
   return { token, version: found.version, expiresAt: new Date(expiresAt).toISOString() }
 }
 
-/** Reads the version of a preview token. A suspended store has no previews. */
-export async function readPreview(database: Database, { key, clock }: PreviewDeps, token: string) {
+/** What a renderer asks for: a token, and the host that it shows the draft at, if it named one. */
+export interface PreviewRequest {
+  token: string
+  hostname: string | undefined
+}
+
+/**
+ * Reads the version of a preview token. A suspended store has no previews, and a host shows only those
+ * of the store that it belongs to: else a merchant could show a draft under the name of another store.
+ */
+export async function readPreview(
+  database: Database,
+  { key, clock }: PreviewDeps,
+  { token, hostname }: PreviewRequest,
+) {
   const preview = readToken(key, token, clock.now())
   if (preview === null) throw new ApiError('invalid_preview_token')
   const db = database.tenant(preview.tenant)
-  const [store, version] = await Promise.all([
+  const [store, version, holder] = await Promise.all([
     stores.find(db),
     queries.findVersion(db, preview.version),
+    hostname === undefined
+      ? preview.tenant
+      : domains.findTenantByHostname(database.global, hostname),
   ])
-  if (store === null || store.status === 'suspended' || version === null) {
+  const isOwnHost = holder === preview.tenant
+  if (store === null || store.status === 'suspended' || version === null || !isOwnHost) {
     throw new ApiError('invalid_preview_token')
   }
   return { store, version, expiresAt: new Date(preview.expiresAt).toISOString() }

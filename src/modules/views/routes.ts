@@ -1,23 +1,40 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { MyStore, StoreDetail } from './schema.ts'
+import { listLimits } from './limits.ts'
+import { MyLimits, MyStore, StoreDetail } from './schema.ts'
 import * as views from './service.ts'
 
-export const merchantRoutes: Routes = async (app) => {
-  app.get(
-    '/v1/my/store',
-    {
-      config: { scope: 'read:own_store' },
-      schema: {
-        operationId: 'readMyStore',
-        tags: ['merchant-ops'],
-        summary: 'Read the store and the state of its add-ons.',
-        response: { 200: MyStore },
+export const merchantRoutes =
+  ({ mediaBytesMax }: { mediaBytesMax: number }): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/my/store',
+      {
+        config: { scope: 'read:own_store' },
+        schema: {
+          operationId: 'readMyStore',
+          tags: ['merchant-ops'],
+          summary: 'Read the store and the state of its add-ons.',
+          response: { 200: MyStore },
+        },
       },
-    },
-    ({ db }) => views.myStore(db),
-  )
-}
+      ({ db }) => views.myStore(db),
+    )
+
+    app.get(
+      '/v1/my/limits',
+      {
+        config: { scope: 'read:own_store' },
+        schema: {
+          operationId: 'listMyLimits',
+          tags: ['merchant-ops'],
+          summary: 'List what the store may have, and what it has of that.',
+          response: { 200: MyLimits },
+        },
+      },
+      ({ db }) => listLimits(db, mediaBytesMax),
+    )
+  }
 
 export const operatorRoutes: Routes = async (app) => {
   app.get(

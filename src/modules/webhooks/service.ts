@@ -17,7 +17,7 @@ import { encryptSecret, newSecret } from './secrets.ts'
 export const WAKE_NUMBERING = 'webhook events'
 
 /** More endpoints than a store needs, and few enough for a checkout to write a delivery for each. */
-const SUBSCRIPTIONS_MAX = 20
+export const SUBSCRIPTIONS_MAX = 20
 
 /** Each registration causes a name lookup. */
 const REGISTRATIONS_PER_MINUTE = 30
@@ -108,11 +108,15 @@ const unknownEvent = (name: string) =>
     message: `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`,
   })
 
+/** How many endpoints the store has. */
+export const countSubscriptions = async (db: Db) => (await queries.countSubscriptions(db)).existing
+
 async function assertBelowMaximum(tx: Tx) {
   const { existing } = await queries.countSubscriptions(tx)
   if (existing < SUBSCRIPTIONS_MAX) return
   throw new ApiError('webhook_limit_reached', {
     message: `A store has at most ${SUBSCRIPTIONS_MAX} endpoints. Delete one first.`,
+    body: { max: SUBSCRIPTIONS_MAX, used: existing },
   })
 }
 

@@ -369,3 +369,23 @@ describe('search is closed', () => {
     }
   })
 })
+
+test('a page of long products ends at a megabyte, and the next one begins there', async () => {
+  const store = await openLiveStore(app, 'wordy')
+  const description = 'ü'.repeat(20_000)
+  for (let i = 0; i < 30; i += 1) {
+    await createProduct(store, `long-${i}`, { name: `Endless scroll ${i}`, description })
+  }
+  const found: string[] = []
+  for (let offset = 0; offset < 30; ) {
+    const answer = await ask({ q: 'endless', limit: '50', offset: String(offset) }, 'wordy')
+    assert.ok(answer.text.length < 1_100_000)
+    assert.ok(Buffer.byteLength(answer.text) < 1_100_000)
+    assert.equal(answer.body.result_count, 30)
+    found.push(...slugsIn(answer))
+    assert.ok(answer.body.limit > 0)
+    offset += answer.body.limit
+  }
+  assert.equal(new Set(found).size, 30)
+  assert.equal(found.length, 30)
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
+import { createImageProcesses } from '../../../src/modules/media/image-processes.ts'
 import { processImage } from '../../../src/modules/media/process-image.ts'
 import { CONTENT_TYPES, type ContentType } from '../../../src/modules/media/schema.ts'
 import {
@@ -16,8 +17,13 @@ import {
 
 const FORMATS = ['png', 'jpeg', 'webp', 'gif', 'avif'] as const
 
+const images = createImageProcesses()
+
+const clean = (bytes: Buffer, type: ContentType) =>
+  images.run('acme', (perform) => processImage(bytes, type, perform))
+
 const refuses = (bytes: Buffer, type: ContentType, code = 'image_invalid') =>
-  assert.rejects(processImage(bytes, type), { code })
+  assert.rejects(clean(bytes, type), { code })
 
 /** The colours of the corners, as a viewer sees them. */
 async function visibleCorners(bytes: Buffer): Promise<string> {
@@ -39,7 +45,7 @@ describe('a processed image', () => {
   for (const format of FORMATS) {
     test(`${format}: keeps its bytes when there is nothing to remove`, async () => {
       const bytes = await plain(format)
-      const processed = await processImage(bytes, `image/${format}`)
+      const processed = await clean(bytes, `image/${format}`)
       assert.deepEqual([processed.width, processed.height], [40, 20])
       assert.ok(processed.bytes.equals(bytes))
     })
@@ -49,7 +55,7 @@ describe('a processed image', () => {
     test(`${format}: loses place and camera`, async () => {
       const bytes = await photographed(format)
       assert.ok(bytes.includes('SECRET'))
-      const processed = await processImage(bytes, `image/${format}`)
+      const processed = await clean(bytes, `image/${format}`)
       assert.ok(!processed.bytes.includes('SECRET'))
       assert.equal((await sharp(processed.bytes).metadata()).exif, undefined)
       assert.equal(await visibleCorners(processed.bytes), await visibleCorners(bytes))
@@ -60,7 +66,7 @@ describe('a processed image', () => {
     test(`${format}: is turned upright`, async () => {
       for (const orientation of [2, 3, 4, 5, 6, 7, 8]) {
         const bytes = await photographed(format, orientation)
-        const processed = await processImage(bytes, `image/${format}`)
+        const processed = await clean(bytes, `image/${format}`)
         const wanted = await sharp(bytes).autoOrient().png().toBuffer()
         assert.equal(
           await visibleCorners(processed.bytes),
@@ -80,7 +86,7 @@ describe('a processed image', () => {
         .toFormat(format)
         .toBuffer()
       assert.ok((await sharp(bytes).metadata()).icc)
-      const processed = await processImage(bytes, `image/${format}`)
+      const processed = await clean(bytes, `image/${format}`)
       assert.equal((await sharp(processed.bytes).metadata()).icc, undefined)
       const [r = 0] = await sharp(processed.bytes).raw().toBuffer()
       assert.ok(r > 240, `${format}: ${r}`)
@@ -89,7 +95,7 @@ describe('a processed image', () => {
 
   test('keeps its animation', async () => {
     for (const format of ['gif', 'webp'] as const) {
-      const processed = await processImage(await animated(format), `image/${format}`)
+      const processed = await clean(await animated(format), `image/${format}`)
       assert.deepEqual([processed.width, processed.height], [40, 20])
       assert.equal((await sharp(processed.bytes, { animated: true }).metadata()).pages, 3)
     }
@@ -99,17 +105,17 @@ describe('a processed image', () => {
     const tail = Buffer.from('<script>SECRET</script>')
     for (const format of ['png', 'jpeg', 'webp', 'gif'] as const) {
       const bytes = await plain(format)
-      const processed = await processImage(Buffer.concat([bytes, tail]), `image/${format}`)
+      const processed = await clean(Buffer.concat([bytes, tail]), `image/${format}`)
       assert.ok(processed.bytes.equals(bytes), format)
     }
     const gif = await plain('gif')
     const comment = Buffer.concat([Buffer.from([0x21, 0xfe, 6]), Buffer.from('SECRET\0')])
     const commented = Buffer.concat([gif.subarray(0, -1), comment, gif.subarray(-1)])
-    assert.ok((await processImage(commented, 'image/gif')).bytes.equals(gif))
+    assert.ok((await clean(commented, 'image/gif')).bytes.equals(gif))
     const jpeg = await plain('jpeg')
     const jpegComment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, 8]), Buffer.from('SECRET')])
     const commentedJpeg = Buffer.concat([jpeg.subarray(0, 2), jpegComment, jpeg.subarray(2)])
-    assert.ok((await processImage(commentedJpeg, 'image/jpeg')).bytes.equals(jpeg))
+    assert.ok((await clean(commentedJpeg, 'image/jpeg')).bytes.equals(jpeg))
   })
 
   test('has no thumbnail', async () => {
@@ -117,10 +123,10 @@ describe('a processed image', () => {
     const bytes = await sharp({ create: { width: 64, height: 32, channels: 4, background } })
       .avif()
       .toBuffer()
-    assert.ok((await processImage(bytes, 'image/avif')).bytes.equals(bytes))
+    assert.ok((await clean(bytes, 'image/avif')).bytes.equals(bytes))
     // The transparency of the image is now labelled a thumbnail of it.
     bytes.write('thmb', bytes.indexOf('auxl', bytes.indexOf('iref')), 'latin1')
-    const processed = await processImage(bytes, 'image/avif')
+    const processed = await clean(bytes, 'image/avif')
     assert.deepEqual(
       [processed.bytes.includes('thmb'), processed.width, processed.height],
       [false, 64, 32],
@@ -134,7 +140,7 @@ describe('a processed image', () => {
       pngChunk('zTXt', Buffer.concat([Buffer.from('Comment\0\0'), bomb])),
       pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), bomb])),
     ]
-    assert.ok((await processImage(withChunks(png, ...chunks), 'image/png')).bytes.equals(png))
+    assert.ok((await clean(withChunks(png, ...chunks), 'image/png')).bytes.equals(png))
   })
 
   test('has only its first colour profile inflated, so that thousands cost no more', async () => {
@@ -145,7 +151,7 @@ describe('a processed image', () => {
     const profile = (text: string) =>
       pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), deflateSync(Buffer.from(text))]))
     const many = withChunks(png, profile('sRGB'), profile('another'), profile('yet another'))
-    assert.ok((await processImage(many, 'image/png')).bytes.equals(png))
+    assert.ok((await clean(many, 'image/png')).bytes.equals(png))
   })
 })
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 
@@ -67,4 +68,23 @@ export function pngWithSize(width: number, height: number): Buffer {
     pngChunk('IDAT', deflateSync(Buffer.alloc(1_000))),
     pngChunk('IEND', Buffer.alloc(0)),
   ])
+}
+
+/** An image that takes seconds to encode again: noise, with metadata that cannot be cut out. */
+export function heavyAvif(side: number): Promise<Buffer> {
+  const raw = { width: 256, height: 256, channels: 3 as const }
+  return sharp(randomBytes(256 * 256 * 3), { raw })
+    .resize(side, side, { kernel: 'nearest' })
+    .withExif({ IFD0: { Make: 'x' } })
+    .avif({ quality: 30, effort: 0 })
+    .toBuffer()
+}
+
+/** An AVIF whose container states another size than its image has. */
+export function withStatedSize(avif: Buffer, side: number): Buffer {
+  const stated = Buffer.from(avif)
+  const box = stated.indexOf('ispe')
+  stated.writeUInt32BE(side, box + 8)
+  stated.writeUInt32BE(side, box + 12)
+  return stated
 }

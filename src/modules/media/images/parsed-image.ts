@@ -20,17 +20,22 @@ export interface ParsedImage {
 /** More than any screen shows, and the limit of WebP and of most decoders. */
 const SIDE_MAX = 16_384
 
-/** The largest photos of phones, or 200 frames of 500 x 500. */
-const PIXELS_MAX = 50_000_000
-
 /** Checks the size in the header, before a decoder allocates memory for it. */
-export function checkSize({ width, height, pixels }: ParsedImage): void {
+export function checkSize({ width, height, pixels }: ParsedImage, pixelsMax: number): void {
   if (width < 1 || height < 1) throw damaged()
-  if (width > SIDE_MAX || height > SIDE_MAX || pixels > PIXELS_MAX) {
+  if (width > SIDE_MAX || height > SIDE_MAX || pixels > pixelsMax) {
     throw new ApiError('image_invalid', {
-      message: `The image is too large: at most ${SIDE_MAX} pixels a side and ${PIXELS_MAX} in all frames. Upload a smaller one.`,
+      message: `The image is too large: at most ${SIDE_MAX} pixels a side and ${pixelsMax} in all frames. Upload a smaller one.`,
     })
   }
+}
+
+/** Checks the size of an image that must be encoded again, which takes many times as long. */
+export function checkEncodable({ pixels }: ParsedImage, pixelsMax: number): void {
+  if (pixels <= pixelsMax) return
+  throw new ApiError('image_invalid', {
+    message: `The image is rotated, or has metadata or a colour profile, and is too large to be encoded again: at most ${pixelsMax} pixels. Upload a smaller one, or one that is upright, in sRGB and without metadata.`,
+  })
 }
 
 /**

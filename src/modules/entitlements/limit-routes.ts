@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import type { Database } from '../../db/database.ts'
+import type { Routes } from '../../http/route.ts'
+import { Params, ref } from '../../kernel/schema.ts'
+import { LimitChange, LimitRow, TierLimits, Usage } from './limit-schema.ts'
+import * as limits from './limits.ts'
+
+const UsageList = Type.Object({ limits: Type.Array(ref(Usage)) })
+const LimitList = Type.Object({ limits: Type.Array(LimitRow) })
+
+export const operatorRoutes =
+  ({ database }: { database: Database }): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/entitlements/limits',
+      {
+        config: {},
+        schema: {
+          operationId: 'listLimits',
+          tags: ['operator'],
+          summary: 'List what stores may have: all stores, and the stores of a tier.',
+          response: { 200: LimitList },
+        },
+      },
+      async () => ({ limits: await limits.list(database.global) }),
+    )
+
+    app.put(
+      '/v1/entitlements/limits',
+      {
+        config: {},
+        schema: {
+          operationId: 'setLimits',
+          tags: ['operator'],
+          summary:
+            'Set what all stores may have, or the stores of a tier. Members that are absent stay as they are.',
+          body: TierLimits,
+          response: { 200: LimitList },
+        },
+      },
+      async ({ body }) => ({ limits: await limits.setOfTier(database.global, body) }),
+    )
+
+    app.get(
+      '/v1/entitlements/tenants/:tenant/limits',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'listTenantLimits',
+          tags: ['operator'],
+          summary: 'List what a store may have, and what it has.',
+          params: Params('tenant'),
+          response: { 200: UsageList },
+        },
+      },
+      async ({ db }) => ({ limits: await limits.listUsage(db) }),
+    )
+
+    app.put(
+      '/v1/entitlements/tenants/:tenant/limits',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'setTenantLimits',
+          tags: ['operator'],
+          summary: 'Set what one store may have. `null`: the limit of its tier holds again.',
+          params: Params('tenant'),
+          body: LimitChange,
+          response: { 200: UsageList },
+        },
+      },
+      async ({ db, actor, body }) => ({ limits: await limits.setOfStore(db, actor, body) }),
+    )
+  }

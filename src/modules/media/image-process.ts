@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import sharp, { type Sharp } from 'sharp'
+import type { ImageJob, ImageReply, ImageTask } from './image-processes.ts'
+import type { Raster } from './schema.ts'
+
+/**
+ * The program of an image process: decodes, turns, resizes and encodes one image at a time. It runs in
+ * a process of its own, because a decoder cannot be stopped in any other way, and because a broken one
+ * then takes nothing else with it. It has no credentials and no connection but the one to its parent.
+ */
+
+/** The width to which an image is decoded for verification: all of it is read, little is in memory. */
+const VERIFY_WIDTH = 32
+
+/** Between two looks at what a job has used: memory grows by some tens of megabytes meanwhile. */
+const WATCH_MS = 25
+
+const MEBIBYTE = 1_024 * 1_024
+
+// A decoded image is not needed again, and there is one job at a time.
+sharp.cache(false)
+sharp.concurrency(1)
+
+/** Does a job. An image that the decoder refuses is an answer; it is not a fault of this process. */
+async function perform({ bytes, animated, task }: ImageJob): Promise<ImageReply> {
+  try {
+    const image = sharp(bytes, { animated, failOn: 'error', sequentialRead: true })
+    if (task.kind === 'verify') return await verify(image)
+    const { data, info } = await draw(image, task).toBuffer({ resolveWithObject: true })
+    return {
+      kind: 'done',
+      bytes: data,
+      width: info.width,
+      height: info.pageHeight ?? info.height,
+    }
+  } catch (error) {
+    return { kind: 'damaged', message: error instanceof Error ? error.message : 'not an Error' }
+  }
+}
+
+async function verify(image: Sharp): Promise<ImageReply> {
+  const { width, height } = await image.metadata()
+  await image.resize({ width: VERIFY_WIDTH }).raw().toBuffer()
+  return { kind: 'done', bytes: null, width, height }
+}
+
+function draw(image: Sharp, task: Exclude<ImageTask, { kind: 'verify' }>): Sharp {
+  if (task.kind === 'reencode')
+    return encode(toUpright(image, task.orientation), task.contentType, 0)
+  const smaller = image.resize({ width: task.width, withoutEnlargement: true })
+  return encode(smaller, task.contentType, 2)
+}
+
+/** Turns an image upright, by its EXIF orientation. */
+function toUpright(image: Sharp, orientation: number): Sharp {
+  if (orientation === 2) return image.flop()
+  if (orientation === 3) return image.rotate(180)
+  if (orientation === 4) return image.flip()
+  if (orientation === 5) return image.flip().rotate(90)
+  if (orientation === 6) return image.rotate(90)
+  if (orientation === 7) return image.flop().rotate(90)
+  return orientation === 8 ? image.rotate(270) : image
+}
+
+/**
+ * Encodes in the original format without visible loss. The effort is of AVIF alone: 12 megapixels take
+ * 4 s of CPU at 0 and 14 s at 2; its highest takes minutes.
+ */
+function encode(image: Sharp, contentType: Raster, effort: number): Sharp {
+  if (contentType === 'image/png') return image.png()
+  if (contentType === 'image/jpeg') return image.jpeg({ quality: 90 })
+  if (contentType === 'image/webp') return image.webp({ quality: 90 })
+  if (contentType === 'image/gif') return image.gif()
+  return image.avif({ quality: 70, effort })
+}
+
+/** Ends this process at once: an ordinary exit would wait for the decoder. */
+const endNow = () => process.kill(process.pid, 'SIGKILL')
+
+const send = (reply: ImageReply, then = () => {}) => process.send?.(reply, undefined, {}, then)
+
+/**
+ * Ends this process when a job uses more than it may. CPU time and not the time of day: an image must not
+ * be refused because the machine was busy.
+ */
+function watch({ cpuMs, memoryMb }: ImageJob): () => void {
+  const before = process.cpuUsage()
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(before)
+    const isOver =
+      (user + system) / 1_000 > cpuMs || process.memoryUsage.rss() > memoryMb * MEBIBYTE
+    if (!isOver) return
+    clearInterval(timer)
+    send({ kind: 'too_costly' }, endNow)
+  }, WATCH_MS)
+  return () => clearInterval(timer)
+}
+
+process.on('message', async (job: ImageJob) => {
+  const stop = watch(job)
+  const reply = await perform(job)
+  stop()
+  send(reply)
+})
+process.on('disconnect', endNow)
+// A terminal sends Ctrl-C to this process, too. It ends with its parent, which may finish its work first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+// Requests go before images. The operator's machine may forbid either setting, which is no fault.
+try {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '1000')
+} catch {
+  // Then the process runs like any other.
+}
