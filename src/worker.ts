@@ -22,7 +22,7 @@ import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
-import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
+import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, sendDue } from './platform/mail.ts'
@@ -78,6 +78,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('outbox upkeep', HOUR, () => deleteHandled(database)),
     loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
+    loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
     loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
     loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
     loop('expired authorisations', MINUTE, (signal) =>

@@ -1,6 +1,7 @@
 import type { Database, Db } from '../db/database.ts'
-import { machineTime, sql } from '../db/sql.ts'
+import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { forEachStore } from './for-each-store.ts'
+import { STARTED } from './idempotency.ts'
 import { listStoresDue } from './store-lists.ts'
 
 /** Retries come within minutes, questions about an order within weeks. */
@@ -25,23 +26,50 @@ export const old = sql`
   ${forgettable} and answered_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
 
 /** Deletes answers older than 30 days, in batches. Counts the rows. */
-export async function deleteOldAnswers(database: Database): Promise<number> {
-  const stores = await listStoresDue(database.global, {
-    table: sql`idempotency_keys`,
-    due: old,
-    oldestBy: sql`answered_at`,
-    limit: BATCH_ROWS,
-  })
-  return forEachStore(stores, (tenant) => deleteBatch(database.tenant(tenant)))
+export const deleteOldAnswers = (database: Database): Promise<number> =>
+  deleteKeys(database, { which: old, oldestBy: sql`answered_at` })
+
+/**
+ * How long after its lease a key that was only claimed is freed. Its caller may repeat the request
+ * until then, and the holder of a lease that is over has ended or lost its connection.
+ */
+const ABANDONED_HOURS = 1
+
+const abandoned = sql`
+  state = 'running' and recovery_point = ${STARTED}
+  and due_at < ${machineTime} - make_interval(hours => ${ABANDONED_HOURS})`
+
+/**
+ * Frees keys whose process stopped before it had written anything, and whose caller never came
+ * back. The reconciler frees those of its operations; writes of gift cards and store credit have
+ * none. Counts the rows.
+ */
+export const freeAbandonedKeys = (database: Database): Promise<number> =>
+  deleteKeys(database, { which: abandoned, oldestBy: sql`due_at` })
+
+interface KeysToDelete {
+  which: Sql
+  /** The column of the index that has these keys. */
+  oldestBy: Sql
 }
 
-const deleteBatch = (db: Db) =>
+async function deleteKeys(database: Database, keys: KeysToDelete): Promise<number> {
+  const stores = await listStoresDue(database.global, {
+    table: sql`idempotency_keys`,
+    due: keys.which,
+    oldestBy: keys.oldestBy,
+    limit: BATCH_ROWS,
+  })
+  return forEachStore(stores, (tenant) => deleteBatch(database.tenant(tenant), keys))
+}
+
+const deleteBatch = (db: Db, { which, oldestBy }: KeysToDelete) =>
   db.run(sql`
     delete from idempotency_keys
      where tenant_ref = ${db.tenant}
        and (operation, key) in (select operation, key
                                   from idempotency_keys
-                                 where tenant_ref = ${db.tenant} and ${old}
-                                 order by answered_at
+                                 where tenant_ref = ${db.tenant} and ${which}
+                                 order by ${oldestBy}
                                  limit ${BATCH_ROWS}
                                    for update skip locked)`)

@@ -65,6 +65,20 @@ describe('an amount split by weights', () => {
     )
   })
 
+  test('gives the cents that are left to the earlier of two equal remainders', () => {
+    const few = fc.array(fc.constantFrom(0, 1, 2), { minLength: 2, maxLength: 12 })
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 500 }), few, (amount, parts) => {
+        fc.pre(sum(parts) > 0)
+        const shares = allocate(amount, parts)
+        for (const [index, part] of parts.entries()) {
+          const later = shares.filter((_, at) => at > index && parts[at] === part)
+          assert.ok(later.every((share) => share <= (shares[index] ?? 0)))
+        }
+      }),
+    )
+  })
+
   test('cannot be split over weights that are all 0', () => {
     assert.throws(() => allocate(1, []), RangeError)
     assert.throws(() => allocate(1, [0, 0]), RangeError)

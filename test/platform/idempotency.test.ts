@@ -19,7 +19,7 @@ import {
 } from '../../src/platform/idempotency.ts'
 import { createDueTurns, takeDue } from '../../src/platform/idempotency-due.ts'
 import { fingerprint } from '../../src/platform/idempotency-key.ts'
-import { deleteOldAnswers } from '../../src/platform/idempotency-upkeep.ts'
+import { deleteOldAnswers, freeAbandonedKeys } from '../../src/platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../src/platform/leases.ts'
 import { openPlatform } from '../harness/platform.ts'
 
@@ -289,6 +289,31 @@ describe('a refusal', () => {
     }
     assert.equal((await lookup(db, 'checkout', 'k'))?.state, 'running')
   })
+})
+
+test('a key that its process left before anything was written is freed, once its lease is over for an hour', async () => {
+  const { db, other } = await open()
+  const credit = { ...request('left'), operation: 'store_credit_credit' }
+  const late = await win(db, credit)
+  const begun = await win(other, { ...credit, key: 'begun' })
+  await advance(other, begun, 'reserved', randomUUID())
+  await win(other, { ...credit, key: 'young' })
+  const expireBy = (key: string, minutes: number) =>
+    platform.query(
+      `update idempotency_keys set lease_until = now() - make_interval(mins => $2) where key = $1`,
+      [key, minutes],
+    )
+  await expireBy('left', 61)
+  await expireBy('begun', 61)
+  await expireBy('young', 59)
+  assert.equal(await freeAbandonedKeys(platform.worker), 1)
+  assert.equal(await freeAbandonedKeys(platform.worker), 0)
+  assert.equal(await lookup(db, credit.operation, 'left'), null)
+  assert.equal((await lookup(other, credit.operation, 'begun'))?.state, 'running')
+  assert.equal((await lookup(other, credit.operation, 'young'))?.state, 'running')
+  // A holder that was only paused can write nothing more: its caller claims the key again.
+  await assert.rejects(finish(db, late, 201, '{}'), LeaseLostError)
+  assert.equal((await win(db, credit)).recoveryPoint, STARTED)
 })
 
 test('answers are deleted after 30 days, running work never', async () => {

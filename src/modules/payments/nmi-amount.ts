@@ -16,17 +16,19 @@ export function toDecimal(cents: number, currency: string): string {
   return `${whole}.${coins.padEnd(DIGITS_MIN, '0')}`
 }
 
-const AMOUNT = /^-?(\d{1,13})(?:\.(\d{1,3}))?$/
+/** No currency has more than four decimals. */
+const AMOUNT = /^-?(\d{1,13})(?:\.(\d{1,4}))?$/
 
 /**
  * `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Null for text
- * that is no amount, and for fractions of a coin. Without a currency two decimals are assumed, or
- * as many as the text has.
+ * that is no amount, for fractions of a coin and for more than we can count. Without a currency two
+ * decimals are assumed, or as many as the text has.
  */
 export function toCents(amount: string, currency: string | null): number | null {
   const [, whole, fraction = ''] = AMOUNT.exec(amount) ?? []
   if (whole === undefined) return null
   const digits = currency === null ? Math.max(DIGITS_MIN, fraction.length) : coinDigits(currency)
   if (/[1-9]/.test(fraction.slice(digits))) return null
-  return Number(whole + fraction.slice(0, digits).padEnd(digits, '0'))
+  const cents = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'))
+  return Number.isSafeInteger(cents) ? cents : null
 }

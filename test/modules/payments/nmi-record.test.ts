@@ -53,6 +53,7 @@ describe('a charge', () => {
   for (const [currency, whole, part] of [
     ['JPY', '1500.00', '200.00'],
     ['KWD', '1.500', '0.200'],
+    ['CLF', '0.1500', '0.0200'],
     ['EUR', '15.00', '2.00'],
   ] as const) {
     test(`in ${currency} is sent and read with the decimals of that currency`, async (t) => {
@@ -194,6 +195,9 @@ describe('a hostile record', () => {
     'a transaction without a condition': wrap('<transaction_id>1</transaction_id>'),
     'an amount that is none': wrap(
       '<transaction_id>1</transaction_id><condition>complete</condition><action><action_type>sale</action_type><amount>1e9</amount></action>',
+    ),
+    'an amount that cannot be counted': wrap(
+      '<transaction_id>1</transaction_id><condition>complete</condition><currency>KWD</currency><action><action_type>sale</action_type><amount>9999999999999.999</amount></action>',
     ),
     'a tag named for the prototype': wrap('<__proto__><polluted>1</polluted></__proto__>'),
   }

@@ -10,7 +10,7 @@ import {
   priceOrder,
   repriceOrder,
 } from '../../../src/modules/pricing/price.ts'
-import { coupon, order } from './setup.ts'
+import { coupon, order, line as plainLine } from './setup.ts'
 
 const small = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 200_000 }))
 const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
@@ -68,6 +68,40 @@ const inputs: fc.Arbitrary<PriceInput<PriceLine>> = fc
 
 const AMOUNTS = ['discount_cents', 'tax_cents', 'shipping_cents'] as const
 
+interface SharingLine {
+  variant_id: string
+  unit_price_cents: number
+  quantity: number
+  line_total_cents: number
+}
+
+/** The rule of docs/contract.md, cent by cent, for an amount that is split by line totals. */
+function sharesByRule(cents: number, all: readonly SharingLine[]): number[] {
+  const isFree = all.every(({ line_total_cents }) => line_total_cents === 0)
+  const weights = all.map((each) => (isFree ? each.quantity : each.line_total_cents))
+  const whole = sum(weights)
+  const shares = weights.map((weight) => Math.floor((cents * weight) / whole))
+  const remainders = weights.map((weight) => (cents * weight) % whole)
+  const isBefore = (a: number, b: number): boolean => {
+    const [one, other] = [all[a], all[b]]
+    assert.ok(one && other)
+    const [mine = 0, theirs = 0] = [remainders[a], remainders[b]]
+    if (mine !== theirs) return mine > theirs
+    if (one.variant_id !== other.variant_id) return one.variant_id < other.variant_id
+    if (one.unit_price_cents !== other.unit_price_cents)
+      return one.unit_price_cents < other.unit_price_cents
+    if (one.quantity !== other.quantity) return one.quantity < other.quantity
+    return a < b
+  }
+  const waiting = new Set(all.keys())
+  for (let left = cents - sum(shares); left > 0; left--) {
+    const next = [...waiting].reduce((best, each) => (isBefore(each, best) ? each : best))
+    shares[next] = (shares[next] ?? 0) + 1
+    waiting.delete(next)
+  }
+  return shares
+}
+
 const totals = ({ lines: _, ...rest }: Priced<unknown>) => rest
 
 describe('for any order', () => {
@@ -115,6 +149,45 @@ describe('for any order', () => {
         if (distinct.size < input.lines.length) return
         assert.deepEqual(asText(other).sort(), asText(one).sort())
       }),
+    )
+  })
+
+  test('cents that are left go to the largest remainder, and ties by the documented rule', () => {
+    // Few prices and variants, so that remainders often tie.
+    const tied = fc.array(
+      fc.record({
+        variant_id: fc.constantFrom('a', 'b', 'c'),
+        quantity: fc.integer({ min: 1, max: 3 }),
+        list_price_cents: fc.constantFrom(0, 100, 200),
+      }),
+      { minLength: 1, maxLength: 8 },
+    )
+    const shipped = fc.integer({ min: 0, max: 60 })
+    fc.assert(
+      fc.property(tied, shipped, fc.integer({ min: 0, max: 900 }), (some, cents, rate_bps) => {
+        const shipping = {
+          mode: 'flat' as const,
+          flat_rate_cents: cents,
+          expedited_rate_cents: 0,
+          max_cents: cents,
+          free_shipping_threshold_cents: null,
+        }
+        const input = order({
+          lines: some.map((each) => plainLine(each)),
+          shipping,
+          tax: { rate_bps },
+        })
+        const { lines: priced, tax_cents } = priceOrder(input)
+        assert.deepEqual(
+          priced.map((each) => each.shipping_cents),
+          sharesByRule(cents, priced),
+        )
+        assert.deepEqual(
+          priced.map((each) => each.tax_cents),
+          sharesByRule(tax_cents, priced),
+        )
+      }),
+      { numRuns: 500 },
     )
   })
 
