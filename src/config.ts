@@ -110,7 +110,10 @@ export const SETTINGS = {
   ),
   HOST: text('127.0.0.1', 'the address to listen on'),
   PORT: whole(8080, 0, 65_535, 'the port to listen on; 0: any free port'),
-  PUBLIC_URL: url(['http', 'https'], 'the public address; default: the one it listens on'),
+  PUBLIC_URL: url(
+    ['http', 'https'],
+    'the public address, in production https; default: the one it listens on',
+  ),
   ASSET_BASE_URL: {
     ...url(['http', 'https'], 'the base of `image_url`; default: `PUBLIC_URL`; empty: none'),
     emptyCounts: true as const,
@@ -290,6 +293,7 @@ function derive(read: Read) {
     production,
     DATA_DIR: resolve(read.DATA_DIR),
     assetBaseUrl: assetBaseOf(read),
+    isHttps: isHttps(read),
     storefrontZone: read.STOREFRONT_ZONE ?? (production ? null : 'localhost'),
     MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
     PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
@@ -297,6 +301,23 @@ function derive(read: Read) {
     IDENTITY_EMAIL_VERIFICATION:
       read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
   }
+}
+
+/**
+ * Whether shoppers reach the stores by https, so that cookies are for https alone. Without a public
+ * address production is: a cookie that is missing on http is noticed, one that is sent in clear is not.
+ */
+const isHttps = ({ PUBLIC_URL, NODE_ENV }: Read): boolean =>
+  PUBLIC_URL === undefined ? NODE_ENV === 'production' : new URL(PUBLIC_URL).protocol === 'https:'
+
+/** Names of this machine, which no cookie leaves. */
+const OWN_HOST = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+function publicUrlFaults({ PUBLIC_URL, NODE_ENV }: Read): string[] {
+  if (NODE_ENV !== 'production' || PUBLIC_URL === undefined) return []
+  const { protocol, hostname } = new URL(PUBLIC_URL)
+  if (protocol === 'https:' || OWN_HOST.test(hostname)) return []
+  return ['PUBLIC_URL must be https in production: cookies and sessions would be sent in clear']
 }
 
 /** The base URL of assets. Null: unknown. */
@@ -307,15 +328,19 @@ function assetBaseOf({ ASSET_BASE_URL, PUBLIC_URL, HOST, PORT }: Read): string |
 }
 
 /** The role `storefront` knows no secret of the platform except its token. */
-function storefrontFaults({ NODE_ENV, STOREFRONT_API_URL: api, STOREFRONT_TOKEN: token }: Read) {
+function storefrontFaults(read: Read) {
+  const { NODE_ENV, STOREFRONT_API_URL: api, STOREFRONT_TOKEN: token } = read
   if (api === undefined) return ['STOREFRONT_API_URL must be set']
   const isOpen = token === undefined && NODE_ENV === 'production'
-  return isOpen ? ['STOREFRONT_TOKEN must be set in production'] : []
+  return [
+    ...(isOpen ? ['STOREFRONT_TOKEN must be set in production'] : []),
+    ...publicUrlFaults(read),
+  ]
 }
 
 /** Checks rules over several settings: what production refuses, and what only works together. */
 function crossFaults(read: Read): string[] {
-  const faults: string[] = []
+  const faults = publicUrlFaults(read)
   if (read.NODE_ENV === 'production') {
     for (const name of ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY'] as const) {
       if (read[name] === undefined) faults.push(`${name} must be set in production`)

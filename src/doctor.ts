@@ -44,6 +44,8 @@ export interface DoctorOptions {
    */
   url: string | null
   dataDir: string
+  /** The settings that decide about cookies. */
+  address?: { PUBLIC_URL: string | undefined; production: boolean; isHttps: boolean }
   /** False when a secret should be in the file and is not. */
   hasSecrets?: boolean
   /** Checks that the counters of the rate limiter answer. */
@@ -82,7 +84,8 @@ export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
     await reportFailure('data folder', () => examineFolder(options.dataDir)),
     await reportFailure('secrets', () => examineSecrets(options)),
   ]
-  const { pingLimiter, summarizeLedgers } = options
+  const { pingLimiter, summarizeLedgers, address } = options
+  if (address) findings.push(examineAddress(address))
   if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
   if (summarizeLedgers) {
     findings.push(await reportFailure('ledger', () => examineLedgers(summarizeLedgers)))
@@ -102,6 +105,19 @@ export function printDoctor(
     write(`${state}  ${check.padEnd(width)}  ${rest}\n`)
   }
   return findings.every(({ ok }) => ok) ? 0 : 1
+}
+
+/** Reports by what address shoppers come, and whether cookies are for https alone. */
+function examineAddress({
+  PUBLIC_URL,
+  production,
+  isHttps,
+}: NonNullable<DoctorOptions['address']>) {
+  const cookies = isHttps ? 'cookies are for https alone' : 'cookies are also sent over http'
+  const detail = `${PUBLIC_URL === undefined ? 'PUBLIC_URL is not set' : PUBLIC_URL}; ${cookies}`
+  if (!production || PUBLIC_URL !== undefined) return pass('public address', detail)
+  const advice = 'Set PUBLIC_URL to the https address of this installation'
+  return { ...pass('public address', detail), advice }
 }
 
 async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {

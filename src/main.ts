@@ -252,7 +252,8 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   const pingLimiter = () => runtime.limits.ping()
   const summarizeLedgers = () =>
     summarizeVerification(runtime.operatorDatabase.global, LATE_SECONDS, config.HISTORY_CHECK_DAYS)
-  const options = { url: databaseUrl, dataDir: config.DATA_DIR, pingLimiter, summarizeLedgers }
+  const dataDir = config.DATA_DIR
+  const options = { url: databaseUrl, dataDir, address: config, pingLimiter, summarizeLedgers }
   process.exitCode = printDoctor(await runDoctor(options))
 }
 
@@ -272,7 +273,7 @@ const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean>
  */
 async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> {
   const { DATABASE_URL: url = null, DATA_DIR: dataDir } = config
-  process.exitCode = printDoctor(await runDoctor({ url, dataDir, hasSecrets }))
+  process.exitCode = printDoctor(await runDoctor({ url, dataDir, address: config, hasSecrets }))
 }
 
 async function close(self: Process): Promise<void> {

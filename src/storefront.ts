@@ -30,7 +30,7 @@ async function openStorefront(
     platformToken,
     previousToken: config.STOREFRONT_TOKEN_PREVIOUS,
     zone: config.storefrontZone,
-    secure: config.PUBLIC_URL?.startsWith('https:') ?? false,
+    secure: config.isHttps,
     assetBaseUrl: config.ASSET_BASE_URL || null,
     ipOf: addressReader(config.TRUST_PROXY),
     log: logger,

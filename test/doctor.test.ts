@@ -108,6 +108,18 @@ test('the doctor finds', async (t: TestContext) => {
     assert.equal(findings.length, 13)
   })
 
+  await t.test('a production without its public address, as a warning', async () => {
+    const addressOf = async (PUBLIC_URL: string | undefined) => {
+      const address = { PUBLIC_URL, production: true, isHttps: true }
+      const findings = await runDoctor({ ...options, address })
+      return findings.find(({ check }) => check === 'public address')
+    }
+    const missing = await addressOf(undefined)
+    assert.equal(missing?.detail, 'PUBLIC_URL is not set; cookies are for https alone')
+    assert.match(missing?.advice ?? '', /Set PUBLIC_URL/)
+    assert.equal((await addressOf('https://shops.example'))?.advice, '')
+  })
+
   await t.test('bloat and unused indexes, as warnings', async () => {
     await query(
       url,

@@ -159,8 +159,13 @@ describe('wrong settings', () => {
   })
 
   test('in production include missing secrets, and card numbers sent without TLS', async (t) => {
-    const output = await refuses(t, { NODE_ENV: 'production', NMI_URL: 'HTTP://nmi.example' })
+    const output = await refuses(t, {
+      NODE_ENV: 'production',
+      NMI_URL: 'HTTP://nmi.example',
+      PUBLIC_URL: 'http://shops.example',
+    })
     assert.match(output, /NMI_URL must be https/)
+    assert.match(output, /PUBLIC_URL must be https in production/)
     for (const name of ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY', 'PAYMENT_GATEWAY']) {
       assert.match(output, new RegExp(`${name} must be`))
     }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 import { describePattern } from '../kernel/schema.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 
 /**
  * Whether an error body has its correlation id. Bodies of 401 and 404 never do: they must be equal
@@ -112,10 +113,14 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, thrown: 
   const error = withRetry(thrown, idempotent ?? false)
   const correlationId = showsCorrelation(error.status, plane) ? request.id : undefined
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-  return reply
-    .code(error.status)
-    .headers(error.headers)
-    .type('application/json; charset=utf-8')
-    .serializer((text: string) => text)
-    .send(errorBody(error, correlationId))
+  return (
+    reply
+      .code(error.status)
+      // The route may have set the headers of a success already.
+      .headers(SAFE_HEADERS)
+      .headers(error.headers)
+      .type('application/json; charset=utf-8')
+      .serializer((text: string) => text)
+      .send(errorBody(error, correlationId))
+  )
 }

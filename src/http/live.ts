@@ -13,6 +13,7 @@ import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
 import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
+import { REVALIDATED_HEADERS, SAFE_HEADERS } from './safe-headers.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -20,11 +21,15 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 export const refusalResponse = (error: ApiError): CachedResponse =>
   withHeaderLists({
     status: error.status,
-    headers: { 'content-type': JSON_TYPE },
+    headers: { 'content-type': JSON_TYPE, ...SAFE_HEADERS },
     body: Buffer.from(errorBody(error)),
   })
 
-const JSON_HEADERS = { 'content-type': JSON_TYPE, vary: 'accept-encoding' }
+const JSON_HEADERS = {
+  'content-type': JSON_TYPE,
+  vary: 'accept-encoding',
+  ...REVALIDATED_HEADERS,
+}
 
 /** A JSON response in two parts, so that the long part can be shared. */
 export const jsonResponse = (head: string, body: Buffer, etag: string): CachedResponse =>
@@ -92,11 +97,12 @@ const headersOf = (cached: CachedResponse): HeaderLists => cached.headerLists ??
 function listHeaders(cached: CachedResponse): HeaderLists {
   const { etag, headers } = cached
   const tag = etag === undefined ? [] : ['etag', etag]
+  const unchanged = Object.entries(headers).filter(([name]) => name !== 'content-type')
   const common = [...Object.entries(headers).flat(), ...tag]
   return {
     common,
     plain: [...common, 'content-length', String(bodyBytes(cached))],
-    unchanged: [...(headers.vary === undefined ? [] : ['vary', headers.vary]), ...tag],
+    unchanged: [...unchanged.flat(), ...tag],
   }
 }
 

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { FailureKind } from '../errors.ts'
 import type { ServedRequest } from './access-log.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 
 export interface Metrics {
   observe(answered: ServedRequest): void
@@ -85,8 +86,10 @@ function countLive(registry: Registry) {
 
 async function serve(registry: Registry, host: string, port: number): Promise<Server> {
   const server = createServer(async (request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') return response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': registry.contentType })
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      return response.writeHead(404, SAFE_HEADERS).end()
+    }
+    response.writeHead(200, { 'content-type': registry.contentType, ...SAFE_HEADERS })
     return response.end(await registry.metrics())
   })
   await new Promise<void>((resolve, reject) => {

@@ -32,7 +32,6 @@ export function describePages(app: App): void {
     return reply
       .headers({
         'content-security-policy': CONTENT_SECURITY_POLICY,
-        'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
       })
       .type('text/html; charset=utf-8')

@@ -17,6 +17,7 @@ import { refuseCardNumbers } from './card-text.ts'
 import { sendError, toApiError } from './errors.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 import { lazySerializers, type SchemaController } from './serializers.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
@@ -101,7 +102,7 @@ export function createServer(options: ServerOptions): App {
       onCreate: (ajv) => ajv.addFormat('uuid', isUuid),
     },
     frameworkErrors: (error, request, reply) => {
-      setCorrelationHeader(request, reply)
+      setCommonHeaders(request, reply)
       return sendError(request, reply, toApiError(error))
     },
     clientErrorHandler: answerBrokenRequest,
@@ -117,7 +118,7 @@ export function createServer(options: ServerOptions): App {
   for (const shape of sharedShapes()) app.addSchema(shape)
   let methodsOf: ((path: string) => string[]) | null = null
   app.addHook('onRequest', async (request, reply) => {
-    setCorrelationHeader(request, reply)
+    setCommonHeaders(request, reply)
     refuseOddRequest(request)
     // Checked here, because the framework reads a body even where no route takes it.
     if (!request.is404) return
@@ -132,8 +133,8 @@ export function createServer(options: ServerOptions): App {
   return app
 }
 
-function setCorrelationHeader(request: FastifyRequest, reply: FastifyReply) {
-  reply.header('x-correlation-id', request.id)
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply) {
+  reply.header('x-correlation-id', request.id).headers(SAFE_HEADERS)
 }
 
 function refuseOddRequest({ raw }: FastifyRequest) {

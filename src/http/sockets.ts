@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { ApiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import type { App } from './route.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 
 /** The response to the latest request on each socket. */
 const latestResponses = new WeakMap<Duplex, ServerResponse>()
@@ -113,6 +114,7 @@ const headersOf = (body: string) => ({
   'content-type': 'application/json; charset=utf-8',
   'content-length': Buffer.byteLength(body),
   'x-correlation-id': randomUUID(),
+  ...SAFE_HEADERS,
   connection: 'close',
 })
 

@@ -25,6 +25,8 @@ test('a process with the role storefront needs only an address and a token', asy
   assert.equal((await shopper.get('/v1/tenants/demo/site')).status, 404)
   const [, variant = ''] = /name="variant" value="([^"]+)"/.exec(text) ?? []
   assert.match((await shopper.follow('/cart/add', { variant })).text, /Check out/)
+  const added = await shopper.post('/cart/add', { variant })
+  assert.match(String(added.headers['set-cookie']), /^__Host-fd_cart=.*; Path=\/; .*; Secure$/)
   alone.kill('SIGTERM')
   assert.equal((await alone.exit).code, 0)
   assert.ok(!alone.output().includes(STOREFRONT_TOKEN))

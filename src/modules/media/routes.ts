@@ -201,7 +201,6 @@ function headersOf({ asset, hash, isFallback }: serving.ServedAsset) {
     'cache-control': isFallback ? BRIEFLY : FOREVER,
     etag: `"${hash}"`,
     'accept-ranges': 'bytes',
-    'x-content-type-options': 'nosniff',
     'content-disposition': 'inline',
     // Storefronts on any host show the asset.
     'cross-origin-resource-policy': 'cross-origin',

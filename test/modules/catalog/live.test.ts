@@ -47,7 +47,7 @@ describe('public reads of the catalog', () => {
           assert.equal(answer.headers['content-encoding'], encoding)
           assert.equal(answer.headers.vary, 'accept-encoding')
           assert.equal(answer.headers.etag, undefined)
-          assert.equal(answer.headers['cache-control'], undefined)
+          assert.equal(answer.headers['cache-control'], 'no-cache')
           assert.deepEqual(unpack(answer.body), plain.body)
         }
       }
