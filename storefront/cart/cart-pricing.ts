@@ -64,7 +64,7 @@ export async function priceCart(
     if (!(error instanceof PlatformError)) throw error
     if (error.code === 'variant_not_found' && !reload) return priceCart(given, options, true)
     if (!CART_REFUSALS.includes(error.status)) throw error
-    context.log({ tenant: site.tenant, code: error.code }, 'a cart cannot be priced')
+    context.warn({ tenant: site.tenant, code: error.code }, 'a cart cannot be priced')
     return priced(null, errorMessage(site.locale.texts, error))
   }
 }

@@ -1,6 +1,5 @@
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
-import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { safeHref } from '../site/links.ts'
 import { asList, asText } from '../site/manifest.ts'
@@ -51,23 +50,17 @@ export async function* homeSections(context: PageContext): AsyncGenerator<string
   }
 }
 
-/** Logged once for each version of a site, as is an unknown section. */
-const logTooLong = ({ site, log }: PageContext): void =>
-  memoize(site, 'too long', () => {
-    log(
-      { tenant: site.tenant, manifest: site.hash },
-      'the home page is too long: its last sections are not shown',
-    )
-  })
+const logTooLong = ({ site, warn }: PageContext): void =>
+  warn(
+    { tenant: site.tenant, manifest: site.hash },
+    'the home page is too long: its last sections are not shown',
+  )
 
 async function renderSection(context: PageContext, { type, props }: Section): Promise<Html | null> {
   const render = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
   if (render === undefined) {
     const { tenant, hash } = context.site
-    memoize(context.site, `unknown ${type}`, () => {
-      context.log({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
-      return true
-    })
+    context.warn({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
     return null
   }
   return render(context, props)
