@@ -2,7 +2,7 @@ import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
 import { safeHref } from '../site/links.ts'
-import { asList, asText } from '../site/manifest.ts'
+import { asList, asNumber, asText } from '../site/manifest.ts'
 import type { Section } from '../site/site.ts'
 import * as sections from './manifest-sections.ts'
 import { PER_PAGE } from './pager.ts'
@@ -74,12 +74,12 @@ async function productGridSection(
 ): Promise<Html | null> {
   const { api, site } = context
   const slug = asText(props.collection)
-  const limit = Math.min(Math.max(Number(props.limit) || 8, 1), GRID_MAX)
+  const limit = Math.min(Math.max(asNumber(props.limit) || 8, 1), GRID_MAX)
   // Two sizes for all sections, so that they share the answers with each other and with the lists.
   const page = { limit: limit <= PER_PAGE ? PER_PAGE : GRID_MAX }
   const found =
     slug === null ? await api.listProducts(site, page) : await api.findCollection(site, slug, page)
-  const columns = Math.min(Math.max(Math.round(Number(props.columns)) || 4, 1), 6)
+  const columns = Math.min(Math.max(Math.round(asNumber(props.columns)) || 4, 1), 6)
   const products = found?.products.slice(0, limit) ?? []
   const more = slug === null ? '/products' : `/collections/${slug}`
   const { texts } = site.locale
