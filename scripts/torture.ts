@@ -20,6 +20,7 @@ const FILES = [
   'test/modules/checkout/preview-properties.test.ts',
   'test/modules/inventory/stock-model.test.ts',
   'test/modules/webhooks/killed-workers.test.ts',
+  'test/storefront/any-manifest.test.ts',
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),
 ]
 

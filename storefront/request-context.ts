@@ -17,8 +17,8 @@ export interface PageContext {
   files: PageFiles
   /** Where images are served from; null where the store's own host serves them. */
   assetBaseUrl: string | null
-  /** Writes a log line at level info. */
-  log(fields: Record<string, unknown>, message: string): void
+  /** Writes a log line at level warn. The log tells each once a minute for a store. */
+  warn(fields: Record<string, unknown>, message: string): void
 }
 
 /** What a handler works with: it may set cookies and place orders, which a page does not. */

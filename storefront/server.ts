@@ -26,7 +26,7 @@ import type { Site } from './site/site.ts'
 import { getAcceptedLocale, type Locale } from './translations/locale.ts'
 
 export interface Log {
-  info(fields: Record<string, unknown>, message: string): void
+  warn(fields: Record<string, unknown>, message: string): void
   error(fields: Record<string, unknown>, message: string): void
 }
 
@@ -230,7 +230,7 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
       return ipOf(request)
     },
     isFromScript: request.headers['x-storefront-script'] === '1',
-    log: (fields, message) => log.info(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
   }
 }
 

@@ -1,5 +1,6 @@
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
 import { passesLuhn } from '../kernel/luhn.ts'
+import { RepeatedWarnings } from './repeated-warnings.ts'
 
 /**
  * What people and programs write between the digits of a card number, including the escapes of
@@ -55,15 +56,20 @@ function cardLength(digits: string, at: number): number {
   return 0
 }
 
+/** Pino's number of the level `warn`. */
+const WARN = 40
+
 /**
- * Creates the log of the process: JSON lines of chosen fields. Bodies, headers and query strings
- * are never logged; an error is reduced to what helps to find it.
+ * Creates the log of the process: JSON lines of chosen fields, each of bounded length. Bodies, headers
+ * and query strings are never logged; an error is reduced to what helps to find it. A warning is
+ * written once a minute for each store, with the number of its repetitions.
  */
 export function createLogger(
   level: string,
   destination: DestinationStream = process.stdout,
+  warnings = new RepeatedWarnings(),
 ): Logger {
-  const scrubbed = { write: (line: string) => void destination.write(scrub(line)) }
+  const scrubbed = { write: (line: string) => void destination.write(scrub(cutLine(line))) }
   return pino(
     {
       level,
@@ -71,9 +77,61 @@ export function createLogger(
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError, req: () => undefined, res: () => undefined },
       formatters: { log: keepPlain },
+      hooks: {
+        logMethod(args, method, number) {
+          const write = (repeated: number) => method.apply(this, toBounded(args, repeated))
+          const key = number === WARN ? warningKey(args, this.bindings()) : null
+          if (key === null) write(0)
+          else warnings.tell(key, write)
+        },
+      },
     },
     scrubbed,
   )
+}
+
+/** The longest text, and the longest list, in a log line. A caller may have sent either. */
+const TEXT_MAX = 1_000
+const LIST_MAX = 50
+
+const cut = (text: string): string =>
+  text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}… (${text.length} characters)`
+
+const cutValue = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.slice(0, LIST_MAX).map(cutValue)
+  return typeof value === 'string' ? cut(value) : value
+}
+
+/** The longest line: an error with its causes has less. */
+const LINE_MAX = 100_000
+
+/** Replaces a line that is too long all the same: those of a child logger's own fields are not cut. */
+function cutLine(line: string): string {
+  if (line.length <= LINE_MAX) return line
+  const { level, time, msg } = JSON.parse(line) as Record<string, unknown>
+  return `${JSON.stringify({ level, time, cut: line.slice(0, TEXT_MAX), msg })}\n`
+}
+
+type LogArguments = Parameters<LogFn>
+
+/** The arguments of a log call with a bounded message, and with the number of repetitions, if any. */
+function toBounded(args: LogArguments, repeated: number): LogArguments {
+  const [first, ...rest] = args.map(cutValue)
+  if (repeated === 0) return [first, ...rest] as LogArguments
+  const isMessage = typeof first === 'string'
+  const fields = isMessage ? { repeated } : { ...Object(first), repeated }
+  return (isMessage ? [fields, first, ...rest] : [fields, ...rest]) as LogArguments
+}
+
+/** What tells warnings of one message apart: the store, and our own words for what happened. */
+const DISTINCT = ['tenant', 'tenant_ref', 'call', 'why', 'reason', 'code'] as const
+
+/** Names a warning. Null without a message. */
+function warningKey(args: LogArguments, bindings: pino.Bindings): string | null {
+  const message = args.find((each) => typeof each === 'string')
+  if (message === undefined) return null
+  const fields: Record<string, unknown> = { ...bindings, ...Object(args[0]) }
+  return JSON.stringify([cut(message), ...DISTINCT.map((name) => cutValue(fields[name]))])
 }
 
 /** Keeps plain values only. A body, a row or a buffer would be written out whole. */
@@ -82,7 +140,7 @@ function keepPlain(fields: Record<string, unknown>): Record<string, unknown> {
     Object.entries(fields).map(([name, value]) => {
       if (name === 'err') return [name, value]
       if (value instanceof Error) return [name, describeError(value)]
-      return [name, isPlain(value) ? value : undefined]
+      return [name, isPlain(value) ? cutValue(value) : undefined]
     }),
   )
 }
@@ -115,9 +173,9 @@ function describeError(thrown: unknown, depth = 0): ErrorFields {
   // An AggregateError has no message of its own; its first error stands for all.
   const cause = thrown instanceof AggregateError ? thrown.errors[0] : thrown.cause
   return {
-    type: thrown.name,
+    type: cut(thrown.name),
     message: thrown.message.slice(0, MESSAGE_MAX),
-    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof code === 'string' ? { code: cut(code) } : {}),
     ...(thrown.stack === undefined ? {} : { stack: thrown.stack.slice(0, STACK_MAX) }),
     ...(cause === undefined || depth === CAUSES_MAX
       ? {}

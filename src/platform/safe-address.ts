@@ -135,7 +135,8 @@ const REFUSED_PORTS: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Names that only a private network resolves. A lookup of one would reveal that to the name server.
+ * Names that only a private network resolves, or none. A lookup of one would reveal that to the name
+ * server. `svc`, `cluster`, `consul` and `docker` are those of services inside a cluster.
  */
 const PRIVATE_SUFFIXES = [
   '.localhost',
@@ -146,8 +147,18 @@ const PRIVATE_SUFFIXES = [
   '.lan',
   '.home',
   '.corp',
-  '.home.arpa',
+  '.private',
+  '.svc',
+  '.cluster',
+  '.consul',
+  '.docker',
+  '.arpa',
+  '.invalid',
+  '.onion',
 ]
+
+/** A part of a name. Hosts with an underscore are not valid names, and in use all the same. */
+const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 
 /** The longest URL that servers commonly accept. */
 const MAX_URL_CHARACTERS = 2_048
@@ -215,6 +226,10 @@ function isPlainlyWritten(raw: string, authority: string, url: URL): boolean {
 }
 
 function isPublicName(host: string): boolean {
-  if (host.length > MAX_HOST_CHARACTERS || host.endsWith('.') || !host.includes('.')) return false
+  const labels = host.split('.')
+  if (host.length > MAX_HOST_CHARACTERS || labels.length < 2) return false
+  // No top-level domain is a number. An empty label is a dot too many, wherever it stands.
+  if (!labels.every((label) => LABEL.test(label)) || !/[a-z]/.test(labels.at(-1) ?? ''))
+    return false
   return !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix))
 }

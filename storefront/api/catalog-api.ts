@@ -92,10 +92,12 @@ export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi 
       return (await orNullIn(site, answer))?.collections ?? []
     },
     findProduct: async (site, slug) => {
+      if (slug.length > SLUG_LENGTH_MAX) return null
       const path = pathOf(site, `products/${encodeURIComponent(slug)}`)
       return (await orNullIn(site, catalog.read<{ product: Product }>(path)))?.product ?? null
     },
-    findCollection: (site, slug, page) => {
+    findCollection: async (site, slug, page) => {
+      if (slug.length > SLUG_LENGTH_MAX) return null
       const path = pathOf(site, `collections/${encodeURIComponent(slug)}?${pageQuery(page)}`)
       return orNullIn(site, catalog.read<CollectionPage>(path))
     },
@@ -106,6 +108,9 @@ export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi 
     search: (site, query) => catalog.read<SearchResult>(pathOf(site, `search?${query}`)),
   }
 }
+
+/** Longer than any slug. The platform refuses an address with a longer one as a whole. */
+const SLUG_LENGTH_MAX = 400
 
 /** The list of a store that was never open, in its preview. */
 const NO_PRODUCTS: ProductPage = {

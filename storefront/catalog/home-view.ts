@@ -1,9 +1,8 @@
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
-import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { safeHref } from '../site/links.ts'
-import { asList, asText } from '../site/manifest.ts'
+import { asList, asNumber, asText } from '../site/manifest.ts'
 import type { Section } from '../site/site.ts'
 import * as sections from './manifest-sections.ts'
 import { PER_PAGE } from './pager.ts'
@@ -51,23 +50,17 @@ export async function* homeSections(context: PageContext): AsyncGenerator<string
   }
 }
 
-/** Logged once for each version of a site, as is an unknown section. */
-const logTooLong = ({ site, log }: PageContext): void =>
-  memoize(site, 'too long', () => {
-    log(
-      { tenant: site.tenant, manifest: site.hash },
-      'the home page is too long: its last sections are not shown',
-    )
-  })
+const logTooLong = ({ site, warn }: PageContext): void =>
+  warn(
+    { tenant: site.tenant, manifest: site.hash },
+    'the home page is too long: its last sections are not shown',
+  )
 
 async function renderSection(context: PageContext, { type, props }: Section): Promise<Html | null> {
   const render = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
   if (render === undefined) {
     const { tenant, hash } = context.site
-    memoize(context.site, `unknown ${type}`, () => {
-      context.log({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
-      return true
-    })
+    context.warn({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
     return null
   }
   return render(context, props)
@@ -81,12 +74,12 @@ async function productGridSection(
 ): Promise<Html | null> {
   const { api, site } = context
   const slug = asText(props.collection)
-  const limit = Math.min(Math.max(Number(props.limit) || 8, 1), GRID_MAX)
+  const limit = Math.min(Math.max(asNumber(props.limit) || 8, 1), GRID_MAX)
   // Two sizes for all sections, so that they share the answers with each other and with the lists.
   const page = { limit: limit <= PER_PAGE ? PER_PAGE : GRID_MAX }
   const found =
     slug === null ? await api.listProducts(site, page) : await api.findCollection(site, slug, page)
-  const columns = Math.min(Math.max(Math.round(Number(props.columns)) || 4, 1), 6)
+  const columns = Math.min(Math.max(Math.round(asNumber(props.columns)) || 4, 1), 6)
   const products = found?.products.slice(0, limit) ?? []
   const more = slug === null ? '/products' : `/collections/${slug}`
   const { texts } = site.locale

@@ -7,7 +7,7 @@ const RGB = /^rgb\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*\)$/i
 
 /** Null for a value that is not `#rgb`, `#rrggbb` or `rgb(…)`. */
 export function parseColour(value: unknown): Colour | null {
-  if (typeof value !== 'string') return null
+  if (typeof value !== 'string' || value.length > 100) return null
   const rgb = RGB.exec(value)
   if (rgb !== null) return [channel(rgb[1]), channel(rgb[2]), channel(rgb[3])]
   const hex = HEX.exec(value.trim())?.[1]

@@ -5,9 +5,27 @@ export type JsonObject = Record<string, unknown>
 export const asObject = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 
-/** Null for a text that is missing or blank. */
-export const asText = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== '' ? value : null
+/** More than any page shows of one text. */
+const TEXT_LENGTH_MAX = 100_000
+
+/** More than one line shows: a name, or a title. Every page repeats these. */
+const LINE_LENGTH_MAX = 500
+
+/** Null for a text that is missing or blank. The end of one that is too long is not shown. */
+export const asText = (value: unknown, lengthMax = TEXT_LENGTH_MAX): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.slice(0, lengthMax).toWellFormed() : null
+
+/** A text that every page repeats. */
+export const asLine = (value: unknown): string | null => asText(value, LINE_LENGTH_MAX)
+
+/**
+ * A number, or a text that is one; else NaN. `Number` and `String` are never called with a value of a
+ * manifest: an object may have members that make both throw, such as `{"toString": 1}`.
+ */
+export const asNumber = (value: unknown): number => {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && value.length <= 40 ? Number(value) : Number.NaN
+}
 
 /** More entries than any page shows of one list. */
 const LIST_MAX = 200

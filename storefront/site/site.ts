@@ -1,6 +1,6 @@
 import type { Resolved } from '../api/types.ts'
 import { getLocale, type Locale } from '../translations/locale.ts'
-import { asList, asObject, asText } from './manifest.ts'
+import { asLine, asList, asObject, asText } from './manifest.ts'
 import { readTheme, type Theme } from './theme.ts'
 
 /** A store's site, read from its manifest once for each version. */
@@ -66,19 +66,19 @@ export function readSite(resolved: Resolved, hash: string): Site {
     tenant: tenantRef,
     hash,
     brand: {
-      name: asText(brand.name) ?? tenantRef,
-      tagline: asText(brand.tagline),
-      logoRef: asText(brand.logoRef),
-      ogImageRef: asText(brand.ogImageRef),
+      name: asLine(brand.name) ?? tenantRef,
+      tagline: asLine(brand.tagline),
+      logoRef: asLine(brand.logoRef),
+      ogImageRef: asLine(brand.ogImageRef),
     },
-    seo: { title: asText(seo.title), description: asText(seo.description) },
+    seo: { title: asLine(seo.title), description: asLine(seo.description) },
     sections: readSections(asObject(manifest.template).sections),
     theme: readTheme(manifest.theme),
     locale: getLocale(store.language, store.timeZone),
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
     offers: readOffers(behavior),
-    email: asText(brand.email),
+    email: asLine(brand.email),
     canonicalHostname,
     redirect,
     preview: preview === undefined ? null : { expiresAt: preview.expiresAt },
@@ -88,13 +88,14 @@ export function readSite(resolved: Resolved, hash: string): Site {
 const readSections = (value: unknown): Section[] =>
   asList(value).map((each) => {
     const { type, props } = asObject(each)
-    return { type: String(type), props: asObject(props) }
+    return { type: asLine(type) ?? '', props: asObject(props) }
   })
 
 function readOffers(behavior: Record<string, unknown>): Offers {
   const isOn = (name: string, key = 'enabled') => asObject(behavior[name])[key] === true
   const { statementVersion, statement } = asObject(behavior.funnelGate)
-  const version = String(statementVersion ?? '')
+  const isNumber = typeof statementVersion === 'number'
+  const version = (isNumber ? `${statementVersion}` : asLine(statementVersion)) ?? ''
   return {
     giftCards: isOn('giftCards'),
     storeCredit: isOn('storeCredit'),

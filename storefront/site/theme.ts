@@ -7,7 +7,7 @@ import {
   readableColour,
   readableOn,
 } from './colour.ts'
-import { asObject, type JsonObject } from './manifest.ts'
+import { asNumber, asObject, type JsonObject } from './manifest.ts'
 
 /**
  * The theme of a manifest, as variables of the one style sheet and as attributes that choose
@@ -46,7 +46,7 @@ const LENGTH = /^\d{1,4}(\.\d{1,3})?(px|rem|em|ch|vw|%)$/
 const SPACING = /^-?\d{1,2}(\.\d{1,3})?(px|rem|em)$/
 
 const textOr = (value: unknown, form: RegExp, otherwise: string): string =>
-  typeof value === 'string' && form.test(value) ? value : otherwise
+  typeof value === 'string' && value.length <= 200 && form.test(value) ? value : otherwise
 
 const oneOf = (value: unknown, choices: readonly string[]): string =>
   choices.find((each) => each === value) ?? choices[0] ?? ''
@@ -112,8 +112,8 @@ function colourVariables(color: JsonObject): {
 
 function typeVariables(type: JsonObject): Variable[] {
   const isUpper = type.case === 'upper'
-  const weight = Number(type.weight)
-  const scale = Number(type.scale)
+  const weight = asNumber(type.weight)
+  const scale = asNumber(type.scale)
   return [
     ['font-body', textOr(type.body, FONTS, SANS)],
     ['font-head', textOr(type.heading, FONTS, SERIF)],
@@ -126,7 +126,7 @@ function typeVariables(type: JsonObject): Variable[] {
 }
 
 function layoutVariables(layout: JsonObject): Variable[] {
-  const ratio = Number(layout.imageRatio)
+  const ratio = asNumber(layout.imageRatio)
   return [
     ['width', textOr(layout.width, LENGTH, '76rem')],
     ['radius', textOr(layout.radius, LENGTH, '0.5rem')],

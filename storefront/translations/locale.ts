@@ -97,9 +97,15 @@ export function fractionDigits(currency: string): number {
   return digits
 }
 
+/** Longer than any language or time zone; a tag with private parts may have any length. */
+const NAME_LENGTH_MAX = 100
+
+const isShort = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= NAME_LENGTH_MAX
+
 function readLanguage(value: unknown): string {
   try {
-    const [tag] = Intl.getCanonicalLocales(typeof value === 'string' ? value : 'en')
+    const [tag] = Intl.getCanonicalLocales(isShort(value) ? value : 'en')
     return tag ?? 'en'
   } catch {
     return 'en'
@@ -107,7 +113,7 @@ function readLanguage(value: unknown): string {
 }
 
 function readTimeZone(value: unknown): string {
-  const zone = typeof value === 'string' ? value : 'UTC'
+  const zone = isShort(value) ? value : 'UTC'
   try {
     return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
   } catch {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createLogger, scrub } from '../../src/platform/log.ts'
+import { RepeatedWarnings } from '../../src/platform/repeated-warnings.ts'
 import { openTestApp } from '../harness/app.ts'
 
 /** Test numbers of the networks: Visa of 13, 16 and 19 digits, Mastercard, Amex, Diners, UnionPay. */
@@ -164,4 +166,52 @@ test('a request is logged by its pattern, without its path, query, headers and b
   assert.ok(lines.length >= 5, text())
   assert.ok(!text().includes('-secret'), text())
   assert.match(text(), /"route":"\/v1\/stores\/:tenant\/audit"/)
+})
+
+describe('a log line', () => {
+  const long = 'x'.repeat(2_000_000)
+
+  test('has a bounded length, whatever it is about', () => {
+    const { logger, lines } = openLog()
+    const error = Object.assign(new Error(long, { cause: new Error(long) }), { code: long })
+    error.name = long
+    logger.info({ type: long, list: Array(10_000).fill(long), err: error }, long)
+    logger.info(long)
+    logger.info('about %s', long)
+    logger.child({ bound: long }).info('a child')
+    logger.warn({ tenant: long, cause: error }, long)
+    assert.equal(lines.length, 5)
+    for (const line of lines) {
+      assert.ok(line.length < 100_000, `${line.length}`)
+      JSON.parse(line)
+    }
+    assert.match(lines[0] ?? '', /x… \(2000000 characters\)/)
+  })
+
+  test('of a warning is written once for a store and time, then with its number', async () => {
+    const lines: { tenant?: string; msg: string; n: number; repeated?: number }[] = []
+    const write = (line: string) => void lines.push(JSON.parse(line))
+    const logger = createLogger('trace', { write }, new RepeatedWarnings(100))
+    for (let n = 0; n < 1_000; n += 1) {
+      logger.warn({ tenant: 'acme', n }, 'odd')
+      logger.warn({ tenant_ref: 'globex', n }, 'odd')
+      logger.child({ reqId: n }).warn({ tenant: 'acme', n }, 'even')
+    }
+    logger.warn('alone')
+    logger.warn('alone')
+    assert.equal(lines.length, 4)
+    assert.ok(lines.every(({ repeated }) => repeated === undefined))
+    for (let n = 0; n < 3; n += 1) logger.error({ tenant: 'acme', n }, 'odd')
+    assert.equal(lines.length, 7, 'alerts are never held back')
+    await sleep(300)
+    const last = lines.slice(7)
+    assert.equal(last.length, 4)
+    assert.deepEqual(
+      last.map(({ repeated }) => repeated).sort((a = 0, b = 0) => a - b),
+      [1, 999, 999, 999],
+    )
+    assert.ok(last.every(({ n, msg }) => n === 999 || msg === 'alone'))
+    logger.warn({ tenant: 'acme', n: 0 }, 'odd')
+    assert.equal(lines.length, 12)
+  })
 })

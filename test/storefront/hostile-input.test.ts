@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { before, describe, type TestContext, test } from 'node:test'
+import { createLogger } from '../../src/platform/log.ts'
 import { memoize } from '../../storefront/memo.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
@@ -275,4 +276,30 @@ describe('a shopper', () => {
     assert.equal(headers['referrer-policy'], 'same-origin')
     assert.equal(headers['cache-control'], 'no-store')
   })
+})
+
+test('a preview writes little to the log, however large its manifest is', async (t) => {
+  const lines: string[] = []
+  const logger = createLogger('info', { write: (line) => void lines.push(line) })
+  const other = await openTestShop(t, [], { logger })
+  const owner = await other.merchant('chatty')
+  const sections = [
+    { type: 'x'.repeat(1_900_000), props: {} },
+    ...Array.from({ length: 1_000 }, (_, i) => ({ type: `odd-${i}`, props: {} })),
+  ]
+  const saved = await owner.put('/v1/my/site/draft', {
+    manifest: { template: { id: 'x', sections } },
+  })
+  assert.equal(saved.status, 200, saved.text)
+  const { version } = saved.body
+  const { token } = (await owner.post('/v1/my/site/preview-token', { version })).body
+  lines.length = 0
+  const shopper = openShopper(other.url, 'chatty.localhost')
+  for (let i = 0; i < 10; i += 1) {
+    assert.equal((await shopper.get(`/?preview=${token}`)).status, 200)
+  }
+  const warnings = lines.filter((line) => line.includes('unknown type'))
+  assert.equal(warnings.length, 1)
+  const bytes = Buffer.byteLength(lines.join(''))
+  assert.ok(bytes < 20_000, `${bytes} bytes`)
 })

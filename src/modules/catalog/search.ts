@@ -6,6 +6,7 @@ import { isTenantRef } from '../../kernel/schema.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
 import type { ProductFragments } from './product-fragments.ts'
 import type { AssetBase } from './product-json.ts'
+import { LIST_BOUNDS } from './public-list.ts'
 import { PRICE_MAX } from './schema.ts'
 import * as queries from './search-queries.ts'
 import { SORTS } from './search-schema.ts'
@@ -66,12 +67,6 @@ export const createSearchQueue = (connections: number) =>
     },
   })
 
-/**
- * The bytes of a page of results. The fifty longest products would be 4 MiB, and every other word finds
- * another page.
- */
-const PAGE_BYTES_MAX = 1_024 * 1_024
-
 export interface SearchDeps {
   database: Database
   searchQueue: WorkQueue
@@ -112,7 +107,7 @@ async function findPage(
   const db = database.tenant(tenant)
   const result = await queries.search(db, request)
   if (result === null) throw new ApiError('unknown_tenant')
-  const bounds = { base: assetBase(), bytesMax: PAGE_BYTES_MAX }
+  const bounds = { base: assetBase(), bytesMax: LIST_BOUNDS.pageBytes }
   return { result, page: await fragments.load(db, result.products, bounds) }
 }
 

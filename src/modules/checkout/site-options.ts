@@ -43,9 +43,13 @@ function readOptions(manifest: unknown): SiteOptions {
   return {
     storeCredit: member(member(behavior, 'storeCredit'), 'enabled') === true,
     giftCards: member(member(behavior, 'giftCards'), 'enabled') === true,
-    statementVersion: asked ? String(version ?? '') : null,
+    statementVersion: asked ? toVersion(version) : null,
   }
 }
+
+/** A text or a number. Any other value is no version, and `String` would throw for some of them. */
+const toVersion = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? `${value}` : ''
 
 const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)

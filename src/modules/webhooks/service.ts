@@ -134,7 +134,8 @@ export async function assertWithinRate(
 
 /**
  * Refuses a URL that leads into our own network. A name that does not resolve yet is accepted, since every
- * attempt checks it again. The refusal does not say why: otherwise it could be used to map our network.
+ * attempt checks it again. Only a refusal by the name as it is written says why: others could be used to
+ * map our network.
  */
 async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
   try {
@@ -142,10 +143,17 @@ async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof SafeFetchError)) throw error
     if (!(error instanceof UnsafeUrlError)) return
+    if (error.reason === 'host') throw unsafeHost()
     if (error.reason !== 'malformed') throw new ApiError('unsafe_url')
     throw invalidBody('url', 'must be a URL, such as https://shop.example/hooks')
   }
 }
+
+const unsafeHost = () =>
+  new ApiError('unsafe_url', {
+    message:
+      'The host of the URL must be a full public domain name, such as hooks.example.com: no name of a private network, no dot too many.',
+  })
 
 export const list = queries.listSubscriptions
 

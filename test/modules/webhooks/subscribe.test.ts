@@ -108,6 +108,11 @@ test('subscriptions', async (t) => {
     ['the cloud metadata address', { ...hook, url: 'https://169.254.169.254/' }, 'unsafe_url'],
     ['a URL with a password', { ...hook, url: 'https://me:secret@shop.example/' }, 'unsafe_url'],
     ['a fragment', { ...hook, url: 'https://shop.example/#x' }, 'unsafe_url'],
+    ['a service of a cluster', { ...hook, url: 'https://kubernetes.default.svc/' }, 'unsafe_url'],
+    ['an empty label', { ...hook, url: 'https://example..com/' }, 'unsafe_url'],
+    ['a leading dot', { ...hook, url: 'https://.example.com/' }, 'unsafe_url'],
+    ['a trailing dot', { ...hook, url: 'https://shop.example./' }, 'unsafe_url'],
+    ['a single label', { ...hook, url: 'https://intranet/' }, 'unsafe_url'],
     ['a database port', { ...hook, url: 'https://shop.example:5432/' }, 'unsafe_url'],
   ]
   const picky = await app.merchant('picky', 'manage:own_webhooks')
@@ -118,6 +123,9 @@ test('subscriptions', async (t) => {
       if (code === 'unknown_event') {
         const { events } = body as { events: string[] }
         assert.ok(answer.body.error.message.includes(events.at(-1)))
+      }
+      if (/cluster|label|dot/.test(what)) {
+        assert.match(answer.body.error.message, /must be a full public domain name/)
       }
       if (what.includes('URL') && code === 'invalid_body') {
         assert.equal(answer.body.issues[0].path, 'url')
