@@ -61,6 +61,12 @@ export const ADVERSARIAL: Readonly<Record<string, () => unknown>> = {
   'claims without end': () => fill('treats cancer '),
   'claims in a row without a break': () => fill('treats not cures heals never pain '),
   percent: () => fill('%63%75%72'),
+  backslashes: () => fill('\\\\\\u'),
+  'escapes of program texts': () => fill('\\u0063\\u{75}\\x72'),
+  'hyphens at the ends of lines': () => fill('in-\nflam-\nma-\n'),
+  'parts of a divided word': () => fill(`t-\n${' '.repeat(60)}r-\n`),
+  'doubled letters': () => fill('caancceerr '),
+  'words with the same letters': () => fill('cnacer dibaetes tretas '),
   digits: () => fill('1,'),
   'every plane': () =>
     Array.from({ length: 260_000 }, (_, i) => String.fromCodePoint(0x10000 + i * 3)).join(''),

@@ -98,7 +98,7 @@ function computeFolding(code: number): number {
  */
 const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) => {
   const char = String.fromCharCode(unit)
-  return /[\n\x20-\x7e]/.test(char) && !/[<&%]/.test(char) ? char.toLowerCase().charCodeAt(0) : 0
+  return /[\n\x20-\x7e]/.test(char) && !/[<&%\\]/.test(char) ? char.toLowerCase().charCodeAt(0) : 0
 })
 
 /** Folds the visible text of a source. Plain ASCII without markup takes a faster path. */

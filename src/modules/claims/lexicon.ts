@@ -174,12 +174,15 @@ const makesClaim = (word: LexiconEntry) =>
   /^[a-z]{3,}/.test(word.text) && (word.claims.length > 0 || (word.grammar & DENIAL_ENDING) !== 0)
 
 const entries = [...words.entries()].filter(([, { text }]) => /^[a-z0-9]+$/.test(text))
-const claimEntries = entries.filter(([, word]) => makesClaim(word) && /^[a-z]+$/.test(word.text))
+/** The claim words, which are recognised however they are obfuscated. */
+export const CLAIM_WORDS: readonly [text: string, id: number][] = entries
+  .filter(([, word]) => makesClaim(word) && /^[a-z]+$/.test(word.text))
+  .map(([at, { text }]) => [text, at])
 
 /** All words, and each claim word with one of its letters replaced by a star. */
 function* writtenForms(): Generator<[text: string, id: number]> {
   for (const [at, { text }] of entries) yield [text, at]
-  for (const [at, { text }] of claimEntries) {
+  for (const [text, at] of CLAIM_WORDS) {
     if (text.length < 4) continue
     for (let i = 1; i < text.length; i += 1) yield [`${text.slice(0, i)}*${text.slice(i + 1)}`, at]
   }
@@ -188,10 +191,7 @@ function* writtenForms(): Generator<[text: string, id: number]> {
 /** All words, as they are written. */
 export const WRITTEN_WORDS = buildTrie(writtenForms(), 'written')
 /** The claim words, with look-alike characters read as letters. No other words are obfuscated. */
-export const LOOKALIKE_WORDS = buildTrie(
-  claimEntries.map(([at, { text }]) => [text, at]),
-  'lookalike',
-)
+export const LOOKALIKE_WORDS = buildTrie(CLAIM_WORDS, 'lookalike')
 
 export const LEXICON = { phrases, words, stateCount: sharedSteps.size } as const
 

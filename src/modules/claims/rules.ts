@@ -3,7 +3,7 @@ import { CONFUSABLES } from './confusables.ts'
 import { MEDICAL } from './medical-phrases.ts'
 import { NEUTRAL } from './neutral-phrases.ts'
 import type { RuleId } from './schema.ts'
-import { GRAMMAR, VERB_CLASSES, WORDS } from './word-classes.ts'
+import { GRAMMAR, ORDINARY_WORDS, VERB_CLASSES, WORDS } from './word-classes.ts'
 
 /**
  * Phrases by rule. A phrase is a sequence of steps; a step is a class of word-classes.ts (upper
@@ -160,6 +160,6 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
 
 /** Identifies the rules that a text was scanned by. It changes with every word of them. */
 export const RULES_VERSION = createHash('sha256')
-  .update(JSON.stringify([PHRASES, WORDS, GRAMMAR, VERB_CLASSES, [...CONFUSABLES]]))
+  .update(JSON.stringify([PHRASES, WORDS, GRAMMAR, VERB_CLASSES, ORDINARY_WORDS, [...CONFUSABLES]]))
   .digest('hex')
   .slice(0, 16)

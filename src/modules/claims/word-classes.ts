@@ -189,3 +189,12 @@ export const GRAMMAR = {
 
 /** Classes of verbs. After a comma one of these verbs begins a new clause. */
 export const VERB_CLASSES = ['TREAT', 'EASE', 'INGEST', 'INJECT', 'APPLY', 'LOSE', 'BURN', 'BOOST']
+
+/**
+ * Words of ordinary English that are one swap or one doubled letter away from a claim word. They
+ * are read as what they are.
+ */
+export const ORDINARY_WORDS = `there most form forms expect waits brian beta arise arises loose looser
+  looses tired reserve reserved reserves reserving lots feet indented fell shooting shoot tartar
+  tartan livre curse cursed beast beasts resorting lief lena moore loess denny clam clams coast
+  coasts bolt slat trail sacred angel quiet salve slave fats spots strat`

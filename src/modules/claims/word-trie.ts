@@ -64,6 +64,7 @@ export function buildTrie(
     }
     if (ends[node] === -1) ends[node] = id
   }
+  if (ends.length > 0xffff) throw new Error('the rules have more words than a trie can hold')
   return { symbols, next: next.slice(0, ends.length * SYMBOLS), word: Int16Array.from(ends) }
 }
 
