@@ -1,5 +1,5 @@
 import type { Folded } from './fold.ts'
-import { LOOKALIKE_WORDS } from './lexicon.ts'
+import { isEnglishWord, LOOKALIKE_WORDS } from './lexicon.ts'
 import { step, walk } from './word-trie.ts'
 
 /** The break between two words, from none to the end of a sentence. */
@@ -36,6 +36,7 @@ interface Piece {
 }
 
 export interface State {
+  /** The text in ASCII, for words that are put together from pieces. */
   folded: Folded
   tokens: Token[]
   order: number
@@ -45,6 +46,23 @@ export interface State {
   pieces: Piece[]
   /** The word before was a single letter. */
   afterSingle: boolean
+}
+
+export const newState = (folded: Folded): State => ({
+  folded,
+  tokens: [],
+  order: 0,
+  directBreak: BREAK.none,
+  breakBefore: BREAK.none,
+  afterQuestion: false,
+  pieces: [],
+  afterSingle: false,
+})
+
+/** Notes a break before the next word. */
+export function breakTo(state: State, level: number) {
+  state.directBreak = Math.max(state.directBreak, level)
+  state.breakBefore = Math.max(state.breakBefore, level)
 }
 
 /** A word longer than this is no piece of another. */
@@ -83,16 +101,17 @@ export function emitPiece(state: State, word: number, start: number, end: number
   const { directBreak } = state
   const length = end - start
   const single = length === 1
+  const isKnown = isEnglishWord(word)
   push(state, word, start, end)
   if (state.pieces.length > 0) {
     if (length <= PIECE_MAX && (directBreak === BREAK.none || single)) {
-      extendPieces(state, { word, start, end, broken: directBreak !== BREAK.none })
+      extendPieces(state, { isKnown, start, end, broken: directBreak !== BREAK.none })
     } else dropPieces(state)
   }
-  if ((word < 0 && length <= PIECE_MAX) || length <= 3) {
+  if ((!isKnown && length <= PIECE_MAX) || length <= 3) {
     const node = walk(LOOKALIKE_WORDS, state.folded.units, start, end)
     if (node === 0) return
-    const allUnknown = word < 0
+    const allUnknown = !isKnown
     const hasUnknown = allUnknown || single
     const { order } = state
     state.pieces.push({ node, start, order, hasUnknown, allUnknown, allSingle: single })
@@ -100,14 +119,14 @@ export function emitPiece(state: State, word: number, start: number, end: number
 }
 
 interface Addition {
-  word: number
+  isKnown: boolean
   start: number
   end: number
   broken: boolean
 }
 
 /** Extends every piece by the addition, and keeps those that may still become a word. */
-function extendPieces(state: State, { word, start, end, broken }: Addition) {
+function extendPieces(state: State, { isKnown, start, end, broken }: Addition) {
   const { pieces } = state
   const { units } = state.folded
   const single = end - start === 1
@@ -119,8 +138,8 @@ function extendPieces(state: State, { word, start, end, broken }: Addition) {
       piece.node = step(LOOKALIKE_WORDS, piece.node, units[at] as number)
     }
     if (piece.node === 0) continue
-    piece.hasUnknown ||= word < 0
-    piece.allUnknown &&= word < 0
+    piece.hasUnknown ||= !isKnown
+    piece.allUnknown &&= !isKnown
     piece.allSingle &&= single
     pieces[kept] = piece
     kept += 1

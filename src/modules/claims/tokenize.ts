@@ -2,6 +2,7 @@ import { type Folded, visibleCharAt } from './fold.ts'
 import {
   findWord,
   isClaimWord,
+  LATIN_STEMS,
   LOOKALIKE_WORDS,
   NUMBER,
   SMALL_NUMBER,
@@ -19,8 +20,8 @@ import {
   SIGN,
   SPACE,
 } from './obfuscated-words.ts'
-import { BREAK, emit, emitPiece, type State, type Token } from './token-list.ts'
-import { buildTrie, lookUp, step, walk } from './word-trie.ts'
+import { BREAK, breakTo, emit, emitPiece, newState, type State, type Token } from './token-list.ts'
+import { buildTrie, findStem, lookUp, step, walk } from './word-trie.ts'
 
 const OBFUSCATED_MAX = 64
 
@@ -34,16 +35,7 @@ const UNITS = buildTrie(
 
 /** The known words of a text in order. Linear: a run of text is read a fixed number of times. */
 export function tokenize(folded: Folded): Token[] {
-  const state: State = {
-    folded,
-    tokens: [],
-    order: 0,
-    directBreak: BREAK.none,
-    breakBefore: BREAK.none,
-    afterQuestion: false,
-    pieces: [],
-    afterSingle: false,
-  }
+  const state = newState(folded)
   const { units, length } = folded
   for (let at = 0; at < length; ) {
     const start = at
@@ -71,11 +63,6 @@ function readSpace(state: State, start: number, end: number) {
     else if (units[at] === 10) lines += 1
   }
   if (lines > 0) breakTo(state, lines > 1 ? BREAK.stop : BREAK.line)
-}
-
-function breakTo(state: State, level: number) {
-  state.directBreak = Math.max(state.directBreak, level)
-  state.breakBefore = Math.max(state.breakBefore, level)
 }
 
 /**
@@ -323,6 +310,8 @@ function emitLetters(state: State, start: number, end: number) {
   if (length >= 3 && length <= SEGMENTED_MAX) {
     const lookalike = findLookalike(state.folded, start, end)
     if (lookalike >= 0) return emit(state, lookalike, start, end)
+    const stem = findStem(LATIN_STEMS, units, start, end)
+    if (stem >= 0) return emit(state, stem, start, end)
     if (hasClaimWordWithin && length >= 6 && emitSegments(state, start, end)) return
     const misspelt = findMisspelt(units, start, end)
     if (misspelt >= 0) return emitPiece(state, misspelt, start, end)

@@ -2,12 +2,23 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { scanOneText as scanText } from '../../../src/modules/claims/scan.ts'
 import { CLAIMS } from './corpus/claims.ts'
+import { COMMERCE } from './corpus/commerce.ts'
+import { DISCLAIMERS } from './corpus/disclaimers.ts'
+import { EVERYDAY } from './corpus/everyday.ts'
 import { GENERATED } from './corpus/generated-evasions.ts'
-import { HELD_OUT_CLAIMS } from './corpus/held-out.ts'
+import { HELD_OUT_CLAIMS, HELD_OUT_HARMLESS } from './corpus/held-out.ts'
+import { NATURAL_CLAIMS } from './corpus/natural.ts'
+import { NEUTRAL } from './corpus/neutral.ts'
+import { SHOP_COPY } from './corpus/shop.ts'
 import { SIGHTINGS } from './corpus/sightings.ts'
 
 /** At least this share of disguised claims is refused. */
 const EVASIONS_CAUGHT_MIN = 0.99
+/** At least this share of natural claims is refused, and of those that no rule was written for. */
+const CLAIMS_CAUGHT_MIN = 0.99
+const HELD_OUT_CAUGHT_MIN = 0.9
+/** At most this share of harmless texts is refused. */
+const HARMLESS_REFUSED_MAX = 0.003
 
 const isCaught = (text: string) => !scanText(text).passed
 
@@ -50,4 +61,83 @@ describe('disguised claims', () => {
     const { rate } = rateOf(t, 'held out', disguised(claims), isCaught)
     assert.ok(rate >= EVASIONS_CAUGHT_MIN)
   })
+})
+
+/** English, the languages of the storefront, and those that have a lexicon alone. */
+const LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'ru', 'zh', 'ja', 'ar']
+
+describe('natural claims', () => {
+  for (const language of LANGUAGES) {
+    test(`are refused in ${language}`, (t) => {
+      const texts = NATURAL_CLAIMS[language] ?? []
+      assert.ok(texts.length >= 15)
+      const { rate, message } = rateOf(t, language, texts, isCaught)
+      assert.ok(rate >= CLAIMS_CAUGHT_MIN, message)
+    })
+  }
+
+  test('are refused where no rule was written for them', (t) => {
+    const texts = LANGUAGES.flatMap((language) => HELD_OUT_CLAIMS[language] ?? [])
+    assert.ok(texts.length >= 80)
+    const { rate } = rateOf(t, 'held out', texts, isCaught)
+    assert.ok(rate >= HELD_OUT_CAUGHT_MIN)
+  })
+})
+
+describe('harmless texts', () => {
+  test('are refused at most at the promised rate over all languages and trades', (t) => {
+    const commerce = LANGUAGES.flatMap((language) => COMMERCE[language] ?? [])
+    const heldOut = LANGUAGES.flatMap((language) => HELD_OUT_HARMLESS[language] ?? [])
+    const unseen = rateOf(t, 'held out', heldOut, (text) => !isCaught(text))
+    const texts = [...commerce, ...DISCLAIMERS, ...EVERYDAY, ...NEUTRAL, ...SHOP_COPY]
+    assert.ok(commerce.length + heldOut.length >= 300)
+    const { failed, message } = rateOf(t, 'other texts', texts, (text) => !isCaught(text))
+    const rate = (failed.length + unseen.failed.length) / (texts.length + heldOut.length)
+    t.diagnostic(`refused in all: ${percent(rate)}`)
+    assert.ok(rate <= HARMLESS_REFUSED_MAX, message)
+  })
+})
+
+describe('a claim about animals or a book', () => {
+  const severities = (text: string) => scanText(text).findings.map(({ severity }) => severity)
+  const about = ['Wound healing in mice', 'Anti-ageing research literature', 'Heals wounds in rats']
+  for (const text of about) {
+    test(`is reported for review: ${text}`, () => {
+      const found = severities(text)
+      assert.ok(found.length > 0)
+      assert.ok(found.every((severity) => severity === 'WARNING'))
+    })
+  }
+
+  const appended = [
+    'in mice',
+    'in vitro',
+    '(research literature)',
+    '- a handbook',
+    'in cell culture',
+  ]
+  for (const words of appended) {
+    test(`is never passed in silence with ${words} behind it`, (t) => {
+      const missed = rateOf(
+        t,
+        words,
+        mustCatch.map((claim) => `${claim} ${words}`),
+        (text) => severities(text).some((severity) => severity !== 'INFO'),
+      )
+      assert.deepEqual(missed.failed, [])
+    })
+  }
+
+  const toPeople = [
+    'Heals your wounds in mice',
+    'Cures cancer (handbook)',
+    'BPC-157 speeds wound healing in mice',
+    'Wound healing. In mice.',
+    'Take 2 capsules daily in mice',
+    'FDA approved in mice',
+    'For you: weight loss in mice and humans',
+  ]
+  for (const text of toPeople) {
+    test(`is refused if it is about people: ${text}`, () => assert.ok(isCaught(text)))
+  }
 })
