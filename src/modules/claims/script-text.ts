@@ -105,6 +105,16 @@ function computeFolding(code: number): number {
   return entry
 }
 
+/** Signs that stand between two characters only to hide what they spell. */
+const HIDING = new Set(Array.from(' -_.*~|·', (sign) => sign.charCodeAt(0)))
+
+/** The length of the folded text without such signs, if a character stands before them. */
+function withoutSigns(length: number): number {
+  let end = length
+  while (end > 0 && HIDING.has(units[end - 1] as number)) end -= 1
+  return end < length && end > 0 && KINDS[units[end - 1] as number] === UNIT.unspaced ? end : length
+}
+
 let units = new Uint16Array(1_024)
 let places = new Uint32Array(1_024)
 
@@ -120,6 +130,7 @@ export function foldScripts(text: string): ScriptText {
     const code = text.charCodeAt(at)
     const entry = table[code] === UNKNOWN ? computeFolding(code) : (table[code] as number)
     if (entry === DROPPED) continue
+    if (KINDS[entry] === UNIT.unspaced) length = withoutSigns(length)
     const folded = entry === SEVERAL ? (several.get(code) ?? '') : ''
     for (let i = 0; i < Math.max(1, folded.length); i += 1) {
       units[length] = entry === SEVERAL ? folded.charCodeAt(i) : entry === NUL ? 0 : entry

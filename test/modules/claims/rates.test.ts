@@ -141,3 +141,58 @@ describe('a claim about animals or a book', () => {
     test(`is refused if it is about people: ${text}`, () => assert.ok(isCaught(text)))
   }
 })
+
+describe('a claim in another script', () => {
+  const disguised = {
+    'Latin letters in Russian words': 'Лeчит pак',
+    'capital letters': 'ЛЕЧИТ РАК',
+    'a zero-width space in Russian': 'Ле\u200bчит рак',
+    'an accent in Russian': 'Ле\u0301чит рак',
+    'markup in Russian': 'Ле<b>чит</b> рак',
+    'escapes in Russian': '\\u041bечит рак',
+    'spaces between Chinese characters': '治 疗 癌 症',
+    'signs between Chinese characters': '治·疗-癌*症',
+    'entities in Chinese': '&#27835;疗癌症',
+    'half-width Japanese': 'ｱﾝﾁｴｲｼﾞﾝｸﾞ効果',
+    'an invisible character in Japanese': 'が\u200bんを治\u2060す',
+    'vowel signs in Arabic': 'يُعَالِجُ السَّرَطَان',
+    'long lines in Arabic': 'يعـــالج السرطـــان',
+    'presentation forms of Arabic': '\ufef3\ufecc\ufe8e\ufedf\ufe9e السرطان',
+    'words written on to others in Arabic': 'ويعالج السرطان',
+    'Latin names': '本产品已获 F D A 批准，FDA批准',
+  }
+  for (const [name, text] of Object.entries(disguised)) {
+    test(`is refused with ${name}`, () => assert.ok(isCaught(text)))
+  }
+
+  test('is found at its place in the source', () => {
+    const [finding] = scanText('Новинка: ле<b>чит</b> рак быстро').findings
+    assert.equal(finding?.term, 'ле<b>чит</b> рак')
+  })
+
+  const denied = {
+    de: 'Dieses Produkt heilt keine Krankheiten',
+    es: 'No cura el cáncer',
+    fr: 'Ne guérit pas le cancer',
+    it: 'Non cura il diabete',
+    nl: 'Geneest geen kanker',
+    pl: 'Nie leczy raka',
+    ru: 'Не лечит рак',
+    zh: '不能治疗癌症',
+    ja: 'がんを治療するものではありません',
+    ar: 'لا يعالج السرطان',
+  }
+  for (const [language, text] of Object.entries(denied)) {
+    test(`is no claim where it is denied in ${language}`, () => assert.ok(!isCaught(text)))
+  }
+
+  const notOnly = {
+    de: 'Nicht nur das: heilt Krebs',
+    pl: 'Nie tylko łagodzi, ale leczy raka',
+    ru: 'Не только снимает боль, но лечит рак',
+    zh: '不仅治疗癌症',
+  }
+  for (const [language, text] of Object.entries(notOnly)) {
+    test(`is a claim with "not only" in ${language}`, () => assert.ok(isCaught(text)))
+  }
+})
