@@ -17,6 +17,19 @@ export const MEDICAL = {
     works|effective ~1 against|for ~3 AILMENT
     works|work|worked ~1 on|wonders ~3 CONDITION
     keep|keeps|keeping ~2 blood pressure|sugar|glucose
+    keep|keeps|keeping ~1 CONDITION ~1 away|bay|check|out
+    knock|knocks|knocked out ~2 CONDITION|AILMENT
+    take|takes|took|taking ~1 pain|ache|aches ~1 out|away
+    took|takes|take away ~1 pain|aches|ache
+    say|wave|bid ~1 goodbye|farewell ~1 to ~3 CONDITION|AILMENT
+    ward|wards|stave|staves|fend|fends|fight|fights off ~2 CONDITION|AILMENT
+    guard|guards|shield|shields|protect|protects ~1 against|from ~2 heart attack|attacks|failure|disease
+    guard|guards|shield|shields ~1 against|from ~2 CONDITION
+    bring|brings|brought ~1 down ~2 blood|cholesterol ~1 pressure|sugar|glucose|levels
+    bring|brings ~2 cholesterol|glucose ~1 down
+    blood|cholesterol ~3 under control
+    breakthrough|solution|answer for|to|against ~3 CONDITION
+    !no more ~1 joint|back|muscle|knee stiffness|pain|aches|soreness
     wipe|wipes|wiped|wiping out ~3 CONDITION|AILMENT
     beat|beats|beating|fight|fights|stop|stops|defeat|defeats ~2 depression|headaches|fatigue|burnout
     prescribe|prescribes|prescribed|prescribing ~2 for ~3 CONDITION|AILMENT
@@ -69,6 +82,8 @@ export const MEDICAL = {
     INJECT ~3 yourself|daily|weekly|it|vial|dose|ROUTE|COMPOUND|insulin|once|twice|solution|nightly
     INJECT ~3 into|in|under|near ~2 INTO
     INJECT ~1 NUM ~1 MASS|VOLUME
+    pinch ~2 skin ~3 INJECT
+    sprays|spray|drops|puffs in|into|per|up ~1 nostril|nostrils
     self inject|injection|injecting|administer|administration|administered
     selfinject|selfinjects|selfinjecting|selfinjection|selfinjections
     ROUTE INJECTION|administration|use
@@ -98,6 +113,7 @@ export const MEDICAL = {
     TIMES|EVERY ~2 NUM ~1 MASS
     SMALL ~1 PIECE ~2 PER ~1 DAY
     SMALL ~1 PIECE ~1 EVERY|TIMES
+    SMALL ~1 PIECE in|at ~1 morning|night|evening
     SMALL ~1 scoop|scoops ~1 PER ~1 DAY ~1 before|with|after
     SMALL ~1 PIECE ~1 SMALL times
     INGEST|INJECT|administer|start|begin|dose|dosing ~3 NUM ~1 MASS

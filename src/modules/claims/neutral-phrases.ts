@@ -87,6 +87,18 @@ export const NEUTRAL = `
     anti aging|ageing ~2 THING|additive|additives|agent|agents
     antiaging|antiageing ~2 THING|additive|additives|agent|agents
     lost|lose|shed|dropped ~3 POUNDS of ~1 THING|waste|cardboard
+    stress|strain relief ~3 THING|ball|balls|toy|toys
+    fat loss ~1 in|while|during frying|cooking|baking|roasting
+    muscle ~1 roller|rollers
+    sleep better ~4 linen|mattress|mattresses|pillow|pillows|bed|beds|sheets|duvet|blanket|bedding|earplugs|curtains
+    clear skin ~2 phone|phones|laptop|laptops|case|cases|console
+    drink cold|hot|warm|chilled
+    face of ~2 THING
+    recommended reading|books|retail
+    lost|lose|loses weight ~3 THING
+    fine lines ~1 in|on|of ~1 THING|plaster|drawing|drawings|drywall
+    fat based|soluble
+    gain|gains strength in spanish|french|german|english|maths|math|writing|grammar
     swelling of ~1 THING|door|doors|drawer|drawers
     heal|heals|healing ~2 crack|cracks|scratch|scratches|puncture|punctures
     stop|stops|prevents|treats ~2 leaf|root|plant ~1 infections|infection|diseases|disease`
@@ -104,7 +116,7 @@ export const LABORATORY = `
 /** The same for texts about texts: "a history of weight loss", "anti-ageing research literature". */
 export const LITERATURE = `
     research|scientific|academic|peer ~1 literature|articles|papers|review|journal|journals|publications
-    literature|textbook|handbook|hardcover|paperback|novel|novels|memoir|essays|anthology|thesis|dissertation|proceedings|poster|posters
+    literature|textbook|handbook|hardcover|paperback|novel|novels|memoir|essays|anthology|thesis|dissertation|proceedings|poster|posters|chart|charts|workbook|cookbook|calendar|diary
     history|historian|reader|book|books of|on|about
     research ~1 reader|methods|literature`
 

@@ -94,6 +94,13 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     drop|drops|lose|loses ~2 dress|clothing size|sizes
     wake|wakes|awakens|ignite|ignites|revive|revives ~2 libido|metabolism
     turn|turns|turning back ~1 years|time|clock ~3 skin|aging|ageing|face|body
+    restore|restores|restoring ~2 youth|youthful
+    sleep|sleeping like ~1 baby
+    cut|cuts|halve|halves ~1 recovery time
+    speed|speeds|speeding ~1 recovery
+    torch|torches|burns ~1 calories
+    shrink|shrinks ~3 gut|belly
+    your ~1 joints|knees|back ~3 feel|feels ~1 new|young|younger
     bounce|bounces ~1 back ~2 injury|injuries|illness|surgery
     hair ~1 grow|grows|growing back
     BURN|shrink|shrinks|shrinking|trim|trims|slim|slims ~4 waist|waistline|hips|thighs|tummy
@@ -124,6 +131,11 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     after ~2 NUM weeks|days|months ~3 my|i ~3 gone|pain|lost|weight|muscle|healed|CONDITION
     my doctor|doctors ~3 amazed|shocked|stunned|surprised|impressed|recommended|prescribed|believe
     !SELF no longer ~2 have|need|suffer|feel|take ~3 CONDITION|AILMENT|medication|insulin
+    customers|users|testers|clients|members|patients ~1 lost|dropped|shed ~4 POUNDS
+    my blood pressure|sugar ~3 normal|dropped|lower
+    !my ~1 BODY_PART no longer hurts|hurt|aches
+    SELF ~1 off ~1 meds|medication|medications|insulin|pills
+    my ~1 wrinkles ~2 gone|faded|vanished|disappeared
     my ~2 BODY_PART|head ~1 stopped hurting|aching
     SELF ~2 threw|throw|ditched|binned ~5 pills|medication|medications|meds|insulin|tablets
     !my pain|symptoms ~1 free

@@ -46,6 +46,8 @@ export interface State {
   pieces: Piece[]
   /** The word before was a single letter. */
   afterSingle: boolean
+  /** The word before is in no list, and longer than a letter. */
+  afterUnknown: boolean
 }
 
 export const newState = (folded: Folded): State => ({
@@ -57,7 +59,17 @@ export const newState = (folded: Folded): State => ({
   afterQuestion: false,
   pieces: [],
   afterSingle: false,
+  afterUnknown: false,
 })
+
+/**
+ * Lets a hyphen join the word before it to the next: "stub-born" is one word of a gap. A word of the
+ * lists is counted by itself.
+ */
+export function joinNext(state: State) {
+  if (state.afterUnknown) state.order -= 1
+  state.afterUnknown = false
+}
 
 /** Notes a break before the next word. */
 export function breakTo(state: State, level: number) {
@@ -84,6 +96,7 @@ function push(state: State, word: number, start: number, end: number) {
   // Consecutive single letters count as one word.
   else if (!single || !state.afterSingle || state.directBreak > BREAK.comma) state.order += 1
   state.afterSingle = single
+  state.afterUnknown = word < 0 && !single
   const { order, directBreak, breakBefore, afterQuestion } = state
   if (word >= 0) {
     state.tokens.push({ word, order, start, end, directBreak, breakBefore, afterQuestion })

@@ -20,7 +20,16 @@ import {
   SIGN,
   SPACE,
 } from './obfuscated-words.ts'
-import { BREAK, breakTo, emit, emitPiece, newState, type State, type Token } from './token-list.ts'
+import {
+  BREAK,
+  breakTo,
+  emit,
+  emitPiece,
+  joinNext,
+  newState,
+  type State,
+  type Token,
+} from './token-list.ts'
 import { buildTrie, findStem, lookUp, step, walk } from './word-trie.ts'
 
 const OBFUSCATED_MAX = 64
@@ -89,6 +98,7 @@ function readRun(state: State, start: number, end: number): number {
   if (letters === last) emitLetters(state, first, last)
   else readMixed(state, first, last)
   if (last < end) readPunctuation(state, last, end, last - first)
+  if (units[last] === HYPHEN && last + 1 === end) joinNext(state)
   return end
 }
 
@@ -242,7 +252,9 @@ const PLUS = 43
 function readBetween(state: State, start: number, end: number) {
   const unit = state.folded.units[start]
   if (end - start > 1) return breakTo(state, BREAK.comma)
-  if (unit === 45 || unit === 39 || unit === 95 || unit === 126) return
+  if (unit === HYPHEN || unit === 39 || unit === 95 || unit === 126 || unit === 42) {
+    return joinNext(state)
+  }
   if (unit === 47) emit(state, PER, start, end)
   else if (unit === 38) emit(state, AND, start, end)
   else if (unit === PLUS) {

@@ -105,7 +105,7 @@ export const WORDS = {
   BOOST: `boost boosts boosting increase increases increasing increased enhance enhances enhancing
     improve improves improving improved raise raises stimulate stimulates promote promotes promoting
     support supports supporting accelerate accelerates accelerating speed speeds optimize optimizes
-    maximize maximizes skyrocket restore restores restoring elevate elevates amplify amplifies build
+    maximize maximizes supercharge supercharges skyrocket restore restores restoring elevate elevates amplify amplifies build
     builds building gain gains gaining grow grows growing pack add adds jumpstart`,
   GAIN: 'build builds building gain gains gaining grow grows growing pack packs add adds bigger',
   VITAL: `testosterone libido erections erection metabolism immunity immune hormone hormones

@@ -14,9 +14,11 @@ import { SIGHTINGS } from './corpus/sightings.ts'
 
 /** At least this share of disguised claims is refused. */
 const EVASIONS_CAUGHT_MIN = 0.99
+/** The same for one kind of disguise alone, of which there are fewer texts. */
+const ONE_DISGUISE_MIN = 0.98
 /** At least this share of natural claims is refused, and of those that no rule was written for. */
 const CLAIMS_CAUGHT_MIN = 0.99
-const HELD_OUT_CAUGHT_MIN = 0.9
+const HELD_OUT_CAUGHT_MIN = 0.95
 /** At most this share of harmless texts is refused. */
 const HARMLESS_REFUSED_MAX = 0.003
 
@@ -37,7 +39,7 @@ function rateOf(
 
 const percent = (rate: number) => `${(rate * 100).toFixed(2)} %`
 
-const mustCatch = [...Object.values(CLAIMS).flat(), ...SIGHTINGS]
+const mustCatch = [...Object.values(CLAIMS).flat(), ...SIGHTINGS, ...(NATURAL_CLAIMS.en ?? [])]
 const disguised = (texts: readonly string[]) => [
   ...new Set(Object.values(GENERATED).flatMap((disguise) => texts.flatMap(disguise))),
 ]
@@ -52,7 +54,7 @@ describe('disguised claims', () => {
     test(`are refused with ${name}`, (t) => {
       const texts = [...new Set(mustCatch.flatMap(disguise))]
       const { rate, message } = rateOf(t, name, texts, isCaught)
-      assert.ok(rate >= EVASIONS_CAUGHT_MIN - 0.01, message)
+      assert.ok(rate >= ONE_DISGUISE_MIN, message)
     })
   }
 

@@ -274,5 +274,5 @@ describe('any text, however long', () => {
 
 test('the version of the rules changes with the rules alone', () => {
   // After a change of the rules, run the corpus and write the new version here.
-  assert.equal(RULES_VERSION, 'ec7e0420d71df35b')
+  assert.equal(RULES_VERSION, 'e1ce5bab80f2ca79')
 })

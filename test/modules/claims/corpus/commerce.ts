@@ -102,7 +102,86 @@ export const COMMERCE: Readonly<Record<string, readonly string[]>> = {
     Approved for food contact by the supplier
     FDA food contact compliant gloves, powder free
     Not FDA approved and not for human use
-    We lost 20 kg of plastic from our boxes`),
+    We lost 20 kg of plastic from our boxes
+    Stress relief ball in the shape of a lemon
+    Wound closure strips for training dummies
+    Injury lawyer business cards, 500 pieces
+    Weight loss chart for drying fruit
+    Fat loss in frying: a cookbook for air fryers
+    Muscle recovery roller in cork
+    Foam roller for after a run
+    Knee pads for gardening, reduce pressure on the knees
+    Heat pad for pets
+    Cooling towel for hot days
+    Sleep better with our linen: soft, breathable, washable
+    Deep sleep, a crime novel
+    Anti-aging cream jar, empty, 50 ml
+    Hair growth chart for salons
+    Skin care set with soap and brush
+    Clear skin for phone cases, transparent
+    Lower back seat cushion for office chairs
+    Blood pressure cuff spare tube
+    Blood sugar test strip holder, 3D printed
+    Cholesterol ester standard, 10 mg, for chromatography
+    Cancer ward, a novel by Solzhenitsyn
+    The anatomy of melancholy: depression in the renaissance
+    Flu season poster
+    Cold and flu tissue box cover
+    Fever thermometer, digital
+    First aid kit for hikers
+    Drug test pipettes, sterile
+    Insulin plant pot: ceramic insulator turned planter
+    Insulation tablets for soil, 20 per bag
+    Two tablets per dishwasher cycle
+    One capsule per cup of espresso
+    Take two boxes and pay one
+    Take a bottle on your morning run
+    Drink cold, twice a day if you like it
+    Apply to face of the board and clamp for an hour
+    Inject sealant into the joint
+    Injection of grease every 50 hours
+    Syringe for glue, 10 ml, blunt needle
+    Doctor recommended reading list for medical students
+    Approved by the ministry for use in schools
+    FDA compliant silicone, food grade
+    Registered with the chamber of commerce
+    I lost my keys and this tag found them
+    We lost weight on the new frame: 300 g less
+    My pain point was slow shipping, and it is gone
+    My knees are muddy after gardening and this mat helped
+    Cures quickly under a lamp
+    Heals itself: the self-sealing tyre
+    Reverse the cushion for the summer side
+    Prevents wrinkles in shirts
+    Reduces wrinkles in fabric by steam
+    Smooths fine lines in plaster
+    Burns fat-based candles cleanly
+    Kills weeds, not bees
+    Fights grease on the hob
+    Fights stains
+    Combat boots with side zip
+    Stops slipping on ladders
+    Beat the heat with this fan
+    Boosts signal and reduces interference
+    Growth hormone free milk
+    Hormone-free chicken breast
+    Build muscle cars from 300 pieces
+    Gain strength in Spanish: a workbook
+    Energy drink fridge, 40 l
+    Metabolism pathway wall chart
+    Mouse brain atlas, spiral bound
+    Rat liver microsomes, 20 mg per ml
+    Human umbilical vein endothelial cells, cryopreserved
+    Recombinant human growth factor, carrier free, for cell culture
+    Patient simulator manikin for nursing schools
+    Therapy table, folding, for physiotherapists
+    Acne study: images of skin, dataset licence
+    Diabetes cookbook, low sugar recipes
+    Arthritis-friendly jar opener
+    Menopause: the musical, DVD
+    Dementia-friendly clock with large digits
+    Autism awareness badge
+    Asthma inhaler pouch`),
   de: lines(`
     Nicht zum Verzehr geeignet
     Das Harz härtet in zwei Stunden aus

@@ -26,7 +26,52 @@ export const NATURAL_CLAIMS: Readonly<Record<string, readonly string[]>> = {
     Melts away inches from your waist
     Stops hair loss
     Slows down ageing
-    Safe to use on people`),
+    Safe to use on people
+    Your joints will feel brand new in ten days
+    Knock out a migraine before it starts
+    Takes the pain out of your knees
+    Say farewell to psoriasis
+    Eases arthritis so you can dance again
+    Clears acne overnight
+    Shrink that stubborn gut
+    Trim your waist by three inches
+    Torch calories around the clock
+    Wake up with more energy and stronger muscles
+    Fights off colds and flu
+    Ward off dementia as you age
+    Guards against heart attacks
+    Keeps cancer away
+    Stave off diabetes
+    Ends your battle with insomnia
+    No more joint stiffness
+    Brings down your blood pressure
+    Get your cholesterol under control
+    Studies show it lowers cholesterol
+    Shown to reduce anxiety
+    Proven to relieve arthritis pain
+    Mix with water and inject under the skin
+    Pinch the skin and inject slowly
+    Take one capsule each morning
+    One capsule in the morning and one at night
+    2 sprays in each nostril twice a day
+    Customers lost up to 9 kg in a month
+    Our testers lost 12 pounds on average
+    My blood pressure is back to normal
+    My back no longer hurts
+    I am off my meds thanks to this
+    It took away my pain
+    My wrinkles have faded
+    Endorsed by the FDA
+    Certified by the EMA as safe
+    Surgeons use it after operations to speed recovery
+    Doctors call it a breakthrough for arthritis
+    Your skin will look ten years younger
+    Restores your youthful glow
+    Regrows hair on bald spots
+    Boosts your sex drive
+    Supercharge your testosterone
+    Makes you sleep like a baby
+    Cuts recovery time after injury in half`),
   de: lines(`
     Heilt Arthritis in wenigen Wochen
     Bekämpft Krebszellen
