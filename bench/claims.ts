@@ -35,11 +35,26 @@ const deep = () => {
   return value
 }
 
+const SCRIPTS = {
+  Russian:
+    'Чайник из нержавеющей стали, 1,7 литра. Бесплатная доставка при заказе от 3000 рублей. ',
+  Chinese: '不锈钢水壶，容量1.7升，适合日常使用。订单满300元免运费，七天内可退货。',
+  Japanese: 'ステンレス製のケトル、容量1.7リットル。5000円以上のご注文で送料無料です。',
+  Arabic: 'غلاية من الفولاذ المقاوم للصدأ بسعة ١٫٧ لتر. التوصيل مجاني للطلبات فوق ٢٠٠ ريال. ',
+}
+
 /** Typical documents of a store, of about a mebibyte. */
 export const ORDINARY: Readonly<Record<string, () => unknown>> = {
   'realistic manifest': manifest,
   'many small strings': () => Array.from({ length: 100_000 }, (_, i) => copy(i).slice(0, 10)),
   'one huge string': () => fill(COPY.join(' ')),
+  ...Object.fromEntries(
+    // A character of these scripts has two or three bytes.
+    Object.entries(SCRIPTS).map(([name, text]) => [
+      `${name} text`,
+      () => fill(text, (MEBIBYTE * text.length) / Buffer.byteLength(text)),
+    ]),
+  ),
 }
 
 /** Documents that are built to be slow. */
@@ -61,6 +76,16 @@ export const ADVERSARIAL: Readonly<Record<string, () => unknown>> = {
   'claims without end': () => fill('treats cancer '),
   'claims in a row without a break': () => fill('treats not cures heals never pain '),
   percent: () => fill('%63%75%72'),
+  backslashes: () => fill('\\\\\\u'),
+  'escapes of program texts': () => fill('\\u0063\\u{75}\\x72'),
+  'hyphens at the ends of lines': () => fill('in-\nflam-\nma-\n'),
+  'parts of a divided word': () => fill(`t-\n${' '.repeat(60)}r-\n`),
+  'doubled letters': () => fill('caancceerr '),
+  'words with the same letters': () => fill('cnacer dibaetes tretas '),
+  'claims in Chinese without end': () => fill('治疗癌症每天服用两粒胶囊', MEBIBYTE / 3),
+  'beginnings of Chinese words': () => fill('食品药品监督管', MEBIBYTE / 3),
+  'Arabic prefixes': () => fill('وفبكللل ', MEBIBYTE / 2),
+  'one long Russian word': () => fill('лечение', MEBIBYTE / 2),
   digits: () => fill('1,'),
   'every plane': () =>
     Array.from({ length: 260_000 }, (_, i) => String.fromCodePoint(0x10000 + i * 3)).join(''),

@@ -1,4 +1,5 @@
 import { CONFUSABLES } from './confusables.ts'
+import { FIRST_SCRIPT, isOfScript } from './script-text.ts'
 import { locateInSource, readVisibleText, type VisibleText } from './visible-text.ts'
 
 /**
@@ -12,6 +13,8 @@ export interface Folded {
   visible: VisibleText
   /** The position of each unit in the visible text; null if the positions are the same. */
   at: Uint32Array | null
+  /** Whether it has letters of a script with a lexicon of its own. */
+  hasScripts: boolean
 }
 
 /** The character of the visible text that a unit was folded from. */
@@ -19,7 +22,11 @@ export const visibleCharAt = ({ visible, at }: Folded, place: number): number =>
   visible.text.charCodeAt(at === null ? place : (at[place] as number))
 
 /** The position in the source of a part of the folded text. */
-export function positionInSource({ visible, at }: Folded, start: number, end: number) {
+export function positionInSource(
+  { visible, at }: Pick<Folded, 'visible' | 'at'>,
+  start: number,
+  end: number,
+) {
   if (at === null) return locateInSource(visible, start, end)
   const last = at[end - 1] as number
   const width = (visible.text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1
@@ -98,13 +105,14 @@ function computeFolding(code: number): number {
  */
 const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) => {
   const char = String.fromCharCode(unit)
-  return /[\n\x20-\x7e]/.test(char) && !/[<&%]/.test(char) ? char.toLowerCase().charCodeAt(0) : 0
+  return /[\n\x20-\x7e]/.test(char) && !/[<&%\\]/.test(char) ? char.toLowerCase().charCodeAt(0) : 0
 })
 
 /** Folds the visible text of a source. Plain ASCII without markup takes a faster path. */
 export function fold(source: string): Folded {
   if (foldPlain(source)) {
-    return { units, length: source.length, visible: { text: source, steps: [] }, at: null }
+    const visible = { text: source, steps: [] }
+    return { units, length: source.length, visible, at: null, hasScripts: false }
   }
   return foldUnits(readVisibleText(source))
 }
@@ -145,8 +153,11 @@ function foldUnits(visible: VisibleText): Folded {
     length = foldInto(visible.text)
   }
   units[length] = 0
-  return { units, length, visible, at: places }
+  return { units, length, visible, at: places, hasScripts: sawScripts }
 }
+
+/** Whether the text that was folded last has letters of a script with a lexicon of its own. */
+let sawScripts = false
 
 /** Answers the number of units written, or -1 if there was no room. */
 function foldInto(text: string): number {
@@ -154,6 +165,7 @@ function foldInto(text: string): number {
   const from = places
   const room = into.length - EXPANSION_MAX
   let length = 0
+  sawScripts = false
   for (let at = 0; at < text.length; at += 1) {
     const start = at
     let code = text.charCodeAt(at)
@@ -161,6 +173,7 @@ function foldInto(text: string): number {
       code = text.codePointAt(at) as number
       if (code > 0xffff) at += 1
     }
+    if (code >= FIRST_SCRIPT && !sawScripts) sawScripts = isOfScript(code)
     const entry = table[code] || computeFolding(code)
     if (entry === DROPPED) continue
     if (length >= room) return -1

@@ -1,14 +1,17 @@
+import { CONTEXT, isForReview } from './contexts.ts'
 import { findDenied } from './denials.ts'
 import { type Folded, fold, positionInSource } from './fold.ts'
 import { LEXICON, type LexiconEntry, type PhraseStep } from './lexicon.ts'
 import type { PhraseOwner } from './rules.ts'
-import type { RuleId } from './schema.ts'
+import { RULE_SEVERITIES, type RuleId, type Severity } from './schema.ts'
+import { readScripts } from './script-tokens.ts'
 import type { Token } from './token-list.ts'
 import { tokenize } from './tokenize.ts'
 
 /** A phrase found in a text, with its start and end in the source. */
 export interface Match {
   rule: RuleId
+  severity: Severity
   start: number
   end: number
 }
@@ -60,10 +63,34 @@ function matchPhrases(tokens: readonly Token[], choose: ChooseSteps, onMatch: On
 
 const NO_MATCHES: TextMatches = { matches: [], hasNotice: false, goods: undefined }
 
-/** Matches one text against every rule. */
+/** Matches one text against every rule, in every script that it is written in. */
 export function findMatches(source: string): TextMatches {
   const folded = fold(source)
-  const tokens = tokenize(folded)
+  const found = matchTokens(tokenize(folded), folded, () => true)
+  if (!folded.hasScripts) return found
+  const { tokens, folded: scripts } = readScripts(folded)
+  // The words in Latin letters alone were read above, with all their disguises.
+  const isOfScript = ({ first, last }: Span) => {
+    for (let at = first; at <= last; at += 1) {
+      if (LEXICON.words[(tokens[at] as Token).word]?.isOfScript) return true
+    }
+    return false
+  }
+  const others = matchTokens(tokens, scripts, isOfScript)
+  return {
+    matches: [...found.matches, ...others.matches].sort((a, b) => a.start - b.start),
+    hasNotice: found.hasNotice || others.hasNotice,
+    goods: found.goods,
+  }
+}
+
+type Located = Pick<Folded, 'visible' | 'at'>
+
+function matchTokens(
+  tokens: readonly Token[],
+  folded: Located,
+  isKept: (span: Span) => boolean,
+): TextMatches {
   if (tokens.length === 0) return NO_MATCHES
   let hasNotice = false
   let isSuspect = false
@@ -77,10 +104,11 @@ export function findMatches(source: string): TextMatches {
     },
   )
   const goods = tokens.find(({ word }) => LEXICON.words[word]?.isGoods)
-  const spans = isSuspect ? findClaims(tokens) : []
+  const spans = isSuspect ? findClaims(tokens).filter(isKept) : []
   return {
-    matches: spans.map(({ rule, first, last }) => ({
+    matches: spans.map(({ rule, severity, first, last }) => ({
       rule,
+      severity,
       ...place(folded, tokens, first, last),
     })),
     hasNotice,
@@ -90,6 +118,7 @@ export function findMatches(source: string): TextMatches {
 
 interface Span {
   rule: RuleId
+  severity: Severity
   first: number
   last: number
 }
@@ -103,7 +132,9 @@ function findClaims(tokens: readonly Token[]): Span[] {
   matchPhrases(
     tokens,
     (word) => word.neutral,
-    (_, first, last) => neutral.fill(1, first, last + 1),
+    (phrase, first, last) => {
+      if (!hasAilmentBetween(tokens, phrase, first, last)) neutral.fill(1, first, last + 1)
+    },
   )
   const denied = findDenied(tokens)
   const spans: Span[] = []
@@ -116,11 +147,45 @@ function findClaims(tokens: readonly Token[]): Span[] {
       const { owner } = LEXICON.phrases[phrase] as { owner: PhraseOwner }
       if (first <= (lastOf.get(owner) ?? -1)) return
       lastOf.set(owner, last)
-      spans.push({ rule: owner as RuleId, first, last })
+      const rule = owner as RuleId
+      spans.push({ rule, severity: RULE_SEVERITIES[rule], first, last })
     },
   )
+  markForReview(tokens, spans)
   return spans.sort((a, b) => a.first - b.first)
 }
 
-const place = (folded: Folded, tokens: readonly Token[], first: number, last: number) =>
+/** Whether an illness stands in a gap of a phrase: "cures cancer resin" is not about resin. */
+function hasAilmentBetween(
+  tokens: readonly Token[],
+  phrase: number,
+  first: number,
+  last: number,
+): boolean {
+  if (LEXICON.phrases[phrase]?.namesAilment) return false
+  for (let at = first + 1; at < last; at += 1) {
+    if (LEXICON.words[(tokens[at] as Token).word]?.isAilment) return true
+  }
+  return false
+}
+
+/** Lowers the severity of the claims that are about animals or texts. */
+function markForReview(tokens: readonly Token[], spans: readonly Span[]) {
+  const contexts = new Uint8Array(tokens.length)
+  matchPhrases(
+    tokens,
+    (word) => word.contexts,
+    (phrase, first, last) => {
+      const context = CONTEXT[LEXICON.phrases[phrase]?.owner as keyof typeof CONTEXT]
+      for (let at = first; at <= last; at += 1) contexts[at] = (contexts[at] as number) | context
+    },
+  )
+  for (const span of spans) {
+    if (span.severity === 'CRITICAL' && isForReview(tokens, span, contexts)) {
+      span.severity = 'WARNING'
+    }
+  }
+}
+
+const place = (folded: Located, tokens: readonly Token[], first: number, last: number) =>
   positionInSource(folded, (tokens[first] as Token).start, (tokens[last] as Token).end)

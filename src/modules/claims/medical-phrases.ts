@@ -8,14 +8,32 @@ export const MEDICAL = {
     relieve|relieves|reduces|reduce|stops|kills|fights|ends|eliminates ~1 pain
     reduces|reduce|eliminates ~1 swelling
     lowers|lower|reduces|reduce|regulates|regulate|balances|balance|stabilizes|controls ~2 blood pressure|sugar|glucose
-    senkt ~2 blutdruck|blutzucker
     kills|kill|destroys|fights ~3 cancer|tumor|tumour|pathogens
     CONDITION ~2 TREAT_NOUN
-    TREAT_NOUN ~1 for|of|from|against|fur|para|contra|pour|contre|gegen|del|du|de ~4 CONDITION|AILMENT
+    TREAT_NOUN ~1 for|of|from|against ~4 CONDITION|AILMENT
     pain|stress|wound|injury|headache|depression|symptom|scar relief|healing|treatment|remedy|cure
     CONDITION|AILMENT ~3 is|are|be|gets|was|were|been|being ~2 treated|cured|healed|reversed|prevented|eliminated|relieved
-    good|great|best|effective|helpful|works|work|useful|ideal|perfect|indicated|used|beneficial ~2 for|against|in|with|gegen ~4 CONDITION
+    good|great|best|effective|helpful|works|work|useful|ideal|perfect|indicated|used|beneficial ~2 for|against|in|with ~4 CONDITION
     works|effective ~1 against|for ~3 AILMENT
+    works|work|worked ~1 on|wonders ~3 CONDITION
+    keep|keeps|keeping ~2 blood pressure|sugar|glucose
+    keep|keeps|keeping ~1 CONDITION ~1 away|bay|check|out
+    knock|knocks|knocked out ~2 CONDITION|AILMENT
+    take|takes|took|taking ~1 pain|ache|aches ~1 out|away
+    took|takes|take away ~1 pain|aches|ache
+    say|wave|bid ~1 goodbye|farewell ~1 to ~3 CONDITION|AILMENT
+    ward|wards|stave|staves|fend|fends|fight|fights off ~2 CONDITION|AILMENT
+    guard|guards|shield|shields|protect|protects ~1 against|from ~2 heart attack|attacks|failure|disease
+    guard|guards|shield|shields ~1 against|from ~2 CONDITION
+    bring|brings|brought ~1 down ~2 blood|cholesterol ~1 pressure|sugar|glucose|levels
+    bring|brings ~2 cholesterol|glucose ~1 down
+    blood|cholesterol ~3 under control
+    breakthrough|solution|answer for|to|against ~3 CONDITION
+    !no more ~1 joint|back|muscle|knee stiffness|pain|aches|soreness
+    wipe|wipes|wiped|wiping out ~3 CONDITION|AILMENT
+    beat|beats|beating|fight|fights|stop|stops|defeat|defeats ~2 depression|headaches|fatigue|burnout
+    prescribe|prescribes|prescribed|prescribing ~2 for ~3 CONDITION|AILMENT
+    put|puts|putting ~1 end to ~4 CONDITION|AILMENT
     help|helps|helping|helped ~2 with|your|against|people ~4 CONDITION
     helps|help ~2 with ~3 pain|depression|headaches
     say|said|saying goodbye to ~3 CONDITION|AILMENT
@@ -37,9 +55,7 @@ export const MEDICAL = {
     heal|heals|cure|cures you
     heals|cures ~1 your ~1 body|mind
     treats|cures|heals|treat|cure ~2 everything|anything|all
-    cure|remedy for|fur everything|anything|all
-    hilft|ayuda|aide ~2 gegen|contra|contre|bei ~3 CONDITION|AILMENT
-    gegen|contra|contre krebs|diabetes|cancer`,
+    cure|remedy for everything|anything|all`,
   human_use: `
     FIT ~2 HUMAN ~1 USE_NOUN
     FIT ~1 HUMAN ~1 or|and ~3 USE_NOUN
@@ -47,6 +63,7 @@ export const MEDICAL = {
     safe ~1 for|in|to|with ~2 human|humans|patients
     safe|ready|easy to INJECT|ingest|swallow|consume|inject
     COMPOUND for|in humans|people|athletes|bodybuilders|patients
+    safe to use|try ~1 on|for|in people|humans|patients
     safely INJECT|ingest|consume|swallow
     ideal|perfect|great|good|best|ready for INJECT|injection|injections|ingestion|selfinjection
     use|used ~2 nasal spray
@@ -65,6 +82,8 @@ export const MEDICAL = {
     INJECT ~3 yourself|daily|weekly|it|vial|dose|ROUTE|COMPOUND|insulin|once|twice|solution|nightly
     INJECT ~3 into|in|under|near ~2 INTO
     INJECT ~1 NUM ~1 MASS|VOLUME
+    pinch ~2 skin ~3 INJECT
+    sprays|spray|drops|puffs in|into|per|up ~1 nostril|nostrils
     self inject|injection|injecting|administer|administration|administered
     selfinject|selfinjects|selfinjecting|selfinjection|selfinjections
     ROUTE INJECTION|administration|use
@@ -83,11 +102,6 @@ export const MEDICAL = {
     oral|injectable dosing|dose|dosage|use
     hormone|testosterone|peptide|hrt replacement|therapy
     HUMAN grade ~1 COMPOUND|peptide
-    for|fur ~2 menschlichen ~1 verzehr|gebrauch
-    fur zum ~1 verzehr
-    para|apto ~2 consumo|uso humano
-    para ~1 consumo ~1 humano
-    pour ~2 consommation|usage humaine|humain
     your body ~1 will|can absorb|absorbs
     use it ~1 on yourself
     USE_NOUN|safe by|in|for humans|patients`,
@@ -99,6 +113,8 @@ export const MEDICAL = {
     TIMES|EVERY ~2 NUM ~1 MASS
     SMALL ~1 PIECE ~2 PER ~1 DAY
     SMALL ~1 PIECE ~1 EVERY|TIMES
+    SMALL ~1 PIECE in|at ~1 morning|night|evening
+    SMALL ~1 scoop|scoops ~1 PER ~1 DAY ~1 before|with|after
     SMALL ~1 PIECE ~1 SMALL times
     INGEST|INJECT|administer|start|begin|dose|dosing ~3 NUM ~1 MASS
     INJECT|drink|swallow|ingest ~3 NUM ~1 VOLUME
@@ -126,7 +142,5 @@ export const MEDICAL = {
     cycle ~2 for|of NUM ~1 weeks
     run ~2 cycle ~2 of|for ~2 COMPOUND|NUM
     post cycle therapy
-    cycle|stack ~1 with|of COMPOUND
-    NUM MASS|VOLUME taglich|diario|quotidien|diarios
-    NUM ~1 MASS ~1 pro|al|por|par tag|dia|jour`,
+    cycle|stack ~1 with|of COMPOUND`,
 } as const

@@ -62,11 +62,7 @@ export const NEUTRAL = `
     registered office|company|charity|trademark|trade|mail|post|design|users|user|address
     burns ~1 clean|cleanly|evenly|slowly|hours|longer
     burn time|hours
-    cancer research|charity|charities|awareness|society|support|biology|ward|zodiac|horoscope|sign|foundation|council|trust|star
     tropic of cancer
-    cancer cell line|lines|culture
-    inflammation|inflammatory|cancer|tumor|disease|diabetes|infection|obesity|insulin assay|model|models|marker|markers|biomarker|biomarkers|research|signalling|signaling|pathway|pathways|elisa
-    donate|donated|donation|donations|proceeds|fundraiser|raise|raised|raises|raising ~6 cancer|diabetes|charity|dementia|alzheimers|parkinsons|heart
     gun|gift|apply ~1 stickers|decal|decals|patch|transfer|sticker|glitter
     face value|mask|plate|paint|towel|frame|side|timber
     apply ~2 coupon|code|discount|filter|filters|paint|coat|primer|glue|pressure|heat|wax|polish|varnish|sealant
@@ -75,15 +71,63 @@ export const NEUTRAL = `
     body ~1 wash|warmer|kit
     bottle|water|bath|ageing|aging ~1 room|barrel|rum|wine|whisky|cheese|cellar
     oak|wine|cheese|barrel|accelerated|whisky|heat aging|ageing
-    disease|diseases ~1 resistant|resistance|free
     plant|crop|tomato|potato|rose|leaf|fungal|tree|dutch|root|bee|fish ~1 disease|diseases|infection|infections
     potato|tomato|leaf blight|blights
     compulsive|personality|out|tidy disorder
     grip|bond|tensile|impact|signal|holding strength
     circulation of air|water|heat|blood
     air|water circulation
-    antiinflammatory|antitumor|antiviral|anticancer antibody|antibodies|assay
     cycle of deliveries|orders|work|sprints|seasons
     cycle tour|race|ride|holiday|path|lane|route|shorts|training
     dose|dosage|dosing|doses ~6 wash|litre|litres|liter|liters|gallon|load|plants|plant|pot|coffee|laundry
-    skin sticker|stickers|case|decal|tone`
+    skin sticker|stickers|case|decal|tone
+    weight|mass loss ~2 of|in|on|during|after|by|from ~3 THING|drying|storage|transit|shipping
+    relieve|relieves|relieving|reduce|reduces|reducing|ease|eases stress|strain|tension|pressure|fatigue ~1 on|in|at|of|from ~3 THING
+    flat|flatter|round belly|stomach ~1 THING
+    anti aging|ageing ~2 THING|additive|additives|agent|agents
+    antiaging|antiageing ~2 THING|additive|additives|agent|agents
+    lost|lose|shed|dropped ~3 POUNDS of ~1 THING|waste|cardboard
+    stress|strain relief ~3 THING|ball|balls|toy|toys
+    fat loss ~1 in|while|during frying|cooking|baking|roasting
+    muscle ~1 roller|rollers
+    sleep better ~4 linen|mattress|mattresses|pillow|pillows|bed|beds|sheets|duvet|blanket|bedding|earplugs|curtains
+    clear skin ~2 phone|phones|laptop|laptops|case|cases|console
+    drink cold|hot|warm|chilled
+    face of ~2 THING
+    recommended reading|books|retail
+    lost|lose|loses weight ~3 THING
+    fine lines ~1 in|on|of ~1 THING|plaster|drawing|drawings|drywall
+    fat based|soluble
+    gain|gains strength in spanish|french|german|english|maths|math|writing|grammar
+    swelling of ~1 THING|door|doors|drawer|drawers
+    heal|heals|healing ~2 crack|cracks|scratch|scratches|puncture|punctures
+    stop|stops|prevents|treats ~2 leaf|root|plant ~1 infections|infection|diseases|disease`
+
+/**
+ * Phrases beside which a claim is about animals, cells or a laboratory, in the notation of rules.ts.
+ * Such a claim is reported for review and does not refuse the document.
+ */
+export const LABORATORY = `
+    in|on|of mice|rats|rodents|rabbits|zebrafish|flies|worms|yeast|pigs|vitro|vivo|silico|culture|cells
+    mouse|rat|murine|rodent|zebrafish|animal|cell|tissue ~1 model|models|study|studies|line|lines|culture|experiments
+    assay|assays|experiment|experiments|microarray|elisa|mice|rats|zebrafish
+    screening ~1 library|libraries|panel|kit`
+
+/** The same for texts about texts: "a history of weight loss", "anti-ageing research literature". */
+export const LITERATURE = `
+    research|scientific|academic|peer ~1 literature|articles|papers|review|journal|journals|publications
+    literature|textbook|handbook|hardcover|paperback|novel|novels|memoir|essays|anthology|thesis|dissertation|proceedings|poster|posters|chart|charts|workbook|cookbook|calendar|diary
+    history|historian|reader|book|books of|on|about
+    research ~1 reader|methods|literature`
+
+/**
+ * Phrases in which an illness is named for another reason. A claim over their words is reported for
+ * review: "treats cancer models" may be about mice, and may be a claim with a word behind it.
+ */
+export const ILLNESS_NAMED = `
+    cancer research|charity|charities|awareness|society|support|biology|ward|zodiac|horoscope|sign|foundation|council|trust|star
+    cancer cell line|lines|culture
+    inflammation|inflammatory|cancer|tumor|disease|diabetes|infection|obesity|insulin assay|model|models|marker|markers|biomarker|biomarkers|research|signalling|signaling|pathway|pathways|elisa
+    disease|diseases ~1 resistant|resistance|free
+    antiinflammatory|antitumor|antiviral|anticancer antibody|antibodies|assay
+    donate|donated|donation|donations|proceeds|fundraiser|raise|raised|raises|raising ~6 cancer|diabetes|charity|dementia|alzheimers|parkinsons|heart`

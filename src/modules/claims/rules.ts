@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { CONFUSABLES } from './confusables.ts'
+import { LANGUAGE_PHRASES } from './language-phrases.ts'
+import { LANGUAGES } from './languages/all.ts'
 import { MEDICAL } from './medical-phrases.ts'
-import { NEUTRAL } from './neutral-phrases.ts'
+import { ILLNESS_NAMED, LABORATORY, LITERATURE, NEUTRAL } from './neutral-phrases.ts'
 import type { RuleId } from './schema.ts'
-import { GRAMMAR, VERB_CLASSES, WORDS } from './word-classes.ts'
+import { GRAMMAR, ORDINARY_WORDS, VERB_CLASSES, WORDS } from './word-classes.ts'
+
+/** What the words beside a claim are about: contexts.ts. */
+type ContextOwner = 'laboratory' | 'literature' | 'illness_named'
 
 /**
  * Phrases by rule. A phrase is a sequence of steps; a step is a class of word-classes.ts (upper
@@ -11,14 +16,14 @@ import { GRAMMAR, VERB_CLASSES, WORDS } from './word-classes.ts'
  * step. No phrase crosses the end of a sentence. A phrase with a leading `!` matches denied words
  * too.
  */
-export type PhraseOwner = RuleId | 'neutral' | 'notice'
+export type PhraseOwner = RuleId | 'neutral' | 'notice' | ContextOwner
 
 export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
   ...MEDICAL,
   approval_claim: `
     AGENCY ~1 APPROVED
     AGENCY ~2 has|have|fully|officially ~1 APPROVED
-    APPROVED ~1 by|with|von|por|par ~3 AGENCY
+    APPROVED ~1 by|with ~3 AGENCY
     approval from|by ~1 AGENCY
     health canada ~1 APPROVED
     APPROVED ~1 by|with ~1 health canada
@@ -27,29 +32,23 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     european medicines agency ~1 APPROVED
     APPROVED ~1 by ~1 european medicines
     CLINICIAN ~1 RECOMMENDED
-    RECOMMENDED ~1 by|von|por|par ~3 CLINICIAN
+    RECOMMENDED ~1 by ~3 CLINICIAN
     CLINICIAN trust|love|swear
     CLINICIAN ~2 strongly|all|everywhere|often|widely|also recommend|prescribe|endorse
+    CLINICIAN ~2 prescribe|prescribes|prescribing|recommending ~3 for|it|this
     prescription strength|grade|quality
     medically|clinically|doctor approved|endorsed|recommended
     government|federally APPROVED
     approved ~1 for ~2 HUMAN|medical|clinical use
-    approved medicine|medication|drug|treatment
-    von ~2 AGENCY APPROVED
-    AGENCY ~1 zugelassen`,
+    approved medicine|medication|drug|treatment`,
   body_outcome: `
     LOSE ~3 WEIGHT
     LOSE ~2 FAT
-    lose|shed|losing|loses|sheds|abnehmen|perdre|perdez ~4 POUNDS
+    lose|shed|losing|loses|sheds ~4 POUNDS
     BURN|reduce|reduces ~2 FAT
     weight|fat loss
     weightloss|fatloss
     FAT burner|burners|burning|reduction|removal|melting
-    gewicht verlieren|abnehmen
-    perder ~1 peso
-    pierde|pierda ~1 peso
-    perte de poids
-    perdida de peso
     slimming|slim ~2 down|fast|effect|body|waist
     appetite|hunger|craving|cravings suppression|suppressant|suppressor|control
     suppresses|suppress|curbs|curb|kills|controls ~2 appetite|hunger|cravings
@@ -57,11 +56,9 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     gain|gains|gaining ~1 strength
     GAIN|BOOST ~2 lean|muscle|bone mass|density
     muscle growth|gain|gains|building|mass|hypertrophy|recovery|repair|definition
-    muskelaufbau|muskelwachstum
-    crecimiento muscular
     bigger|stronger ~1 muscles|muscle
     anti aging|ageing|age
-    antiaging|antiageing|antiedad
+    antiaging|antiageing
     reverse|reverses|slow|slows|stop|stops|turns|defies|defy|fight|fights ~2 aging|ageing|age
     reverses|reverse ~2 signs of aging|ageing
     look|feel|looking|feeling ~1 NUM ~1 AGE younger
@@ -94,6 +91,20 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     clear|clears|clearer|glowing|radiant|flawless|tighter|tightens ~1 skin
     increase|increases|boost|boosts|improve|improves ~3 endurance|stamina|vitality|vigor
     burn ~2 calories
+    drop|drops|lose|loses ~2 dress|clothing size|sizes
+    wake|wakes|awakens|ignite|ignites|revive|revives ~2 libido|metabolism
+    turn|turns|turning back ~1 years|time|clock ~3 skin|aging|ageing|face|body
+    restore|restores|restoring ~2 youth|youthful
+    sleep|sleeping like ~1 baby
+    cut|cuts|halve|halves ~1 recovery time
+    speed|speeds|speeding ~1 recovery
+    torch|torches|burns ~1 calories
+    shrink|shrinks ~3 gut|belly
+    your ~1 joints|knees|back ~3 feel|feels ~1 new|young|younger
+    bounce|bounces ~1 back ~2 injury|injuries|illness|surgery
+    hair ~1 grow|grows|growing back
+    BURN|shrink|shrinks|shrinking|trim|trims|slim|slims ~4 waist|waistline|hips|thighs|tummy
+    rebuild|rebuilds|regrow|regrows ~2 cartilage|bone|tissue|tendons|muscle
     get|gets|getting ripped|shredded|jacked|lean ~1 fast|quick|in|with
     six pack abs
     flat|flatter belly|stomach|tummy
@@ -120,18 +131,17 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     after ~2 NUM weeks|days|months ~3 my|i ~3 gone|pain|lost|weight|muscle|healed|CONDITION
     my doctor|doctors ~3 amazed|shocked|stunned|surprised|impressed|recommended|prescribed|believe
     !SELF no longer ~2 have|need|suffer|feel|take ~3 CONDITION|AILMENT|medication|insulin
+    customers|users|testers|clients|members|patients ~1 lost|dropped|shed ~4 POUNDS
+    my blood pressure|sugar ~3 normal|dropped|lower
+    !my ~1 BODY_PART no longer hurts|hurt|aches
+    SELF ~1 off ~1 meds|medication|medications|insulin|pills
+    my ~1 wrinkles ~2 gone|faded|vanished|disappeared
+    my ~2 BODY_PART|head ~1 stopped hurting|aching
+    SELF ~2 threw|throw|ditched|binned ~5 pills|medication|medications|meds|insulin|tablets
     !my pain|symptoms ~1 free
-    SELF ~1 am|im pain free
-    ich ~2 habe ~3 abgenommen
-    SELF ~2 kilo|kilos|kg ~1 abgenommen|verloren
-    he perdido|bajado ~3 POUNDS|peso
-    jai perdu ~3 POUNDS|poids
-    mein|meine ~2 schmerzen|CONDITION ~3 weg|verschwunden|geheilt
-    mi ~2 dolor|CONDITION ~3 desaparecio|curo
-    ma|mes ~2 douleur|douleurs|CONDITION ~3 disparu|disparues`,
+    SELF ~1 am|im pain free`,
   product_identity: `
     dietary|food|nutritional|health|herbal supplement|supplements
-    nahrungserganzungsmittel
     PRODUCT_NAME
     pharmaceutical|pharma grade`,
   efficacy_hype: `
@@ -146,20 +156,31 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     completely|totally|perfectly safe
     proven safe|effective|efficacy`,
   neutral: NEUTRAL,
+  laboratory: LABORATORY,
+  literature: LITERATURE,
+  illness_named: ILLNESS_NAMED,
   notice: `
     !research use only
     !research purposes only
     !laboratory|lab|research ~2 use|purposes only
     !only for ~2 research|laboratory
     !not ~3 human|humans ~3 consumption|use
-    !for research use
-    !nur ~2 forschung|forschungszwecke
-    !uso en investigacion
-    !usage de recherche`,
+    !for research use`,
 }
 
 /** Identifies the rules that a text was scanned by. It changes with every word of them. */
 export const RULES_VERSION = createHash('sha256')
-  .update(JSON.stringify([PHRASES, WORDS, GRAMMAR, VERB_CLASSES, [...CONFUSABLES]]))
+  .update(
+    JSON.stringify([
+      LANGUAGES,
+      LANGUAGE_PHRASES,
+      PHRASES,
+      WORDS,
+      GRAMMAR,
+      VERB_CLASSES,
+      ORDINARY_WORDS,
+      [...CONFUSABLES],
+    ]),
+  )
   .digest('hex')
   .slice(0, 16)

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { LANGUAGES } from './languages/all.ts'
 import { PHRASES } from './rules.ts'
 import { scanDocument } from './scan.ts'
 
@@ -9,6 +10,7 @@ import { scanDocument } from './scan.ts'
  */
 function warmUp() {
   const texts = Object.values(PHRASES).map((text) => `<p>${text}</p> &amp; ünlike ${text}`)
+  for (const { words } of LANGUAGES) texts.push(Object.values(words).join(' '))
   for (let round = 0; round < 8; round += 1) scanDocument(texts)
 }
 

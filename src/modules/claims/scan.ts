@@ -43,7 +43,8 @@ export function scanDocument(value: unknown): ScanResult {
     const textMatches = collectFrom(collector, path, text)
     hasNotice ||= textMatches.hasNotice
     if (goods === undefined && textMatches.goods !== undefined) {
-      const match: Match = { rule: 'missing_disclaimer', ...textMatches.goods }
+      const rule = 'missing_disclaimer'
+      const match: Match = { rule, severity: RULE_SEVERITIES[rule], ...textMatches.goods }
       goods = { ...toFinding(pointer(path), text, match), order: collector.order }
       collector.order += 1
     }
@@ -73,8 +74,7 @@ function collect(collector: Collector, path: readonly Segment[], text: string, m
   const at = pointer(path)
   for (const match of matches) {
     // A finding beyond the limit is only counted.
-    if (collector.bySeverity[RULE_SEVERITIES[match.rule]].length === FINDINGS_MAX)
-      collector.count += 1
+    if (collector.bySeverity[match.severity].length === FINDINGS_MAX) collector.count += 1
     else add(collector, { ...toFinding(at, text, match), order: collector.order })
     collector.order += 1
   }
@@ -98,13 +98,14 @@ function finish({ bySeverity, count }: Collector): ScanResult {
   }
 }
 
-function toFinding(path: string, text: string, { rule, start, end }: Match): Finding {
+function toFinding(path: string, text: string, match: Match): Finding {
+  const { rule, severity, start, end } = match
   const last = Math.min(end, start + TERM_CHARACTERS)
   return {
     path,
     term: slice(text, start, last),
     rule,
-    severity: RULE_SEVERITIES[rule],
+    severity,
     context: slice(text, start - CONTEXT_CHARACTERS, last + CONTEXT_CHARACTERS),
   }
 }

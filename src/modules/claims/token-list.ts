@@ -1,5 +1,5 @@
 import type { Folded } from './fold.ts'
-import { LOOKALIKE_WORDS } from './lexicon.ts'
+import { isEnglishWord, LOOKALIKE_WORDS } from './lexicon.ts'
 import { step, walk } from './word-trie.ts'
 
 /** The break between two words, from none to the end of a sentence. */
@@ -36,6 +36,7 @@ interface Piece {
 }
 
 export interface State {
+  /** The text in ASCII, for words that are put together from pieces. */
   folded: Folded
   tokens: Token[]
   order: number
@@ -45,6 +46,35 @@ export interface State {
   pieces: Piece[]
   /** The word before was a single letter. */
   afterSingle: boolean
+  /** The word before is in no list, and longer than a letter. */
+  afterUnknown: boolean
+}
+
+export const newState = (folded: Folded): State => ({
+  folded,
+  tokens: [],
+  order: 0,
+  directBreak: BREAK.none,
+  breakBefore: BREAK.none,
+  afterQuestion: false,
+  pieces: [],
+  afterSingle: false,
+  afterUnknown: false,
+})
+
+/**
+ * Lets a hyphen join the word before it to the next: "stub-born" is one word of a gap. A word of the
+ * lists is counted by itself.
+ */
+export function joinNext(state: State) {
+  if (state.afterUnknown) state.order -= 1
+  state.afterUnknown = false
+}
+
+/** Notes a break before the next word. */
+export function breakTo(state: State, level: number) {
+  state.directBreak = Math.max(state.directBreak, level)
+  state.breakBefore = Math.max(state.breakBefore, level)
 }
 
 /** A word longer than this is no piece of another. */
@@ -66,6 +96,7 @@ function push(state: State, word: number, start: number, end: number) {
   // Consecutive single letters count as one word.
   else if (!single || !state.afterSingle || state.directBreak > BREAK.comma) state.order += 1
   state.afterSingle = single
+  state.afterUnknown = word < 0 && !single
   const { order, directBreak, breakBefore, afterQuestion } = state
   if (word >= 0) {
     state.tokens.push({ word, order, start, end, directBreak, breakBefore, afterQuestion })
@@ -83,16 +114,17 @@ export function emitPiece(state: State, word: number, start: number, end: number
   const { directBreak } = state
   const length = end - start
   const single = length === 1
+  const isKnown = isEnglishWord(word)
   push(state, word, start, end)
   if (state.pieces.length > 0) {
     if (length <= PIECE_MAX && (directBreak === BREAK.none || single)) {
-      extendPieces(state, { word, start, end, broken: directBreak !== BREAK.none })
+      extendPieces(state, { isKnown, start, end, broken: directBreak !== BREAK.none })
     } else dropPieces(state)
   }
-  if ((word < 0 && length <= PIECE_MAX) || length <= 3) {
+  if ((!isKnown && length <= PIECE_MAX) || length <= 3) {
     const node = walk(LOOKALIKE_WORDS, state.folded.units, start, end)
     if (node === 0) return
-    const allUnknown = word < 0
+    const allUnknown = !isKnown
     const hasUnknown = allUnknown || single
     const { order } = state
     state.pieces.push({ node, start, order, hasUnknown, allUnknown, allSingle: single })
@@ -100,14 +132,14 @@ export function emitPiece(state: State, word: number, start: number, end: number
 }
 
 interface Addition {
-  word: number
+  isKnown: boolean
   start: number
   end: number
   broken: boolean
 }
 
 /** Extends every piece by the addition, and keeps those that may still become a word. */
-function extendPieces(state: State, { word, start, end, broken }: Addition) {
+function extendPieces(state: State, { isKnown, start, end, broken }: Addition) {
   const { pieces } = state
   const { units } = state.folded
   const single = end - start === 1
@@ -119,8 +151,8 @@ function extendPieces(state: State, { word, start, end, broken }: Addition) {
       piece.node = step(LOOKALIKE_WORDS, piece.node, units[at] as number)
     }
     if (piece.node === 0) continue
-    piece.hasUnknown ||= word < 0
-    piece.allUnknown &&= word < 0
+    piece.hasUnknown ||= !isKnown
+    piece.allUnknown &&= !isKnown
     piece.allSingle &&= single
     pieces[kept] = piece
     kept += 1

@@ -2,11 +2,13 @@ import { type Folded, visibleCharAt } from './fold.ts'
 import {
   findWord,
   isClaimWord,
+  LATIN_STEMS,
   LOOKALIKE_WORDS,
   NUMBER,
   SMALL_NUMBER,
   WRITTEN_WORDS,
 } from './lexicon.ts'
+import { findMisspelt } from './misspelt-words.ts'
 import {
   FIGURE,
   findLookalike,
@@ -18,8 +20,17 @@ import {
   SIGN,
   SPACE,
 } from './obfuscated-words.ts'
-import { BREAK, emit, emitPiece, type State, type Token } from './token-list.ts'
-import { buildTrie, lookUp, step } from './word-trie.ts'
+import {
+  BREAK,
+  breakTo,
+  emit,
+  emitPiece,
+  joinNext,
+  newState,
+  type State,
+  type Token,
+} from './token-list.ts'
+import { buildTrie, findStem, lookUp, step, walk } from './word-trie.ts'
 
 const OBFUSCATED_MAX = 64
 
@@ -33,16 +44,7 @@ const UNITS = buildTrie(
 
 /** The known words of a text in order. Linear: a run of text is read a fixed number of times. */
 export function tokenize(folded: Folded): Token[] {
-  const state: State = {
-    folded,
-    tokens: [],
-    order: 0,
-    directBreak: BREAK.none,
-    breakBefore: BREAK.none,
-    afterQuestion: false,
-    pieces: [],
-    afterSingle: false,
-  }
+  const state = newState(folded)
   const { units, length } = folded
   for (let at = 0; at < length; ) {
     const start = at
@@ -55,7 +57,7 @@ export function tokenize(folded: Folded): Token[] {
       continue
     }
     while (at < length && kindAt(units, at) !== SPACE) at += 1
-    if (at > run) readRun(state, run, at)
+    if (at > run) at = readRun(state, run, at)
   }
   return state.tokens
 }
@@ -72,33 +74,80 @@ function readSpace(state: State, start: number, end: number) {
   if (lines > 0) breakTo(state, lines > 1 ? BREAK.stop : BREAK.line)
 }
 
-function breakTo(state: State, level: number) {
-  state.directBreak = Math.max(state.directBreak, level)
-  state.breakBefore = Math.max(state.breakBefore, level)
-}
-
-/** Reads a run between spaces that is not letters alone: a word with punctuation, or a mixture. */
-function readRun(state: State, start: number, end: number) {
+/**
+ * Reads a run between spaces that is not letters alone: a word with punctuation, or a mixture.
+ * Answers where the text goes on.
+ */
+function readRun(state: State, start: number, end: number): number {
   const { units } = state.folded
   let first = start
   let last = end
   while (first < last && !isInner(units, first, 1)) first += 1
   while (last > first && !isInner(units, last - 1, -1)) last -= 1
   if (first > start) breakTo(state, BREAK.comma)
-  if (first === last) return readPunctuation(state, start, end, 0)
+  if (first === last) {
+    readPunctuation(state, start, end, 0)
+    return end
+  }
   let letters = first
   while (letters < last && kindAt(units, letters) === LETTER) letters += 1
+  if (units[last] === HYPHEN && last + 1 === end) {
+    const next = readDivided(state, first, end)
+    if (next > 0) return next
+  }
   if (letters === last) emitLetters(state, first, last)
   else readMixed(state, first, last)
   if (last < end) readPunctuation(state, last, end, last - first)
+  if (units[last] === HYPHEN && last + 1 === end) joinNext(state)
+  return end
 }
 
-/** A letter or figure, or a sign that is read as a letter because a letter is next to it. */
+const HYPHEN = 45
+/** A word is divided in at most so many parts, with at most so many spaces before each. */
+const PARTS_MAX = 6
+const INDENT_MAX = 64
+
+/**
+ * Reads a run that ends with a claim word that hyphens at the ends of lines divide: "anti-can-",
+ * "cer". `next` is the end of the first of these hyphens. Answers where the text goes on, or 0 if
+ * the parts are no such word.
+ */
+function readDivided(state: State, run: number, next: number): number {
+  const { units } = state.folded
+  let start = next - 1
+  while (start > run && kindAt(units, start - 1) === LETTER) start -= 1
+  let node = walk(LOOKALIKE_WORDS, units, start, next - 1)
+  let at = next
+  for (let part = 1; part < PARTS_MAX && node !== 0; part += 1) {
+    const indent = at
+    while (at - indent < INDENT_MAX && (units[at] === 32 || units[at] === 10)) at += 1
+    const first = at
+    for (; node !== 0 && kindAt(units, at) === LETTER; at += 1) {
+      node = step(LOOKALIKE_WORDS, node, units[at] as number)
+    }
+    if (node === 0 || at === first) return 0
+    const isDivided = units[at] === HYPHEN && kindAt(units, at + 1) === SPACE
+    if (isDivided) {
+      at += 1
+      continue
+    }
+    const word = LOOKALIKE_WORDS.word[node] as number
+    if (word < 0) return 0
+    if (start > run) readMixed(state, run, start)
+    emit(state, word, start, at)
+    return at
+  }
+  return 0
+}
+
+/** A letter or figure, or a sign that is read as a letter because of what is next to it. */
 function isInner(units: Uint8Array, at: number, towards: 1 | -1): boolean {
   const kind = kindAt(units, at)
   if (kind === LETTER || kind === FIGURE) return true
-  const unit = units[at]
-  return (unit === 36 || unit === 64) && kindAt(units, at + towards) === LETTER
+  if (units[at] !== 36 && units[at] !== 64) return false
+  const next = kindAt(units, at + towards)
+  if (next === FIGURE) return kindAt(units, at + 2 * towards) === LETTER
+  return next === LETTER || isLetterLike(units[at + towards] as number)
 }
 
 /** Reads the punctuation from `start` on, after a word of `length`. */
@@ -198,14 +247,21 @@ function readParts(state: State, start: number, end: number) {
 
 const PER = findWord('per')
 const AND = findWord('and')
+const PLUS = 43
 
 function readBetween(state: State, start: number, end: number) {
   const unit = state.folded.units[start]
   if (end - start > 1) return breakTo(state, BREAK.comma)
-  if (unit === 45 || unit === 39 || unit === 95 || unit === 126) return
+  if (unit === HYPHEN || unit === 39 || unit === 95 || unit === 126 || unit === 42) {
+    return joinNext(state)
+  }
   if (unit === 47) emit(state, PER, start, end)
-  else if (unit === 38 || unit === 43) emit(state, AND, start, end)
-  else breakTo(state, unit === 59 ? BREAK.stop : BREAK.comma)
+  else if (unit === 38) emit(state, AND, start, end)
+  else if (unit === PLUS) {
+    // In an address a plus is a space, so it joins clauses and does not count as a word.
+    state.order -= 1
+    emit(state, AND, start, end)
+  } else breakTo(state, unit === 59 ? BREAK.stop : BREAK.comma)
 }
 
 /** Reads letters and figures without a sign between them. */
@@ -266,7 +322,11 @@ function emitLetters(state: State, start: number, end: number) {
   if (length >= 3 && length <= SEGMENTED_MAX) {
     const lookalike = findLookalike(state.folded, start, end)
     if (lookalike >= 0) return emit(state, lookalike, start, end)
+    const stem = findStem(LATIN_STEMS, units, start, end)
+    if (stem >= 0) return emit(state, stem, start, end)
     if (hasClaimWordWithin && length >= 6 && emitSegments(state, start, end)) return
+    const misspelt = findMisspelt(units, start, end)
+    if (misspelt >= 0) return emitPiece(state, misspelt, start, end)
   }
   emitPiece(state, -1, start, end)
 }

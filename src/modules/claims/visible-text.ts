@@ -34,13 +34,14 @@ const BLOCK_ELEMENTS = buildTrie(
   'written',
 )
 
-/** Removes tags and comments, decodes entities and percent escapes. Linear in the input. */
+/** Removes tags and comments, decodes entities and escapes. Linear in the input. */
 export function readVisibleText(source: string): VisibleText {
   let visible: VisibleText = { text: source, steps: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = visible
     if (visible.text.includes('<') || visible.text.includes('&')) visible = decodeMarkup(visible)
     if (round === 0 && visible.text.includes('%')) visible = decodePercent(visible)
+    if (round === 0 && visible.text.includes('\\')) visible = decodeBackslashes(visible)
     if (visible === before) break
   }
   return visible
@@ -300,4 +301,48 @@ function hexDigit(unit: number): number {
   if (unit >= 48 && unit <= 57) return unit - 48
   const letter = unit | 32
   return letter >= 97 && letter <= 102 ? letter - 87 : -1
+}
+
+const BACKSLASH = 92
+
+/** Decodes the escapes of program texts, which some editors leave in: `\u0063`, `\u{63}`, `\x63`. */
+function decodeBackslashes(visible: VisibleText): VisibleText {
+  const { text } = visible
+  const writer = new Writer(visible)
+  let copied = 0
+  for (let at = text.indexOf('\\'); at >= 0; ) {
+    let letter = at + 1
+    while (text.charCodeAt(letter) === BACKSLASH) letter += 1
+    const [code, end] = readEscape(text, letter)
+    if (code >= 0) {
+      writer.copy(copied, at)
+      writer.put(String.fromCodePoint(code), at, end)
+      copied = end
+    }
+    at = text.indexOf('\\', code >= 0 ? end : letter)
+  }
+  writer.copy(copied, text.length)
+  return writer.finish()
+}
+
+/** The code point of the escape whose letter is at `at`, and its end; -1 if there is none. */
+function readEscape(text: string, at: number): [code: number, end: number] {
+  const letter = text[at]
+  if (letter === 'x') return readHex(text, at + 1, 2)
+  if (letter !== 'u') return [-1, at]
+  if (text[at + 1] !== '{') return readHex(text, at + 1, 4)
+  const close = text.slice(at + 2, at + 9).indexOf('}')
+  if (close < 1) return [-1, at]
+  const [code, end] = readHex(text, at + 2, close)
+  return code > 0x10ffff ? [-1, at] : [code, end + 1]
+}
+
+function readHex(text: string, at: number, digits: number): [code: number, end: number] {
+  let code = 0
+  for (let i = at; i < at + digits; i += 1) {
+    const digit = hexDigit(text.charCodeAt(i))
+    if (digit < 0) return [-1, at]
+    code = code * 16 + digit
+  }
+  return [code, at + digits]
 }

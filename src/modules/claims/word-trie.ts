@@ -64,6 +64,7 @@ export function buildTrie(
     }
     if (ends[node] === -1) ends[node] = id
   }
+  if (ends.length > 0xffff) throw new Error('the rules have more words than a trie can hold')
   return { symbols, next: next.slice(0, ends.length * SYMBOLS), word: Int16Array.from(ends) }
 }
 
@@ -90,3 +91,15 @@ export function walk(trie: WordTrie, units: Uint8Array, start: number, end: numb
 /** The word that equals a part of a text, or -1. */
 export const lookUp = (trie: WordTrie, units: Uint8Array, start: number, end: number): number =>
   trie.word[walk(trie, units, start, end)] as number
+
+/** The longest word that a part of a text begins with, or -1. */
+export function findStem(trie: WordTrie, units: Uint8Array, start: number, end: number): number {
+  let node = 0
+  let found = -1
+  for (let at = start; at < end; at += 1) {
+    node = step(trie, node, units[at] as number)
+    if (node === 0) return found
+    if ((trie.word[node] as number) >= 0) found = trie.word[node] as number
+  }
+  return found
+}

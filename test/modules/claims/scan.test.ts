@@ -210,7 +210,69 @@ describe('any document', () => {
   })
 })
 
+describe('any text, however long', () => {
+  /** Parts that the scanner looks ahead or back from. */
+  const parts = [
+    ...[
+      'a',
+      't',
+      ' ',
+      '\n',
+      '-\n',
+      '-',
+      '\\',
+      '\\u',
+      '\\u{',
+      '\\x6',
+      '%',
+      '%c3',
+      '&',
+      '&#',
+      '<',
+      '<!--',
+    ],
+    ...['in-\nflam-\n', 'caan', 'cnacer', 'treat', 'not ', 'in mice ', 'research ', '1,', '.', '"'],
+    ...[
+      '治',
+      '治疗',
+      '食品药品监督管',
+      'がん',
+      'しない',
+      'لل',
+      'وال',
+      'леч',
+      'раков',
+      'лeч',
+      '\u0300',
+      '\u202e',
+      '\ufefb',
+    ],
+  ]
+
+  test('takes a time that grows no faster than its length', () => {
+    const unit = fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 6 })
+    const cpuMs = (text: string) => {
+      const before = process.threadCpuUsage()
+      scanText(text)
+      const { user, system } = process.threadCpuUsage(before)
+      return (user + system) / 1_000
+    }
+    fc.assert(
+      fc.property(unit, (drawn) => {
+        const part = drawn.join('')
+        const short = part.repeat(Math.ceil(8_000 / part.length))
+        const long = short.repeat(8)
+        cpuMs(short)
+        // Quadratic work would take sixty-four times as long. Short times are not exact.
+        const bound = 24 * Math.max(cpuMs(short), 2)
+        assert.ok(Math.min(cpuMs(long), cpuMs(long)) < bound, JSON.stringify(part))
+      }),
+      { numRuns: 80 },
+    )
+  })
+})
+
 test('the version of the rules changes with the rules alone', () => {
   // After a change of the rules, run the corpus and write the new version here.
-  assert.equal(RULES_VERSION, 'a4240a1d9951f113')
+  assert.equal(RULES_VERSION, 'e1ce5bab80f2ca79')
 })
