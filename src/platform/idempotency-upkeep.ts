@@ -1,7 +1,7 @@
 import type { Database, Db } from '../db/database.ts'
 import { machineTime, sql } from '../db/sql.ts'
 import { forEachStore } from './for-each-store.ts'
-import { listStoresDue } from './store-lists.ts'
+import { listStoresWithOld } from './store-lists.ts'
 
 /** Retries come within minutes, questions about an order within weeks. */
 const KEPT_DAYS = 30
@@ -9,16 +9,18 @@ const KEPT_DAYS = 30
 /** A delete of so many rows takes some milliseconds, and holds its locks no longer. */
 const BATCH_ROWS = 1_000
 
-const old = sql`state = 'answered' and answered_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
+const ANSWERS = {
+  table: sql`idempotency_keys`,
+  only: sql`state = 'answered'`,
+  since: sql`answered_at`,
+  before: sql`${machineTime} - make_interval(days => ${KEPT_DAYS})`,
+}
+
+const old = sql`${ANSWERS.only} and answered_at < ${ANSWERS.before}`
 
 /** Deletes answers older than 30 days, in batches. Counts the rows. */
 export async function deleteOldAnswers(database: Database): Promise<number> {
-  const stores = await listStoresDue(database.global, {
-    table: sql`idempotency_keys`,
-    due: old,
-    oldestBy: sql`answered_at`,
-    limit: BATCH_ROWS,
-  })
+  const stores = await listStoresWithOld(database.global, ANSWERS)
   return forEachStore(stores, (tenant) => deleteBatch(database.tenant(tenant)))
 }
 
