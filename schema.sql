@@ -86,6 +86,8 @@ CREATE INDEX asset_refs_of_owner ON asset_refs USING btree (tenant_ref, owner_ki
 create policy operator on asset_refs for select to fd_operator using true;
 create policy owner on asset_refs for all to fd_owner using true with check true;
 create policy tenant on asset_refs for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER used_delete AFTER DELETE ON asset_refs REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_note_uses();
+CREATE TRIGGER used_insert AFTER INSERT ON asset_refs REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_note_uses();
 grant delete, insert, select on asset_refs to fd_app;
 grant delete, select on asset_refs to fd_worker;
 grant select on asset_refs to fd_operator;
@@ -108,6 +110,7 @@ create table assets (
   collecting_at timestamp with time zone,
   lease_until timestamp with time zone,
   lease_token uuid,
+  is_used boolean not null default false,
   constraint assets_alt_check CHECK ((length(alt) <= 1000)),
   constraint assets_bytes_check CHECK ((bytes > 0)),
   constraint assets_check CHECK (((collect_at IS NOT NULL) = ((stored_at IS NULL) OR (deleted_at IS NOT NULL)))),
@@ -128,6 +131,7 @@ CREATE INDEX assets_due ON assets USING btree (collect_at) WHERE (collect_at IS 
 CREATE INDEX assets_due_of_tenant ON assets USING btree (tenant_ref, collect_at) WHERE (collect_at IS NOT NULL);
 CREATE INDEX assets_newest ON assets USING btree (tenant_ref, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX assets_of_type ON assets USING btree (tenant_ref, content_type, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX assets_unused ON assets USING btree (tenant_ref, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL) AND (NOT is_used));
 CREATE UNIQUE INDEX assets_of_id ON assets USING btree (tenant_ref, id);
 create policy due on assets for select to fd_worker using true;
 create policy operator on assets for select to fd_operator using true;
@@ -231,6 +235,7 @@ create table collection_products (
   collection_id uuid not null,
   product_id uuid not null,
   "position" integer not null,
+  on_sale boolean not null default false,
   constraint collection_products_pkey PRIMARY KEY (tenant_ref, collection_id, product_id),
   constraint collection_products_tenant_ref_collection_id_fkey FOREIGN KEY (tenant_ref, collection_id) REFERENCES collections(tenant_ref, id) ON DELETE CASCADE,
   constraint collection_products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
@@ -241,9 +246,11 @@ alter table collection_products enable row level security;
 alter table collection_products force row level security;
 CREATE INDEX collection_products_in_order ON collection_products USING btree (tenant_ref, collection_id, "position", product_id);
 CREATE INDEX collection_products_of_product ON collection_products USING btree (tenant_ref, product_id);
+CREATE INDEX collection_products_on_sale ON collection_products USING btree (tenant_ref, collection_id, "position", product_id) WHERE on_sale;
 create policy operator on collection_products for select to fd_operator using true;
 create policy owner on collection_products for all to fd_owner using true with check true;
 create policy tenant on collection_products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER on_sale BEFORE INSERT ON collection_products FOR EACH ROW EXECUTE FUNCTION fd_member_on_sale();
 CREATE TRIGGER search_delete AFTER DELETE ON collection_products REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
 CREATE TRIGGER search_insert AFTER INSERT ON collection_products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
 grant delete, insert, select, update on collection_products to fd_app;
@@ -305,7 +312,7 @@ create table coupon_codes (
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
 alter table coupon_codes force row level security;
-CREATE INDEX coupon_codes_of_coupon ON coupon_codes USING btree (tenant_ref, coupon_id, created_at, id);
+CREATE INDEX coupon_codes_of_coupon ON coupon_codes USING btree (tenant_ref, coupon_id, single_use, created_at, id);
 create policy operator on coupon_codes for select to fd_operator using true;
 create policy owner on coupon_codes for all to fd_owner using true with check true;
 create policy tenant on coupon_codes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -457,10 +464,10 @@ create table customers (
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
-CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
-CREATE INDEX customers_by_last_name ON customers USING btree (tenant_ref, last_name_folded text_pattern_ops) WHERE (last_name_folded IS NOT NULL);
-CREATE INDEX customers_by_name ON customers USING btree (tenant_ref, name_folded text_pattern_ops) WHERE (name_folded IS NOT NULL);
-CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, ref_folded text_pattern_ops) WHERE (erased_at IS NULL);
+CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded text_pattern_ops) INCLUDE (first_seen_at, ref_hash) WHERE (email_folded IS NOT NULL);
+CREATE INDEX customers_by_last_name ON customers USING btree (tenant_ref, last_name_folded text_pattern_ops) INCLUDE (first_seen_at, ref_hash) WHERE (last_name_folded IS NOT NULL);
+CREATE INDEX customers_by_name ON customers USING btree (tenant_ref, name_folded text_pattern_ops) INCLUDE (first_seen_at, ref_hash) WHERE (name_folded IS NOT NULL);
+CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, ref_folded text_pattern_ops) INCLUDE (first_seen_at, ref_hash) WHERE (ref_folded IS NOT NULL);
 CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash DESC) WHERE (erased_at IS NULL);
 create policy operator on customers for select to fd_operator using true;
 create policy owner on customers for all to fd_owner using true with check true;
@@ -753,7 +760,7 @@ alter table gateway_events owner to fd_owner;
 alter table gateway_events enable row level security;
 alter table gateway_events force row level security;
 CREATE INDEX gateway_events_all_newest ON gateway_events USING btree (received_at DESC, event_id DESC);
-CREATE INDEX gateway_events_kept ON gateway_events USING brin (received_at) WHERE (body IS NOT NULL);
+CREATE INDEX gateway_events_kept ON gateway_events USING btree (tenant_ref, received_at) WHERE (body IS NOT NULL);
 CREATE INDEX gateway_events_newest ON gateway_events USING btree (tenant_ref, provider, account_ref, received_at DESC);
 CREATE INDEX gateway_events_old ON gateway_events USING btree (tenant_ref, received_at);
 CREATE INDEX gateway_events_to_watch ON gateway_events USING btree (status, received_at DESC, event_id DESC) WHERE (status <> 'applied'::text);
@@ -857,7 +864,7 @@ CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4)
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
 CREATE INDEX gift_cards_of_recipient ON gift_cards USING btree (tenant_ref, recipient_folded) WHERE (recipient_folded IS NOT NULL);
-CREATE INDEX gift_cards_shown ON gift_cards USING btree (created_at) WHERE (code_sealed IS NOT NULL);
+CREATE INDEX gift_cards_shown ON gift_cards USING btree (tenant_ref, created_at) WHERE (code_sealed IS NOT NULL);
 create policy due on gift_cards for select to fd_worker using true;
 create policy operator on gift_cards for select to fd_operator using true;
 create policy owner on gift_cards for all to fd_owner using true with check true;
@@ -906,7 +913,7 @@ alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
-CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'edit'::text, 'release'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
+CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'edit'::text, 'release'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
 create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;
@@ -997,6 +1004,8 @@ CASE
     WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
     ELSE NULL::integer
 END IS NOT NULL);
+CREATE TRIGGER low_stock_insert AFTER INSERT ON inventory_levels REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_note_new_stock();
+CREATE TRIGGER low_stock_update AFTER UPDATE ON inventory_levels REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_note_stock();
 grant insert, select, update on inventory_levels to fd_app;
 grant select on inventory_levels to fd_operator;
 grant select, update on inventory_levels to fd_worker;
@@ -1171,9 +1180,11 @@ CREATE INDEX inventory_settings_watched ON inventory_settings USING btree (tenan
 create policy operator on inventory_settings for select to fd_operator using true;
 create policy owner on inventory_settings for all to fd_owner using true with check true;
 create policy tenant on inventory_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER low_stock AFTER INSERT OR UPDATE ON inventory_settings FOR EACH ROW EXECUTE FUNCTION fd_note_stock_settings();
 grant insert, select, update on inventory_settings to fd_app;
 grant select on inventory_settings to fd_operator;
 grant select on inventory_settings to fd_worker;
+grant update (updated_at) on inventory_settings to fd_worker;
 
 create table ledger_checkpoints (
   tenant_ref text not null,
@@ -1473,6 +1484,7 @@ create table order_items (
   shipped_quantity integer not null default 0,
   delivered_quantity integer not null default 0,
   "position" integer not null,
+  ordered_at timestamp with time zone not null default fd_now(),
   constraint order_items_check CHECK ((line_total_cents = (unit_price_cents * quantity))),
   constraint order_items_check1 CHECK (((discount_cents >= 0) AND (discount_cents <= line_total_cents))),
   constraint order_items_check2 CHECK (((refunded_quantity >= 0) AND (refunded_quantity <= quantity))),
@@ -1491,7 +1503,7 @@ alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
 CREATE INDEX order_items_by_name ON order_items USING btree (tenant_ref, name_folded text_pattern_ops);
-CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku text_pattern_ops);
+CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku text_pattern_ops, ordered_at DESC, order_id DESC);
 CREATE INDEX order_items_of_order ON order_items USING btree (tenant_ref, order_id, "position");
 create policy operator on order_items for select to fd_operator using true;
 create policy owner on order_items for all to fd_owner using true with check true;
@@ -1628,7 +1640,7 @@ CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_fol
 CREATE INDEX orders_by_fulfillment_status ON orders USING btree (tenant_ref, fulfillment_status, created_at DESC, id DESC);
 CREATE INDEX orders_by_payment_status ON orders USING btree (tenant_ref, payment_status, created_at DESC, id DESC) WHERE (payment_status <> 'paid'::text);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
-CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC) INCLUDE (is_test, payment_status);
 CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
 CREATE INDEX orders_on_hold ON orders USING btree (tenant_ref, hold_reason, hold_at, id) WHERE (status = 'on_hold'::text);
 CREATE INDEX orders_tests ON orders USING btree (tenant_ref, created_at DESC, id DESC) WHERE is_test;
@@ -1662,7 +1674,7 @@ alter table outbox enable row level security;
 alter table outbox force row level security;
 CREATE INDEX outbox_due ON outbox USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX outbox_due_of_tenant ON outbox USING btree (tenant_ref, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
-CREATE INDEX outbox_handled ON outbox USING btree (handled_at) WHERE (handled_at IS NOT NULL);
+CREATE INDEX outbox_handled ON outbox USING btree (tenant_ref, handled_at) WHERE (handled_at IS NOT NULL);
 create policy due on outbox for select to fd_worker using true;
 create policy operator on outbox for select to fd_operator using true;
 create policy owner on outbox for all to fd_owner using true with check true;
@@ -2148,6 +2160,7 @@ create policy tenant on products for all to fd_app, fd_worker using (tenant_ref 
 CREATE TRIGGER meter_delete AFTER DELETE ON products REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_products();
 CREATE TRIGGER meter_insert AFTER INSERT ON products REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_products();
 CREATE TRIGGER meter_update AFTER UPDATE ON products REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_products();
+CREATE TRIGGER on_sale AFTER UPDATE OF status ON products FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION fd_members_on_sale();
 CREATE TRIGGER search_insert AFTER INSERT ON products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_products();
 CREATE TRIGGER search_update AFTER UPDATE ON products REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_texts();
 grant insert, select, update on products to fd_app;
@@ -2699,6 +2712,7 @@ create table variants (
   archived_at timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  is_low boolean not null default false,
   constraint variants_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint variants_label_check CHECK ((length(label) <= 300)),
   constraint variants_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
@@ -2712,6 +2726,7 @@ create table variants (
 alter table variants owner to fd_owner;
 alter table variants enable row level security;
 alter table variants force row level security;
+CREATE INDEX variants_by_stock ON variants USING btree (tenant_ref, is_low, sku) WHERE (archived_at IS NULL);
 CREATE INDEX variants_named ON variants USING gin (tenant_ref, lower(sku) gin_trgm_ops);
 CREATE INDEX variants_of_product ON variants USING btree (tenant_ref, product_id, "position", id);
 CREATE INDEX variants_on_sale ON variants USING btree (tenant_ref, sku) WHERE (archived_at IS NULL);
@@ -2731,6 +2746,7 @@ grant select on variants to fd_worker;
 grant select (product_id) on variants to fd_search;
 grant select (sku) on variants to fd_search;
 grant select (tenant_ref) on variants to fd_search;
+grant update (is_low) on variants to fd_worker;
 
 create table webhook_attempts (
   tenant_ref text not null,
@@ -2890,6 +2906,7 @@ create table webhook_queue (
   due_at timestamp with time zone not null,
   attempt_count integer not null,
   ladder_from integer not null,
+  created_at timestamp with time zone,
   constraint webhook_queue_pkey PRIMARY KEY (tenant_ref, delivery_id)
 );
 alter table webhook_queue owner to fd_owner;
@@ -3202,6 +3219,22 @@ alter routine fd_id_floor(timestamp with time zone) owner to fd_owner;
 grant execute on routine fd_id_floor(timestamp with time zone) to fd_app;
 grant execute on routine fd_id_floor(timestamp with time zone) to fd_worker;
 
+create function fd_is_low(store text, variant uuid)
+returns boolean
+language sql stable as
+$$
+  select coalesce((select s.track_inventory
+                          and s.low_stock_threshold >=
+                              (select coalesce(sum(l.on_hand - l.allocated), 0)
+                                 from inventory_levels l
+                                where l.tenant_ref = store and l.variant_id = variant)
+                     from inventory_settings s
+                    where s.tenant_ref = store and s.variant_id = variant), false)
+$$;
+alter routine fd_is_low(text,uuid) owner to fd_owner;
+grant execute on routine fd_is_low(text,uuid) to fd_app;
+grant execute on routine fd_is_low(text,uuid) to fd_worker;
+
 create function fd_keep_currency()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -3305,6 +3338,33 @@ begin
   return null;
 end $$;
 alter routine fd_media_removed() owner to fd_owner;
+
+create function fd_member_on_sale()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  select p.status = 'active' into new.on_sale
+    from products p
+   where p.tenant_ref = new.tenant_ref and p.id = new.product_id
+     for share;
+  -- Without the product its foreign key refuses the membership.
+  new.on_sale := coalesce(new.on_sale, false);
+  return new;
+end $$;
+alter routine fd_member_on_sale() owner to fd_owner;
+
+create function fd_members_on_sale()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  update collection_products m
+     set on_sale = new.status = 'active'
+   where m.tenant_ref = new.tenant_ref and m.product_id = new.id;
+  return null;
+end $$;
+alter routine fd_members_on_sale() owner to fd_owner;
 
 create procedure fd_meter(IN target regclass, IN amounts text, IN counts_updates boolean)
 language plpgsql volatile as
@@ -3649,6 +3709,67 @@ grant execute on routine fd_no_tenant() to fd_operator;
 grant execute on routine fd_no_tenant() to fd_search;
 grant execute on routine fd_no_tenant() to fd_worker;
 
+create function fd_note_new_stock()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  perform fd_refresh_low(array_agg(tenant_ref), array_agg(variant_id)) from changed;
+  return null;
+end $$;
+alter routine fd_note_new_stock() owner to fd_owner;
+
+create function fd_note_stock()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  perform fd_refresh_low(array_agg(c.tenant_ref), array_agg(c.variant_id))
+     from changed c
+     join before b using (tenant_ref, variant_id, location_id)
+    where c.on_hand - c.allocated <> b.on_hand - b.allocated
+   having count(*) > 0;
+  return null;
+end $$;
+alter routine fd_note_stock() owner to fd_owner;
+
+create function fd_note_stock_settings()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  update variants v
+     set is_low = not v.is_low
+   where v.tenant_ref = new.tenant_ref and v.id = new.variant_id
+     and v.is_low <> fd_is_low(v.tenant_ref, v.id);
+  return null;
+end $$;
+alter routine fd_note_stock_settings() owner to fd_owner;
+
+create function fd_note_uses()
+returns trigger
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
+$$
+declare
+  one record;
+begin
+  for one in
+    select a.tenant_ref, a.sha256
+      from assets a
+     where (a.tenant_ref, a.sha256) in (select c.tenant_ref, c.sha256 from changed c)
+     order by a.tenant_ref, a.sha256
+       for no key update
+  loop
+    update assets a
+       set is_used = not a.is_used
+     where a.tenant_ref = one.tenant_ref and a.sha256 = one.sha256
+       and a.is_used <> exists (select from asset_refs r
+                                 where r.tenant_ref = a.tenant_ref and r.sha256 = a.sha256);
+  end loop;
+  return null;
+end $$;
+alter routine fd_note_uses() owner to fd_owner;
+
 create function fd_now()
 returns timestamp with time zone
 language sql stable as
@@ -3704,8 +3825,9 @@ begin
       using errcode = 'unique_violation', constraint = 'webhook_events_sequence';
   end if;
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at, attempt_count,
-                             ladder_from)
-  select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from
+                             ladder_from, created_at)
+  select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from,
+         d.created_at
     from sealed
     join unsealed on unsealed.tenant_ref = sealed.tenant_ref and unsealed.id = sealed.id
     join webhook_deliveries as d on d.tenant_ref = sealed.tenant_ref and d.event_id = sealed.id
@@ -3715,6 +3837,31 @@ begin
 end $$;
 alter routine fd_queue_sealed() owner to fd_owner;
 grant execute on routine fd_queue_sealed() to public;
+
+create function fd_refresh_low(in_stores text[], variant_ids uuid[])
+returns void
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
+$$
+declare
+  one record;
+begin
+  for one in
+    select s.tenant_ref, s.variant_id
+      from inventory_settings s
+     where (s.tenant_ref, s.variant_id) in (select * from unnest(in_stores, variant_ids))
+       and s.track_inventory and s.low_stock_threshold is not null
+     order by s.tenant_ref, s.variant_id
+       for no key update
+  loop
+    update variants v
+       set is_low = not v.is_low
+     where v.tenant_ref = one.tenant_ref and v.id = one.variant_id
+       and v.is_low <> fd_is_low(v.tenant_ref, v.id);
+  end loop;
+end $$;
+alter routine fd_refresh_low(text[],uuid[]) owner to fd_owner;
+grant execute on routine fd_refresh_low(text[],uuid[]) to fd_app;
+grant execute on routine fd_refresh_low(text[],uuid[]) to fd_worker;
 
 create function fd_refuse_change()
 returns trigger

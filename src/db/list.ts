@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from 'typebox'
 import { ApiError } from '../errors.ts'
 import { readCursor, writeCursor } from '../kernel/cursor.ts'
 import type { Page } from '../kernel/page.ts'
+import { Nullable } from '../kernel/schema.ts'
 import { TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
 
@@ -70,6 +71,17 @@ export const NEWEST_KEY: readonly KeyColumn[] = [
   { name: sql`id`, type: 'uuid' },
 ]
 
+/** Rows of a list by their keys: those that meet the scope and all filters, each once. */
+export interface Found {
+  /** A select of the key's columns by their names, from whatever has them in an index. */
+  keys: Sql
+  /**
+   * All are found before the first is known, as by a search: this is done once, for the page and for
+   * the count. Otherwise the keys come in the order of the list, and no more are read than are needed.
+   */
+  isSearch: boolean
+}
+
 /** A list of which callers read one page at a time. All SQL in it is code, its gaps are values. */
 export interface List<S extends TObject> {
   shape: S
@@ -84,6 +96,8 @@ export interface List<S extends TObject> {
    * them. Each has an index in the order of the key, or few rows.
    */
   parts?: readonly Sql[]
+  /** The rows that something other than the table's own indexes finds. */
+  found?: Found
   /** In this order an index has the rows. Together with the scope the columns are unique. */
   key: readonly KeyColumn[]
   /** Greatest key first. */
@@ -119,17 +133,25 @@ export async function readList<S extends TObject>(
   page: Page,
 ): Promise<{ rows: Static<S>[]; shown: ShownPage }> {
   const db = database instanceof TenantDb ? database.after(TIME_LIMIT) : database
-  const found = await db.many(
-    Type.Object({ ...list.shape.properties, list_key: Type.Array(Type.String()) }),
+  const { limit, offset } = page
+  const read = await db.many(
+    Type.Object({
+      ...list.shape.properties,
+      list_key: Type.Array(Type.String()),
+      list_total: Nullable(Type.Integer()),
+    }),
     pageOf(list, page),
   )
-  const rows = found.slice(0, page.limit)
+  const rows = read.slice(0, page.limit)
   const last = rows.at(-1)
-  const hasMore = found.length > rows.length
-  const counted = await countRows(db, list, page, { read: rows.length, hasMore })
-  const { limit, offset } = page
+  const hasMore = read.length > rows.length
+  const total = last?.list_total ?? null
+  const counted =
+    total === null
+      ? await countRows(db, list, page, { read: rows.length, hasMore })
+      : { total: Math.max(total, offset + rows.length) }
   return {
-    rows: rows.map(({ list_key, ...row }) => row as Static<S>),
+    rows: rows.map(({ list_key, list_total, ...row }) => row as Static<S>),
     shown: {
       ...counted,
       limit,
@@ -139,38 +161,69 @@ export async function readList<S extends TObject>(
   }
 }
 
-/** One row more than the page has: whether there is another page. */
-function pageOf<S extends TObject>(list: List<S>, { limit, offset, after }: Page): Sql {
-  const { table, as, scope, key, columns, joins = sql``, descending } = list
-  const keyOf = (name: Sql) => key.map((column) => sql`${name}.${column.name}`)
-  const ordered = (name: Sql) =>
-    join(
-      keyOf(name).map((column) => (descending ? sql`${column} desc` : column)),
-      ', ',
-    )
-  const later = after === undefined ? [] : [following(list, after)]
-  const keysIn = (part: readonly Sql[], rows: Sql) => sql`
-    select ${join(keyOf(as), ', ')}
-      from ${table} as ${as}
-     where ${join([...matching(list), ...part, ...later], ' and ')}
-     order by ${ordered(as)}
-     ${rows}`
-  const onPage = sql`limit ${limit + 1} offset ${offset}`
-  const chosen =
-    list.parts === undefined
-      ? keysIn([], onPage)
-      : sql`select ${join(keyOf(sql`part`), ', ')}
-              from (${unionOf(list.parts, (part) => keysIn([part], sql`limit ${offset + limit + 1}`))}) as part
-             order by ${ordered(sql`part`)}
-             ${onPage}`
+/**
+ * One row more than the page has: whether there is another page. A number of the text and not a value: a
+ * plan for a limit or an offset that it does not know expects a tenth of all rows, and would rather
+ * sort them, or read the whole table with the rows of every store, than go by an index. Few sizes, so
+ * that a list is few statements.
+ */
+const atMostOf = (limit: number): Sql => {
+  if (limit <= 10) return sql`limit 11`
+  if (limit <= 25) return sql`limit 26`
+  return limit <= 100 ? sql`limit 101` : sql`limit ${limit + 1}`
+}
+
+const onPage = ({ limit, offset }: Page, chosen: Sql): Sql =>
+  offset === 0
+    ? sql`${chosen} ${atMostOf(limit)}`
+    : sql`select * from (${chosen} limit ${limit + 1} offset ${offset}) as page ${atMostOf(limit)}`
+
+function pageOf<S extends TObject>(list: List<S>, page: Page): Sql {
+  const { table, as, scope, key, columns, joins = sql``, found } = list
   const written = key.map(({ name, type }) => KEY_TYPES[type].write(sql`${as}.${name}`))
+  const isSearch = found?.isSearch === true
+  const searched = isSearch ? sql`with found as materialized (${found.keys})` : sql``
+  const total = isSearch ? sql`(select count(*)::int from found)` : sql`null::int`
   return sql`
-    select ${columns}, json_build_array(${join(written, ', ')}) as list_key
-      from (${chosen}) as chosen
+    ${searched}
+    select ${columns}, json_build_array(${join(written, ', ')}) as list_key, ${total} as list_total
+      from (${onPage(page, chosenOf(list, page))}) as chosen
       join ${table} as ${as}
-        on ${scope} and (${join(keyOf(as), ', ')}) = (${join(keyOf(sql`chosen`), ', ')})
+        on ${scope} and (${join(keyOf(list, as), ', ')}) = (${join(keyOf(list, sql`chosen`), ', ')})
       ${joins}
-     order by ${ordered(sql`chosen`)}`
+     order by ${ordered(list, sql`chosen`)}`
+}
+
+type Listed = Omit<List<TObject>, 'shape'>
+
+const keyOf = ({ key }: Listed, name: Sql) => key.map((column) => sql`${name}.${column.name}`)
+
+const ordered = (list: Listed, name: Sql): Sql =>
+  join(
+    keyOf(list, name).map((column) => (list.descending ? sql`${column} desc` : column)),
+    ', ',
+  )
+
+/** The keys from which the page is cut, in order. */
+function chosenOf(list: Listed, { limit, offset, after }: Page): Sql {
+  const { as, parts, found } = list
+  const later = after === undefined ? [] : [following(list, after)]
+  const keysIn = (from: Sql, where: readonly Sql[]) => sql`
+    select ${join(keyOf(list, as), ', ')}
+      from ${from} as ${as}
+     where ${join(where, ' and ')}
+     order by ${ordered(list, as)}`
+  if (found !== undefined) {
+    const keys = found.isSearch ? sql`found` : sql`(${found.keys})`
+    return keysIn(keys, [sql`true`, ...later])
+  }
+  const where = [...matching(list), ...later]
+  if (parts === undefined) return keysIn(list.table, where)
+  const atMost = offset === 0 ? atMostOf(limit) : sql`limit ${offset + limit + 1}`
+  const firstOf = (part: Sql) => sql`${keysIn(list.table, [...where, part])} ${atMost}`
+  return sql`select ${join(keyOf(list, sql`part`), ', ')}
+               from (${unionOf(parts, firstOf)}) as part
+              order by ${ordered(list, sql`part`)}`
 }
 
 const matching = ({ scope, filters }: Pick<List<TObject>, 'scope' | 'filters'>) => [
@@ -185,7 +238,7 @@ const unionOf = (parts: readonly Sql[], select: (part: Sql) => Sql): Sql =>
   )
 
 /** The rows after the one that the cursor names: one comparison of all columns, as the index has them. */
-function following({ as, key, descending }: Omit<List<TObject>, 'shape'>, after: string): Sql {
+function following({ as, key, descending }: Listed, after: string): Sql {
   const texts = readCursor(after)
   if (texts?.length !== key.length) throw new ApiError('invalid_query')
   const values = key.map(({ type }, i) => {
@@ -220,17 +273,23 @@ async function countRows<S extends TObject>(
   if (counted <= COUNTED_MAX) return { total: least }
   // Past the last page nothing is to come, and a reader may stop.
   const most = after === undefined && !hasMore ? Math.max(least, offset) : Number.MAX_SAFE_INTEGER
-  const estimate = await estimateRows(db, rowsOf(list, sql``))
+  const estimate = await estimateRows(db, rowsOf(list, null))
   return { total: Math.min(Math.max(estimate, least), most), total_is_estimate: true }
 }
 
-/** A row with nothing in it for each row of the list. */
-function rowsOf(list: Omit<List<TObject>, 'shape'>, atMost: Sql): Sql {
+/**
+ * A row with nothing in it for each row of the list. Counted rows are read in the list's order: the
+ * planner then takes the index that has this order, and not the pages of the table.
+ */
+function rowsOf(list: Listed, atMost: Sql | null): Sql {
+  const { table, as, parts, found } = list
+  if (found !== undefined) return sql`select 1 from (${found.keys}) as ${as} ${atMost ?? sql``}`
+  const cut = atMost === null ? sql`` : sql`order by ${ordered(list, as)} ${atMost}`
   const rowsIn = (part: readonly Sql[]) => sql`
-    select 1 from ${list.table} as ${list.as}
-     where ${join([...matching(list), ...part], ' and ')} ${atMost}`
-  if (list.parts === undefined) return rowsIn([])
-  return sql`select 1 from (${unionOf(list.parts, (part) => rowsIn([part]))}) as part ${atMost}`
+    select 1 from ${table} as ${as}
+     where ${join([...matching(list), ...part], ' and ')} ${cut}`
+  if (parts === undefined) return rowsIn([])
+  return sql`select 1 from (${unionOf(parts, (part) => rowsIn([part]))}) as part ${atMost ?? sql``}`
 }
 
 async function estimateRows(db: Runner, rows: Sql): Promise<number> {

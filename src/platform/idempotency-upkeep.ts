@@ -1,8 +1,8 @@
 import type { Database, Db } from '../db/database.ts'
-import { machineTime, type Sql, sql } from '../db/sql.ts'
+import { machineTime, sql } from '../db/sql.ts'
 import { forEachStore } from './for-each-store.ts'
 import { STARTED } from './idempotency.ts'
-import { listStoresDue } from './store-lists.ts'
+import { listStoresWithOld, type OldRows } from './store-lists.ts'
 
 /** Retries come within minutes, questions about an order within weeks. */
 const KEPT_DAYS = 30
@@ -16,18 +16,20 @@ const BATCH_ROWS = 1_000
  * it was refused. A checkout needs no answer for that, since its order has its key for good. As the
  * index `idempotency_keys_old` has it, to the letter: a parameter would keep PostgreSQL from it.
  */
-const forgettable = sql`
+const OLD_ANSWERS: OldRows = {
+  table: sql`idempotency_keys`,
+  only: sql`
   state = 'answered'
   and (operation not in ('refund', 'cancel', 'edit', 'release', 'gift_card_issue', 'gift_card_batch',
                          'gift_card_adjust', 'store_credit_credit', 'store_credit_debit')
-       or (response_status >= 300 and recovery_point = 'started'))`
-
-export const old = sql`
-  ${forgettable} and answered_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
+       or (response_status >= 300 and recovery_point = 'started'))`,
+  since: sql`answered_at`,
+  before: sql`${machineTime} - make_interval(days => ${KEPT_DAYS})`,
+}
 
 /** Deletes answers older than 30 days, in batches. Counts the rows. */
 export const deleteOldAnswers = (database: Database): Promise<number> =>
-  deleteKeys(database, { which: old, oldestBy: sql`answered_at` })
+  deleteKeys(database, OLD_ANSWERS)
 
 /**
  * How long after its lease a key that was only claimed is freed. Its caller may repeat the request
@@ -35,9 +37,12 @@ export const deleteOldAnswers = (database: Database): Promise<number> =>
  */
 const ABANDONED_HOURS = 1
 
-const abandoned = sql`
-  state = 'running' and recovery_point = ${STARTED}
-  and due_at < ${machineTime} - make_interval(hours => ${ABANDONED_HOURS})`
+const ABANDONED: OldRows = {
+  table: sql`idempotency_keys`,
+  only: sql`state = 'running' and recovery_point = ${STARTED}`,
+  since: sql`due_at`,
+  before: sql`${machineTime} - make_interval(hours => ${ABANDONED_HOURS})`,
+}
 
 /**
  * Frees keys whose process stopped before it had written anything, and whose caller never came
@@ -45,31 +50,20 @@ const abandoned = sql`
  * none. Counts the rows.
  */
 export const freeAbandonedKeys = (database: Database): Promise<number> =>
-  deleteKeys(database, { which: abandoned, oldestBy: sql`due_at` })
+  deleteKeys(database, ABANDONED)
 
-interface KeysToDelete {
-  which: Sql
-  /** The column of the index that has these keys. */
-  oldestBy: Sql
-}
-
-async function deleteKeys(database: Database, keys: KeysToDelete): Promise<number> {
-  const stores = await listStoresDue(database.global, {
-    table: sql`idempotency_keys`,
-    due: keys.which,
-    oldestBy: keys.oldestBy,
-    limit: BATCH_ROWS,
-  })
+async function deleteKeys(database: Database, keys: OldRows): Promise<number> {
+  const stores = await listStoresWithOld(database.global, keys)
   return forEachStore(stores, (tenant) => deleteBatch(database.tenant(tenant), keys))
 }
 
-const deleteBatch = (db: Db, { which, oldestBy }: KeysToDelete) =>
+const deleteBatch = (db: Db, { only, since, before }: OldRows) =>
   db.run(sql`
     delete from idempotency_keys
      where tenant_ref = ${db.tenant}
        and (operation, key) in (select operation, key
                                   from idempotency_keys
-                                 where tenant_ref = ${db.tenant} and ${which}
-                                 order by ${oldestBy}
+                                 where tenant_ref = ${db.tenant} and ${only} and ${since} < ${before}
+                                 order by ${since}
                                  limit ${BATCH_ROWS}
                                    for update skip locked)`)

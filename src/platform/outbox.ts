@@ -5,7 +5,7 @@ import { Id, Timestamp } from '../kernel/schema.ts'
 import { forEachStore } from './for-each-store.ts'
 import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
 import { scrub } from './log.ts'
-import { listStoresDue } from './store-lists.ts'
+import { listStoresWithOld } from './store-lists.ts'
 
 /** Payloads are small: they name rows and do not contain them. */
 const PAYLOAD_LENGTH_MAX = 65_536
@@ -215,19 +215,19 @@ function describe(error: unknown): string {
   return scrub(text).replaceAll('\0', '').slice(0, ERROR_LENGTH_MAX)
 }
 
-const old = sql`handled_at < ${machineTime} - make_interval(days => ${RETENTION_DAYS})`
+const HANDLED = {
+  table: sql`outbox`,
+  only: sql`handled_at is not null`,
+  since: sql`handled_at`,
+  before: sql`${machineTime} - make_interval(days => ${RETENTION_DAYS})`,
+}
 
 /**
  * Deletes events that were handled more than a week ago, in batches. Answers how many rows were
  * deleted.
  */
 export async function deleteHandled(database: Database): Promise<number> {
-  const stores = await listStoresDue(database.global, {
-    table: sql`outbox`,
-    due: old,
-    oldestBy: sql`handled_at`,
-    limit: BATCH_ROWS,
-  })
+  const stores = await listStoresWithOld(database.global, HANDLED)
   return forEachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))
 }
 
@@ -237,7 +237,7 @@ const deleteOld = (db: Db) =>
      where tenant_ref = ${db.tenant}
        and id in (select id
                     from outbox
-                   where tenant_ref = ${db.tenant} and ${old}
+                   where tenant_ref = ${db.tenant} and handled_at < ${HANDLED.before}
                    order by handled_at
                    limit ${BATCH_ROWS}
                      for update skip locked)`)

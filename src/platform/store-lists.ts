@@ -7,24 +7,44 @@ export const StoreWithWork = Type.Object({ tenant_ref: Type.String() })
 export type StoreWithWork = Static<typeof StoreWithWork>
 
 /** All SQL here is constant: it is code, never input. */
-interface DueRows {
+export interface OldRows {
   table: Sql
-  /** Which rows are due. */
-  due: Sql
-  /** The column that has an index for just these rows. */
-  oldestBy: Sql
-  /** How many rows are read. Stores whose rows come later are listed when these rows are done. */
-  limit: number
+  /** Which rows grow old. They have an index by (tenant_ref, since). */
+  only: Sql
+  /** Since when a row has been so. */
+  since: Sql
+  /** Rows since before this time are old. */
+  before: Sql
 }
 
-/** Lists the stores of the oldest due rows, as fd_worker over all stores. */
-export const listStoresDue = (worker: GlobalDb, { table, due, oldestBy, limit }: DueRows) =>
+/** Stores of one step of an upkeep. The others have their turn in the next one. */
+const STORES_MAX = 1_000
+
+/**
+ * Lists stores with old rows, as fd_worker over all stores. It steps by the index to the oldest row of
+ * each store, past however many rows it has. The columns are compared as a pair, as the index has them.
+ */
+export const listStoresWithOld = (worker: GlobalDb, { table, only, since, before }: OldRows) =>
   worker.many(
     StoreWithWork,
     sql`
-    select distinct tenant_ref
-      from (select tenant_ref from ${table} where ${due} order by ${oldestBy} limit ${limit})
-        as oldest`,
+    with recursive oldest as (
+      (select tenant_ref, ${since} as since
+         from ${table}
+        where ${only}
+        order by tenant_ref, ${since}
+        limit 1)
+      union all
+      select following.*
+        from oldest
+       cross join lateral (
+         select tenant_ref, ${since}
+           from ${table}
+          where (tenant_ref, ${since}) > (oldest.tenant_ref, 'infinity') and ${only}
+          order by tenant_ref, ${since}
+          limit 1) as following
+    )
+    select tenant_ref from oldest where since < ${before} limit ${STORES_MAX}`,
   )
 
 /**

@@ -11,6 +11,7 @@ import { openClient, send } from '../../bench/scale/measure.ts'
 import { CATALOG, ORDERS, REDUCED } from '../../bench/scale/size.ts'
 import type { Proof } from '../../src/modules/ledger/schema.ts'
 import { findOrphans } from '../harness/foreign-keys.ts'
+import { assertListsAgree } from '../harness/list-oracles.ts'
 import { assertOrdersAddUp } from '../harness/order-oracles.ts'
 
 /** Lists without rows in the generated stores, each with the reason. */
@@ -37,6 +38,7 @@ describe('a store of full size beside one of a hundredth', () => {
 
   test('the generated rows hold every oracle and every foreign key', async () => {
     await assertOrdersAddUp(filled.admin)
+    await assertListsAgree(filled.admin)
     assert.deepEqual(await findOrphans(filled.admin), [])
   })
 

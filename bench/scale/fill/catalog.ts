@@ -6,7 +6,10 @@ const words = (count: number, salt: string) =>
 /** Products whose search row is made by one call: as many as the platform's own loop takes at once. */
 const SEARCH_BATCH = 500
 
-/** Products of one variant each, with images, collections, price lists and search words. */
+/**
+ * Products of one variant each, with images, collections, price lists and search words. The stock of every tenth
+ * is low, see `stock.ts`.
+ */
 export const CATALOG_STEPS: readonly Step[] = [
   [
     'products',
@@ -20,9 +23,10 @@ export const CATALOG_STEPS: readonly Step[] = [
      cross join lateral generate_series(1, p.products) as n
      cross join lateral (
        select now() - interval '380 days' + n * (interval '300 days' / p.products) as at) s;
-    insert into variants (tenant_ref, id, product_id, sku, price_cents, currency, created_at, updated_at)
+    insert into variants (tenant_ref, id, product_id, sku, price_cents, currency, created_at, updated_at,
+                          is_low)
     select tenant_ref, scale.id('variant', tenant_ref, n), scale.id('product', tenant_ref, n),
-           'SKU-' || n, scale.price(n), 'USD', now() - interval '380 days', now()
+           'SKU-' || n, scale.price(n), 'USD', now() - interval '380 days', now(), n % 10 = 0
       from scale.plan p, generate_series(1, p.products) as n`,
   ],
   [
@@ -31,9 +35,9 @@ export const CATALOG_STEPS: readonly Step[] = [
     insert into collections (tenant_ref, id, slug, title, position)
     select tenant_ref, scale.id('collection', tenant_ref, n), 'collection-' || n, 'Collection ' || n, n
       from scale.plan, generate_series(0, 19) as n;
-    insert into collection_products (tenant_ref, collection_id, product_id, position)
+    insert into collection_products (tenant_ref, collection_id, product_id, position, on_sale)
     select tenant_ref, scale.id('collection', tenant_ref, n % 20),
-           scale.id('product', tenant_ref, n), n / 20
+           scale.id('product', tenant_ref, n), n / 20, n % 20 not in (18, 19)
       from scale.plan p, generate_series(1, p.products) as n`,
   ],
   [
@@ -54,9 +58,9 @@ export const CATALOG_STEPS: readonly Step[] = [
     'images',
     `
     insert into assets (tenant_ref, id, sha256, extension, content_type, bytes, width, height,
-                        created_at, stored_at)
+                        created_at, stored_at, is_used)
     select tenant_ref, scale.id('asset', tenant_ref, n), s.hash, 'png', 'image/png', 20000, 800, 600,
-           now() - n * interval '1 minute', now()
+           now() - n * interval '1 minute', now(), n % 2 = 1
       from scale.plan p, generate_series(1, 1 + p.products / 5) as n,
            lateral (select encode(sha256((tenant_ref || n)::bytea), 'hex') as hash) s;
     insert into media_usage (tenant_ref, bytes)

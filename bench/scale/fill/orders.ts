@@ -47,11 +47,11 @@ export const ORDER_STEPS: readonly Step[] = [
     insert into order_items (tenant_ref, id, order_id, product_id, variant_id, product_name, sku,
                              quantity, original_quantity, unit_price_cents, list_price_cents,
                              line_total_cents, discount_cents, shipped_quantity, delivered_quantity,
-                             position)
+                             position, ordered_at)
     select l.tenant_ref, l.id, l.order_id, l.product_id, l.variant_id, p.name, 'SKU-' || l.product,
            l.units, l.units, l.cents / l.units, l.cents / l.units, l.cents, l.off,
            case when l.shipped then l.units else 0 end,
-           case when l.story = 'delivered' then l.units else 0 end, l.position
+           case when l.story = 'delivered' then l.units else 0 end, l.position, l.at
       from scale.lines l
       join products p on p.tenant_ref = l.tenant_ref and p.id = l.product_id;
     insert into order_counters (tenant_ref, last_number)

@@ -81,9 +81,9 @@ export const WEBHOOK_STEPS: readonly Step[] = [
            generate_series(1, case status when 'delivered' then 1 when 'pending' then 2 else 6 end)
              as attempt;
     insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
-                               attempt_count, ladder_from)
+                               attempt_count, ladder_from, created_at)
     select tenant_ref, delivery_id, scale.id('endpoint', tenant_ref, 1), id, now() + interval '1 day', 2,
-           0
+           0, at
       from scale.events where status = 'pending'`,
   ],
 ]

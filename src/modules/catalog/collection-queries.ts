@@ -74,6 +74,23 @@ export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
 export const deleteCollection = (tx: Tx, id: string) =>
   tx.run(sql`delete from collections where tenant_ref = ${tx.tenant} and id = ${id}`)
 
+const membersOf = (tx: Tx, id: string, productIds: readonly string[]) => sql`
+  select m.product_id
+    from collection_products m
+   where m.tenant_ref = ${tx.tenant} and m.collection_id = ${id}
+   union all select unnest(${productIds}::uuid[])`
+
+/**
+ * Keeps the status of all products that are in the collection or will be: a change of it writes to
+ * their memberships and search rows, in another order than a change of the members does.
+ */
+export const lockMemberProducts = (tx: Tx, id: string, productIds: readonly string[]) =>
+  tx.run(sql`
+    select from products
+     where tenant_ref = ${tx.tenant} and id in (${membersOf(tx, id, productIds)})
+     order by id
+       for share`)
+
 /**
  * Locks the search rows of all products that are in the collection or will be. Removing some
  * members and adding others writes to these rows in two statements: without the lock, two
@@ -82,11 +99,7 @@ export const deleteCollection = (tx: Tx, id: string) =>
 export const lockMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`
     select from product_search
-     where tenant_ref = ${tx.tenant}
-       and product_id in (select m.product_id
-                            from collection_products m
-                           where m.tenant_ref = ${tx.tenant} and m.collection_id = ${id}
-                           union all select unnest(${productIds}::uuid[]))
+     where tenant_ref = ${tx.tenant} and product_id in (${membersOf(tx, id, productIds)})
      order by product_id
        for update`)
 

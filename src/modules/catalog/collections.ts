@@ -62,6 +62,7 @@ export function setMembers(db: TenantDb, actor: Actor, id: string, members: read
   return change(db, 'catalog: set members', id, async (tx, before) => {
     if (!ids.every(isUuid)) throw new ApiError('product_not_found')
     const productIds = [...new Set(ids)]
+    await queries.lockMemberProducts(tx, id, productIds)
     await queries.lockMembers(tx, id, productIds)
     await queries.deleteMembers(tx, id)
     const found = await queries.insertMembers(tx, id, productIds)

@@ -162,9 +162,7 @@ export function chooseCollectionProducts(db: Db, slug: string, range: PageRange)
   const order = range.before === null ? sql`asc` : sql`desc`
   const members = sql`
     from collection_products m
-    join products p on p.tenant_ref = m.tenant_ref and p.id = m.product_id
-   where m.tenant_ref = ${db.tenant} and m.collection_id = (select id from wanted)
-     and p.status = 'active'`
+   where m.tenant_ref = ${db.tenant} and m.collection_id = (select id from wanted) and m.on_sale`
   return db.many(
     ChosenMember,
     sql`
@@ -179,10 +177,12 @@ export function chooseCollectionProducts(db: Db, slug: string, range: PageRange)
      cross join counted
       left join wanted on true
       left join lateral (
-        select p.id, p.xmin::text as version, m.position as at
-        ${members} ${rangeOfPositions(range)}
-         order by m.position ${order}, m.product_id ${order}
-         limit ${limitOf(range)}) page on true
+        select p.id, p.xmin::text as version, chosen.position as at
+          from (select m.product_id, m.position
+                ${members} ${rangeOfPositions(range)}
+                 order by m.position ${order}, m.product_id ${order}
+                 limit ${limitOf(range)}) chosen
+          join products p on p.tenant_ref = ${db.tenant} and p.id = chosen.product_id) page on true
      order by page.at, page.id`,
   )
 }

@@ -84,36 +84,34 @@ const startsWith = (column: Sql, prefix: string) =>
   sql`${column} ~>=~ lower(${prefix}::text) and ${column} ~<~ (lower(${prefix}::text) || ${LAST})`
 
 /**
- * Customers that match a search text in any case: those whose reference, name, last name or e-mail
- * address begins with it, and of the newest those that have it anywhere. No index finds a part of a
- * text: under row level security PostgreSQL uses an index only with operators that cannot leak what
- * they compare, and those that compare beginnings are among them.
+ * The keys of customers that match a search text in any case: those whose reference, name, last name or
+ * e-mail address begins with it, and of the newest those that have it anywhere. No index finds a part
+ * of a text: under row level security PostgreSQL uses an index only with operators that cannot leak
+ * what they compare, and those that compare beginnings are among them. An erased customer has nothing
+ * that could begin with it.
  */
 function matchingSearch(db: Db, q: string): Sql {
-  const ofStore = sql`tenant_ref = ${db.tenant} and erased_at is null`
   const beginnings = [
     startsWith(sql`ref_folded`, q),
     startsWith(sql`name_folded`, q),
     startsWith(sql`last_name_folded`, q),
     startsWith(sql`email_folded`, foldEmail(q) ?? q.normalize('NFKC')),
   ].map(
-    (begins) => sql`(select ref_hash from customers where ${ofStore} and ${begins}
-                      limit ${FOUND_MAX})`,
+    (begins) => sql`(select first_seen_at, ref_hash from customers
+                      where tenant_ref = ${db.tenant} and ${begins} limit ${FOUND_MAX})`,
   )
-  // An array, which is looked up by the key: joined, the planner may read all customers in order.
   return sql`
-    c.ref_hash = any (array(
-      ${join(beginnings, ' union ')}
-      union
-      (select ref_hash
-        from (select ref_hash, customer_ref, name, email
-                from customers
-               where ${ofStore}
-               order by first_seen_at desc, ref_hash desc
-               limit ${COMPARED_MAX}) as newest
-       where exists (select from unnest(array[customer_ref, name, email]) as part
-                      where position(lower(${q}::text) in lower(part)) > 0)
-       limit ${FOUND_MAX})))`
+    ${join(beginnings, ' union ')}
+    union
+    (select first_seen_at, ref_hash
+      from (select first_seen_at, ref_hash, customer_ref, name, email
+              from customers
+             where tenant_ref = ${db.tenant} and erased_at is null
+             order by first_seen_at desc, ref_hash desc
+             limit ${COMPARED_MAX}) as newest
+     where exists (select from unnest(array[customer_ref, name, email]) as part
+                    where position(lower(${q}::text) in lower(part)) > 0)
+     limit ${FOUND_MAX})`
 }
 
 export const listCustomers = (db: Db, { q, sort }: CustomerFilters, page: Page) =>
@@ -124,10 +122,9 @@ export const listCustomers = (db: Db, { q, sort }: CustomerFilters, page: Page) 
       table: sql`customers`,
       as: sql`c`,
       scope: sql`c.tenant_ref = ${db.tenant}`,
-      filters: [
-        sql`c.erased_at is null`,
-        ...(q === undefined || q === '' ? [] : [matchingSearch(db, q)]),
-      ],
+      filters: [sql`c.erased_at is null`],
+      ...(q !== undefined &&
+        q !== '' && { found: { keys: matchingSearch(db, q), isSearch: true } }),
       key: [
         { name: sql`first_seen_at`, type: 'timestamp' },
         { name: sql`ref_hash`, type: 'bytes' },

@@ -3,9 +3,6 @@ import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expire } from './money.ts'
 import * as queries from './queries.ts'
 
-/** Rows that are read to find the stores with work. */
-const SAMPLE_ROWS = 1_000
-
 /** Codes of one store that one statement erases: the most cards that it locks. */
 const CODES_MAX = 1_000
 
@@ -33,6 +30,6 @@ const expireCard = (db: TenantDb, id: string): Promise<number> =>
 
 /** One step, as fd_worker: erases codes that no replay shows any more. Answers the number of codes. */
 export async function eraseOldCodes(database: Database): Promise<number> {
-  const stores = await queries.listStoresWithOldCodes(database.global, SAMPLE_ROWS)
+  const stores = await queries.listStoresWithOldCodes(database.global)
   return forEachStore(stores, (tenant) => queries.eraseOldCodes(database.tenant(tenant), CODES_MAX))
 }

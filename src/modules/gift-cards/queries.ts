@@ -5,7 +5,7 @@ import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
-import { listStoresDue } from '../../platform/store-lists.ts'
+import { listStoresWithOld } from '../../platform/store-lists.ts'
 import { createTurns } from '../../platform/store-turns.ts'
 import {
   type CardFilters,
@@ -184,16 +184,14 @@ export const listEncryptedCodes = (db: Db, ids: readonly string[]) =>
      where tenant_ref = ${db.tenant} and id = any(${ids}::uuid[]) and ${shown}`,
   )
 
-const noLongerShown = sql`code_sealed is not null
-                          and created_at <= fd_now() - make_interval(hours => ${SHOWN_HOURS})`
+const CODES = {
+  table: sql`gift_cards`,
+  only: sql`code_sealed is not null`,
+  since: sql`created_at`,
+  before: sql`fd_now() - make_interval(hours => ${SHOWN_HOURS})`,
+}
 
-export const listStoresWithOldCodes = (worker: GlobalDb, limit: number) =>
-  listStoresDue(worker, {
-    table: sql`gift_cards`,
-    due: noLongerShown,
-    oldestBy: sql`created_at`,
-    limit,
-  })
+export const listStoresWithOldCodes = (worker: GlobalDb) => listStoresWithOld(worker, CODES)
 
 /** Erases at most `limit` codes. Locked cards are left for later, so that no payment waits. */
 export const eraseOldCodes = (db: Db, limit: number) =>
@@ -202,7 +200,7 @@ export const eraseOldCodes = (db: Db, limit: number) =>
      where tenant_ref = ${db.tenant}
        and id in (select id
                     from gift_cards
-                   where tenant_ref = ${db.tenant} and ${noLongerShown}
+                   where tenant_ref = ${db.tenant} and ${CODES.only} and created_at <= ${CODES.before}
                    order by created_at
                    limit ${limit}
                      for update skip locked)`)

@@ -22,7 +22,7 @@ const itemColumns = sql`
   coalesce(s.track_inventory, false) as track_inventory,
   coalesce(s.allow_backorder, false) as allow_backorder, s.low_stock_threshold,
   l.on_hand, l.allocated, l.reserved, l.incoming, l.on_hand - l.allocated - l.reserved as available,
-  coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold, false) as low`
+  v.is_low as low`
 
 /** The settings and the stock of a variant, tracked or not. */
 const itsStock = sql`
@@ -40,26 +40,11 @@ export interface ItemFilters {
   low: boolean | undefined
 }
 
-/**
- * The variants whose stock is low. Only those with a threshold can be, so the cost grows with
- * their number and not with that of all variants.
- */
-const lowVariants = (db: Db) => sql`
-  select s.variant_id
-    from inventory_settings s
-   where s.tenant_ref = ${db.tenant} and s.track_inventory
-     and s.low_stock_threshold is not null
-     and s.low_stock_threshold >=
-         (select coalesce(sum(l.on_hand - l.allocated), 0)
-            from inventory_levels l
-           where l.tenant_ref = ${db.tenant} and l.variant_id = s.variant_id)`
-
-const itemsWhere = (db: Db, { sku, low }: ItemFilters) => [
+/** `is_low` is written by triggers of the stock and of its settings. */
+const itemsWhere = ({ sku, low }: ItemFilters) => [
   sql`v.archived_at is null`,
   ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),
-  ...(low === undefined
-    ? []
-    : [low ? sql`v.id in (${lowVariants(db)})` : sql`v.id not in (${lowVariants(db)})`]),
+  ...(low === undefined ? [] : [low ? sql`v.is_low` : sql`not v.is_low`]),
 ]
 
 /**
@@ -74,7 +59,7 @@ export const listItems = (db: Db, filters: ItemFilters, page: Page) =>
       table: sql`variants`,
       as: sql`v`,
       scope: sql`v.tenant_ref = ${db.tenant}`,
-      filters: itemsWhere(db, filters),
+      filters: itemsWhere(filters),
       key: [{ name: sql`sku`, type: 'text' }],
       descending: false,
       columns: itemColumns,

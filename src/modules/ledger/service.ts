@@ -17,6 +17,13 @@ export const listHolds = queries.listHolds
 const VERIFIED_MAX = 10_000
 
 /**
+ * After this time a call ends where it is, so that its answer comes within a second, also where the
+ * database is busy or far. So many journals are verified in any case: each call gets on.
+ */
+const VERIFIED_MS = 500
+const VERIFIED_MIN = 1_000
+
+/**
  * Up to this many journals are counted. In a larger ledger their number follows from the newest
  * link, and the loop finds a journal that has no number.
  */
@@ -49,7 +56,8 @@ export async function proof(db: Db, { key, from: asked = null }: ProofOptions): 
     queries.findHead(db),
   ])
   const last = Math.min(head?.sequence ?? 0, from + VERIFIED_MAX - 1)
-  const found = from <= last ? await findBreak(db, from, last, base) : null
+  const { to, brokenAt: found } =
+    from <= last ? await verifyFrom(db, from, last, base) : { to: from - 1, brokenAt: null }
   const fault = faultOf(stored, untrue)
   const numbered = counts.chained + counts.unchained
   const isCounted = counts.journals <= COUNTED_MAX
@@ -63,20 +71,32 @@ export async function proof(db: Db, { key, from: asked = null }: ProofOptions): 
     chain_head: head,
     verified: found === null && fault === null && complete && counts.stray === 0,
     from,
-    to: Math.max(last, from - 1),
-    next_from: head !== null && from <= last && last < head.sequence ? last + 1 : null,
+    to,
+    next_from: head !== null && from <= to && to < head.sequence ? to + 1 : null,
     broken_at: found ?? brokenAt(fault),
     checkpoint: checkpoint && checkpointOf(checkpoint),
     fault,
   }
 }
 
-/** The first link from `from` to `last` that does not verify. The place before `from` is trusted. */
-async function findBreak(db: Db, from: number, last: number, base: Position) {
+/**
+ * Verifies the links from `from` to `last`, or as many as there is time for. Answers the last one that
+ * was looked at, and the first one that does not verify. The place before `from` is trusted.
+ */
+async function verifyFrom(db: Db, from: number, last: number, base: Position) {
   const start = from - 1 === base.sequence ? base : await readPosition(db, from - 1)
-  if (start === null) return from - 1
-  const { fault } = await verifyLinks(db, start, last)
-  return fault === null ? null : Number(fault.at)
+  if (start === null) return { to: last, brokenAt: from - 1 }
+  const ends = performance.now() + VERIFIED_MS
+  const { position, fault } = await verifyLinks(
+    db,
+    start,
+    last,
+    ({ sequence }) => sequence < from + VERIFIED_MIN - 1 || performance.now() < ends,
+  )
+  // A fault ends the walk. What is behind it is looked at by the next call, as if the walk had gone on.
+  return fault === null
+    ? { to: position.sequence, brokenAt: null }
+    : { to: last, brokenAt: Number(fault.at) }
 }
 
 function checkpointOf({ sequence, hash, verified_at, walked_at }: Verified): Proof['checkpoint'] {

@@ -20,11 +20,13 @@ export const START: Position = { sequence: 0, hash: GENESIS, balances: [] }
 /**
  * Verifies the links after `start` up to `last`: each hash matches its journal, and each checkpoint
  * the sum of the journals. Answers the last place that verifies, and the fault after it, if any.
+ * `goesOn` is asked after each batch; false ends the walk there.
  */
 export async function verifyLinks(
   db: Db,
   start: Position,
   last: number,
+  goesOn: (position: { sequence: number }) => boolean = () => true,
 ): Promise<{ position: Position; fault: Fault | null }> {
   const sums = openSums(start.balances)
   let { sequence, hash } = start
@@ -46,6 +48,7 @@ export async function verifyLinks(
       sequence = link.sequence
       hash = link.hash
     }
+    if (!goesOn({ sequence })) break
   }
   return end()
 }

@@ -39,16 +39,17 @@ export const lockAsset = (tx: Tx, sha256: string) =>
   )
 
 /**
- * Locks those of the assets that the store has, so that none is deleted until the transaction ends.
+ * Locks those of the assets that the store has, so that none is deleted until the transaction ends. No
+ * shared lock: the first use of an asset also changes its row.
  */
-export const lockAssetsShared = (tx: Tx, hashes: readonly string[]) =>
+export const lockAssets = (tx: Tx, hashes: readonly string[]) =>
   tx.many(
     CollectableAsset,
     sql`
     select sha256, extension from assets
      where tenant_ref = ${tx.tenant} and sha256 = any(${hashes}) and ${present}
      order by sha256
-       for share`,
+       for no key update`,
   )
 
 export interface NewAsset {
@@ -140,15 +141,11 @@ export interface AssetFilters {
   unused: boolean
 }
 
-function assetsWhere(db: Db, { content_type, unused }: AssetFilters) {
-  const where = [present]
-  if (content_type !== undefined) where.push(sql`content_type = ${content_type}`)
-  if (unused) {
-    where.push(sql`not exists (select 1 from asset_refs r
-                                where r.tenant_ref = ${db.tenant} and r.sha256 = assets.sha256)`)
-  }
-  return where
-}
+const assetsWhere = ({ content_type, unused }: AssetFilters) => [
+  present,
+  ...(content_type === undefined ? [] : [sql`content_type = ${content_type}`]),
+  ...(unused ? [sql`not is_used`] : []),
+]
 
 /** Newest first. */
 export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
@@ -159,7 +156,7 @@ export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
       table: sql`assets`,
       as: sql`assets`,
       scope: sql`assets.tenant_ref = ${db.tenant}`,
-      filters: assetsWhere(db, filters),
+      filters: assetsWhere(filters),
       key: [
         { name: sql`created_at`, type: 'timestamp' },
         { name: sql`sha256`, type: 'text' },

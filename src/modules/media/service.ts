@@ -81,7 +81,7 @@ export async function setAssetUses(
 ): Promise<void> {
   const parsed = refs.map((ref) => parseAssetRef(tx.tenant, ref))
   const hashes = [...new Set(parsed.map((each) => each?.sha256 ?? ''))].sort()
-  const found = hashes.length === 0 ? [] : await queries.lockAssetsShared(tx, hashes)
+  const found = hashes.length === 0 ? [] : await queries.lockAssets(tx, hashes)
   const known = new Set(found.map((each) => keyOf(tx.tenant, each)))
   if (parsed.some((each) => each === null || !known.has(keyOf(tx.tenant, each)))) {
     throw new ApiError('asset_not_found')
@@ -103,7 +103,7 @@ export async function recordManifestAssets(
   const named = [...refs].flatMap(([ref]) => parseAssetRef(tx.tenant, ref)?.sha256 ?? [])
   if (named.length === 0) return
   const hashes = [...new Set(named)].sort()
-  await queries.lockAssetsShared(tx, hashes)
+  await queries.lockAssets(tx, hashes)
   await replaceUses(tx, owner, hashes)
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts'
-import { NEWEST_KEY, readList } from '../../db/list.ts'
+import { type Found, NEWEST_KEY, readList } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { orderColumns } from './queries.ts'
@@ -32,25 +32,32 @@ const startsWith = (column: Sql, prefix: string) =>
   sql`${column} ~>=~ ${prefix} and ${column} ~<~ ${prefix + LAST}`
 
 /**
- * Orders that match a search text: their number, or the beginning of the customer's reference, of
- * the e-mail address, of a product's name or of a SKU. Each arm of the union uses an index of its
- * own, and none returns more than a thousand rows.
+ * The keys of orders that match a search text: their number, or the beginning of the customer's
+ * reference, of the e-mail address, of a product's name or of a SKU. Each arm of the union uses an
+ * index of its own, and none returns more than a thousand rows.
  */
 function matchingSearch(db: Db, q: string): Sql {
   const folded = q.toLowerCase()
   const ofStore = sql`tenant_ref = ${db.tenant}`
   const number = /^#?(\d{1,15})$/.exec(q)?.[1]
+  const ofOrders = sql`select created_at, id from orders where ${ofStore}`
+  const ofLines = sql`select ordered_at, order_id from order_items where ${ofStore}`
   const arms = [
-    sql`select id from orders where ${ofStore} and ${startsWith(sql`customer_ref`, q)}`,
-    sql`select id from orders where ${ofStore} and ${startsWith(sql`email_folded`, folded)}`,
-    sql`select order_id from order_items where ${ofStore} and ${startsWith(sql`sku`, q.normalize('NFC'))}`,
-    sql`select order_id from order_items where ${ofStore} and ${startsWith(sql`name_folded`, folded)}`,
-    ...(number === undefined
-      ? []
-      : [sql`select id from orders where ${ofStore} and order_number = ${Number(number)}`]),
+    sql`${ofOrders} and ${startsWith(sql`customer_ref`, q)}`,
+    sql`${ofOrders} and ${startsWith(sql`email_folded`, folded)}`,
+    sql`${ofLines} and ${startsWith(sql`sku`, q.normalize('NFC'))}`,
+    sql`${ofLines} and ${startsWith(sql`name_folded`, folded)}`,
+    ...(number === undefined ? [] : [sql`${ofOrders} and order_number = ${Number(number)}`]),
   ].map((arm) => sql`(${arm} limit ${FOUND_MAX})`)
-  return sql`o.id in (${join(arms, ' union ')})`
+  return join(arms, ' union ')
 }
+
+/** The keys of orders with a line of the SKU, in the order of the list. An order may have two such lines. */
+const withSku = (db: Db, sku: string): Sql => sql`
+  select distinct i.ordered_at as created_at, i.order_id as id
+    from order_items i
+   where i.tenant_ref = ${db.tenant} and i.sku = ${sku}
+   order by i.ordered_at desc, i.order_id desc`
 
 const ofStore = (db: Db) => sql`o.tenant_ref = ${db.tenant}`
 
@@ -60,7 +67,8 @@ const byPaymentStatus = (wanted: string): Sql[] => [
   ...(wanted === 'paid' ? [] : [sql`o.payment_status <> 'paid'`]),
 ]
 
-function conditions(db: Db, f: OrderFilters): Sql[] {
+/** The filters by columns of the order itself. */
+function conditions(f: OrderFilters): Sql[] {
   const where: Sql[] = []
   if (f.status !== undefined) where.push(sql`o.status = ${f.status}`)
   if (f.payment_status !== undefined) where.push(...byPaymentStatus(f.payment_status))
@@ -73,42 +81,70 @@ function conditions(db: Db, f: OrderFilters): Sql[] {
   if (f.created_to !== undefined) where.push(sql`o.created_at < ${f.created_to}`)
   if (f.is_test !== undefined) where.push(f.is_test ? sql`o.is_test` : sql`not o.is_test`)
   if (f.coupon_code !== undefined) where.push(sql`o.coupon_code = ${f.coupon_code}`)
-  if (f.sku !== undefined) {
-    // As one list of ids: asked order by order, a SKU that no one bought reads all orders.
-    where.push(sql`o.id in (select i.order_id
-                              from order_items i
-                             where i.tenant_ref = ${db.tenant} and i.sku = ${f.sku})`)
-  }
-  if (f.q !== undefined) where.push(matchingSearch(db, f.q))
   return where
 }
 
+/** What a filter by lines or by a text finds, or null without such a filter. */
+function found(db: Db, { q, sku }: OrderFilters): Found | null {
+  if (q === undefined) {
+    return sku === undefined ? null : { keys: withSku(db, sku), isSearch: false }
+  }
+  const keys = sql`select created_at, id from (${matchingSearch(db, q)}) as matching`
+  if (sku === undefined) return { keys, isSearch: true }
+  return { keys: sql`${keys} intersect (${withSku(db, sku)})`, isSearch: true }
+}
+
+/** Of what was found the orders that other filters leave over. */
+function narrowed(db: Db, { keys, isSearch }: Found, where: readonly Sql[]): Found {
+  if (where.length === 0) return { keys, isSearch }
+  return {
+    keys: sql`
+      select o.created_at, o.id
+        from (${keys}) as found
+        join orders o on ${ofStore(db)} and o.id = found.id
+       where ${join(where, ' and ')}`,
+    isSearch,
+  }
+}
+
 /** Newest first. */
-export const listOrders = (db: Db, filters: OrderFilters, page: Page) =>
-  readList(
+export function listOrders(db: Db, filters: OrderFilters, page: Page) {
+  const where = conditions(filters)
+  const matches = found(db, filters)
+  return readList(
     db,
     {
       shape: MerchantOrder,
       table: sql`orders`,
       as: sql`o`,
       scope: ofStore(db),
-      filters: conditions(db, filters),
+      filters: where,
+      ...(matches !== null && { found: narrowed(db, matches, where) }),
       key: NEWEST_KEY,
       descending: true,
       columns: orderColumns,
     },
     page,
   )
+}
 
 /** The next orders below a number, which is unique in a store. For an export of all orders. */
-export const listBelow = (db: Db, filters: OrderFilters, below: number, limit: number) =>
-  db.many(
+export function listBelow(db: Db, filters: OrderFilters, below: number, limit: number) {
+  const matches = found(db, filters)
+  const where = [
+    ofStore(db),
+    ...conditions(filters),
+    // As one list of ids: asked order by order, a SKU that no one bought reads all orders.
+    ...(matches === null ? [] : [sql`o.id in (select id from (${matches.keys}) as found)`]),
+  ]
+  return db.many(
     MerchantOrder,
     sql`
     select ${orderColumns}
       from orders o
-     where ${join([ofStore(db), ...conditions(db, filters)], ' and ')}
+     where ${join(where, ' and ')}
        and o.order_number < ${below}
      order by o.order_number desc
      limit ${limit}`,
   )
+}

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
+import { type Found, NEWEST_KEY, readList } from '../../db/list.ts'
+import { join, machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import {
@@ -171,38 +171,59 @@ export interface DeliveryFilters {
 }
 
 /**
- * Pending deliveries, without an index of `status`: such an index would be written to by every
- * delivery that succeeds. A pending delivery is in the queue, in a lane, or waits for its event's
- * bytes.
+ * The keys of pending deliveries, without an index of `status`: such an index would be written to by
+ * every delivery that succeeds. A pending delivery is in the queue, in a lane, or waits for its event's
+ * bytes. The few of the latter two are looked up one by one.
  */
-const isPending = (db: Db) => sql`
-  d.status = 'pending'
-  and d.id in (select delivery_id from webhook_queue where tenant_ref = ${db.tenant}
-               union all
-               select unnest(deliveries) from webhook_lanes where tenant_ref = ${db.tenant}
-               union all
-               select unsent.id
-                 from webhook_events as unsealed
-                 join webhook_deliveries as unsent
-                   on unsent.tenant_ref = unsealed.tenant_ref and unsent.event_id = unsealed.id
-                where unsealed.tenant_ref = ${db.tenant} and unsealed.payload is null)`
+const pendingKeys = (db: Db) => sql`
+  select created_at, delivery_id as id
+    from webhook_queue
+   where tenant_ref = ${db.tenant} and created_at is not null
+   union
+  select d.created_at, d.id
+    from (select delivery_id as id
+            from webhook_queue
+           where tenant_ref = ${db.tenant} and created_at is null
+           union all
+          select unnest(deliveries) from webhook_lanes where tenant_ref = ${db.tenant}
+           union all
+          select unsent.id
+            from webhook_events as unsealed
+            join webhook_deliveries as unsent
+              on unsent.tenant_ref = unsealed.tenant_ref and unsent.event_id = unsealed.id
+           where unsealed.tenant_ref = ${db.tenant} and unsealed.payload is null) as waiting
+   cross join lateral (
+         select created_at, id
+           from webhook_deliveries
+          where tenant_ref = ${db.tenant} and id = waiting.id and status = 'pending'
+          limit 1) as d`
 
 /** In the words of the indexes: `webhook_deliveries_dead` has the dead letters. */
-const inStatus = (db: Db, status: DeliveryStatus): Sql => {
-  if (status === 'pending') return isPending(db)
-  return status === 'dead_lettered'
-    ? sql`d.dead_lettered_at is not null`
-    : sql`d.status = ${status}`
-}
+const inStatus = (status: DeliveryStatus): Sql =>
+  status === 'dead_lettered' ? sql`d.dead_lettered_at is not null` : sql`d.status = ${status}`
 
-const matching = (db: Db, filters: DeliveryFilters): Sql[] => {
+const matching = (filters: DeliveryFilters): Sql[] => {
   const { status, subscription_id, event_id, event_type } = filters
   const where: Sql[] = []
-  if (status !== undefined) where.push(inStatus(db, status))
+  if (status !== undefined) where.push(inStatus(status))
   if (subscription_id !== undefined) where.push(sql`d.subscription_id = ${subscription_id}`)
   if (event_id !== undefined) where.push(sql`d.event_id = ${event_id}`)
   if (event_type !== undefined) where.push(sql`d.event_type = ${event_type}`)
   return where
+}
+
+/** The pending deliveries that other filters leave over. */
+function pending(db: Db, filters: DeliveryFilters): Found {
+  const others = matching({ ...filters, status: undefined })
+  if (others.length === 0) return { keys: pendingKeys(db), isSearch: true }
+  return {
+    keys: sql`
+      select d.created_at, d.id
+        from (${pendingKeys(db)}) as pending
+        join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = pending.id
+       where ${join(others, ' and ')}`,
+    isSearch: true,
+  }
 }
 
 /** Newest first. */
@@ -214,7 +235,8 @@ export const listDeliveries = (db: Db, filters: DeliveryFilters, page: Page) =>
       table: sql`webhook_deliveries`,
       as: sql`d`,
       scope: sql`d.tenant_ref = ${db.tenant}`,
-      filters: matching(db, filters),
+      filters: matching(filters),
+      ...(filters.status === 'pending' && { found: pending(db, filters) }),
       key: NEWEST_KEY,
       descending: true,
       columns: shown,

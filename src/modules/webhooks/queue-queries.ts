@@ -9,9 +9,9 @@ export const turns = defineStoreRotation({ table: sql`webhook_queue`, due: sql`d
 /** Inserts deliveries, rows named `d`, into the queue that lanes take them from. */
 export const enqueue = (from: Sql) => sql`
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
-                             attempt_count, ladder_from)
+                             attempt_count, ladder_from, created_at)
   select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count,
-         d.ladder_from
+         d.ladder_from, d.created_at
     from ${from}`
 
 /**

@@ -5,6 +5,7 @@ import type { TenantDb } from '../../../src/db/database.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { post, postAll } from '../../../src/modules/ledger/money.ts'
 import * as ledger from '../../../src/modules/ledger/service.ts'
+import { START, verifyLinks } from '../../../src/modules/ledger/verify.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
@@ -14,6 +15,13 @@ const superuser = await platform.database.openAdmin()
 
 const key = randomBytes(32)
 const proof = (db: TenantDb, from: number | null = null) => ledger.proof(db, { key, from })
+
+/** The last part of a proof: a call may end before the head of the chain, and the next one goes on. */
+async function proofToEnd(db: TenantDb, from: number | null = null) {
+  let part = await proof(db, from)
+  while (part.verified && part.next_from !== null) part = await proof(db, part.next_from)
+  return part
+}
 
 async function openStore() {
   const [tenant = ''] = await platform.addStores(1)
@@ -178,6 +186,17 @@ describe('the proof', () => {
     })
   })
 
+  test('may end after a part of the chain, and goes on from there', async () => {
+    const db = await openStore()
+    await Promise.all(Array.from({ length: 260 }, () => sell(db)))
+    await chainAll()
+    const part = await verifyLinks(db, START, 260, () => false)
+    assert.deepEqual([part.position.sequence, part.fault], [250, null])
+    const rest = await verifyLinks(db, part.position, 260, () => false)
+    assert.deepEqual([rest.position.sequence, rest.fault], [260, null])
+    assert.deepEqual(rest.position, (await verifyLinks(db, START, 260)).position)
+  })
+
   test('counts journals without a number, and begins at the given number', async () => {
     const db = await openStore()
     await sellMany(db, 4)
@@ -315,13 +334,15 @@ describe('the proof', () => {
         [2_000, 'sales', -5_010],
       ],
     )
-    const proven = await proof(db)
+    const proven = await proofToEnd(db)
     assert.deepEqual(
       proven.trial_balance.map(({ balance_cents }) => balance_cents),
       [5_027, -5_027],
     )
     assert.deepEqual([proven.verified, proven.to, proven.unsealed_count], [true, 2_005, 1])
-    for (const from of [1_000, 1_001, 1_500]) assert.equal((await proof(db, from)).verified, true)
+    for (const from of [1_000, 1_001, 1_500]) {
+      assert.equal((await proofToEnd(db, from)).verified, true)
+    }
     await assert.rejects(
       superuser.query('update ledger_checkpoints set balance_cents = balance_cents + 1'),
       { code: 'FD002' },
@@ -334,7 +355,7 @@ describe('the proof', () => {
       [db.tenant],
     )
     await superuser.query('commit')
-    const forged = await proof(db)
+    const forged = await proofToEnd(db)
     assert.deepEqual([forged.balanced, forged.verified, forged.broken_at], [true, false, 2_000])
   })
 

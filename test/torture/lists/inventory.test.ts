@@ -17,6 +17,8 @@ const SEED = `
     from (select id, row_number() over (order by sku) as n from variants) as v;
   insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
   select 'big', id, 'default', 5 from variants;
+  update variants set is_low = true
+   where id in (select variant_id from inventory_settings where low_stock_threshold = 9);
   insert into inventory_movements (tenant_ref, variant_id, location_id, kind, quantity,
                                    on_hand_after, allocated_after, actor)
   select 'big', id, 'default',
@@ -34,9 +36,8 @@ test('a page of the inventory reads few pages, by every filter and however deep'
   await lists.reads(queries.listItems, none, { expected: 5, page: DEEP, pagesMax: 400 })
   await lists.reads(queries.listItems, { ...none, sku }, { expected: 1 })
   await lists.reads(queries.listItems, { ...none, sku: 'none' }, { expected: 0 })
-  // Both look at the 200 variants that have a threshold.
-  await lists.reads(queries.listItems, { ...none, low: true }, { expected: 10, pagesMax: 1_500 })
-  await lists.reads(queries.listItems, { ...none, low: false }, { expected: 10, pagesMax: 1_500 })
+  await lists.reads(queries.listItems, { ...none, low: true }, { expected: 10 })
+  await lists.reads(queries.listItems, { ...none, low: false }, { expected: 10 })
 })
 
 test('a page of stock movements reads few pages, by every filter and however deep', async (t) => {

@@ -28,9 +28,10 @@ const ORDERS = `
 const LINES = `
   insert into order_items (tenant_ref, id, order_id, product_id, variant_id, product_name, sku,
                            quantity, original_quantity, unit_price_cents, list_price_cents,
-                           line_total_cents, position)
+                           line_total_cents, position, ordered_at)
   select tenant_ref, gen_random_uuid(), id, gen_random_uuid(), gen_random_uuid(), 'Cup',
-         case when order_number % 400 = 7 then 'rare' else 'often' end, 1, 1, 0, 0, 0, 1
+         case when order_number % 400 = 7 then 'rare' else 'often' end, 1, 1, 0, 0, 0, 1,
+         created_at
     from orders`
 
 test('a list of orders reads few pages, whatever its filter finds', async (t) => {
@@ -51,6 +52,9 @@ test('a list of orders reads few pages, whatever its filter finds', async (t) =>
     ...[true, false].map((is_test) => ({ is_test })),
     ...['OFTEN', 'RARE', 'NEVER'].map((coupon_code) => ({ coupon_code })),
     ...['often', 'rare', 'never'].map((sku) => ({ sku })),
+    { sku: 'often', status: 'on_hold' },
+    { sku: 'rare', is_test: true },
+    { sku: 'rare', q: 'ra' },
     ...['customer-7', 'ann', 'bob'].map((customer_ref) => ({ customer_ref })),
     ...['customer-123', 'ann', 'c12@', 'nothing', '77', 'ra'].map((q) => ({ q })),
     { created_from: '2020-01-01T00:00:00Z' },
