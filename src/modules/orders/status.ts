@@ -123,8 +123,8 @@ const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
 /**
  * What may be under way at an order. The last refund is one that leaves nothing to refund; a refund
- * is unanswered once its gateway has had the time to answer. A dispute is under way while the bank
- * may still take what is left of the card charges.
+ * is unanswered once its process has no answer, or has stopped. A dispute is under way while the
+ * bank may still take what is left of the card charges.
  */
 export type Wait =
   | 'payment'

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
+import { CLAIM_LEASE_SECONDS } from '../../platform/idempotency.ts'
 import type { Lease } from '../../platform/leases.ts'
 import * as queries from './attempt-queries.ts'
 import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
@@ -51,15 +52,15 @@ export const clearSent = async (db: Db, id: string): Promise<boolean> =>
   (await queries.clearSent(db, id)) === 1
 
 /**
- * Whether a refund's gateway has not answered for longer than a call takes. Until it does, another
- * refund may be the same one under another key.
+ * Whether a refund's gateway has not answered, and its process has noticed that or has stopped.
+ * Until it answers, another refund may be the same one under another key.
  */
 export const isUnansweredRefund = ({ clock }: Db, { kind, state, created_at }: Attempt): boolean =>
   kind === 'refund' &&
-  (state === 'unknown' || (state === 'begun' && clock.now() - Date.parse(created_at) >= CALL_MS))
+  (state === 'unknown' || (state === 'begun' && clock.now() - Date.parse(created_at) >= WORK_MS))
 
-/** A call to a gateway has eight seconds; a refund whose void is refused first has two calls. */
-const CALL_MS = 16_000
+/** As long as a process may work on a key. After that it has stopped. */
+const WORK_MS = CLAIM_LEASE_SECONDS * 1_000
 
 /**
  * Writes down that an attempt is about to be voided and why, before the gateway is asked to. From
