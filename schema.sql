@@ -1846,7 +1846,7 @@ CREATE INDEX payment_attempts_late_of_tenant ON payment_attempts USING btree (te
 CREATE INDEX payment_attempts_of_day ON payment_attempts USING btree (tenant_ref, created_at);
 CREATE INDEX payment_attempts_of_order ON payment_attempts USING btree (tenant_ref, order_id, created_at);
 CREATE INDEX payment_attempts_of_parent ON payment_attempts USING btree (tenant_ref, parent_txn_id) WHERE (parent_txn_id IS NOT NULL);
-CREATE INDEX payment_attempts_recent ON payment_attempts USING btree (created_at);
+CREATE INDEX payment_attempts_recent ON payment_attempts USING brin (created_at) WITH (pages_per_range='16', autosummarize='on');
 create policy due on payment_attempts for select to fd_worker using true;
 create policy operator on payment_attempts for select to fd_operator using true;
 create policy owner on payment_attempts for all to fd_owner using true with check true;
