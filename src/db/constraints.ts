@@ -61,6 +61,10 @@ export async function mapViolations<T>(
   }
 }
 
+/** Whether a statement failed because of this constraint. */
+export const isViolationOf = (error: unknown, constraint: string): boolean =>
+  isPostgresError(error) && error.constraint === constraint
+
 /** The code of `fd_use`: a store would have more of something than it may. */
 const LIMIT_REACHED = 'FD004'
 

@@ -16,7 +16,7 @@ const BATCH_ROWS = 1_000
  * it was refused. A checkout needs no answer for that, since its order has its key for good. As the
  * index `idempotency_keys_old` has it, to the letter: a parameter would keep PostgreSQL from it.
  */
-const OLD_ANSWERS: OldRows = {
+export const OLD_ANSWERS: OldRows = {
   table: sql`idempotency_keys`,
   only: sql`
   state = 'answered'

@@ -1,5 +1,6 @@
-import { mapViolations } from '../../db/constraints.ts'
+import { isViolationOf } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
 import { StaleWorkError } from '../operations/service.ts'
 import * as queries from './place-queries.ts'
 import type {
@@ -23,11 +24,11 @@ export async function insertWaiting(
 ): Promise<WaitingOrder> {
   const { total_cents, currency } = order
   const entry = { type: 'created', actor: 'shopper', data: { total_cents, currency } }
-  const { created_at, version } = await mapViolations(
-    queries.insertOrder(tx, order, { items, charges, entry }),
-    // An order keeps its key for ever; the keys of requests are deleted after a month.
-    { orders_key: 'idempotency_key_reused' },
-  )
+  const { created_at, version } = await queries
+    .insertOrder(tx, order, { items, charges, entry })
+    .catch((error) => {
+      throw isViolationOf(error, 'orders_key') ? placedBefore(error) : error
+    })
   return {
     order: waitingRow(tx.tenant, order, items, created_at),
     items: items.map((item) => itemRow(order.id, item)),
@@ -35,6 +36,14 @@ export async function insertWaiting(
     version,
   }
 }
+
+/** An order keeps its key for ever; the keys of requests are deleted after a month. */
+const placedBefore = (cause: unknown) =>
+  new ApiError('idempotency_key_reused', {
+    cause,
+    message:
+      'An order was placed with that Idempotency-Key more than 30 days ago. Do not send it again. Send a new key only for another order.',
+  })
 
 const waitingRow = (
   tenant_ref: string,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Type } from 'typebox'
 import { sql } from '../../../src/db/sql.ts'
 import { OPERATION_NAMES } from '../../../src/modules/operations/table.ts'
-import { deleteOldAnswers, old } from '../../../src/platform/idempotency-upkeep.ts'
+import { deleteOldAnswers, OLD_ANSWERS } from '../../../src/platform/idempotency-upkeep.ts'
 import type { Answer } from '../../harness/app.ts'
 import { APPROVED, giveBalances, keyed, shareOrderStore } from '../orders/setup.ts'
 
@@ -117,6 +117,7 @@ test('the old key of a checkout places no second order', async () => {
   await fortyDaysPass()
   const again = await send()
   assert.equal(again.body.error.code, 'idempotency_key_reused', again.text)
+  assert.match(again.body.error.message, /Do not send it again/)
   const count = `select count(*)::int from orders where idempotency_key = $1`
   assert.equal((await superuser.query(count, [key])).rows[0].count, 1)
 })
@@ -151,9 +152,11 @@ test('answers to be deleted are found by an index, however many are kept', async
        from generate_series(1, 20000) n`,
   )
   await superuser.query('analyze idempotency_keys')
+  const { only, since, before } = OLD_ANSWERS
   const plan = await held.current.app.runtime.workerDatabase.global.many(
     Type.Unsafe<object>({}),
-    sql`explain select tenant_ref from idempotency_keys where ${old} order by answered_at limit 1000`,
+    sql`explain select from idempotency_keys
+         where tenant_ref = 'acme' and ${only} and ${since} < ${before} order by ${since} limit 1000`,
   )
   assert.match(JSON.stringify(plan), /idempotency_keys_old/)
   await superuser.query(`delete from idempotency_keys where key like 'kept %'`)
