@@ -91,13 +91,21 @@ const VERBS = ['TREAT', 'EASE', 'LOWER', 'TAKE', 'INJECT', 'LOSE', 'BURN', 'GROW
 
 const list = (words: string | undefined) => words?.split(/\s+/).filter(Boolean) ?? []
 
+/** The words that were folded before, by script: most are in several phrases. */
+const foldings = { latin: new Map<string, string>(), other: new Map<string, string>() }
+
 /** A word as the reader of its script folds it, with the star that stands for any ending. */
 export function foldWord({ script }: Language, word: string): string {
+  const isLatin = script === 'latin'
+  const known = foldings[isLatin ? 'latin' : 'other']
+  const found = known.get(word)
+  if (found !== undefined) return found
   const isStem = word.endsWith('*')
   const text = isStem ? word.slice(0, -1) : word
-  const folded =
-    /^[\x20-\x7f]+$/.test(text) || script === 'latin' ? foldLatin(text) : foldScriptWord(text)
-  return isStem ? `${folded}*` : folded
+  const letters = isLatin || /^[\x20-\x7f]+$/.test(text) ? foldLatin(text) : foldScriptWord(text)
+  const folded = isStem ? `${letters}*` : letters
+  known.set(word, folded)
+  return folded
 }
 
 function foldLatin(text: string): string {

@@ -199,12 +199,13 @@ inheritFromStems()
 
 /** A word that begins with a stem completes the steps of the stem, too. */
 function inheritFromStems() {
-  for (const word of words) {
-    for (let length = 3; length < word.text.length; length += 1) {
-      const stem = words[byText.get(`${word.text.slice(0, length)}*`) ?? -1]
-      if (stem === undefined || stem === word) continue
+  for (const stem of words.filter(({ text }) => text.endsWith('*'))) {
+    const letters = stem.text.slice(0, -1)
+    for (const word of words) {
+      if (word === stem || !word.text.startsWith(letters)) continue
       word.firstPass.push(...stem.firstPass)
       word.neutral.push(...stem.neutral)
+      word.contexts.push(...stem.contexts)
       word.claims.push(...stem.claims)
       word.claimsDespiteDenial.push(...stem.claimsDespiteDenial)
       word.grammar |= stem.grammar
