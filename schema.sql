@@ -860,7 +860,7 @@ alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
-CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
+CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'edit'::text, 'release'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
 create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;
@@ -1136,7 +1136,7 @@ create table ledger_entries (
   ref text not null default ''::text,
   currency text not null,
   amount_cents bigint not null,
-  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text]))),
+  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text]))),
   constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
   constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
@@ -1700,6 +1700,7 @@ create table payment_attempts (
   lease_until timestamp with time zone,
   lease_token uuid,
   alerted_at timestamp with time zone,
+  sent_at timestamp with time zone default fd_now(),
   constraint payment_attempts_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint payment_attempts_check CHECK (((state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (closed_at IS NULL))),
   constraint payment_attempts_check1 CHECK (((state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (next_check_at IS NOT NULL))),

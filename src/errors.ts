@@ -115,6 +115,10 @@ export const ERRORS = {
     'A request with that Idempotency-Key is still running. Retry with the same key.',
   ],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
+  disputed: [
+    409,
+    'The card payment is disputed, and the bank may take the money itself. Wait until the dispute is over.',
+  ],
   not_refundable: [409, 'There is nothing to refund: nothing was captured, or nothing is left.'],
   payment_not_resolvable: [409, 'This payment cannot be resolved by hand now. See `reason`.'],
   refund_failed: [409, 'The gateway did not refund the money. See `reason` and `refunded_cents`.'],

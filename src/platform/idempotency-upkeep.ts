@@ -9,7 +9,20 @@ const KEPT_DAYS = 30
 /** A delete of so many rows takes some milliseconds, and holds its locks no longer. */
 const BATCH_ROWS = 1_000
 
-const old = sql`state = 'answered' and answered_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
+/**
+ * Answers that may be deleted. Not those of operations that moved money: a request that is repeated
+ * after its key was forgotten would move it again. Such an operation ended well, or had begun when
+ * it was refused. A checkout needs no answer for that, since its order has its key for good. As the
+ * index `idempotency_keys_old` has it, to the letter: a parameter would keep PostgreSQL from it.
+ */
+const forgettable = sql`
+  state = 'answered'
+  and (operation not in ('refund', 'cancel', 'edit', 'release', 'gift_card_issue', 'gift_card_batch',
+                         'gift_card_adjust', 'store_credit_credit', 'store_credit_debit')
+       or (response_status >= 300 and recovery_point = 'started'))`
+
+export const old = sql`
+  ${forgettable} and answered_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
 
 /** Deletes answers older than 30 days, in batches. Counts the rows. */
 export async function deleteOldAnswers(database: Database): Promise<number> {

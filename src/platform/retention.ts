@@ -79,7 +79,10 @@ export const LIVES: Readonly<Record<string, Life>> = {
   ),
   gift_card_transactions: forGood(MONEY),
   gift_cards: forGood(MONEY),
-  idempotency_keys: until('30 days after their answer', 'idempotency upkeep'),
+  idempotency_keys: until(
+    '30 days after their answer; for good if their operation moved money, except a checkout, whose order has the key',
+    'idempotency upkeep',
+  ),
   inventory_counts: owner('inventory_levels'),
   inventory_discrepancies: owner('inventory_levels'),
   inventory_levels: owner('variants'),

@@ -39,6 +39,10 @@ export function allowedActions(detail: OrderDetail): AllowedActions {
   const nothingShipped = items.every(({ shipped_quantity }) => shipped_quantity === 0)
   const isSettled = !isPaying(detail) && refunds.every(({ status }) => status !== 'pending')
   const canChange = nothingShipped && isSettled
+  // While a dispute is open, nothing of a card is returned: the bank may take it.
+  const isDisputed = order.payment_status === 'disputed'
+  const isAtRisk = (charge: Charge) => isDisputed && charge.tender === 'card'
+  const left = charges.filter((charge) => refundableCents(charge) > 0)
   return {
     // A payment that is authorised and not captured can be captured or voided, and not changed.
     edit:
@@ -46,10 +50,8 @@ export function allowedActions(detail: OrderDetail): AllowedActions {
       EDITABLE.includes(order.status) &&
       order.placed_at !== null &&
       !hasRefund(detail),
-    cancel: canChange && CANCELLABLE.includes(order.status),
-    refund: REFUNDABLE.includes(order.status)
-      ? charges.filter((charge) => refundableCents(charge) > 0)
-      : [],
+    cancel: canChange && CANCELLABLE.includes(order.status) && !left.some(isAtRisk),
+    refund: REFUNDABLE.includes(order.status) ? left.filter((charge) => !isAtRisk(charge)) : [],
   }
 }
 

@@ -54,6 +54,8 @@ export const deErrors: ErrorTexts = {
     invalid_transition: 'Das ist bei dieser Bestellung nicht mehr möglich.',
     order_busy: 'Diese Bestellung wird gerade geändert. Bitte versuchen Sie es gleich noch einmal.',
     idempotency_in_progress: 'Ihre Bestellung wird bearbeitet. Bitte warten Sie einen Moment.',
+    disputed:
+      'Die Zahlung dieser Bestellung wird angefochten. Bitte warten Sie, bis Ihre Bank entschieden hat.',
     not_refundable: 'Es kann nichts mehr erstattet werden.',
     amount_exceeds_refundable:
       'Der Betrag ist höher als das, was noch erstattet werden kann. Bitte geben Sie einen kleineren Betrag ein.',

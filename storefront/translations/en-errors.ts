@@ -53,6 +53,7 @@ export const enErrors = {
     invalid_transition: 'This is no longer possible for this order.',
     order_busy: 'Another change to this order is in progress. Please try again in a moment.',
     idempotency_in_progress: 'Your order is being processed. Please wait a moment.',
+    disputed: 'The payment of this order is disputed. Please wait until your bank has decided.',
     not_refundable: 'There is nothing left to refund.',
     amount_exceeds_refundable:
       'The amount is more than what is left to refund. Please enter a smaller amount.',

@@ -52,6 +52,7 @@ export const esErrors: ErrorTexts = {
     invalid_transition: 'Eso ya no es posible para este pedido.',
     order_busy: 'Este pedido se está modificando. Inténtalo de nuevo en un momento.',
     idempotency_in_progress: 'Tu pedido se está procesando. Espera un momento.',
+    disputed: 'El pago de este pedido está en disputa. Espera a que tu banco decida.',
     not_refundable: 'No queda nada por reembolsar.',
     amount_exceeds_refundable:
       'El importe es mayor de lo que queda por reembolsar. Introduce un importe menor.',

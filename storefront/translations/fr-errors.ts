@@ -53,6 +53,8 @@ export const frErrors: ErrorTexts = {
     order_busy: 'Cette commande est en cours de modification. Veuillez réessayer dans un instant.',
     idempotency_in_progress:
       'Votre commande est en cours de traitement. Un instant, s’il vous plaît.',
+    disputed:
+      'Le paiement de cette commande est contesté. Veuillez attendre la décision de votre banque.',
     not_refundable: 'Il ne reste rien à rembourser.',
     amount_exceeds_refundable:
       'Le montant dépasse ce qui peut encore être remboursé. Veuillez saisir un montant plus petit.',

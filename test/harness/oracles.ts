@@ -126,6 +126,8 @@ export const ORACLES: Readonly<Record<string, string>> = {
                    from ledger_journals j
                    join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
                   where e.account = 'card_clearing'
+                    -- What a bank took twice belongs to no charge.
+                    and j.kind <> 'dispute.lost'
                   group by j.tenant_ref, j.order_id) e
         on e.tenant_ref = o.tenant_ref and e.order_id = o.id
      where c.net <> coalesce(e.net, 0)`,

@@ -119,6 +119,7 @@ function rejectRoute(app: App, deps: CheckoutRouteDeps): void {
           'order_not_found',
           'order_busy',
           'invalid_transition',
+          'disputed',
           'refund_failed',
           'payment_unconfirmed',
         ],

@@ -13,6 +13,7 @@ export const ACCOUNT_KINDS = [
   'affiliate_payable',
   'breakage',
   'suspense',
+  'dispute_loss',
 ] as const
 export const AccountKind = Type.Enum([...ACCOUNT_KINDS])
 export type AccountKind = Static<typeof AccountKind>

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts'
-import { getAttempt } from '../payments/attempts.ts'
+import * as attempts from '../payments/attempts.ts'
 import {
   closedResult,
   type Gateway,
@@ -7,9 +7,15 @@ import {
   resultOfLookup,
   reversePartialPayment,
 } from '../payments/gateway.ts'
-import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
+import {
+  type Attempt,
+  type GatewayName,
+  type GatewayResult,
+  type Lookup,
+  REFUND_TRANSIT_MS,
+} from '../payments/schema.ts'
 import type { GatewayReply } from './schema.ts'
-import type { OperationDeps } from './service.ts'
+import type { Fenced, OperationDeps } from './service.ts'
 
 /** Replies of gateways to attempts: as a call returned them, or as a lookup finds them later. */
 
@@ -28,16 +34,51 @@ export function closedReply(attempt: Attempt): GatewayReply | null {
 export const unknownOf = (replies: Iterable<GatewayReply>): string[] =>
   [...replies].filter(({ kind }) => kind === 'unknown').map(({ attempt_id }) => attempt_id)
 
-/** How long a request may be in transit to the gateway. Until then a missing record proves nothing. */
-const IN_TRANSIT_MS = 10_000
+/**
+ * How long a charge may be in transit to the gateway. Until then a missing record proves nothing;
+ * one that arrives later is reversed.
+ */
+const CHARGE_TRANSIT_MS = 10_000
 
-/** Whether a gateway that has no record of the attempt can no longer receive it. */
+/** Whether a gateway that has no record of the charge counts as never having got it. */
 export const isOutOfTransit = (
   { clock }: Db,
   { created_at }: Pick<Attempt, 'created_at'>,
-): boolean => clock.now() - Date.parse(created_at) >= IN_TRANSIT_MS
+): boolean => clock.now() - Date.parse(created_at) >= CHARGE_TRANSIT_MS
+
+/** The same of a refund, which cannot be reversed. */
+export const isRefundOutOfTransit = (
+  { clock }: Db,
+  { sent_at, created_at }: Pick<Attempt, 'sent_at' | 'created_at'>,
+): boolean => clock.now() - Date.parse(sent_at ?? created_at) >= REFUND_TRANSIT_MS
+
+/**
+ * Sends an attempt that a gateway might carry out twice. It is marked as sent before, so that one
+ * process alone sends it, whatever happens to the others. Null: another process has.
+ */
+export async function sendOnce(
+  deps: Fenced<OperationDeps>,
+  db: Db,
+  { attempt_id, gateway }: { attempt_id: string; gateway: GatewayName },
+  send: (gateway: Gateway) => Promise<GatewayResult>,
+): Promise<GatewayResult | null> {
+  await deps.assertClaimHeld()
+  if (!(await attempts.markSent(db, attempt_id))) return null
+  await deps.at?.('refund-sent')
+  try {
+    return await send(await deps.payments.forStore(db, gateway))
+  } catch (error) {
+    // Only a gateway whose claim is lost rejects, and then it has sent nothing. Without a database
+    // the attempt stays marked, which is safe: it is looked up, and not sent again.
+    await attempts.clearSent(db, attempt_id).catch(() => {})
+    throw error
+  }
+}
 
 interface Recall {
+  /** Sends an attempt that no process has sent yet. */
+  sendUnsent?: () => Promise<GatewayReply>
+  isOutOfTransit?: (db: Db, attempt: Attempt) => boolean
   /** Finds the outcome in another way, tried before the lookup by our reference. */
   before?: (gateway: Gateway, attempt: Attempt) => Promise<GatewayReply | null>
   /** Turns the gateway's record into a reply. */
@@ -49,17 +90,20 @@ export async function recallAttempt(
   deps: OperationDeps,
   db: Db,
   attempt_id: string,
-  { before = async () => null, read = readRecord }: Recall = {},
+  recall: Recall = {},
 ): Promise<GatewayReply> {
-  const attempt = await getAttempt(db, attempt_id)
+  const { before = async () => null, read = readRecord, sendUnsent } = recall
+  const attempt = await attempts.getAttempt(db, attempt_id)
   const closed = closedReply(attempt)
   if (closed !== null) return closed
+  if (attempt.sent_at === null && sendUnsent !== undefined) return sendUnsent()
   const gateway = await deps.payments.forStore(db, attempt.gateway)
   const known = await before(gateway, attempt)
   if (known !== null) return known
   const lookup = await gateway.lookup({ ref: attempt_id })
   if (lookup.found === 'yes') return read(gateway, attempt, lookup)
-  const isNotFound = lookup.found === 'no' && isOutOfTransit(db, attempt)
+  const isTooLate = recall.isOutOfTransit ?? isOutOfTransit
+  const isNotFound = lookup.found === 'no' && isTooLate(db, attempt)
   return { kind: isNotFound ? 'not_found' : 'unknown', attempt_id }
 }
 

@@ -6,17 +6,24 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as redemptions from '../marketing/redemptions.ts'
-import { closedReply, recallVoid, replyOf, unknownOf } from '../operations/replies.ts'
+import {
+  closedReply,
+  isRefundOutOfTransit,
+  recallVoid,
+  replyOf,
+  sendOnce,
+  unknownOf,
+} from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
-import { defineOperation, type Replies } from '../operations/service.ts'
+import { defineOperation, type Fenced, type Replies } from '../operations/service.ts'
 import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor, refundForShopper, shownRefund } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { type Gateway, resultOfLookup, wasNotSent } from '../payments/gateway.ts'
-import type { GatewayResult, Reason } from '../payments/schema.ts'
+import { resultOfLookup, unknownResult, wasNotSent } from '../payments/gateway.ts'
+import type { Attempt, GatewayResult, Reason } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
@@ -170,13 +177,15 @@ const beginVoid = (
     currency,
     charge_id,
     parent_txn_id: charge.txn_id,
+    // Of a void only the refund in its place counts as sent: a void can be repeated.
+    isUnsent: true,
   })
 
 /**
  * A void can be sent again without harm, so that only the refund differs between ask and recall.
  */
 async function askGateways(
-  deps: OrderChangeDeps,
+  deps: Fenced<OrderChangeDeps>,
   db: Db,
   { plan, refund, charges }: Work,
   refundBy: typeof askRefund,
@@ -207,7 +216,7 @@ const PASSING_MS = 3_600_000
  * gateway that was not reached, or has a passing fault, has not answered.
  */
 async function voidCharge(
-  deps: OrderChangeDeps,
+  deps: Fenced<OrderChangeDeps>,
   db: Db,
   charge: ChargeRow,
   attempt_id: string,
@@ -221,7 +230,7 @@ async function voidCharge(
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const result = await gateway.void({ txn_id: charge.txn_id ?? '' })
   if (result.reason === 'already_settled') {
-    const refunded = await refundOnce(gateway, charge, attempt_id)
+    const refunded = await refundOnce(deps, db, charge, attempt)
     if (isNoAnswer(refunded)) return { kind: 'unknown', attempt_id }
     const reply = replyOf(attempt_id, refunded)
     return reply.kind === 'refused' ? alertKept(deps, db, charge, reply) : reply
@@ -242,16 +251,33 @@ function alertKept(
   return { ...reply, kept_cents: amount_cents }
 }
 
-/** A refund sent twice would refund twice: a resume first looks up whether it was carried out. */
+/**
+ * Refunds a charge in place of its void. A refund sent twice would refund twice: one that was sent
+ * before and has not ended is looked up until it counts as lost.
+ */
 async function refundOnce(
-  gateway: Gateway,
-  { txn_id, amount_cents, currency }: ChargeRow,
-  ref: string,
+  deps: Fenced<OrderChangeDeps>,
+  db: Db,
+  charge: ChargeRow,
+  attempt: Attempt,
 ): Promise<GatewayResult> {
-  const found = await gateway.lookup({ ref })
-  const isDone = found.found !== 'no' && found.state !== 'failed'
-  if (isDone) return resultOfLookup(found)
-  return gateway.refund({ ref, txn_id: txn_id ?? '', amount_cents, currency })
+  const { id: attempt_id, sent_at } = attempt
+  const gateway = gatewayOf(charge)
+  if (sent_at !== null) {
+    const found = await (await deps.payments.forStore(db, gateway)).lookup({ ref: attempt_id })
+    if (found.found === 'yes' && found.state !== 'failed') return resultOfLookup(found)
+    const isLost = found.found !== 'unreachable' && isRefundOutOfTransit(db, attempt)
+    if (!isLost) return unknownResult()
+    await attempts.clearSent(db, attempt_id)
+  }
+  const { txn_id, amount_cents, currency } = charge
+  const what = { ref: attempt_id, txn_id: txn_id ?? '', amount_cents, currency }
+  const to = { attempt_id, gateway }
+  const result = await sendOnce(deps, db, to, (opened) => opened.refund(what))
+  // A refusal is an answer: nothing is on its way, and the refund may be sent again.
+  const isRefused = result?.outcome === 'declined' || result?.outcome === 'error'
+  if (isRefused) await attempts.clearSent(db, attempt_id)
+  return result ?? unknownResult()
 }
 
 type Ended =

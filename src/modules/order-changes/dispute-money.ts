@@ -1,7 +1,9 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { sum } from '../../kernel/money.ts'
 import * as audit from '../../platform/audit.ts'
+import * as ledger from '../ledger/money.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, MerchantOrder, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -50,11 +52,11 @@ export function setDispute(
 
 const isDisputable = (order: OrderRow): boolean => !order.disputed && order.captured_cents > 0
 
-/** Only card payments can be disputed. */
 const hasCard = async (tx: Tx, { id }: OrderRow): Promise<boolean> =>
-  (await orders.listCharges(tx, id)).some((each) => isCard(each) && each.captured_cents > 0)
+  capturedOf(orders.cardsOf(await orders.listCharges(tx, id))) > 0
 
-const isCard = ({ tender }: ChargeRow) => tender === 'card'
+const capturedOf = (charges: readonly ChargeRow[]): number =>
+  sum(charges.map(({ captured_cents }) => captured_cents))
 
 const invalidTransition = (order: OrderRow) =>
   new ApiError('invalid_transition', {
@@ -117,7 +119,7 @@ async function emitReleased(tx: Tx, before: OrderRow, after: OrderRow): Promise<
 
 /**
  * The dispute is lost: the bank has taken the money. That is a refund without a request to a
- * gateway.
+ * gateway. What the shopper had been refunded already is taken a second time: a loss of the store.
  */
 async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promise<OrderRow> {
   const [charges, reserved] = await Promise.all([
@@ -126,16 +128,38 @@ async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promi
   ])
   // A gateway may refuse a pending refund; then its money is part of what the bank has taken.
   if (reserved.pending > 0) throw orders.busy()
-  const most = orders.refundableOf(charges.filter(isCard))
-  const amount = wanted ?? most
-  if (amount > most) throw exceeds(most)
-  const data = { amount_cents: amount }
+  const cards = orders.cardsOf(charges)
+  const left = orders.refundableOf(cards)
+  const amount_cents = wanted ?? left
+  if (wanted === undefined && left === 0) throw amountNeeded()
+  if (amount_cents > capturedOf(cards)) throw exceeds(capturedOf(cards))
+  const amount = Math.min(amount_cents, left)
+  const lost_twice_cents = amount_cents - amount
+  const data = { amount_cents, lost_twice_cents }
   await orders.addToTimeline(tx, order.id, { type: 'dispute_lost', actor: by, data })
+  if (lost_twice_cents > 0) await ledger.post(tx, lossJournal(order, lost_twice_cents))
   const ended = await orders.change(tx, order, endedDispute(order))
   const after = amount === 0 ? ended : await bookLoss(tx, ended, charges, { amount, reserved, by })
   await emitReleased(tx, order, after)
   return after
 }
+
+const amountNeeded = () =>
+  invalidBody(
+    'amount_cents',
+    'must be sent: nothing is left of the card charges, so that it is what the bank took twice',
+  )
+
+/** The journal of what the shopper has twice: the gateway owes it no more, and no sale is undone. */
+const lossJournal = ({ id: order_id, currency }: OrderRow, cents: number) => ({
+  kind: 'dispute.lost',
+  currency,
+  order_id,
+  entries: [
+    { account: 'dispute_loss' as const, amount_cents: cents },
+    { account: 'card_clearing' as const, amount_cents: -cents },
+  ],
+})
 
 async function bookLoss(
   tx: Tx,
@@ -143,7 +167,7 @@ async function bookLoss(
   charges: readonly ChargeRow[],
   { amount, reserved, by }: { amount: number; reserved: Parts; by: string },
 ): Promise<OrderRow> {
-  const cards = charges.filter(isCard)
+  const cards = orders.cardsOf(charges)
   const refund_id = await reserveRefund(tx, order, charges, {
     kind: 'refund',
     method: 'original',

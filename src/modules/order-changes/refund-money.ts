@@ -10,6 +10,7 @@ import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
+import * as attempts from '../payments/attempts.ts'
 import { lineShare } from '../pricing/price.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import {
@@ -28,6 +29,7 @@ import {
   chargeOf,
   exceeds,
   type RefundPlan,
+  requireUndisputed,
   reserveRefund,
   settleRefund,
 } from './settle-refund-money.ts'
@@ -65,6 +67,7 @@ export const refundOperation = defineOperation<
     db.transaction('refund: begin', async (tx) => {
       const order = await orders.lock(tx, orderId)
       orders.requireFree(order, 'refund')
+      await requireAnswered(tx, order)
       const { charges, plan } = await planRefund(tx, order, wanted, actorOf(actor))
       const refund_id = await reserveRefund(tx, order, charges, plan)
       return { state: 'begun', claim: await reach(tx, refund_id) }
@@ -98,6 +101,15 @@ export const refundOperation = defineOperation<
 })
 
 /**
+ * Refuses a refund while the answer to another one of the order is missing. A caller that repeats
+ * that one under a new key would refund it twice.
+ */
+async function requireAnswered(tx: Tx, order: OrderRow): Promise<void> {
+  const open = await attempts.listAttempts(tx, order.id)
+  if (open.some((each) => attempts.isUnansweredRefund(tx, each))) throw orders.busy()
+}
+
+/**
  * Writes a refund to the audit log, also the part of a failed cancellation or edit that was
  * refunded.
  */
@@ -128,6 +140,7 @@ export async function previewRefund(
 ): Promise<RefundPreview> {
   const order = await orders.get(db, orderId)
   const { charges, plan } = await planRefund(db, order, { by: 'merchant', body }, '')
+  requireUndisputed(order, charges, plan.tenders)
   const amount_cents = totalOf(plan.parts)
   const refundable_cents = orders.refundableOf(charges)
   return {

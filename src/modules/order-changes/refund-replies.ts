@@ -1,7 +1,13 @@
 import type { Db } from '../../db/database.ts'
-import { recallAttempt, recallVoid, replyOf } from '../operations/replies.ts'
+import {
+  isRefundOutOfTransit,
+  recallAttempt,
+  recallVoid,
+  replyOf,
+  sendOnce,
+} from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
-import type { OperationDeps } from '../operations/service.ts'
+import type { Fenced, OperationDeps } from '../operations/service.ts'
 import type { ChargeRow, RefundRow } from '../orders/schema.ts'
 import { reversePayment } from '../payments/gateway.ts'
 
@@ -13,42 +19,60 @@ export const NO_REPLIES: RefundReplies = new Map()
 /**
  * Asks each card's gateway to refund its share. A share of the whole charge is voided if possible.
  */
-export async function askRefund(
-  deps: OperationDeps,
-  db: Db,
-  refund: RefundRow,
-  charges: readonly ChargeRow[],
-): Promise<RefundReplies> {
-  await deps.at?.('refund-sent')
-  return forEachCard(refund, charges, async (charge, { attempt_id, amount_cents }) => {
-    if (charge.txn_id === null || charge.gateway === null) return { kind: 'not_found', attempt_id }
-    const gateway = await deps.payments.forStore(db, charge.gateway)
-    const what = { ref: attempt_id, txn_id: charge.txn_id, amount_cents, currency: charge.currency }
-    const isWhole = amount_cents === charge.captured_cents
-    const result = await (isWhole ? reversePayment(gateway, what) : gateway.refund(what))
-    return replyOf(attempt_id, result)
-  })
-}
-
-/** Looks up a refund that an earlier process may have sent. Sends nothing again. */
-export const recallRefund = (
-  deps: OperationDeps,
+export const askRefund = (
+  deps: Fenced<OperationDeps>,
   db: Db,
   refund: RefundRow,
   charges: readonly ChargeRow[],
 ): Promise<RefundReplies> =>
-  forEachCard(refund, charges, (charge, { attempt_id, amount_cents }) => {
-    const isWhole = amount_cents === charge.captured_cents
-    return recallAttempt(deps, db, attempt_id, isWhole ? { before: recallVoid } : {})
-  })
+  forEachCard(refund, charges, (charge, share) => sendRefund(deps, db, charge, share))
+
+/**
+ * Looks up a refund that an earlier process may have sent, and sends one that none has. Nothing is
+ * sent twice: while the gateway may still get a refund, its outcome is unknown.
+ */
+export const recallRefund = (
+  deps: Fenced<OperationDeps>,
+  db: Db,
+  refund: RefundRow,
+  charges: readonly ChargeRow[],
+): Promise<RefundReplies> =>
+  forEachCard(refund, charges, (charge, share) =>
+    recallAttempt(deps, db, share.attempt_id, {
+      sendUnsent: () => sendRefund(deps, db, charge, share),
+      isOutOfTransit: isRefundOutOfTransit,
+      ...(isWhole(charge, share) && { before: recallVoid }),
+    }),
+  )
+
+interface CardShare {
+  attempt_id: string
+  amount_cents: number
+}
+
+const isWhole = ({ captured_cents }: ChargeRow, { amount_cents }: CardShare): boolean =>
+  amount_cents === captured_cents
+
+async function sendRefund(
+  deps: Fenced<OperationDeps>,
+  db: Db,
+  charge: ChargeRow,
+  share: CardShare,
+): Promise<GatewayReply> {
+  const { attempt_id, amount_cents } = share
+  const { txn_id, gateway, currency } = charge
+  if (txn_id === null || gateway === null) return { kind: 'not_found', attempt_id }
+  const what = { ref: attempt_id, txn_id, amount_cents, currency }
+  const result = await sendOnce(deps, db, { attempt_id, gateway }, (opened) =>
+    isWhole(charge, share) ? reversePayment(opened, what) : opened.refund(what),
+  )
+  return result === null ? { kind: 'unknown', attempt_id } : replyOf(attempt_id, result)
+}
 
 async function forEachCard(
   { tenders }: RefundRow,
   charges: readonly ChargeRow[],
-  ask: (
-    charge: ChargeRow,
-    share: { attempt_id: string; amount_cents: number },
-  ) => Promise<GatewayReply>,
+  ask: (charge: ChargeRow, share: CardShare) => Promise<GatewayReply>,
 ): Promise<RefundReplies> {
   const replies = tenders.map(async ({ charge_id, attempt_id, amount_cents }) => {
     const charge = charges.find((each) => each.charge_id === charge_id)

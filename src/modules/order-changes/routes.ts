@@ -43,6 +43,7 @@ const BUSY: readonly ErrorCode[] = ['order_busy']
 const MONEY: readonly ErrorCode[] = [
   'order_not_found',
   'order_busy',
+  'disputed',
   'refund_failed',
   'payment_unconfirmed',
 ]
@@ -231,6 +232,7 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
         failures: [
           'order_not_found',
           'order_item_not_found',
+          'disputed',
           'not_refundable',
           'amount_exceeds_refundable',
         ],

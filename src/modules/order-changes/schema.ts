@@ -153,7 +153,7 @@ export const DisputeChange = Type.Object({
     Type.Integer({
       ...Cents,
       description:
-        'With `lost`: the amount that the bank took, in cents. Default: all that is left of the card charges.',
+        'With `lost`: the amount that the bank took, in cents, at most what the cards paid. Default: all that is left of the card charges; it must be sent if nothing is left.',
     }),
   ),
 })

@@ -8,8 +8,16 @@ import type { NewJournal } from '../ledger/schema.ts'
 import type { GatewayReply } from '../operations/schema.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, FactChange, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
-import { addToTimeline, change, getRefund, refundableOf } from '../orders/service.ts'
+import {
+  addToTimeline,
+  change,
+  factsOf,
+  getRefund,
+  refundableOf,
+  underWayOf,
+} from '../orders/service.ts'
 import { shownRefund } from '../orders/show.ts'
+import { allowedActions } from '../orders/status.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { GatewayName } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
@@ -47,6 +55,7 @@ export async function reserveRefund(
   plan: RefundPlan,
 ): Promise<string> {
   const { parts, tenders, items = [], isTaken = false, ...rest } = plan
+  if (!isTaken) requireUndisputed(order, charges, tenders)
   const refund_id = newId()
   for (const { charge_id, amount_cents } of tenders) {
     if ((await queries.reserveFromCharge(tx, charge_id, amount_cents)) === 0) {
@@ -71,6 +80,21 @@ export async function reserveRefund(
   return refund_id
 }
 
+/**
+ * Refuses to return the money of a card while its dispute is open, to any tender: if the bank takes
+ * it as well, the shopper has it twice.
+ */
+export function requireUndisputed(
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  tenders: readonly TenderShare[],
+): void {
+  const isOfCard = ({ charge_id }: TenderShare) => chargeOf(charges, charge_id).tender === 'card'
+  if (!order.disputed || !tenders.some(isOfCard)) return
+  const { allowed } = allowedActions(factsOf(order), [...underWayOf(order), 'dispute'])
+  throw new ApiError('disputed', { body: { current_status: order.status, allowed } })
+}
+
 export const exceeds = (refundable_cents: number, body: Record<string, unknown> = {}) =>
   new ApiError('amount_exceeds_refundable', { body: { refundable_cents, ...body } })
 
@@ -91,6 +115,7 @@ function beginAttempt(
     currency,
     charge_id,
     parent_txn_id: charge.txn_id,
+    isUnsent: true,
   })
 }
 

@@ -21,7 +21,15 @@ const OpenAttempt = Type.Object({
     ...Nullable(Timestamp),
     description: 'When the gateway is asked again.',
   }),
+  gives_up_at: Type.Unsafe<string | null>({
+    ...Nullable(Timestamp),
+    description: 'Of a refund that was sent: from then on a missing record means that it failed.',
+  }),
+  meaning: Type.String({ description: 'What happens next, in words.' }),
 })
+
+/** A refund that has not ended. */
+const PendingRefund = Type.Object({ refund_id: Id, amount_cents: Cents, created_at: Timestamp })
 
 /** A subscription that the order started. */
 const OrderSubscription = Type.Object({
@@ -34,11 +42,16 @@ const OrderSubscription = Type.Object({
 const Facts = Type.Unsafe<
   Record<string, unknown> & {
     waiting_for: Static<typeof OpenAttempt> | null
+    pending_refunds: Static<typeof PendingRefund>[]
     subscriptions: Static<typeof OrderSubscription>[]
   }
 >(
   Type.Object(
-    { waiting_for: Nullable(OpenAttempt), subscriptions: Type.Array(OrderSubscription) },
+    {
+      waiting_for: Nullable(OpenAttempt),
+      pending_refunds: Type.Array(PendingRefund),
+      subscriptions: Type.Array(OrderSubscription),
+    },
     { additionalProperties: true },
   ),
 )

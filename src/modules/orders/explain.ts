@@ -1,8 +1,17 @@
 import type { Db } from '../../db/database.ts'
 import { findNextAttempt } from '../../platform/idempotency-due.ts'
-import { listAttempts } from '../payments/attempts.ts'
+import { isUnansweredRefund, listAttempts } from '../payments/attempts.ts'
+import { type Attempt, REFUND_TRANSIT_MS } from '../payments/schema.ts'
 import type { Explanation } from './explain-schema.ts'
-import { factsOf, get, listCharges, listRefunds, refundableOf, underWayOf } from './service.ts'
+import {
+  factsOf,
+  get,
+  isAtRisk,
+  listCharges,
+  listRefunds,
+  refundableOf,
+  underWayOf,
+} from './service.ts'
 import { allowedActions, deriveStatus, type Wait } from './status.ts'
 
 /** The rules of the status in words, by their number. */
@@ -32,7 +41,9 @@ const REASONS: Readonly<Record<string, string>> = {
   no_open_fulfillment: 'No parcel is waiting to be shipped.',
   nothing_to_recall: 'No parcel is on its way.',
   order_busy: 'An edit, a cancellation or a release is in progress. Try again in a moment.',
-  refund_pending: 'A refund is in progress. Try again in a moment.',
+  refund_pending: 'A refund is in progress. See `waiting_for` for what it waits for.',
+  disputed:
+    'The card payment is disputed. Wait until the dispute is over: the bank may take the money.',
   already_refunded: 'A part was already refunded. Refund the rest instead.',
 }
 
@@ -51,24 +62,30 @@ export async function explain(
   { subscriptionsOf }: ExplainDeps,
 ): Promise<Explanation> {
   const order = await get(db, id)
-  const [refunds, charges, subscriptions] = await Promise.all([
+  const [refunds, charges, subscriptions, attempts] = await Promise.all([
     listRefunds(db, order.id),
     listCharges(db, order.id),
     subscriptionsOf(db, order.id),
+    listAttempts(db, order.id),
   ])
-  const pending = refunds.filter((each) => each.status === 'pending').map((each) => each.refund_id)
+  const pending = refunds.filter((each) => each.status === 'pending')
   const underWay: Wait[] = underWayOf(order, pending.length)
   if (pending.length > 0 && refundableOf(charges) === 0) underWay.push('last_refund')
+  if (attempts.some((each) => isUnansweredRefund(db, each))) underWay.push('unanswered_refund')
   const facts = factsOf(order)
   const { status, rule, payment_status, fulfillment_status } = deriveStatus(facts)
-  const { allowed, refused } = allowedActions(facts, underWay)
-  const waiting_for =
-    underWay.length === 0 ? null : await findOpenAttempt(db, order.id, [order.id, ...pending])
+  const waits: Wait[] = isAtRisk(order, charges) ? [...underWay, 'dispute'] : underWay
+  const { allowed, refused } = allowedActions(facts, waits)
+  const pending_refunds = pending.map(({ refund_id, amount_cents, created_at }) => {
+    return { refund_id, amount_cents, created_at }
+  })
+  const resources = [order.id, ...pending.map(({ refund_id }) => refund_id)]
+  const waiting_for = underWay.length === 0 ? null : await explainWait(db, attempts, resources)
   return {
     status,
     payment_status,
     fulfillment_status,
-    facts: { ...facts, waiting_for, subscriptions },
+    facts: { ...facts, waiting_for, pending_refunds, subscriptions },
     rule: { number: rule, status, meaning: MEANINGS[rule - 1] ?? '' },
     busy: underWay.length > 0,
     allowed,
@@ -76,14 +93,23 @@ export async function explain(
   }
 }
 
-/** The oldest attempt whose gateway has not answered, and when it is looked up next. */
-async function findOpenAttempt(db: Db, orderId: string, resources: readonly string[]) {
-  const [attempts, next_check_at] = await Promise.all([
-    listAttempts(db, orderId),
-    findNextAttempt(db, resources),
-  ])
+/** The oldest attempt whose gateway has not answered, when it is looked up next, and until when. */
+async function explainWait(db: Db, attempts: readonly Attempt[], resources: readonly string[]) {
   const open = attempts.find(({ state }) => state === 'begun' || state === 'unknown')
   if (open === undefined) return null
-  const { id: attempt_id, kind, gateway, amount_cents, created_at: since, checks } = open
-  return { attempt_id, kind, gateway, amount_cents, since, checks, next_check_at }
+  const { id: attempt_id, kind, gateway, amount_cents, created_at: since, checks, sent_at } = open
+  const next_check_at = await findNextAttempt(db, resources)
+  const isRefund = kind === 'refund'
+  const gives_up_at =
+    isRefund && sent_at !== null
+      ? new Date(Date.parse(sent_at) + REFUND_TRANSIT_MS).toISOString()
+      : null
+  const meaning = !isRefund ? PAYMENT_WAITS : sent_at === null ? REFUND_UNSENT : REFUND_WAITS
+  const about = { attempt_id, kind, gateway, amount_cents, since, checks }
+  return { ...about, next_check_at, gives_up_at, meaning }
 }
+
+const PAYMENT_WAITS = 'The gateway has not answered. It is asked again at `next_check_at`.'
+const REFUND_UNSENT = 'The refund has not reached the gateway yet. It is sent at `next_check_at`.'
+const REFUND_WAITS =
+  'The gateway has not said whether it refunded the money. It is asked again at `next_check_at`. If it has no record of the refund at `gives_up_at`, the refund fails and can be made again. Until then nothing else is refunded.'

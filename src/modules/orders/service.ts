@@ -85,6 +85,14 @@ export const leftOn = ({ captured_cents, refunded_cents }: ChargeRow): number =>
 
 export const refundableOf = (charges: readonly ChargeRow[]): number => sum(charges.map(leftOn))
 
+/** Only card payments can be disputed. */
+export const cardsOf = (charges: readonly ChargeRow[]): ChargeRow[] =>
+  charges.filter(({ tender }) => tender === 'card')
+
+/** Whether a bank may still take something of an order: a dispute is open, and a card has it. */
+export const isAtRisk = ({ disputed }: OrderRow, charges: readonly ChargeRow[]): boolean =>
+  disputed && refundableOf(cardsOf(charges)) > 0
+
 /**
  * Adds an entry to what happened to an order. It cannot be erased: no words of a person belong
  * here.

@@ -121,14 +121,26 @@ const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
-/** What may be under way at an order. The last refund is one that leaves nothing to refund. */
-export type Wait = 'payment' | 'operation' | 'refund' | 'last_refund'
+/**
+ * What may be under way at an order. The last refund is one that leaves nothing to refund; a refund
+ * is unanswered once its gateway has had the time to answer. A dispute is under way while the bank
+ * may still take what is left of the card charges.
+ */
+export type Wait =
+  | 'payment'
+  | 'operation'
+  | 'refund'
+  | 'last_refund'
+  | 'unanswered_refund'
+  | 'dispute'
 
 const UNDER_WAY: Record<Wait, string> = {
   payment: 'payment_unconfirmed',
   operation: 'order_busy',
   refund: 'refund_pending',
   last_refund: 'refund_pending',
+  unanswered_refund: 'refund_pending',
+  dispute: 'disputed',
 }
 
 interface Condition {
@@ -159,7 +171,7 @@ const CONDITIONS: Record<Action, Condition> = {
       ['payment_unconfirmed', (f) => isPaid(f) || !['pending', 'unknown'].includes(f.payment)],
     ],
   },
-  reject: { after: ALL_SETTLED, from: ['on_hold'], guards: [nothingShipped] },
+  reject: { after: [...ALL_SETTLED, 'dispute'], from: ['on_hold'], guards: [nothingShipped] },
   process: {
     after: ALONE,
     from: ['placed', 'partially_refunded'],
@@ -185,7 +197,7 @@ const CONDITIONS: Record<Action, Condition> = {
   },
   // Also a refunded order: until it is cancelled its stock stays reserved and its coupon used.
   cancel: {
-    after: ALL_SETTLED,
+    after: [...ALL_SETTLED, 'dispute'],
     from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded', 'refunded'],
     guards: [nothingShipped],
   },
@@ -206,7 +218,7 @@ const CONDITIONS: Record<Action, Condition> = {
   },
   // Before a capture there is nothing to wait for, and nothing to refund.
   refund: {
-    after: [...ALONE, 'last_refund'],
+    after: [...ALONE, 'last_refund', 'unanswered_refund', 'dispute'],
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
     guards: [captured],
   },

@@ -16,15 +16,17 @@ import {
 
 const attemptFacts = sql`
   order_id, kind, gateway, amount_cents, currency, charge_id, parent_txn_id, state, txn_id,
-  auth_code, avs, cvv, code, reason, fraud_signal, vault_id, card, checks, created_at, closed_at`
+  auth_code, avs, cvv, code, reason, fraud_signal, vault_id, card, checks, created_at, sent_at,
+  closed_at`
 
 export const insertAttempt = (tx: Tx, a: NewAttempt) =>
   tx.run(sql`
     insert into payment_attempts
            (tenant_ref, id, order_id, kind, gateway, amount_cents, currency, charge_id,
-            parent_txn_id)
+            parent_txn_id, sent_at)
     values (${tx.tenant}, ${a.id}, ${a.order_id}, ${a.kind}, ${a.gateway}, ${a.amount_cents},
-            ${a.currency}, ${a.charge_id ?? null}, ${a.parent_txn_id ?? null})`)
+            ${a.currency}, ${a.charge_id ?? null}, ${a.parent_txn_id ?? null},
+            case when not ${a.isUnsent ?? false}::boolean then fd_now() end)`)
 
 export const findAttempt = (db: Db, id: string) =>
   db.maybe(
@@ -168,6 +170,14 @@ export const markUnknown = (db: Db, id: string) =>
     sql`state = 'unknown', next_check_at = fd_now() + interval '10 seconds',
         checks = checks + (state = 'unknown')::int`,
   )
+
+/** Marks an attempt as sent. No row: another process has sent it, or has closed it. */
+export const markSent = (db: Db, id: string) =>
+  db.run(sql`
+    update payment_attempts set sent_at = fd_now()
+     where tenant_ref = ${db.tenant} and id = ${id} and state in (${open}) and sent_at is null`)
+
+export const clearSent = (db: Db, id: string) => updateAttempt(db, id, open, sql`sent_at = null`)
 
 /** Writes down why an attempt is about to be reversed. */
 export const markReversing = (db: Db, id: string, reason: string) =>

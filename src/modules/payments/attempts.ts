@@ -40,6 +40,28 @@ export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
   (await queries.markUnknown(db, id)) === 1
 
 /**
+ * Marks an attempt as sent, before its gateway gets it. False: another process has done so, and
+ * only that one may send it.
+ */
+export const markSent = async (db: Db, id: string): Promise<boolean> =>
+  (await queries.markSent(db, id)) === 1
+
+/** Marks an attempt as not sent: nothing of it is on its way, so that it can be sent again. */
+export const clearSent = async (db: Db, id: string): Promise<boolean> =>
+  (await queries.clearSent(db, id)) === 1
+
+/**
+ * Whether a refund's gateway has not answered for longer than a call takes. Until it does, another
+ * refund may be the same one under another key.
+ */
+export const isUnansweredRefund = ({ clock }: Db, { kind, state, created_at }: Attempt): boolean =>
+  kind === 'refund' &&
+  (state === 'unknown' || (state === 'begun' && clock.now() - Date.parse(created_at) >= CALL_MS))
+
+/** A call to a gateway has eight seconds; a refund whose void is refused first has two calls. */
+const CALL_MS = 16_000
+
+/**
  * Writes down that an attempt is about to be voided and why, before the gateway is asked to. From
  * then on the void may be on its way, whatever happens to this process: a resume continues with the
  * void.

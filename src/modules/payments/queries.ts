@@ -42,7 +42,7 @@ export const findAttemptBeforeCredentials = (
       join payment_accounts p on p.tenant_ref = a.tenant_ref and p.gateway = a.gateway
      where a.tenant_ref = ${db.tenant} and a.next_check_at is not null
        and a.state in ('begun', 'unknown')
-       and a.created_at < p.credentials_at + interval '10 seconds'
+       and coalesce(a.sent_at, a.created_at) < p.credentials_at + interval '10 seconds'
        and ${'ref' in target ? sql`a.id = ${target.ref}` : sql`a.parent_txn_id = ${target.txn_id}`}
      limit 1`,
   )

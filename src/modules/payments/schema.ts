@@ -123,6 +123,8 @@ export const Attempt = Type.Object({
   card: Nullable(CardFacts),
   checks: Type.Integer(),
   created_at: Timestamp,
+  /** Null: it was not sent yet. Only refunds and voids are written down unsent. */
+  sent_at: Nullable(Timestamp),
   closed_at: Nullable(Timestamp),
 })
 export type Attempt = Static<typeof Attempt>
@@ -131,6 +133,13 @@ export type Attempt = Static<typeof Attempt>
  * How long a gateway has to answer for a payment. After that an operator may decide how it ended.
  */
 export const ANSWER_WAIT_HOURS = 2
+
+/**
+ * How long after a refund was sent a missing record at its gateway proves nothing. A charge that
+ * arrives late can be voided, a refund cannot be undone: so it waits longer than any queue or proxy
+ * on the way holds a request up, and shorter than an operator waits to decide it by hand.
+ */
+export const REFUND_TRANSIT_MS = 3_600_000
 
 /** How a payment ended, as an operator read it in the gateway's back office. */
 export interface OperatorDecision {
@@ -172,6 +181,8 @@ export interface NewAttempt {
   charge_id?: string | null
   /** The transaction that is captured, voided or refunded. */
   parent_txn_id?: string | null
+  /** It is marked as sent later, by `markSent`. Otherwise it counts as sent from the start. */
+  isUnsent?: boolean
 }
 
 /** The gateway of a store. The credential itself is never shown. */

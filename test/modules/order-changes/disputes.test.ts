@@ -91,7 +91,7 @@ test('a lost dispute counts as a refund, and no gateway is asked for it', async 
   assert.equal(refused.body.error.code, 'not_refundable')
 })
 
-test("a lost dispute takes no more than is left of the card's charge", async () => {
+test('a lost dispute takes no more than the card paid', async () => {
   const gift = await giveBalances(held.current, 0, 500)
   const { id, total_cents } = await openDisputed({ gift_card_code: gift.code })
   const card = total_cents - 500
@@ -104,13 +104,123 @@ test("a lost dispute takes no more than is left of the card's charge", async () 
   assert.equal(lost.body.order.refunded_cents, card)
 })
 
-test('a lost dispute of a refunded charge takes nothing more', async () => {
-  const { id } = await openDisputed()
-  await held.current.merchant(id, 'refunds')
-  const lost = await dispute(id, { outcome: 'lost' })
+/** The balance of an account in the journals of an order. */
+const bookedOn = async (id: string, account: string): Promise<number> => {
+  const { rows } = await held.current.superuser.query(
+    `select coalesce(sum(e.amount_cents), 0)::int as cents
+       from ledger_journals as j
+       join ledger_entries as e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+      where j.order_id = $1 and e.account = $2`,
+    [id, account],
+  )
+  return rows[0].cents
+}
+
+test('a lost dispute after a full refund books what the bank took a second time', async () => {
+  const { order } = await held.current.place()
+  assert.equal((await held.current.merchant(order.id, 'refunds')).status, 201)
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  const silent = await dispute(order.id, { outcome: 'lost' })
+  assert.deepEqual([silent.status, silent.body.issues[0].path], [400, 'amount_cents'], silent.text)
+  const { total_cents } = order
+  const more = await dispute(order.id, { outcome: 'lost', amount_cents: total_cents + 1 })
+  assert.deepEqual([more.status, more.body.refundable_cents], [422, total_cents], more.text)
+  const lost = await dispute(order.id, { outcome: 'lost', amount_cents: total_cents })
   assert.equal(lost.status, 200, lost.text)
-  assert.equal(lost.body.order.status, 'refunded')
-  assert.equal((await held.current.read(id)).refunds.length, 1)
+  const { status, payment_status, refunded_cents } = lost.body.order
+  assert.deepEqual(
+    [status, payment_status, refunded_cents],
+    ['refunded', 'refunded', total_cents],
+    'the shopper was refunded once',
+  )
+  assert.equal(await bookedOn(order.id, 'dispute_loss'), total_cents)
+  assert.equal(await bookedOn(order.id, 'card_clearing'), -total_cents)
+  const { timeline, refunds } = await held.current.read(order.id)
+  const entry = timeline.find(({ type }: { type: string }) => type === 'dispute_lost')
+  assert.deepEqual(entry.data, { amount_cents: total_cents, lost_twice_cents: total_cents })
+  assert.equal(refunds.length, 1)
+  await held.current.check()
+})
+
+test('a lost dispute after a partial refund is a refund of the rest, and a loss of that part', async () => {
+  const { order } = await held.current.place()
+  assert.equal(
+    (await held.current.merchant(order.id, 'refunds', { amount_cents: 300 })).status,
+    201,
+  )
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  const lost = await dispute(order.id, { outcome: 'lost', amount_cents: order.total_cents })
+  assert.deepEqual([lost.status, lost.body.order.status], [200, 'refunded'], lost.text)
+  assert.equal(await bookedOn(order.id, 'dispute_loss'), 300)
+  assert.equal(await bookedOn(order.id, 'card_clearing'), -300)
+  await held.current.check()
+})
+
+test('a lost dispute by which the bank took nothing books nothing', async () => {
+  const { id } = await openDisputed()
+  const lost = await dispute(id, { outcome: 'lost', amount_cents: 0 })
+  assert.deepEqual([lost.status, lost.body.order.status], [200, 'placed'], lost.text)
+  assert.equal(await bookedOn(id, 'dispute_loss'), 0)
+})
+
+test('no money of a card is returned while its dispute is open, by whatever route', async () => {
+  const { shop, merchant, shopper, read } = held.current
+  const { id } = await openDisputed()
+  const { items, charges } = await read(id)
+  const less = { edits: [{ order_item_id: items[0].id, quantity: 1 }] }
+  const none = { edits: [{ order_item_id: items[0].id, quantity: 0 }] }
+  const answers = await Promise.all([
+    merchant(id, 'refunds'),
+    merchant(id, 'refunds', { amount_cents: 1 }),
+    merchant(id, 'refunds', { method: 'store_credit' }),
+    merchant(id, 'refunds/preview'),
+    merchant(id, 'cancel', { reason: 'staff' }),
+    merchant(id, 'edit', less),
+    merchant(id, 'edit', none),
+    shopper(id, 'refund', { charge_id: charges[0].charge_id }),
+    shopper(id, 'cancel', {}),
+    shopper(id, 'edit', less),
+    shop.merchant.post(
+      `/v1/merchant/fraud/reviews/${id}/reject`,
+      {},
+      { 'idempotency-key': `reject-${id}` },
+    ),
+  ])
+  for (const { status, body, text } of answers) {
+    assert.deepEqual([status, body.error?.code], [409, 'disputed'], text)
+    assert.deepEqual([body.current_status, body.allowed.includes('refund')], ['on_hold', false])
+  }
+  const explained = (await shop.merchant.get(`/v1/merchant/orders/${id}/explain`)).body
+  assert.equal(explained.busy, false)
+  for (const action of ['refund', 'cancel', 'reject']) {
+    const refused = explained.refused.find((each: { action: string }) => each.action === action)
+    assert.equal(refused?.reason, 'disputed', action)
+  }
+  const more = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: APPROVED }
+  assert.equal((await shopper(id, 'edit', more)).status, 200, 'a charge returns nothing')
+  assert.equal((await read(id)).refunds.length, 0)
+  assert.equal((await dispute(id, { outcome: 'won' })).status, 200)
+  assert.equal((await merchant(id, 'cancel', { reason: 'staff' })).status, 200)
+  await held.current.check()
+})
+
+test('what no card paid is returned while a dispute is open, and a refunded order is cancelled', async () => {
+  const { merchant, shopper, read } = held.current
+  const gift = await giveBalances(held.current, 0, 500)
+  const { order } = await held.current.place({ gift_card_code: gift.code })
+  const { charges } = await read(order.id)
+  const idOf = (tender: string) =>
+    charges.find((each: { tender: string }) => each.tender === tender).charge_id
+  await shopper(order.id, 'refund', { charge_id: idOf('card'), amount_cents: 100 })
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  const ofGift = await shopper(order.id, 'refund', { charge_id: idOf('gift_card') })
+  assert.deepEqual([ofGift.status, ofGift.body.refund?.amount_cents], [200, 500], ofGift.text)
+  assert.equal((await dispute(order.id, { outcome: 'won' })).status, 200)
+  assert.equal((await merchant(order.id, 'refunds')).status, 201)
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  const cancelled = await merchant(order.id, 'cancel', { reason: 'staff' })
+  assert.equal(cancelled.status, 200, cancelled.text)
+  await held.current.check()
 })
 
 test("a merchant's own hold outlives the dispute", async () => {

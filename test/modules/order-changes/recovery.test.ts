@@ -33,8 +33,11 @@ const clock = movableClock()
 const shared = shareOrderStore({ clock })
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
 
-/** After this time a gateway without a record of an attempt will not get it any more. */
+/** After this time a gateway without a record of a charge will not get it any more. */
 const LATER_MS = 11_000
+
+/** After this time a gateway without a record of a refund will not get it any more. */
+const HOUR_MS = 3_601_000
 
 type LostAnswer = 'after' | 'before'
 
@@ -176,9 +179,10 @@ describe('an unknown outcome', () => {
     ] as const) {
       assert.equal((await store.merchant(id, verb, request)).body.error.code, code, verb)
     }
-    const { attempt_id, since, next_check_at, ...wait } = first.facts.waiting_for
+    const { attempt_id, since, next_check_at, meaning, ...wait } = first.facts.waiting_for
+    assert.match(meaning, /asked again/)
     const simulated = { kind: 'checkout', gateway: 'simulated', amount_cents: 1_000 }
-    assert.deepEqual(wait, { ...simulated, checks: 0 })
+    assert.deepEqual(wait, { ...simulated, checks: 0, gives_up_at: null })
     assert.equal(since, new Date(since).toISOString())
     const find = `select id from payment_attempts where order_id = $1`
     assert.equal(attempt_id, (await store.superuser.query(find, [id])).rows[0].id)
@@ -199,27 +203,58 @@ describe('an unknown outcome', () => {
     const part = await explain(order.id)
     assert.equal(part.busy, true)
     assert.equal(part.facts.waiting_for.kind, 'refund')
-    assert.deepEqual(part.allowed, ['hold', 'process', 'refund'])
-    assert.equal(refusalOf(part, 'cancel'), 'refund_pending')
-    const cancel = await store.merchant(order.id, 'cancel', { reason: 'staff' })
-    assert.equal(cancel.body.error.code, 'order_busy')
-
-    await assert.rejects(begin(depsOf('after'), order.id, 1_700), { code: 'payment_unconfirmed' })
-    const all = await explain(order.id)
-    assert.equal(refusalOf(all, 'refund'), 'refund_pending')
-    const more = await store.merchant(order.id, 'refunds')
-    assert.equal(more.body.error.code, 'not_refundable', more.text)
-    assert.deepEqual(more.body.allowed, all.allowed)
-    for (const claim of await takeClaims('refund'))
-      await refundOperation.resume(depsOf(), db(), claim)
-    const after = await explain(order.id)
+    assert.deepEqual(part.allowed, ['hold', 'process'])
+    for (const [verb, body, action] of [
+      ['cancel', { reason: 'staff' }, 'cancel'],
+      ['refunds', {}, 'refund'],
+    ] as const) {
+      assert.equal(refusalOf(part, action), 'refund_pending')
+      const refused = await store.merchant(order.id, verb, body)
+      assert.equal(refused.body.error.code, 'order_busy', verb)
+    }
+    const [pending] = part.facts.pending_refunds
+    assert.equal(pending.amount_cents, 300)
+    const { gives_up_at, since, next_check_at, meaning } = part.facts.waiting_for
+    const givesUpMs = Date.parse(gives_up_at) - Date.parse(since)
+    assert.ok(givesUpMs >= 3_600_000 && givesUpMs < 3_660_000, gives_up_at)
+    assert.ok(Date.parse(next_check_at) < Date.parse(gives_up_at), next_check_at)
+    assert.match(meaning, /no record of the refund at `gives_up_at`/)
+    await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    const { facts, busy, allowed } = await explain(order.id)
     assert.deepEqual(
-      [after.busy, after.facts.waiting_for, after.allowed],
-      [false, null, ['cancel']],
+      [busy, facts.waiting_for, facts.pending_refunds, allowed.includes('refund')],
+      [false, null, [], true],
     )
   })
 
-  test('of a refund that the gateway has no record of fails after ten seconds', async () => {
+  test('of a refund is pending while it may still arrive, and a repeat under a new key waits for it', async () => {
+    const { order } = await store.place()
+    await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
+    for (const laterMs of [0, 13_000, 3_590_000]) {
+      const early = refundOperation.resume(
+        depsOf(undefined, laterMs),
+        db(),
+        await takeClaim('refund'),
+      )
+      await assert.rejects(early, { code: 'idempotency_in_progress' })
+      const repeated = await store.merchant(order.id, 'refunds', { amount_cents: 300 })
+      assert.equal(repeated.body.error.code, 'order_busy', repeated.text)
+      assert.equal((await store.read(order.id)).refunds[0].status, 'pending')
+    }
+    // It arrives late, after all.
+    const find = `select id, parent_txn_id from payment_attempts where order_id = $1 and kind = 'refund'`
+    const { rows } = await store.superuser.query(find, [order.id])
+    const gateway = await depsOf().payments.forStore(db())
+    const late = { ref: rows[0].id, txn_id: rows[0].parent_txn_id, amount_cents: 300 }
+    assert.equal((await gateway.refund({ ...late, currency: 'USD' })).outcome, 'approved')
+    const answer = await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    assert.equal(answer.status, 201, answer.body)
+    const { order: refunded } = await store.read(order.id)
+    assert.deepEqual([refunded.refunded_cents, await store.net(order.id)], [300, 1_700])
+    await store.check()
+  })
+
+  test('of a refund that the gateway has no record of fails after an hour', async () => {
     const { order } = await store.place()
     await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
     const early = await takeClaim('refund')
@@ -227,7 +262,7 @@ describe('an unknown outcome', () => {
       code: 'idempotency_in_progress',
     })
     const answer = await refundOperation.resume(
-      depsOf(undefined, LATER_MS),
+      depsOf(undefined, HOUR_MS),
       db(),
       await takeClaim('refund'),
     )
@@ -281,13 +316,38 @@ describe('an unknown outcome', () => {
     await store.check()
   })
 
-  test('of a crash before the gateway was asked refunds nothing', async () => {
+  test('of a crash before the gateway was asked is none: the refund is sent by the resume, once', async () => {
     const { order } = await store.place()
     const crash = () => Promise.reject(new Error('killed'))
     const at = (point: string) => (point === 'refund-begun' ? crash() : undefined)
     await assert.rejects(begin({ ...depsOf(), at }, order.id, 300), /killed/)
-    await refundOperation.resume(depsOf(undefined, LATER_MS), db(), await takeClaim('refund'))
-    assert.equal(await store.net(order.id), 2_000)
+    const { waiting_for } = (await explain(order.id)).facts
+    assert.equal(waiting_for.gives_up_at, null)
+    assert.match(waiting_for.meaning, /not reached the gateway yet/)
+    // The answer to the refund that the resume sends is lost, long after the crash.
+    const first = refundOperation.resume(depsOf('after', HOUR_MS), db(), await takeClaim('refund'))
+    await assert.rejects(first, { code: 'idempotency_in_progress' })
+    const answer = await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    assert.equal(answer.status, 201, answer.body)
+    assert.equal(await store.net(order.id), 1_700)
+    await store.check()
+  })
+
+  test('of a process that lost its claim before it sent the refund is none for its successor', async () => {
+    const { order } = await store.place()
+    let sent = 0
+    const at = async (point: string) => {
+      if (point !== 'refund-sent' || sent++ > 0) return
+      // The claim is lost between the mark and the call: the fenced gateway sends nothing.
+      await expireAllClaims(store.superuser)
+      await store.superuser.query(
+        `update idempotency_keys set lease_token = gen_random_uuid() where state = 'running'`,
+      )
+    }
+    // The same caller claims the key again, and finds a refund that was not sent.
+    const answer = await begin({ ...depsOf(), at }, order.id, 300)
+    assert.deepEqual([answer.status, sent], [201, 2], answer.body)
+    assert.equal(await store.net(order.id), 1_700)
   })
 
   test("of a crash after the gateway's refund is posted to the ledger", async () => {
@@ -412,11 +472,46 @@ describe('an unknown outcome', () => {
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
+  test('of a refund in place of a void is not sent again while it may still arrive', async () => {
+    const ban = { kind: 'email', value: 'late@bad.example', action: 'review', reason: 'a test' }
+    await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    const { order } = await store.place({ email: ban.value })
+    let sent = 0
+    const silent = async () => {
+      sent++
+      return UNKNOWN
+    }
+    const cancelBy = (laterMs: number, override: Partial<Gateway> = {}) => {
+      const deps = depsOf(undefined, laterMs)
+      const forStore: typeof deps.payments.forStore = async (...of) => ({
+        ...(await deps.payments.forStore(...of)),
+        void: async () => refused('already_settled'),
+        refund: silent,
+        lookup: async () => noRecord(),
+        ...override,
+      })
+      return expire({ ...deps, payments: { ...deps.payments, forStore } }, order.id)
+    }
+    for (const laterMs of [0, 13_000, 3_590_000]) assert.equal(await cancelBy(laterMs), null)
+    assert.equal(sent, 1)
+    assert.equal(await cancelBy(HOUR_MS), null)
+    assert.equal(sent, 2, 'it counts as lost after an hour, and is sent again')
+    const arrived = { ...noRecord(), found: 'yes', state: 'refunded', txn_id: 'late' } as const
+    const ended = await cancelBy(0, { lookup: async () => arrived })
+    assert.deepEqual([ended?.status, sent, alerts], ['cancelled', 2, []])
+    // The real gateway has captured nothing, and voids.
+    const gateway = await depsOf().payments.forStore(db())
+    const [charge] = await listCharges(db(), order.id)
+    assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
+  })
+
   test('of a cancellation that failed leaves the order as it was', async () => {
     const { order } = await store.place()
     await assert.rejects(beginCancel(depsOf('before'), order.id), { code: 'payment_unconfirmed' })
+    const early = cancelOperation.resume(depsOf(undefined, 13_000), db(), await takeClaim('cancel'))
+    await assert.rejects(early, { code: 'idempotency_in_progress' })
     const answer = await cancelOperation.resume(
-      depsOf(undefined, LATER_MS),
+      depsOf(undefined, HOUR_MS),
       db(),
       await takeClaim('cancel'),
     )
@@ -474,9 +569,15 @@ describe('an unknown outcome', () => {
 
   interface Scenario {
     operation: 'refund' | 'cancel' | 'edit'
-    /** The points before anything reaches a gateway, and the point after everything has. */
+    /**
+     * The points before anything is sent, the point where it counts as sent and no gateway has it,
+     * and the point after the answer.
+     */
     before: string[]
+    sent: string
     after: string
+    /** Whether a resume sends what was not sent. A card that was typed is not stored. */
+    isResumed: boolean
     begin(deps: OrderChangeDeps, held: Caller, order: Bought): Promise<StoredAnswer>
     /** The order once the operation is done. */
     done: { status: string; total_cents: number; refunded_cents: number }
@@ -505,31 +606,39 @@ describe('an unknown outcome', () => {
   const SCENARIOS: Record<string, Scenario> = {
     'a refund': {
       operation: 'refund',
-      before: ['refund-begun', 'refund-sent'],
+      before: ['refund-begun'],
+      sent: 'refund-sent',
       after: 'refund-answered',
+      isResumed: true,
       begin: (deps, held, { id }) =>
         refund(deps, db(), held, id, { by: 'merchant', body: { amount_cents: 2_000 } }),
       done: { status: 'partially_refunded', total_cents: 3_000, refunded_cents: 2_000 },
     },
     'a cancellation': {
       operation: 'cancel',
-      before: ['cancel-begun', 'refund-sent'],
+      before: ['cancel-begun'],
+      sent: 'refund-sent',
       after: 'cancel-answered',
+      isResumed: true,
       begin: (deps, held, { id }) =>
         cancel(deps, db(), held, id, { reason: 'staff', note: null, restock: true, as: 'cancel' }),
       done: { status: 'cancelled', total_cents: 3_000, refunded_cents: 3_000 },
     },
     'an edit that charges': {
       operation: 'edit',
-      before: ['edit-begun', 'edit-sent'],
+      before: ['edit-begun'],
+      sent: 'edit-sent',
       after: 'edit-answered',
+      isResumed: false,
       begin: editTo(3),
       done: { status: 'placed', total_cents: 4_500, refunded_cents: 0 },
     },
     'an edit that refunds': {
       operation: 'edit',
-      before: ['edit-begun', 'refund-sent'],
+      before: ['edit-begun'],
+      sent: 'refund-sent',
       after: 'edit-answered',
+      isResumed: true,
       begin: editTo(1),
       done: { status: 'placed', total_cents: 1_500, refunded_cents: 0 },
     },
@@ -537,9 +646,9 @@ describe('an unknown outcome', () => {
 
   for (const [
     what,
-    { operation, before: early, after: late, begin: start, done },
+    { operation, before: early, sent, after: late, isResumed, begin: start, done },
   ] of Object.entries(SCENARIOS)) {
-    for (const point of [...early, late]) {
+    for (const point of [...early, sent, late]) {
       test(`of ${what} after a crash at ${point} ends either fully done or not at all`, async () => {
         const { code } = await giveBalances(store, 0, 700)
         const variant_id = await addVariant(store.shop.merchant, 1_500)
@@ -556,11 +665,16 @@ describe('an unknown outcome', () => {
         await assert.rejects(begun, /killed/)
         const busy = await store.merchant(bought.id, 'cancel', { reason: 'staff' })
         assert.equal(busy.body.error.code, 'order_busy')
-        await resumes[operation](depsOf(undefined, LATER_MS), db(), await takeClaim(operation))
+        const resume = async (laterMs: number) =>
+          resumes[operation](depsOf(undefined, laterMs), db(), await takeClaim(operation))
+        const isPending = isResumed && point === sent
+        if (isPending) await assert.rejects(resume(LATER_MS), { code: 'idempotency_in_progress' })
+        await resume(isPending ? HOUR_MS : LATER_MS)
         const { order } = await store.read(bought.id)
         const { status, total_cents, refunded_cents } = order
         const undone = { status: 'placed', total_cents: 3_000, refunded_cents: 0 }
-        assert.deepEqual({ status, total_cents, refunded_cents }, point === late ? done : undone)
+        const isDone = point === late || (isResumed && point !== sent)
+        assert.deepEqual({ status, total_cents, refunded_cents }, isDone ? done : undone)
         await store.check()
         if (status !== 'cancelled') {
           const again = await store.merchant(bought.id, 'cancel', { reason: 'staff' })
