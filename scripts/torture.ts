@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The drills that take minutes: the same tests as ever, driven much longer, and those of their own. */
+/**
+ * The drills that take minutes: the same tests as ever, driven much longer, and those of their own. Words
+ * after `--` choose the files whose path has all of them: `npm run torture -- hostile`.
+ */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -27,9 +30,16 @@ const FILES = [
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),
 ]
 
+const words = process.argv.slice(2)
+const chosen = FILES.filter((file) => words.every((word) => file.includes(word)))
+if (chosen.length === 0) {
+  process.stderr.write(`no drill is called ${words.join(' ')}\n`)
+  process.exit(2)
+}
+
 const { status } = spawnSync(
   process.execPath,
-  ['--test', '--test-concurrency=1', '--test-reporter=spec', ...FILES],
+  ['--test', '--test-concurrency=1', '--test-reporter=spec', ...chosen],
   { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...LONG } },
 )
 process.exitCode = status ?? 1

@@ -73,26 +73,47 @@ function checkoutFault(call: KeyedCall, row: OrderRow | undefined): string | nul
   return isNamed ? null : 'a subscription of an answer is not there'
 }
 
+interface RefundRow {
+  refund_id: string
+  order_id: string
+  actor: string
+  status: string
+  amount: number
+}
+
 /** Each refund that an answer names is there once, and each refund has an answer. */
 async function compareRefunds(superuser: pg.Pool, calls: Calls): Promise<string[]> {
   const named = new Map<string, string[]>()
   for (const call of [...calls.all].filter(succeeded)) {
     for (const id of refundsOf(call)) named.set(id, [...(named.get(id) ?? []), call.key])
   }
-  const { rows } = await superuser.query<{ refund_id: string; actor: string; status: string }>(
-    `select refund_id, actor, status from refunds`,
-  )
+  const { rows } = await superuser.query<RefundRow>(`
+    select refund_id, order_id, actor, status, amount_cents::int as amount from refunds`)
   const faults = [...named]
     .filter(([, keys]) => keys.length > 1)
     .map(([id, keys]) => `refund ${id} is the answer of several keys: ${keys}`)
-  for (const { refund_id, actor, status } of rows) {
-    if (status !== 'succeeded') named.delete(refund_id)
+  const parts = partsOf(calls)
+  for (const row of rows) {
+    const part = `${row.order_id} ${row.amount}`
+    if (row.status !== 'succeeded') named.delete(row.refund_id)
     // A late refund is counted by a loop, and has no caller.
-    else if (!named.delete(refund_id) && actor !== 'system') {
-      faults.push(`no key answers refund ${refund_id} of ${actor}`)
-    }
+    else if (named.delete(row.refund_id) || row.actor === 'system') continue
+    else if ((parts.get(part) ?? 0) > 0) parts.set(part, (parts.get(part) ?? 0) - 1)
+    else faults.push(`no key answers ${JSON.stringify(row)}`)
   }
   return [...faults, ...[...named.keys()].map((id) => `refund ${id} of an answer is not there`)]
+}
+
+/** Refunds of which one gateway has paid its part and another has not: by order and amount. */
+function partsOf(calls: Calls): Map<string, number> {
+  const parts = new Map<string, number>()
+  for (const call of calls.all) {
+    if (call.first?.code !== 'refund_failed') continue
+    const id = /\/(?:orders|reviews)\/([^/]+)/.exec(call.path)?.[1]
+    const part = `${id} ${bodyOf(call).refunded_cents}`
+    parts.set(part, (parts.get(part) ?? 0) + 1)
+  }
+  return parts
 }
 
 /** The refunds that the call made, and not those that it only shows. */

@@ -51,22 +51,38 @@ export interface FaultyGateway {
   delivered(): Promise<void>
   /** How often each fault occurred. */
   counts: Map<string, number>
+  /** Every call, with its fault and what was made of it. */
+  trace: Trace[]
   close(): Promise<void>
+}
+
+interface Trace {
+  at: string
+  fault: string
+  /** Without the card. */
+  sent: Record<string, string>
+  /** The gateway's answers, whether or not the caller got them. */
+  carriedOut: string[]
 }
 
 /** Stands before a gateway and loses, delays, repeats and garbles its calls at random. */
 export async function openFaultyGateway(target: string, random: Random): Promise<FaultyGateway> {
   const counts = new Map<string, number>()
+  const trace: Trace[] = []
   const onTheWay = new Set<Promise<unknown>>()
   let isCalm = false
-  const forward = async (call: Call): Promise<string> => {
-    const { body } = await send(target + call.path, { method: 'POST', body: call.body })
-    return body.text()
-  }
   const server = createServer(async (request, response) => {
     const call = { path: request.url ?? '', body: await text(request).catch(() => '') }
     const fault = isCalm || !random.happens(FAULTY_PERCENT) ? 'none' : faultOf(call, random)
     counts.set(fault, (counts.get(fault) ?? 0) + 1)
+    const traced: Trace = {
+      at: new Date().toISOString(),
+      fault,
+      sent: fieldsOf(call),
+      carriedOut: [],
+    }
+    const forward = openForward(target, traced)
+    trace.push(traced)
     const done = answer({ request, response, call, fault, forward, random })
       .catch(() => response.destroy())
       .finally(() => onTheWay.delete(done))
@@ -77,6 +93,7 @@ export async function openFaultyGateway(target: string, random: Random): Promise
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
+    trace,
     calm() {
       isCalm = true
     },
@@ -96,6 +113,21 @@ interface Call {
   path: string
   body: string
 }
+
+/** Passes calls on to the gateway itself, and notes its answers. */
+function openForward(target: string, { carriedOut }: Trace) {
+  return async (call: Call): Promise<string> => {
+    const { body } = await send(target + call.path, { method: 'POST', body: call.body })
+    const answered = await body.text()
+    carriedOut.push(`${new Date().toISOString()} ${answered}`)
+    return answered
+  }
+}
+
+const SHOWN = ['type', 'amount', 'orderid', 'transactionid', 'order_id', 'transaction_id']
+
+const fieldsOf = ({ body }: Call): Record<string, string> =>
+  Object.fromEntries([...new URLSearchParams(body)].filter(([name]) => SHOWN.includes(name)))
 
 const isCharge = ({ body }: Call) => /(^|&)type=(sale|auth)(&|$)/.test(body)
 const isRefund = ({ body }: Call) => /(^|&)type=refund(&|$)/.test(body)

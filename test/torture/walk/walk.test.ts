@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startProcess } from '../../harness/process.ts'
@@ -12,6 +9,8 @@ import { compareBooks } from './compare-books.ts'
 import { compareErasures } from './compare-erasures.ts'
 import { compareGateway } from './compare-gateway.ts'
 import { disturb } from './disturbances.ts'
+
+import { keepEvidence } from './evidence.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { manage, readFeed, rememberEvents } from './merchants.ts'
 import { randomOf } from './random.ts'
@@ -60,7 +59,7 @@ test(`through kills, pauses, cuts, a faulty gateway and erasures no cent and no 
     ...(await compareErasures(superuser, calls)),
     ...(await stopAll(t, installation)),
   )
-  if (faults.length > 0) t.diagnostic(`logs: ${keepLogs(installation)}`)
+  if (faults.length > 0) t.diagnostic(`evidence: ${await keepEvidence(installation, calls, SEED)}`)
   assert.equal(faults.length, 0, faults.slice(0, FAULTS_SHOWN).join('\n'))
 })
 
@@ -147,10 +146,4 @@ async function stopAll(t: TestContext, { servers, env, faults }: Installation): 
     if (code !== 0) found.push(`server ${server.name} stopped with ${code}`)
   }
   return [...found, ...faults]
-}
-
-function keepLogs(installation: Installation): string {
-  const path = join(tmpdir(), `walk-${SEED}.log`)
-  writeFileSync(path, installation.logs())
-  return path
 }
