@@ -9,7 +9,14 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-const LONG = { LONG: '1', KILL_SECONDS: '120', FUZZ_RUNS: '100000', WEBHOOK_KILLS: '20' }
+const LONG = {
+  LONG: '1',
+  KILL_SECONDS: '120',
+  FUZZ_RUNS: '100000',
+  WEBHOOK_KILLS: '20',
+  // A run of an hour sets its own.
+  WALK_SECONDS: process.env.WALK_SECONDS ?? '600',
+}
 
 const FILES = [
   'test/db/backend-kills.test.ts',

@@ -185,7 +185,8 @@ function openSeeds({ database }: Runtime) {
   return { store, key }
 }
 
-function callerOf(url: string, headers: Record<string, string>): Caller {
+/** A client of a running server, with fixed headers. */
+export function callerOf(url: string, headers: Record<string, string>): Caller {
   const send: Caller['send'] = async (method, path, body, more = {}) => {
     const json = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await fetch(url + path, {

@@ -157,9 +157,12 @@ async function lookup(send: Send, target: LookupTarget): Promise<Lookup> {
   )
   if (record === null) return unreachable()
   // NMI may match more than the exact id, so that others are left out here.
-  return lookupOf(
-    record.filter((each) => (isRef ? each.ref === target.ref : each.txn_id === target.txn_id)),
+  const matching = record.filter((each) =>
+    isRef ? each.ref === target.ref : each.txn_id === target.txn_id,
   )
+  // A record of others alone is the answer to another request, and proves nothing about this one.
+  if (record.length > 0 && matching.length === 0) return unreachable()
+  return lookupOf(matching)
 }
 
 /** Calls `send` with the amount as NMI writes it. An invalid amount is refused and never sent. */

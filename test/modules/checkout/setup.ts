@@ -37,7 +37,7 @@ export interface Shop {
 
 /** A live store that sells something at each of these prices. */
 export async function openShop(
-  app: TestApp,
+  app: Pick<TestApp, 'merchant' | 'operator'>,
   tenant = 'acme',
   prices: readonly number[] = [1_000],
   manifest: unknown = ALL_OPTIONS,
@@ -51,7 +51,11 @@ export async function openShop(
   return { tenant, merchant, variants }
 }
 
-export async function setLive(app: TestApp, tenant: string, live: boolean): Promise<void> {
+export async function setLive(
+  app: Pick<TestApp, 'operator'>,
+  tenant: string,
+  live: boolean,
+): Promise<void> {
   const status = live ? 'live' : 'suspended'
   const answer = await app.operator.put(`/v1/stores/${tenant}/status`, { status })
   assert.equal(answer.status, 200, answer.text)

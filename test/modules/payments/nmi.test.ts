@@ -263,6 +263,21 @@ describe('a call without a usable answer', () => {
     assert.equal((await gateway.lookup(request)).found, 'yes')
   })
 
+  test("never takes another request's record for the lack of one", async (t) => {
+    const { nmi, gateway } = await openNmi(t)
+    const [request, other] = [charge(), charge()]
+    await gateway.sale(request)
+    await gateway.sale(other)
+    // A proxy that repeats a response answers the next lookup on its connection with it.
+    const asked = await fetch(`${nmi.url}/api/query.php`, {
+      method: 'POST',
+      body: new URLSearchParams({ security_key: KEY, order_id: other.ref }).toString(),
+    })
+    nmi.answerNext(await asked.text())
+    assert.equal((await gateway.lookup(request)).found, 'unreachable')
+    assert.equal((await gateway.lookup(request)).found, 'yes')
+  })
+
   test('is an error, and not unknown, where nothing was sent', async (t) => {
     const { gateway, nmi } = await openNmi(t)
     await nmi.close()

@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import { STOREFRONT_TOKEN } from '../../harness/app.ts'
+import type { Installation } from './installation.ts'
+import type { Random } from './random.ts'
+
+/** An answer that came whole. */
+export interface Heard {
+  status: number
+  text: string
+  code: string | null
+  isReplay: boolean
+}
+
+/** A request under an Idempotency-Key, and what was answered to it. */
+export interface KeyedCall {
+  operation: string
+  key: string
+  tenant: string
+  path: string
+  credential: Record<string, string>
+  body: object
+  /** The customer it is about, as far as it names one. */
+  customer: string | null
+  /** A text that stands in the personal data of this request alone. */
+  mark: string | null
+  /** The first final answer. */
+  first: Heard | null
+}
+
+/** Refusals of the moment, which leave the key free or its operation running. */
+const PASSING = ['idempotency_in_progress', 'order_busy', 'rate_limited', 'unknown_tenant']
+
+/** Those of an erasure: another token or another time may succeed. */
+const PASSING_OF_ERASURE = ['confirm_invalid', 'erasure_too_broad']
+
+export const asStorefront = { 'x-storefront-token': STOREFRONT_TOKEN }
+
+export interface Calls {
+  all: Set<KeyedCall>
+  counts: Map<string, number>
+  /** What contradicted an earlier answer. */
+  faults: string[]
+  /** Sends a call to any server, and again under the same key while there is no final answer. */
+  settle(call: KeyedCall, tries?: number): Promise<Heard | null>
+  /** Sends without a key. Null: there was no answer. */
+  send(unkeyed: Unkeyed): Promise<Heard | null>
+  close(): Promise<void>
+}
+
+interface Unkeyed {
+  method: 'GET' | 'POST' | 'PUT'
+  path: string
+  credential: Record<string, string>
+  body?: object
+}
+
+/** Patience of a caller: most wait for the answer, some hang up before. */
+const WAIT_MS = [12_000, 30_000] as const
+const IMPATIENT_MS = [30, 2_000] as const
+const IMPATIENT_PERCENT = 10
+
+export function openCalls({ servers }: Pick<Installation, 'servers'>, random: Random): Calls {
+  const agent = new Agent({ connections: 64, connect: { timeout: 2_000 } })
+  const all = new Set<KeyedCall>()
+  const faults: string[] = []
+  const counts = new Map<string, number>()
+  const exchange = async (
+    { method, path, credential, body }: Unkeyed,
+    headers: Record<string, string>,
+    waitMs: number,
+  ): Promise<Heard | null> => {
+    // As behind a load balancer, which notices most of the time that a server is down.
+    const up = servers.filter((each) => each.isUp() || random.happens(10))
+    const { url } = random.pick(up.length === 0 ? servers : up)
+    try {
+      const answer = await request(url + path, {
+        method,
+        dispatcher: agent,
+        signal: AbortSignal.timeout(waitMs),
+        headers: {
+          ...credential,
+          ...headers,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      })
+      const text = await answer.body.text()
+      const isReplay = answer.headers['idempotent-replayed'] === 'true'
+      return { status: answer.statusCode, text, code: codeOf(text), isReplay }
+    } catch {
+      return null
+    }
+  }
+  const sendKeyed = async (call: KeyedCall): Promise<Heard | null> => {
+    const waitMs = random.happens(IMPATIENT_PERCENT)
+      ? random.int(...IMPATIENT_MS)
+      : random.int(...WAIT_MS)
+    const unkeyed = { method: 'POST', ...call } as const
+    const heard = await exchange(unkeyed, { 'idempotency-key': call.key }, waitMs)
+    const outcome = heard === null ? 'no answer' : `${heard.status} ${heard.code ?? ''}`.trim()
+    const name = `${call.operation}: ${outcome}`
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    if (heard === null || !isFinal(call, heard)) return null
+    // A request that can never succeed shows a fault of the walk itself.
+    if ([400, 401].includes(heard.status))
+      throw new Error(`${call.operation} is refused: ${heard.text}`)
+    const { first } = call
+    call.first ??= heard
+    if (first !== null && !isSame(first, heard)) faults.push(describeChange(call, first, heard))
+    return heard
+  }
+  return {
+    all,
+    counts,
+    faults,
+    send: (unkeyed) => exchange(unkeyed, {}, random.int(...WAIT_MS)),
+    async settle(call, tries = 3) {
+      all.add(call)
+      for (let left = tries; left > 0; left--) {
+        // A double click, or a retry that overtakes the first request.
+        const twice = random.happens(5) ? sendKeyed(call) : null
+        const [heard] = await Promise.all([sendKeyed(call), twice])
+        if (heard !== null) return heard
+        await delay(random.int(20, 1_500))
+      }
+      return call.first
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+function codeOf(text: string): string | null {
+  if (!text.startsWith('{"error"')) return null
+  try {
+    const { error } = JSON.parse(text)
+    return typeof error === 'string' ? error : (error?.code ?? null)
+  } catch {
+    return null
+  }
+}
+
+/** Whether the answer is that of the operation, which every replay must repeat. */
+export function isFinal({ operation }: KeyedCall, { status, code }: Heard): boolean {
+  if (status >= 500 || (code !== null && PASSING.includes(code))) return false
+  return !(operation === 'privacy_erase' && code !== null && PASSING_OF_ERASURE.includes(code))
+}
+
+/** Members that an erasure empties in stored answers. */
+const ERASED = ['email', 'recipient_email', 'ip', 'ship_to', 'person_id', 'note', 'reason']
+
+/** An answer without what an erasure may have taken from it. */
+const withoutPerson = (text: string): string =>
+  JSON.stringify(JSON.parse(text), (name, value) =>
+    ERASED.includes(name) || name === 'customer_ref' ? null : value,
+  )
+
+export const isSame = (first: Heard, later: Heard): boolean =>
+  first.status === later.status &&
+  (first.text === later.text || withoutPerson(first.text) === withoutPerson(later.text))
+
+export const describeChange = ({ operation, key }: KeyedCall, first: Heard, later: Heard) =>
+  `${operation} ${key} answered ${first.status} ${first.text}\n  and then ${later.status} ${later.text}`

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Heard, KeyedCall } from './calls.ts'
+import { changeOrder } from './order-changes.ts'
+import type { Actor } from './shoppers.ts'
+import type { WalkStore } from './store.ts'
+
+/** Manages the stores until the walk is over. */
+export async function manage(actor: Actor): Promise<void> {
+  const { stores, random, isOver } = actor
+  while (!isOver()) {
+    const act = random.weigh(ACTS)
+    await act(actor, random.pick(stores))
+    await delay(random.int(0, 200))
+  }
+}
+
+type Act = (actor: Actor, store: WalkStore) => Promise<unknown>
+
+const changeAny: Act = async (actor, store) => {
+  if (store.orders.length > 0) await changeOrder(actor, store, actor.random.pick(store.orders))
+}
+
+/** Finds orders whose checkout was not answered. */
+const listOrders: Act = async ({ calls }, store) => {
+  const path = '/v1/merchant/orders?limit=50'
+  const heard = await calls.send({ method: 'GET', path, credential: store.merchant })
+  if (heard?.status !== 200) return
+  for (const { id } of JSON.parse(heard.text).orders) store.orders.push(id)
+}
+
+const giveCredit: Act = ({ calls, random }, store) => {
+  const customer = random.pick(store.customers)
+  return calls.settle(
+    callOf(store, {
+      operation: 'store_credit_credit',
+      path: `/v1/merchant/store-credit/${customer}/credit`,
+      body: { amount_cents: random.int(100, 5_000), currency: 'USD', reason: 'thanks' },
+      customer,
+    }),
+    random.int(1, 3),
+  )
+}
+
+const issueGiftCard: Act = async ({ calls, random }, store) => {
+  const heard = await calls.settle(
+    callOf(store, {
+      operation: 'gift_card_issue',
+      path: '/v1/merchant/gift-cards',
+      body: { initial_balance_cents: random.int(500, 9_000) },
+      customer: null,
+    }),
+    random.int(1, 3),
+  )
+  if (heard?.status === 201) store.giftCardCodes.push(JSON.parse(heard.text).code)
+}
+
+/** Erases a customer, who may well order again. */
+const erase: Act = async ({ calls, random }, store) => {
+  const customer_ref = random.pick(store.customers)
+  const path = '/v1/my/privacy/erase'
+  const body = { customer_ref }
+  const shown = await calls.send({ method: 'POST', path, credential: store.merchant, body })
+  if (shown?.status !== 202) return
+  const { confirm } = JSON.parse(shown.text)
+  await calls.settle(
+    callOf(store, {
+      operation: 'privacy_erase',
+      path,
+      body: { customer_ref, confirm },
+      customer: customer_ref,
+    }),
+    random.int(1, 4),
+  )
+}
+
+const ACTS: readonly (readonly [number, Act])[] = [
+  [12, changeAny],
+  [1, listOrders],
+  [2, giveCredit],
+  [2, issueGiftCard],
+  [4, erase],
+]
+
+const callOf = (
+  { tenant, merchant }: WalkStore,
+  what: Pick<KeyedCall, 'operation' | 'path' | 'body' | 'customer'>,
+): KeyedCall => ({
+  ...what,
+  key: randomUUID(),
+  tenant,
+  credential: merchant,
+  mark: null,
+  first: null,
+})
+
+/** Reads a store's feed from where it stopped, as a program of the merchant does. */
+export async function readFeed({ calls, isOver }: Actor, store: WalkStore): Promise<void> {
+  while (!isOver()) {
+    const path = `/v1/merchant/events?after=${store.feed.size}&limit=200`
+    const heard = await calls.send({ method: 'GET', path, credential: store.merchant })
+    if (heard?.status === 200) rememberEvents(store, heard)
+    await delay(300)
+  }
+}
+
+/** Remembers a page of the feed. Throws where a number is missing or has changed its event. */
+export function rememberEvents({ tenant, feed }: WalkStore, { text }: Heard): number {
+  const { events } = JSON.parse(text)
+  for (const { id, data } of events) {
+    const { sequence } = data
+    if (sequence !== feed.size + 1) {
+      throw new Error(`the feed of ${tenant} has ${sequence} after ${feed.size}`)
+    }
+    feed.set(sequence, id)
+  }
+  return events.length
+}

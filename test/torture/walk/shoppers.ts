@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { APPROVED } from '../../modules/checkout/setup.ts'
+import { asStorefront, type Calls, type KeyedCall } from './calls.ts'
+import { changeOrder } from './order-changes.ts'
+import type { Random } from './random.ts'
+import { REVIEWED_IP, type WalkStore } from './store.ts'
+
+export interface Actor {
+  calls: Calls
+  stores: readonly WalkStore[]
+  random: Random
+  isOver: () => boolean
+}
+
+/** Places orders until the walk is over, and sometimes changes one of them. */
+export async function shop(actor: Actor): Promise<void> {
+  const { calls, stores, random, isOver } = actor
+  while (!isOver()) {
+    const store = random.pick(stores)
+    const heard = await calls.settle(checkoutOf(store, random), random.int(1, 4))
+    const id = heard !== null && heard.status < 300 ? JSON.parse(heard.text).order.id : null
+    if (id === null) continue
+    store.orders.push(id)
+    if (random.happens(15)) await changeOrder(actor, store, id)
+  }
+}
+
+const SHIPPING = {
+  mode: 'flat',
+  flat_rate_cents: 499,
+  expedited_rate_cents: 900,
+  max_cents: 900,
+}
+
+function checkoutOf(store: WalkStore, random: Random): KeyedCall {
+  const customer_ref = random.pick(store.customers)
+  // Begins with a letter that no other random text begins with.
+  const mark = `w${random.mark()}`
+  const subscribe = random.happens(20)
+  const items = [
+    { variant_id: random.pick(store.variants), quantity: random.int(1, 3) },
+    ...(subscribe ? [{ variant_id: store.subscribed, quantity: 1 }] : []),
+  ]
+  const { giftCardCodes } = store
+  const body = {
+    customer_ref,
+    items,
+    card: APPROVED,
+    email: `${mark}@walk.example`,
+    name: `Name ${mark}`,
+    ip: random.happens(15) ? REVIEWED_IP : '198.51.100.4',
+    ...(random.happens(50) && { shipping_address: addressOf(mark) }),
+    ...(subscribe && { subscribe }),
+    ...(random.happens(40) && { apply_store_credit: true }),
+    ...(giftCardCodes.length > 0 &&
+      random.happens(25) && { gift_card_code: random.pick(giftCardCodes) }),
+    ...(random.happens(20) && { coupon_code: random.pick(store.coupons) }),
+    ...(random.happens(40) && { shipping: SHIPPING }),
+    ...(random.happens(40) && { tax: { provider: 'flat_rate', rate_bps: 777 } }),
+  }
+  return {
+    operation: 'checkout',
+    key: randomUUID(),
+    tenant: store.tenant,
+    path: `/v1/tenants/${store.tenant}/checkout`,
+    credential: asStorefront,
+    body,
+    customer: customer_ref,
+    mark,
+    first: null,
+  }
+}
+
+const addressOf = (mark: string) => ({
+  label: 'Home',
+  name: `Name ${mark}`,
+  line1: `1 ${mark} Street`,
+  city: 'Aberdale',
+  state: 'WY',
+  postal_code: '82001',
+  country: 'US',
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { callerOf } from '../../harness/app.ts'
+import { addVariant, enable, openShop, stock } from '../../modules/checkout/setup.ts'
+import { asOperator } from './installation.ts'
+
+/** Orders from this address are held for review. */
+export const REVIEWED_IP = '203.0.113.7'
+
+const CUSTOMERS = 14
+
+/** Enough for the whole walk, and little enough that it runs out. */
+const PLENTY = 1_000_000
+const SCARCE = 60
+
+/** A store of the walk, and what its shoppers and merchants know of it. */
+export interface WalkStore {
+  tenant: string
+  merchant: Record<string, string>
+  variants: readonly string[]
+  /** The one variant that can be subscribed to. */
+  subscribed: string
+  coupons: readonly string[]
+  customers: readonly string[]
+  giftCardCodes: string[]
+  /** The ids of orders that can be changed. */
+  orders: string[]
+  /** What a reader of the feed has seen: the id of each event by its number. */
+  feed: Map<number, string>
+}
+
+export async function openStore(url: string, tenant: string): Promise<WalkStore> {
+  const operator = asOperator(url)
+  const owner_email = `owner@${tenant}.example`
+  const made = await operator.post('/v1/stores', {
+    tenant_ref: tenant,
+    display_name: `The ${tenant} store`,
+    owner_email,
+  })
+  assert.equal(made.status, 201, made.text)
+  const account = { email: owner_email, password: 'a password for tests', name: 'Owner' }
+  const signedUp = await callerOf(url, {}).post('/v1/identity/signup', account)
+  const owner = callerOf(url, { authorization: `Bearer ${signedUp.body.session.token}` })
+  const newKey = async () => {
+    const { body, text } = await owner.post('/v1/my/credentials/initial', {})
+    assert.ok(body.credential?.key, text)
+    return { authorization: `Bearer ${body.credential.key}` }
+  }
+  const draft = callerOf(url, await newKey())
+  await openShop({ operator, merchant: async () => draft }, tenant, [])
+  const credential = await newKey()
+  const merchant = callerOf(url, credential)
+  await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions')
+  const [plain, counted, scarce] = [
+    await addVariant(merchant, 1_999),
+    await addVariant(merchant, 731),
+    await addVariant(merchant, 4_550),
+  ]
+  await stock(merchant, counted, PLENTY)
+  await stock(merchant, scarce, SCARCE)
+  const terms = { is_subscription: true, subscription_interval: 'month' }
+  const subscribed = await addVariant(merchant, 2_400, terms)
+  const coupons = ['TENTH', 'FEW']
+  await addCoupon(merchant, { code: 'TENTH', type: 'percent', percent_bps: 1_000 })
+  await addCoupon(merchant, { code: 'FEW', type: 'fixed', amount_cents: 500, usage_limit: 25 })
+  const ban = { kind: 'ip', value: REVIEWED_IP, action: 'review' }
+  const banned = await merchant.post('/v1/merchant/fraud/bans', ban)
+  assert.equal(banned.status, 201, banned.text)
+  return {
+    tenant,
+    merchant: credential,
+    variants: [plain, counted, scarce],
+    subscribed,
+    coupons,
+    customers: Array.from({ length: CUSTOMERS }, (_, n) => `${tenant}-customer-${n}-end`),
+    giftCardCodes: [],
+    orders: [],
+    feed: new Map(),
+  }
+}
+
+async function addCoupon(merchant: ReturnType<typeof callerOf>, coupon: object): Promise<void> {
+  const answer = await merchant.post('/v1/merchant/marketing/coupons', coupon)
+  assert.equal(answer.status, 201, answer.text)
+}
