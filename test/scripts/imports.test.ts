@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { findBreaches } from '../../scripts/house-rules.ts'
+import { findBreaches, findLostNames } from '../../scripts/house-rules.ts'
 import { checkImports } from '../../scripts/imports.ts'
 
 /** A small tree with the given files, each a list of what it imports. */
@@ -160,6 +160,12 @@ describe('the house rules', () => {
     const other = importing('src/modules/views/routes.ts', 'order-changes')
     assert.deepEqual(findBreaches([one, same]), [])
     assert.equal(findBreaches([one, same, other]).length, 1)
+  })
+
+  test('find a page that names a file that is gone', () => {
+    const text = 'See `test/there.test.ts` and `test/gone.test.ts`, not `test`.'
+    const found = findLostNames([{ path: 'docs/x.md', text }], (path) => path.includes('there'))
+    assert.deepEqual(found, ['docs/x.md: there is no test/gone.test.ts'])
   })
 
   test('let each thing stand in its own place', () => {

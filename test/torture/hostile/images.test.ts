@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openTestApp } from '../harness/app.ts'
-import { heavyAvif, plain, withStatedSize } from '../modules/media/sample-images.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { heavyAvif, plain, withStatedSize } from '../../modules/media/sample-images.ts'
 
 /** What a light upload may take beside heavy ones. */
 const LIGHT_MS = 5_000
