@@ -7,9 +7,9 @@ import { walkStrings } from './walk-strings.ts'
 
 interface ScannerOptions {
   workerUrl?: URL
-  /** How long one document may take. A scan of the largest takes a fifth of it. */
+  /** How long one document may take. The largest takes a twentieth of it, on a machine with time to spare. */
   deadlineMs?: number
-  /** How long a thread may take to start. */
+  /** How long a thread may take to start: a second, or ten where others use the machine. */
   startMs?: number
   /** The greatest number of threads. */
   threads?: number
@@ -144,7 +144,7 @@ class Pool {
   }
 
   #start() {
-    const { startMs = 10_000 } = this.#options
+    const { startMs = 60_000 } = this.#options
     const workerUrl = this.#options.workerUrl ?? new URL('./scan-worker.ts', import.meta.url)
     const worker = new Worker(workerUrl, { resourceLimits: { maxOldGenerationSizeMb: 256 } })
     const timer = setTimeout(() => fail(new Error('the thread did not start')), startMs)
@@ -170,7 +170,7 @@ class Pool {
   }
 
   #assign(thread: Thread, job: Job) {
-    const { deadlineMs = 1_000 } = this.#options
+    const { deadlineMs = 5_000 } = this.#options
     const overrun = () => this.#end(thread, new Error('the scan took too long'))
     thread.job = job
     thread.timer = setTimeout(overrun, deadlineMs)

@@ -262,10 +262,11 @@ describe('any text, however long', () => {
         const part = drawn.join('')
         const short = part.repeat(Math.ceil(8_000 / part.length))
         const long = short.repeat(8)
+        // Quadratic work would take sixty-four times as long, in each try. Short times are not exact, and the
+        // time of a machine that others use counts what they took.
+        const isLinear = () => 24 * Math.max(cpuMs(short), 2) > cpuMs(long)
         cpuMs(short)
-        // Quadratic work would take sixty-four times as long. Short times are not exact.
-        const bound = 24 * Math.max(cpuMs(short), 2)
-        assert.ok(Math.min(cpuMs(long), cpuMs(long)) < bound, JSON.stringify(part))
+        assert.ok([1, 2, 3, 4, 5].some(isLinear), JSON.stringify(part))
       }),
       { numRuns: 80 },
     )
