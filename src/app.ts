@@ -32,6 +32,7 @@ import * as gatewayRoutes from './modules/gateway/routes.ts'
 import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
+import type { Identity } from './modules/identity/deps.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
@@ -128,7 +129,7 @@ async function openDeps(runtime: Runtime, app: App) {
   }
 }
 
-function openGuards(runtime: Runtime, owners: identity.Identity) {
+function openGuards(runtime: Runtime, owners: Identity) {
   const { config, secrets, database, limits } = runtime
   return createGuards({
     limits,
@@ -283,13 +284,14 @@ export function openMedia(
   }
 }
 
-export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {
+export async function openIdentity(runtime: Runtime): Promise<Identity> {
   const { config, database, clock, limits, key } = runtime
   return {
     db: database.global,
     clock,
     limits,
     verificationKey: key('email verification'),
+    resetKey: key('password reset'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
     saltKey: key('password salts'),
     perMinute: { logIns: config.RATE_LIMIT_LOGINS_PER_MINUTE },

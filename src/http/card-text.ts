@@ -5,7 +5,13 @@ import { quotable } from './errors.ts'
 import type { App, Routes } from './route.ts'
 
 /** The members of a body that carry a card to the gateway, or a secret that is stored as a hash. */
-const EXEMPT: ReadonlySet<string> = new Set(['card', 'payment_token', 'password'])
+const EXEMPT: ReadonlySet<string> = new Set([
+  'card',
+  'payment_token',
+  'password',
+  'current_password',
+  'new_password',
+])
 
 const WHY = 'looks like a card number; send card numbers in `card` alone'
 

@@ -178,6 +178,18 @@ export const lockSession = (db: Runner, tokenHash: Buffer) =>
 export const deleteSession = (db: Runner, tokenHash: Buffer) =>
   db.run(sql`delete from owner_sessions where token_hash = ${tokenHash}`)
 
+/** Ends the sessions of an account, except one. */
+export const deleteSessionsOf = (db: Runner, ownerId: string, kept: Buffer | null) =>
+  db.run(sql`
+    delete from owner_sessions
+     where owner_id = ${ownerId} and token_hash is distinct from ${kept}::bytea`)
+
+/** Replaces a password, if it is still the one that was checked. */
+export const updatePassword = (db: Runner, id: string, from: string | null, to: string) =>
+  db.run(sql`
+    update owners set password_hash = ${to}
+     where id = ${id} and password_hash is not distinct from ${from}::text`)
+
 export const deleteExpiredSessions = (db: Runner, limit: number) =>
   db.run(sql`
     delete from owner_sessions

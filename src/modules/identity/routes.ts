@@ -5,7 +5,20 @@ import type { Routes } from '../../http/route.ts'
 import { machineNow } from '../../kernel/clock.ts'
 import { ref } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
-import { LogIn, OwnedStore, OwnerView, SessionStarted, SignUp, Verification } from './schema.ts'
+import * as passwords from './change-password.ts'
+import type { Identity } from './deps.ts'
+import { countForgotten, countLogIn, countSignUp } from './limits.ts'
+import {
+  Forgotten,
+  LogIn,
+  OwnedStore,
+  OwnerView,
+  PasswordChange,
+  PasswordReset,
+  SessionStarted,
+  SignUp,
+  Verification,
+} from './schema.ts'
 import * as identity from './service.ts'
 
 /** Runs an attempt, and counts its failure against the caller. */
@@ -20,7 +33,7 @@ const sendSession = (reply: FastifyReply, status: number, started: SessionStarte
 }
 
 export const publicRoutes =
-  (deps: identity.Identity, limited: Limited): Routes =>
+  (deps: Identity, limited: Limited): Routes =>
   async (app) => {
     app.post(
       '/v1/identity/signup',
@@ -36,7 +49,7 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const caller = callerOf(request.ip)
-        await identity.countSignUp(deps, caller)
+        await countSignUp(deps, caller)
         const started = await limited(request, () => identity.signUp(deps, caller, request.body))
         return sendSession(reply, 201, started)
       },
@@ -56,15 +69,61 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const caller = callerOf(request.ip)
-        await identity.countLogIn(deps, caller)
+        await countLogIn(deps, caller)
         const started = await limited(request, () => identity.logIn(deps, caller, request.body))
         return sendSession(reply, 200, started)
+      },
+    )
+
+    await resetRoutes(deps, limited)(app)
+  }
+
+/** The way to a new password for somebody who has forgotten the old one. */
+const resetRoutes =
+  (deps: Identity, limited: Limited): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/identity/password/forgot',
+      {
+        config: { failures: ['rate_limited', 'db_error'] },
+        schema: {
+          operationId: 'forgotPassword',
+          tags: ['identity'],
+          summary:
+            'Ask for a new password. Mails a token to the address if it has an account; the answer is the same if it has none.',
+          body: Forgotten,
+          response: { 202: Type.Object({ accepted: Type.Boolean() }) },
+        },
+      },
+      async (request, reply) => {
+        await countForgotten(deps, callerOf(request.ip))
+        await passwords.forgotPassword(deps, request.body.email)
+        return reply.code(202).send({ accepted: true })
+      },
+    )
+
+    app.post(
+      '/v1/identity/password/reset',
+      {
+        config: { failures: ['unauthorized', 'rate_limited', 'db_error'] },
+        schema: {
+          operationId: 'resetPassword',
+          tags: ['identity'],
+          summary: 'Choose a new password with the mailed token. Ends all sessions of the account.',
+          body: PasswordReset,
+          response: { 200: Type.Object({ changed: Type.Boolean() }) },
+        },
+      },
+      async (request) => {
+        const caller = callerOf(request.ip)
+        await limited(request, () => passwords.resetPassword(deps, caller, request.body))
+        return { changed: true }
       },
     )
   }
 
 export const ownerRoutes =
-  (deps: identity.Identity, limited: Limited): Routes =>
+  (deps: Identity, limited: Limited): Routes =>
   async (app) => {
     app.post(
       '/v1/identity/verify',
@@ -84,7 +143,7 @@ export const ownerRoutes =
       },
     )
 
-    await sessionRoutes(deps)(app)
+    await sessionRoutes(deps, limited)(app)
 
     app.post(
       '/v1/identity/verify/resend',
@@ -104,7 +163,7 @@ export const ownerRoutes =
   }
 
 const sessionRoutes =
-  (deps: identity.Identity): Routes =>
+  (deps: Identity, limited: Limited): Routes =>
   async (app) => {
     app.get(
       '/v1/identity/me',
@@ -141,6 +200,26 @@ const sessionRoutes =
       async (request, reply) => {
         await identity.logOut(deps, requireOwner(request))
         return reply.header('set-cookie', cookie('', 0)).send({ logged_out: true })
+      },
+    )
+
+    app.put(
+      '/v1/identity/password',
+      {
+        config: { failures: ['wrong_password'] },
+        schema: {
+          operationId: 'changePassword',
+          tags: ['identity'],
+          summary: 'Change your password. Ends your other sessions; this one goes on.',
+          body: PasswordChange,
+          response: { 200: Type.Object({ changed: Type.Boolean() }) },
+        },
+      },
+      async (request) => {
+        const caller = callerOf(request.ip)
+        const owner = requireOwner(request)
+        await limited(request, () => passwords.changePassword(deps, caller, owner, request.body))
+        return { changed: true }
       },
     )
   }

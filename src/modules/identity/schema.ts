@@ -44,6 +44,20 @@ export type LogIn = Static<typeof LogIn>
 
 export const Verification = Type.Object({ token: Type.String({ maxLength: 1_000 }) })
 
+export const Forgotten = Type.Object({ email: Email })
+
+export const PasswordReset = Type.Object({
+  token: Type.String({ maxLength: 1_000 }),
+  password: Password,
+})
+export type PasswordReset = Static<typeof PasswordReset>
+
+export const PasswordChange = Type.Object({
+  current_password: Type.String({ maxLength: 200 }),
+  new_password: Password,
+})
+export type PasswordChange = Static<typeof PasswordChange>
+
 export const OwnerRow = Type.Object({
   id: Id,
   email: Type.String(),

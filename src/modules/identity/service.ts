@@ -1,32 +1,16 @@
 import { mapViolations } from '../../db/constraints.ts'
-import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { hmacBytes } from '../../kernel/hmac.ts'
 import type { Owner } from '../../kernel/owner.ts'
 import * as tokens from '../../kernel/tokens.ts'
-import type { Limits } from '../../platform/limits.ts'
-import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as mail from '../../platform/mail.ts'
-import type { ExternalCheck, ExternalIdentity } from './external-tokens.ts'
+import type { Identity } from './deps.ts'
+import type { ExternalIdentity } from './external-tokens.ts'
+import { assertMailRate, assertResendRate, countWrongPassword, digestOf } from './limits.ts'
 import { hashLike, hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './schema.ts'
-
-export interface Identity {
-  db: GlobalDb
-  clock: Clock
-  /** Signs the tokens that verify an e-mail address. */
-  verificationKey: Buffer
-  verification: 'off' | 'required'
-  checkExternal: ExternalCheck | null
-  /** Derives the salts of passwords, and the digests of callers. */
-  saltKey: Buffer
-  limits: Pick<Limits, 'velocity' | 'takeBackHit'>
-  perMinute: { logIns: number }
-  perHour: { signUps: number; wrongPasswords: number }
-}
 
 const HOUR = 3_600
 const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
@@ -35,27 +19,6 @@ const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
 const EXTEND_BELOW_SECONDS = SESSION.slidingSeconds - HOUR
 
 const VERIFICATION_SECONDS = 24 * HOUR
-
-/** Mails per minute to one account, whose address may be a stranger's. */
-const MAILS_PER_MINUTE = 3
-
-/** Mails sent again per minute to one address, for all accounts that wait for its proof together. */
-const RESENDS_PER_MINUTE = 6
-
-/**
- * Counts a sign-up against its caller, whether or not it succeeds: each one costs a hash, a row and a
- * mail, and tells where verification is off whether the address is taken.
- */
-export async function countSignUp({ limits, perHour }: Identity, caller: string): Promise<void> {
-  if (await limits.velocity(`signups:${caller}`, perHour.signUps, HOUR)) return
-  throw tooMany(`Too many sign-ups: at most ${perHour.signUps} per hour`, HOUR)
-}
-
-/** Counts a login against its caller, whether or not it succeeds: each one costs a hash. */
-export async function countLogIn({ limits, perMinute }: Identity, caller: string): Promise<void> {
-  if (await limits.velocity(`logins:${caller}`, perMinute.logIns)) return
-  throw tooMany(`Too many logins: at most ${perMinute.logIns} per minute`, WINDOW_SECONDS)
-}
 
 /**
  * Creates an account. Where addresses are verified, it waits for the proof beside any other sign-ups
@@ -85,39 +48,21 @@ export async function signUp(
   })
 }
 
-/**
- * Logs in. A wrong password counts against the account: those of unknown callers together, so that many
- * addresses get no more tries than one, and those of each known caller apart, so that strangers cannot
- * lock the owner out. An unknown address is treated and counted alike.
- */
+/** Logs in. An unknown address is treated and counted like one with an account. */
 export async function logIn(
   identity: Identity,
   caller: string,
   request: LogIn,
 ): Promise<SessionStarted> {
-  const { db, saltKey, limits, perHour } = identity
+  const { db, saltKey } = identity
   const email = request.email.toLowerCase()
   const facts = await queries.readLoginFacts(db, email, hashCaller(identity, caller))
-  const account = digestOf(email)
-  const bucket = facts.is_known ? `passwords:${account}:${caller}` : `passwords:${account}`
-  if (!(await limits.velocity(bucket, perHour.wrongPasswords, HOUR))) {
-    const most = `at most ${perHour.wrongPasswords} per hour and account`
-    throw tooMany(`Too many wrong passwords: ${most}`, HOUR)
-  }
-  try {
-    const sender = { caller, email, saltKey }
-    const hash = await hashLike(facts.password_hash, sender, request.password)
+  return countWrongPassword(identity, { email, caller, isKnown: facts.is_known }, async () => {
+    const hash = await hashLike(facts.password_hash, { caller, email, saltKey }, request.password)
     const owner = await queries.findOwnerByPassword(db, email, hash)
     if (owner === null) throw new ApiError('unauthorized')
-    const started = await startSession(identity, db, { owner, caller })
-    await limits.takeBackHit(bucket)
-    return started
-  } catch (error) {
-    // Only a wrong password counts, and neither a full queue nor an outage.
-    const isWrong = error instanceof ApiError && error.code === 'unauthorized'
-    if (!isWrong) await limits.takeBackHit(bucket)
-    throw error
-  }
+    return startSession(identity, db, { owner, caller })
+  })
 }
 
 /** Starts a session, and remembers its caller as one of the account. */
@@ -136,7 +81,7 @@ async function startSession(
 }
 
 /** The caller as it is stored: a digest that only this installation can compute. */
-const hashCaller = ({ saltKey }: Identity, caller: string): Buffer =>
+export const hashCaller = ({ saltKey }: Identity, caller: string): Buffer =>
   hmacBytes(saltKey, [Buffer.from(`caller ${caller}`)])
 
 export async function logOut({ db }: Identity, { token }: Owner): Promise<void> {
@@ -184,31 +129,11 @@ const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
   emailVerified: email_verified,
 })
 
-/** Limits the mails to an address: a stranger can sign up with it again and again. */
-async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
-  if (!(await limits.velocity(`letters:${digestOf(email)}`, MAILS_PER_MINUTE))) throw tooManyMails()
-}
-
-const digestOf = (text: string) => tokens.sha256(text).toString('hex')
-
-const tooManyMails = () =>
-  tooMany(`Too many mails: at most ${MAILS_PER_MINUTE} per minute`, WINDOW_SECONDS)
-
-const tooMany = (what: string, seconds: number) =>
-  new ApiError('rate_limited', {
-    message: `${what}. Try again later.`,
-    headers: { 'retry-after': String(seconds) },
-  })
-
 /** Mails the verification token again. Does nothing if the account is verified already. */
 export async function resendVerification(identity: Identity, owner: Owner): Promise<void> {
-  const { limits, db } = identity
-  const isWithin =
-    (await limits.velocity(`verify:${owner.id}`, MAILS_PER_MINUTE)) &&
-    (await limits.velocity(`resends:${digestOf(owner.email)}`, RESENDS_PER_MINUTE))
-  if (!isWithin) throw tooManyMails()
-  const found = await queries.findOwner(db, owner.id)
-  if (found !== null && !found.email_verified) await sendVerification(identity, db, found)
+  await assertResendRate(identity, owner)
+  const found = await queries.findOwner(identity.db, owner.id)
+  if (found !== null && !found.email_verified) await sendVerification(identity, identity.db, found)
 }
 
 /**

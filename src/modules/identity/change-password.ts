@@ -1,0 +1,109 @@
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import type { Owner } from '../../kernel/owner.ts'
+import * as tokens from '../../kernel/tokens.ts'
+import * as mail from '../../platform/mail.ts'
+import type { Identity } from './deps.ts'
+import { countWrongPassword, digestOf, maySendReset } from './limits.ts'
+import { hashLike, hashPassword } from './passwords.ts'
+import * as queries from './queries.ts'
+import type { OwnerRow, PasswordChange, PasswordReset } from './schema.ts'
+import { hashCaller } from './service.ts'
+
+const RESET_SECONDS = 3_600
+
+/** The payload of a token for a new password; the mark is a digest of the present password's hash. */
+type ResetPayload = [id: string, expires: number, mark: string]
+
+/**
+ * Mails a way to a new password to the account of an address, if there is one. Neither the answer nor its
+ * time tells whether there is.
+ */
+export async function forgotPassword(identity: Identity, address: string): Promise<void> {
+  const email = address.toLowerCase()
+  const mayMail = await maySendReset(identity, email)
+  await identity.db.transaction('identity: forgot password', async (tx) => {
+    const owner = await queries.findVerifiedOwner(tx, email)
+    await mail.sendIf(tx, owner !== null && mayMail, {
+      to: email,
+      subject: 'Choose a new password',
+      text: `Choose a new password: send this token to POST /v1/identity/password/reset within an hour.\n\n${resetToken(identity, owner)}\n\nIf you did not ask for it, ignore this mail: your password has not changed.\n`,
+    })
+  })
+}
+
+function resetToken({ resetKey, clock }: Identity, owner: OwnerRow | null): string {
+  const expires = Math.floor(clock.now() / 1_000) + RESET_SECONDS
+  const payload: ResetPayload = [owner?.id ?? '', expires, digestOf(owner?.password_hash ?? '')]
+  return tokens.sign(resetKey, Buffer.from(JSON.stringify(payload)))
+}
+
+/**
+ * Sets a new password by the mailed token, and ends all sessions of the account: one of them may be the
+ * reason for it. A token is good for one password, since its mark is of the one before. The caller has
+ * read the account's mail, and is known for it from now on: strangers who guess do not keep it out.
+ */
+export async function resetPassword(
+  identity: Identity,
+  caller: string,
+  { token, password }: PasswordReset,
+): Promise<void> {
+  const { db, clock, saltKey, resetKey } = identity
+  const payload = tokens.verify(resetKey, token)
+  if (payload === null) throw invalidToken()
+  const [id, expires, mark] = JSON.parse(payload.toString()) as ResetPayload
+  const owner = await queries.findOwner(db, id)
+  const isMarked = owner !== null && digestOf(owner.password_hash ?? '') === mark
+  if (!isMarked || expires * 1_000 < clock.now()) throw invalidToken()
+  const hash = await hashPassword({ caller, email: owner.email, saltKey }, password)
+  await db.transaction('identity: reset password', async (tx) => {
+    if (!(await replacePassword(tx, owner, hash, null))) throw invalidToken()
+    await queries.insertCaller(tx, owner.id, hashCaller(identity, caller))
+  })
+}
+
+const invalidToken = () =>
+  new ApiError('unauthorized', {
+    message: 'The token is not valid, was used or has expired. Ask for a new mail.',
+  })
+
+/** Changes the password of a session's account, and ends its other sessions. */
+export async function changePassword(
+  identity: Identity,
+  caller: string,
+  owner: Owner,
+  { current_password, new_password }: PasswordChange,
+): Promise<void> {
+  const { db, saltKey } = identity
+  const found = await queries.findOwner(db, owner.id)
+  if (found === null) throw new ApiError('unauthorized')
+  const { email, password_hash } = found
+  const sender = { caller, email, saltKey }
+  await countWrongPassword(identity, { email, caller, isKnown: true }, async () => {
+    const hash = await hashLike(password_hash, sender, current_password)
+    if (hash !== password_hash) throw new ApiError('wrong_password')
+  })
+  const hash = await hashPassword(sender, new_password)
+  const kept = owner.token === undefined ? null : tokens.sha256(owner.token)
+  const isChanged = await db.transaction('identity: change password', (tx) =>
+    replacePassword(tx, found, hash, kept),
+  )
+  if (!isChanged) throw new ApiError('wrong_password')
+}
+
+/** Stores a new password, ends sessions and says so by mail. False: it was changed meanwhile. */
+async function replacePassword(
+  tx: Runner,
+  { id, email, password_hash }: OwnerRow,
+  newHash: string,
+  keptSession: Buffer | null,
+): Promise<boolean> {
+  if ((await queries.updatePassword(tx, id, password_hash, newHash)) === 0) return false
+  await queries.deleteSessionsOf(tx, id, keptSession)
+  await mail.send(tx, {
+    to: email,
+    subject: 'Your password was changed',
+    text: 'The password of your account was changed, and its other sessions have ended. If that was not you, choose a new password at once: POST /v1/identity/password/forgot mails you the way.\n',
+  })
+  return true
+}

@@ -1,0 +1,20 @@
+import type { GlobalDb } from '../../db/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Limits } from '../../platform/limits.ts'
+import type { ExternalCheck } from './external-tokens.ts'
+
+export interface Identity {
+  db: GlobalDb
+  clock: Clock
+  /** Signs the tokens that verify an e-mail address. */
+  verificationKey: Buffer
+  /** Signs the tokens that allow a new password. */
+  resetKey: Buffer
+  verification: 'off' | 'required'
+  checkExternal: ExternalCheck | null
+  /** Derives the salts of passwords, and the digests of callers. */
+  saltKey: Buffer
+  limits: Pick<Limits, 'velocity' | 'takeBackHit'>
+  perMinute: { logIns: number }
+  perHour: { signUps: number; wrongPasswords: number }
+}

@@ -1,0 +1,115 @@
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import { sha256 } from '../../kernel/tokens.ts'
+import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import type { Identity } from './deps.ts'
+
+/** How often callers may sign up, log in, ask for mails and send wrong passwords. */
+
+const HOUR = 3_600
+
+/** Mails per minute to one account, whose address may be a stranger's. */
+const MAILS_PER_MINUTE = 3
+
+/** Mails sent again per minute to one address, for all accounts that wait for its proof together. */
+const RESENDS_PER_MINUTE = 6
+
+/** Mails with a way to a new password per hour to one address. */
+const RESETS_PER_HOUR = 5
+
+/** Requests of one caller for such mails per hour: an office may share an address. */
+const FORGOTTEN_PER_HOUR = 20
+
+/**
+ * Counts a sign-up against its caller, whether or not it succeeds: each one costs a hash, a row and a
+ * mail, and tells where verification is off whether the address is taken.
+ */
+export async function countSignUp({ limits, perHour }: Identity, caller: string): Promise<void> {
+  if (await limits.velocity(`signups:${caller}`, perHour.signUps, HOUR)) return
+  throw tooMany(`Too many sign-ups: at most ${perHour.signUps} per hour`, HOUR)
+}
+
+/** Counts a login against its caller, whether or not it succeeds: each one costs a hash. */
+export async function countLogIn({ limits, perMinute }: Identity, caller: string): Promise<void> {
+  if (await limits.velocity(`logins:${caller}`, perMinute.logIns)) return
+  throw tooMany(`Too many logins: at most ${perMinute.logIns} per minute`, WINDOW_SECONDS)
+}
+
+/** Counts a request for a new password against its caller: each one may be a mail to a stranger. */
+export async function countForgotten({ limits }: Identity, caller: string): Promise<void> {
+  if (await limits.velocity(`forgotten:${caller}`, FORGOTTEN_PER_HOUR, HOUR)) return
+  throw tooMany(
+    `Too many requests for a new password: at most ${FORGOTTEN_PER_HOUR} per hour`,
+    HOUR,
+  )
+}
+
+/**
+ * Whether an address may get another mail with a way to a new password. Where not, the mails that it
+ * got are still valid.
+ */
+export const maySendReset = ({ limits }: Identity, email: string): Promise<boolean> =>
+  limits.velocity(`resets:${digestOf(email)}`, RESETS_PER_HOUR, HOUR)
+
+/** Limits the mails to an address: a stranger can sign up with it again and again. */
+export async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
+  if (!(await limits.velocity(`letters:${digestOf(email)}`, MAILS_PER_MINUTE))) throw tooManyMails()
+}
+
+/** Limits the mails that are sent again: of an account, and of all accounts with its address. */
+export async function assertResendRate(
+  { limits }: Identity,
+  { id, email }: { id: string; email: string },
+): Promise<void> {
+  const isWithin =
+    (await limits.velocity(`verify:${id}`, MAILS_PER_MINUTE)) &&
+    (await limits.velocity(`resends:${digestOf(email)}`, RESENDS_PER_MINUTE))
+  if (!isWithin) throw tooManyMails()
+}
+
+/** A try of a password: of whom, by whom, and whether the caller has logged in to the account before. */
+interface PasswordTry {
+  email: string
+  caller: string
+  isKnown: boolean
+}
+
+const WRONG: readonly ErrorCode[] = ['unauthorized', 'wrong_password']
+
+/**
+ * Runs a check of a password. A wrong one counts against the account: those of unknown callers together,
+ * so that many addresses get no more tries than one, and those of each known caller apart, so that
+ * strangers cannot lock the owner out.
+ */
+export async function countWrongPassword<T>(
+  { limits, perHour }: Identity,
+  { email, caller, isKnown }: PasswordTry,
+  check: () => Promise<T>,
+): Promise<T> {
+  const account = digestOf(email)
+  const bucket = isKnown ? `passwords:${account}:${caller}` : `passwords:${account}`
+  if (!(await limits.velocity(bucket, perHour.wrongPasswords, HOUR))) {
+    const most = `at most ${perHour.wrongPasswords} per hour and account`
+    throw tooMany(`Too many wrong passwords: ${most}`, HOUR)
+  }
+  try {
+    const result = await check()
+    await limits.takeBackHit(bucket)
+    return result
+  } catch (error) {
+    // Only a wrong password counts, and neither a full queue nor an outage.
+    const isWrong = error instanceof ApiError && WRONG.includes(error.code)
+    if (!isWrong) await limits.takeBackHit(bucket)
+    throw error
+  }
+}
+
+export const digestOf = (text: string) => sha256(text).toString('hex')
+
+const tooManyMails = () =>
+  tooMany(`Too many mails: at most ${MAILS_PER_MINUTE} per minute`, WINDOW_SECONDS)
+
+const tooMany = (what: string, seconds: number) =>
+  new ApiError('rate_limited', {
+    message: `${what}. Try again later.`,
+    headers: { 'retry-after': String(seconds) },
+  })
