@@ -33,6 +33,7 @@ import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import type { Identity } from './modules/identity/deps.ts'
+import * as identityPages from './modules/identity/pages.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
@@ -59,6 +60,7 @@ import { openCheckout } from './open-checkout.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
+import { startRoutes } from './start-page.ts'
 
 /** The webhooks that endpoints can subscribe to, for the API reference. */
 const WEBHOOKS = {
@@ -74,7 +76,10 @@ const WEBHOOKS = {
  */
 export async function buildApp(
   runtime: Runtime,
-  options: Pick<ServerOptions, 'onUndeclared' | 'schemaController'> = {},
+  {
+    hasStorefront = false,
+    ...options
+  }: Pick<ServerOptions, 'onUndeclared' | 'schemaController'> & { hasStorefront?: boolean } = {},
 ): Promise<App> {
   const { config, logger, cache, metrics } = runtime
   const app = createServer({
@@ -96,7 +101,11 @@ export async function buildApp(
   })
   const deps = await openDeps(runtime, app)
   const guards = openGuards(runtime, deps.owners)
-  await app.register(onPlane('public', null, publicRoutes(runtime, deps, guards.limited)))
+  const open = [
+    startRoutes({ runtime, hasStorefront }),
+    ...publicRoutes(runtime, deps, guards.limited),
+  ]
+  await app.register(onPlane('public', null, open))
   await app.register(
     onPlane('owner', guards.owner, [
       identityRoutes.ownerRoutes(deps.owners, guards.limited),
@@ -117,7 +126,7 @@ async function openDeps(runtime: Runtime, app: App) {
   const assetBase = assetBaseOf(app, config)
   const media = openMedia(runtime, assetBase)
   return {
-    owners: await openIdentity(runtime),
+    owners: await openIdentity(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     preview: { key: key('preview token'), clock },
     domains: openDomains(runtime),
     giftCards: openGiftCards(runtime),
@@ -160,6 +169,7 @@ function publicRoutes(
   return [
     healthRoutes(runtime),
     identityRoutes.publicRoutes(deps.owners, limited),
+    identityPages.pageRoutes(deps.owners, limited),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
     catalogPublicRoutes.publicRoutes({ database, cache, fragments, ...deps.catalog }),
     searchRoutes.publicRoutes({ database, searchQueue, fragments, ...deps.catalog }),
@@ -284,7 +294,8 @@ export function openMedia(
   }
 }
 
-export async function openIdentity(runtime: Runtime): Promise<Identity> {
+/** `origin` is the address of the platform's pages, known once it listens. */
+export async function openIdentity(runtime: Runtime, origin: () => string): Promise<Identity> {
   const { config, database, clock, limits, key } = runtime
   return {
     db: database.global,
@@ -292,6 +303,7 @@ export async function openIdentity(runtime: Runtime): Promise<Identity> {
     limits,
     verificationKey: key('email verification'),
     resetKey: key('password reset'),
+    pageUrl: (path) => new URL(path, origin()).href,
     verification: config.IDENTITY_EMAIL_VERIFICATION,
     saltKey: key('password salts'),
     perMinute: { logIns: config.RATE_LIMIT_LOGINS_PER_MINUTE },

@@ -60,7 +60,10 @@ async function writeDemo(config: Config, demo: Demo): Promise<void> {
 async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<string> {
   const { database } = runtime
   // The address is not real, so it cannot be verified.
-  const owners = { ...(await openIdentity(runtime)), verification: 'off' as const }
+  const owners = {
+    ...(await openIdentity(runtime, () => 'http://localhost')),
+    verification: 'off' as const,
+  }
   await ignoreExisting(
     'email_exists',
     identity.signUp(owners, 'demo', { ...owner, name: 'Demo Owner' }),

@@ -203,7 +203,7 @@ async function serveMetrics({ config, closers }: Process): Promise<Metrics | nul
 
 async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App> {
   const { config, closers, logger } = self
-  const app = await buildApp(runtime)
+  const app = await buildApp(runtime, { hasStorefront: role === 'serve' })
   if (role === 'serve') {
     const { addStorefront } = await import('./storefront.ts')
     const token = self.secrets.STOREFRONT_TOKEN

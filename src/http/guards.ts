@@ -214,7 +214,8 @@ const bearer = (request: FastifyRequest) =>
 
 const SESSION_COOKIE = /(?:^|;\s*)__Host-fd_session=([^;\s]{1,200})/
 
-const sessionCookie = (request: FastifyRequest) =>
+/** The session of a browser. Empty without one. */
+export const sessionCookie = (request: FastifyRequest) =>
   SESSION_COOKIE.exec(header(request, 'cookie'))?.[1] ?? ''
 
 /** A caller without a merchant key may still be the owner. */

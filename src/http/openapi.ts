@@ -6,6 +6,9 @@ import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './ap
 import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
 
+/** As in package.json. */
+export const VERSION = '0.0.1'
+
 export interface DescribeOptions {
   /** The description of each tag. */
   tags?: Readonly<Record<string, string>>
@@ -94,7 +97,7 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Fairdock', version: '0.0.1' },
+      info: { title: 'Fairdock', version: VERSION },
       components: { securitySchemes: SECURITY as Record<string, never> },
     },
     // `const` is valid JSON Schema; the plugin's default is for tools of OpenAPI 3.0.

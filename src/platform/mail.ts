@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { Type } from 'typebox'
 import type { Database } from '../db/database.ts'
 import { machineTime, type Runner, sql } from '../db/sql.ts'
+import { Nullable, Timestamp } from '../kernel/schema.ts'
 
 /** A plain-text mail to one person. */
 export interface Mail {
@@ -77,6 +78,25 @@ export async function sendIf(db: Runner, isWanted: boolean, mail: Mail): Promise
   await send(db, mail)
   await db.run(isWanted ? sql`release before_mail` : sql`rollback to before_mail`)
 }
+
+const ShownMail = Type.Object({
+  recipient: Type.String(),
+  subject: Type.String(),
+  body: Type.String(),
+  created_at: Timestamp,
+  sent_at: Nullable(Timestamp),
+})
+
+/** Lists the newest mails, of all stores. Their texts may hold tokens. */
+export const listLatest = (operator: Runner, limit: number) =>
+  operator.many(
+    ShownMail,
+    sql`
+    select recipient, subject, body, created_at, sent_at
+      from mails
+     order by created_at desc
+     limit ${limit}`,
+  )
 
 /** The interface that modules take, so that a test can see what is sent. */
 export interface Mailer {

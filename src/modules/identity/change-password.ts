@@ -24,10 +24,12 @@ export async function forgotPassword(identity: Identity, address: string): Promi
   const mayMail = await maySendReset(identity, email)
   await identity.db.transaction('identity: forgot password', async (tx) => {
     const owner = await queries.findVerifiedOwner(tx, email)
+    const token = resetToken(identity, owner)
+    const url = identity.pageUrl(`/account/password/new?token=${token}`)
     await mail.sendIf(tx, owner !== null && mayMail, {
       to: email,
       subject: 'Choose a new password',
-      text: `Choose a new password: send this token to POST /v1/identity/password/reset within an hour.\n\n${resetToken(identity, owner)}\n\nIf you did not ask for it, ignore this mail: your password has not changed.\n`,
+      text: `Choose a new password within an hour:\n\n${url}\n\nA program sends this token to POST /v1/identity/password/reset:\n\n${token}\n\nIf you did not ask for it, ignore this mail: your password has not changed.\n`,
     })
   })
 }
@@ -57,7 +59,8 @@ export async function resetPassword(
   if (!isMarked || expires * 1_000 < clock.now()) throw invalidToken()
   const hash = await hashPassword({ caller, email: owner.email, saltKey }, password)
   await db.transaction('identity: reset password', async (tx) => {
-    if (!(await replacePassword(tx, owner, hash, null))) throw invalidToken()
+    const isReplaced = await replacePassword(identity, tx, { owner, hash, keptSession: null })
+    if (!isReplaced) throw invalidToken()
     await queries.insertCaller(tx, owner.id, hashCaller(identity, caller))
   })
 }
@@ -84,26 +87,31 @@ export async function changePassword(
     if (hash !== password_hash) throw new ApiError('wrong_password')
   })
   const hash = await hashPassword(sender, new_password)
-  const kept = owner.token === undefined ? null : tokens.sha256(owner.token)
+  const keptSession = owner.token === undefined ? null : tokens.sha256(owner.token)
   const isChanged = await db.transaction('identity: change password', (tx) =>
-    replacePassword(tx, found, hash, kept),
+    replacePassword(identity, tx, { owner: found, hash, keptSession }),
   )
   if (!isChanged) throw new ApiError('wrong_password')
 }
 
+interface Replacement {
+  owner: OwnerRow
+  hash: string
+  keptSession: Buffer | null
+}
+
 /** Stores a new password, ends sessions and says so by mail. False: it was changed meanwhile. */
 async function replacePassword(
+  { pageUrl }: Identity,
   tx: Runner,
-  { id, email, password_hash }: OwnerRow,
-  newHash: string,
-  keptSession: Buffer | null,
+  { owner: { id, email, password_hash }, hash, keptSession }: Replacement,
 ): Promise<boolean> {
-  if ((await queries.updatePassword(tx, id, password_hash, newHash)) === 0) return false
+  if ((await queries.updatePassword(tx, id, password_hash, hash)) === 0) return false
   await queries.deleteSessionsOf(tx, id, keptSession)
   await mail.send(tx, {
     to: email,
     subject: 'Your password was changed',
-    text: 'The password of your account was changed, and its other sessions have ended. If that was not you, choose a new password at once: POST /v1/identity/password/forgot mails you the way.\n',
+    text: `The password of your account was changed, and its other sessions have ended.\n\nIf that was not you, choose a new password at once:\n\n${pageUrl('/account/password')}\n`,
   })
   return true
 }

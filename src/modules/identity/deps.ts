@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { GlobalDb } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Limits } from '../../platform/limits.ts'
@@ -10,6 +11,8 @@ export interface Identity {
   verificationKey: Buffer
   /** Signs the tokens that allow a new password. */
   resetKey: Buffer
+  /** The address of a page of the platform, for the links of mails. */
+  pageUrl: (path: string) => string
   verification: 'off' | 'required'
   checkExternal: ExternalCheck | null
   /** Derives the salts of passwords, and the digests of callers. */
@@ -18,3 +21,6 @@ export interface Identity {
   perMinute: { logIns: number }
   perHour: { signUps: number; wrongPasswords: number }
 }
+
+/** Runs an attempt, and counts its failure against the caller. */
+export type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>

@@ -1,12 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireOwner } from '../../http/guards.ts'
 import type { Routes } from '../../http/route.ts'
-import { machineNow } from '../../kernel/clock.ts'
 import { ref } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
 import * as passwords from './change-password.ts'
-import type { Identity } from './deps.ts'
+import type { Identity, Limited } from './deps.ts'
 import { countForgotten, countLogIn, countSignUp } from './limits.ts'
 import {
   Forgotten,
@@ -20,17 +18,7 @@ import {
   Verification,
 } from './schema.ts'
 import * as identity from './service.ts'
-
-/** Runs an attempt, and counts its failure against the caller. */
-type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>
-
-const cookie = (value: string, maxAgeSeconds: number) =>
-  `__Host-fd_session=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`
-
-const sendSession = (reply: FastifyReply, status: number, started: SessionStarted) => {
-  const left = Math.floor((Date.parse(started.session.expires_at) - machineNow()) / 1_000)
-  return reply.code(status).header('set-cookie', cookie(started.session.token, left)).send(started)
-}
+import { clearSession, setSession } from './session-cookie.ts'
 
 export const publicRoutes =
   (deps: Identity, limited: Limited): Routes =>
@@ -51,7 +39,7 @@ export const publicRoutes =
         const caller = callerOf(request.ip)
         await countSignUp(deps, caller)
         const started = await limited(request, () => identity.signUp(deps, caller, request.body))
-        return sendSession(reply, 201, started)
+        return setSession(reply, started).code(201).send(started)
       },
     )
 
@@ -71,7 +59,7 @@ export const publicRoutes =
         const caller = callerOf(request.ip)
         await countLogIn(deps, caller)
         const started = await limited(request, () => identity.logIn(deps, caller, request.body))
-        return sendSession(reply, 200, started)
+        return setSession(reply, started).send(started)
       },
     )
 
@@ -199,7 +187,7 @@ const sessionRoutes =
       },
       async (request, reply) => {
         await identity.logOut(deps, requireOwner(request))
-        return reply.header('set-cookie', cookie('', 0)).send({ logged_out: true })
+        return clearSession(reply).send({ logged_out: true })
       },
     )
 

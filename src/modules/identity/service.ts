@@ -141,7 +141,7 @@ export async function resendVerification(identity: Identity, owner: Owner): Prom
  * note that there is one: the caller, who may be a stranger, does not learn of it.
  */
 async function sendVerification(
-  { verificationKey, clock }: Identity,
+  { verificationKey, clock, pageUrl }: Identity,
   db: Runner,
   { id, email, password_hash }: OwnerRow,
 ) {
@@ -152,7 +152,7 @@ async function sendVerification(
   await mail.send(db, {
     to: email,
     subject: 'Confirm your e-mail address',
-    text: `Confirm your e-mail address: send this token to POST /v1/identity/verify within a day.\n\n${token}\n\nIf you did not sign up, ignore this mail.\n`,
+    text: `Confirm your e-mail address within a day:\n\n${pageUrl(`/account/verify?token=${token}`)}\n\nA program sends this token to POST /v1/identity/verify:\n\n${token}\n\nIf you did not sign up, ignore this mail.\n`,
   })
 }
 

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { type Html, html, trustedHtml } from './html.ts'
+
+/** Pages of the platform itself, for people. Pages of a store are the storefront's. */
+
+/** Colours meet a contrast of 4.5 to 1 in both schemes. */
+const STYLE = `
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b2430; --quiet: #566173; --line: #dfe4ec;
+  --wash: #f5f7fa; --accent: #0b5bd3; --on-accent: #fff; --fault: #a8321a; }
+@media (prefers-color-scheme: dark) { :root { --paper: #10151c; --ink: #e5eaf1; --quiet: #a2aebf;
+  --line: #2a3442; --wash: #18202a; --accent: #7db4ff; --on-accent: #10151c; --fault: #ff9e85; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 3rem 1.25rem 5rem; }
+main.narrow { max-width: 26rem; }
+h1 { margin: 0 0 .5rem; font-size: 1.9rem; letter-spacing: -.02em; line-height: 1.2; }
+h2 { margin: 2.5rem 0 .75rem; font-size: 1.2rem; }
+p { max-width: 44rem; margin: .5rem 0; }
+.quiet { color: var(--quiet); }
+.fault { color: var(--fault); font-weight: 600; }
+a { color: var(--accent); text-underline-offset: .18em; }
+a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+code, pre { font: .9em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; background: var(--wash); border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; }
+label { display: block; margin: 1rem 0 .3rem; font-weight: 600; }
+input { width: 100%; padding: .65rem .75rem; font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--quiet); border-radius: 8px; }
+button { margin-top: 1.25rem; padding: .7rem 1.2rem; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent); border: 0; border-radius: 8px; cursor: pointer; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1.25rem; padding: 0; list-style: none; }
+.cards a { display: block; height: 100%; color: inherit; text-decoration: none; border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
+.cards a:hover { border-color: var(--accent); }
+.cards img { display: block; width: 100%; aspect-ratio: 3 / 2; object-fit: cover; background: var(--wash); }
+.cards div { padding: .8rem 1rem 1rem; }
+.cards strong { display: block; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; margin: .5rem 0; }
+dt { color: var(--quiet); } dd { margin: 0; }
+article { margin: 1rem 0; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 12px; }
+@media (max-width: 34rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
+`
+
+/** Images may come from stores' hosts, which a development machine has under `localhost`. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+interface Page {
+  title: string
+  body: Html
+  /** A form, and no more: in a narrow column. */
+  isForm?: boolean
+}
+
+/** Sends a page. Its address may hold a token, so that no other page learns it. */
+export const sendPage = (reply: FastifyReply, { title, body, isForm = false }: Page) =>
+  reply
+    .headers({
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'referrer-policy': 'no-referrer',
+    })
+    .type('text/html; charset=utf-8')
+    .send(
+      html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${trustedHtml(STYLE)}</style>
+</head>
+<body>
+<main${isForm && trustedHtml(' class="narrow"')}>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`.text,
+    )

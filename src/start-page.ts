@@ -1,0 +1,112 @@
+import { relative } from 'node:path'
+import { type Html, html } from './http/html.ts'
+import { VERSION } from './http/openapi.ts'
+import { sendPage } from './http/page.ts'
+import type { App, Routes } from './http/route.ts'
+import * as stores from './modules/stores/service.ts'
+import { listLatest } from './platform/mail.ts'
+import type { Runtime } from './runtime.ts'
+
+/** The first pages that a person sees: at the address that a start prints, and the mails of a development machine. */
+
+const STORES_MAX = 24
+const MAILS_MAX = 50
+
+interface StartPageOptions {
+  runtime: Runtime
+  /** Whether this process serves the stores' pages as well. */
+  hasStorefront: boolean
+}
+
+export const startRoutes =
+  (options: StartPageOptions): Routes =>
+  async (app) => {
+    const { config } = options.runtime
+    app.get('/', { config: { hidden: true } }, async (request, reply) => {
+      reply.header('vary', 'accept')
+      const wantsPage = request.headers.accept?.includes('text/html') ?? false
+      if (!wantsPage) {
+        return reply.send({
+          name: 'Fairdock',
+          version: VERSION,
+          docs: '/docs',
+          openapi: '/openapi.json',
+        })
+      }
+      // A stranger at a public address learns what every API client learns.
+      const body = config.production ? reference() : await describeInstallation(app, options)
+      return sendPage(reply, { title: 'Fairdock is running', body })
+    })
+    if (!config.production) addMailPage(app, options.runtime)
+  }
+
+const reference = () => html`<p class="quiet">Version ${VERSION}</p>
+<p><a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI document</a></p>`
+
+async function describeInstallation(
+  app: App,
+  { runtime, hasStorefront }: StartPageOptions,
+): Promise<Html> {
+  const dataDir = relative(process.cwd(), runtime.config.DATA_DIR) || '.'
+  return html`<p class="quiet">Version ${VERSION}, for development. Nothing here costs money: payments are simulated.</p>
+${hasStorefront && (await listStores(app, runtime))}
+<h2>Build with it</h2>
+<dl>
+<dt>API</dt><dd><a href="/docs">API reference</a>, <a href="/openapi.json">OpenAPI document</a></dd>
+<dt>Mails</dt><dd><a href="/dev/mail">What would have been sent</a>: confirmations, new passwords, notices</dd>
+<dt>Keys</dt><dd><code>${dataDir}/demo.json</code> has the merchant key and the owner's login of the demo store, <code>${dataDir}/secrets.json</code> the tokens of operator and storefront.</dd>
+<dt>Stop</dt><dd><kbd>Ctrl</kbd> + <kbd>C</kbd> in the terminal. The data stays in <code>${dataDir}</code>.</dd>
+</dl>`
+}
+
+async function listStores(app: App, { config, operatorDatabase }: Runtime): Promise<Html> {
+  const page = { limit: STORES_MAX, offset: 0 }
+  const { stores: live } = await stores.list(operatorDatabase.global, { status: 'live' }, page)
+  const cards = await Promise.all(
+    live.map(async ({ tenant_ref, display_name }) => {
+      const cover = await findCover(app, tenant_ref)
+      const url = new URL(app.listeningOrigin)
+      url.hostname = `${tenant_ref}.${config.storefrontZone}`
+      return html`<li><a href="${url.href}">${cover && html`<img src="${cover}?w=640" alt="">`}<div><strong>${display_name}</strong><span class="quiet">${url.host}</span></div></a></li>`
+    }),
+  )
+  return html`<h2>Stores</h2>
+${
+  cards.length === 0
+    ? html`<p>The demo stores are being filled. <a href="/">Look again</a> in a few seconds.</p>`
+    : html`<ul class="cards">${cards}</ul>`
+}`
+}
+
+/** The path of a picture of the store's newest product, as its public catalog has it. */
+async function findCover(app: App, tenant: string): Promise<string | null> {
+  const { body } = await app.inject(`/v1/tenants/${tenant}/catalog/products?limit=1`)
+  const { products = [] } = JSON.parse(body) as { products?: { image_url?: string | null }[] }
+  const url = products[0]?.image_url
+  return url && URL.canParse(url) ? new URL(url).pathname : null
+}
+
+/** Shows the newest mails. They hold tokens, so that production has no such page. */
+function addMailPage(app: App, { operatorDatabase }: Runtime): void {
+  app.get('/dev/mail', { config: { hidden: true } }, async (_, reply) => {
+    const mails = await listLatest(operatorDatabase.global, MAILS_MAX)
+    const shown = mails.map(
+      ({ recipient, subject, body, created_at, sent_at }) => html`<article>
+<h2>${subject}</h2>
+<p class="quiet">To ${recipient}, <time datetime="${created_at}">${created_at}</time>${sent_at ? ', sent' : ', not sent'}</p>
+<pre>${linkify(body)}</pre>
+</article>`,
+    )
+    const none = html`<p>No mail yet. Sign up an owner, or ask for a new password.</p>`
+    const body = html`<p><a href="/">Back</a></p>
+<p class="quiet">The newest ${MAILS_MAX} mails. Without SMTP_URL none of them is sent.</p>
+${shown.length === 0 ? none : shown}`
+    return sendPage(reply, { title: 'Mails', body })
+  })
+}
+
+/** Makes the links of a plain text clickable. */
+const linkify = (text: string): Html[] =>
+  text
+    .split(/(https?:\/\/\S+)/)
+    .map((part, i) => (i % 2 === 1 ? html`<a href="${part}">${part}</a>` : html`${part}`))
