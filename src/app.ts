@@ -5,6 +5,7 @@ import { acceptAnyDigits } from './http/card-text.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
+import { ReadPace } from './http/read-pace.ts'
 import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
@@ -81,7 +82,7 @@ export async function buildApp(
     ...options
   }: Pick<ServerOptions, 'onUndeclared' | 'schemaController'> & { hasStorefront?: boolean } = {},
 ): Promise<App> {
-  const { config, logger, cache, metrics } = runtime
+  const { config, logger, cache, metrics, database } = runtime
   const app = createServer({
     ...options,
     logger,
@@ -98,6 +99,7 @@ export async function buildApp(
     reads: [...siteRoutes.liveReads(cache), ...catalogPublicRoutes.liveReads(cache)],
     logger,
     count: metrics?.countLive ?? null,
+    pace: new ReadPace({ othersAreAtWork: (store) => database.isShared(store) }),
   })
   const deps = await openDeps(runtime, app)
   const guards = openGuards(runtime, deps.owners)

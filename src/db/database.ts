@@ -174,6 +174,11 @@ export class Database {
     this.global = new GlobalDb(this.#shared.pool)
   }
 
+  /** Whether a store shares the database with another one that is at work. */
+  isShared(ref: string): boolean {
+    return this.#shared.shares?.othersAreAtWork(ref) ?? false
+  }
+
   /** Opens a store for work that waits while the store uses more than its share. */
   tenant(ref: string): TenantDb {
     const { shares } = this.#shared

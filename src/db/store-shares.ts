@@ -16,6 +16,12 @@ const BURST_MS = 1_000
 /** The part of one of ten connections that a store may use all the time while others are at work. */
 const PACE_OF_TEN = 1 / 3
 
+/**
+ * What one piece of work costs beside its time in the database: the process reads its request, checks it
+ * and writes its answer. Many small requests would otherwise use the processor for nothing.
+ */
+const OWN_MS = 1
+
 /** Another store that used the database within this time counts as at work. */
 const RECENT_MS = 1_000
 
@@ -110,7 +116,7 @@ export class StoreShares {
       return await work()
     } finally {
       lane.running -= 1
-      share.usedMs += this.#timer() - begun
+      share.usedMs += this.#timer() - begun + OWN_MS
       this.#startWaiting(store, share)
     }
   }
@@ -140,14 +146,15 @@ export class StoreShares {
     return share.usedMs
   }
 
-  #othersAreAtWork(store: string): boolean {
+  /** Whether another store than this one is at work. */
+  othersAreAtWork(store: string): boolean {
     const other = this.#last.store === store ? this.#other : this.#last
     return this.#timer() - other.at < RECENT_MS
   }
 
   #mayRun(store: string, share: Share, lane: Lane): boolean {
     if (lane.running >= this.#runningMax) return false
-    return this.#usedBy(share) < BURST_MS || !this.#othersAreAtWork(store)
+    return this.#usedBy(share) < BURST_MS || !this.othersAreAtWork(store)
   }
 
   #wait(store: string, share: Share, lane: Lane): Promise<void> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { type ApiError, errorBody } from '../errors.ts'
+import { ApiError, errorBody } from '../errors.ts'
 import {
   bodyBytes,
   type CachedResponse,
@@ -11,6 +11,7 @@ import {
 } from '../platform/cached-response.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
+import type { ReadPace } from './read-pace.ts'
 import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
 import { REVALIDATED_HEADERS, SAFE_HEADERS } from './safe-headers.ts'
@@ -18,10 +19,13 @@ import { REVALIDATED_HEADERS, SAFE_HEADERS } from './safe-headers.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** A refusal of a public route: the same bytes for every caller, whatever is missing. */
-export const refusalResponse = (error: ApiError): CachedResponse =>
+export const refusalResponse = (
+  error: ApiError,
+  headers: Readonly<Record<string, string>> = {},
+): CachedResponse =>
   withHeaderLists({
     status: error.status,
-    headers: { 'content-type': JSON_TYPE, ...SAFE_HEADERS },
+    headers: { 'content-type': JSON_TYPE, ...SAFE_HEADERS, ...headers },
     body: Buffer.from(errorBody(error)),
   })
 
@@ -111,6 +115,9 @@ const withHeaderLists = (cached: CachedResponse): CachedResponse => ({
   headerLists: listHeaders(cached),
 })
 
+/** Sent where more requests wait than a browser would wait behind. */
+const BUSY = refusalResponse(new ApiError('service_unavailable'), { 'retry-after': '1' })
+
 /** Whether a request has exactly one host. The route refuses all others. */
 const hasOneHost = ({ headers, rawHeaders }: IncomingMessage): boolean =>
   Boolean(headers.host) && countHosts(rawHeaders) === 1
@@ -129,6 +136,7 @@ interface FastPathOptions {
   cache: LiveCache
   reads: readonly LiveRead[]
   logger: Logger
+  pace: ReadPace
   /** Counts a response. It is called for each one, so it must cost next to nothing. */
   count: ((route: string, status: number) => void) | null
 }
@@ -142,7 +150,7 @@ const LOG_ONE_IN = 1_000
  * route.
  */
 export function answerFromMemory(app: App, options: FastPathOptions): void {
-  const { cache, reads, logger, count } = options
+  const { cache, reads, logger, count, pace } = options
   let unlogged = 0
 
   function tryAnswer(request: IncomingMessage, response: ServerResponse): boolean {
@@ -168,8 +176,11 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     if (!hasOneHost(request)) return false
     const encoded = cache.findEncoded(cached, request.headers['accept-encoding'])
     if (encoded === undefined) return false
+    const isPaced = !pace.take(storeOf(request.url ?? ''))
+    if (isPaced && pace.defer(() => answer(request, response))) return true
     const correlationId = randomUUID()
-    const status = write(request, response, { cached, encoded, correlationId })
+    const outgoing = isPaced ? { cached: BUSY, encoded: null } : { cached, encoded }
+    const status = write(request, response, { ...outgoing, correlationId })
     count?.(route, status)
     unlogged = (unlogged + 1) % LOG_ONE_IN
     if (unlogged === 0) {
@@ -182,8 +193,18 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   // The first listener is the router's. All others only watch, and must see every request.
   const [routed] = app.server.listeners('request') as RequestListener[]
   if (routed === undefined) throw new Error('the server has no router')
-  app.server.removeListener('request', routed)
-  app.server.prependListener('request', (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!tryAnswer(request, response)) routed.call(app.server, request, response)
-  })
+  }
+  app.server.removeListener('request', routed)
+  app.server.prependListener('request', answer)
+}
+
+const TENANT_PATH = '/v1/tenants/'
+
+/** Names the store of an address. Any other address stands for itself. */
+function storeOf(url: string): string {
+  if (!url.startsWith(TENANT_PATH)) return url
+  const end = url.indexOf('/', TENANT_PATH.length)
+  return end === -1 ? url : url.slice(TENANT_PATH.length, end)
 }

@@ -70,6 +70,15 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
+  test('pace a store by the number of its requests, too, however small they are', async (t) => {
+    const { shares, begin, use } = openShares(t)
+    for (let i = 0; i < 1_001; i += 1) await use('big', 0)
+    shares.note('small')
+    const next = begin('big')
+    await turn()
+    assert.ok(!next.isRunning)
+  })
+
   test('end the pause when the others are at rest', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
     await use('big', 4_000)
@@ -122,9 +131,11 @@ describe('the shares of stores', () => {
   })
 
   test('forget stores at rest', async (t) => {
-    const { shares, use } = openShares(t)
-    for (let i = 0; i < 3_000; i += 1) await shares.run(`store-${i}`, 'read', async () => {})
-    await use('big', 100)
+    const { shares, pass } = openShares(t)
+    for (let i = 0; i < 3_000; i += 1) {
+      await shares.run(`store-${i}`, 'read', async () => {})
+      if (i % 100 === 0) await pass(10)
+    }
     assert.ok(shares.size <= 1_000, `${shares.size}`)
   })
 })

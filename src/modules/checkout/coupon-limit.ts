@@ -56,12 +56,17 @@ export async function limitCoupons<T>(
 
 /** Whether the code was not sent before within the minute. */
 const isNewGuess = (limits: Pick<Limits, 'velocity'>, bucket: string, code: string) =>
-  limits.velocity(`${bucket}:${sha256(code).toString('hex')}`, 1)
+  limits.velocity(`${bucket}:${digestOf(code)}`, 1)
+
+/** Addresses and codes are hashed, so that the limiter stores no data of a shopper. */
+const digestOf = (text: string) => sha256(text).toString('hex')
 
 function bucketsOf({ tenant, shopper, caller }: CouponTry) {
+  const of = (kind: string, address: string) =>
+    `coupons:${tenant}:${kind}:${digestOf(callerOf(address))}`
   const one = shopper
-    ? { bucket: `coupons:${tenant}:shopper:${callerOf(shopper)}`, limit: WRONG_PER_SHOPPER }
-    : { bucket: `coupons:${tenant}:server:${callerOf(caller)}`, limit: WRONG_PER_SERVER }
+    ? { bucket: of('shopper', shopper), limit: WRONG_PER_SHOPPER }
+    : { bucket: of('server', caller), limit: WRONG_PER_SERVER }
   return [one, { bucket: `coupons:${tenant}`, limit: WRONG_PER_STORE }] as const
 }
 

@@ -28,7 +28,7 @@ export const merchantRoutes =
           summary:
             'Prove the ledger: the trial balance, and the hash chain over the journals computed again.',
           description:
-            'One call verifies up to 10,000 journals, as many as half a second is enough for; ' +
+            'One call verifies up to 10,000 journals, and ends at the first thousand after half a second; ' +
             '`next_from` says where to continue. It begins after the ' +
             'journals that the platform has verified already; `from=1` begins with the first. Store the ' +
             'head of the chain: with it you can check later that no earlier journal was changed.',

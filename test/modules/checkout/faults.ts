@@ -9,7 +9,7 @@ import {
   unknownResult,
   unreachable,
 } from '../../../src/modules/payments/gateway.ts'
-import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import { type GatewayResult, REFUND_TRANSIT_MS } from '../../../src/modules/payments/schema.ts'
 import type { WonClaim } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { cancel, edit, refund } from '../../harness/operations.ts'
@@ -27,7 +27,7 @@ export const REVIEWED_EMAIL = 'review@example.com'
 
 const FAULTS = ['lost', 'unanswered', 'late', 'not sent', 'refused'] as const
 
-/** After this time a gateway without a record of an attempt will not get it any more. */
+/** After this time a gateway without a record of a payment counts as never having got it. */
 const LATER_MS = 11_000
 
 interface Scenario {
@@ -37,28 +37,30 @@ interface Scenario {
   chance: GeneratorValue
   /** Requests in transit, which arrive after their sender has given up. */
   inTransit: (() => Promise<unknown>)[]
+  /** Refunds in transit. They arrive within the hour that their sender waits, or never. */
+  refundsInTransit: (() => Promise<unknown>)[]
 }
 
 const happens = ({ chance }: Scenario, percent: number) => chance(fc.nat, { max: 99 }) < percent
 
 function faulty(scenario: Scenario): GatewayOverride {
-  const { chance, inTransit } = scenario
+  const { chance, inTransit, refundsInTransit } = scenario
   const risky =
-    <What>(send: (what: What) => Promise<GatewayResult>) =>
+    <What>(send: (what: What) => Promise<GatewayResult>, late = inTransit) =>
     async (what: What): Promise<GatewayResult> => {
       const fault = happens(scenario, 50) ? chance(fc.constantFrom, ...FAULTS) : null
       if (fault === null) return send(what)
       if (fault === 'not sent') return notSent()
       if (fault === 'refused') return refused('processing_error')
       if (fault === 'unanswered') await send(what)
-      if (fault === 'late') inTransit.push(() => send(what))
+      if (fault === 'late') late.push(() => send(what))
       return unknownResult()
     }
   return (real: Gateway) => ({
     authorize: risky(real.authorize),
     capture: risky(real.capture),
     sale: risky(real.sale),
-    refund: risky(real.refund),
+    refund: risky(real.refund, refundsInTransit),
     void: risky(real.void),
     lookup: async (what) => (happens(scenario, 15) ? unreachable() : real.lookup(what)),
   })
@@ -83,7 +85,8 @@ async function resumeAll(scenario: Scenario): Promise<void> {
     await app.reconcile({ gateway: faulty(scenario) })
     await deliverLate(scenario, 25)
   }
-  app.clock.advance(LATER_MS)
+  for (const send of scenario.refundsInTransit.splice(0)) if (happens(scenario, 50)) await send()
+  app.clock.advance(REFUND_TRANSIT_MS)
   do await app.expireClaims()
   while ((await app.reconcile()) > 0)
 }
@@ -128,7 +131,7 @@ export async function runThroughFaults(
   variant_id: string,
   chance: GeneratorValue,
 ): Promise<void> {
-  const scenario: Scenario = { app, shop, chance, inTransit: [] }
+  const scenario: Scenario = { app, shop, chance, inTransit: [], refundsInTransit: [] }
   app.clock.reset()
   const key = randomUUID()
   const email = chance(fc.constantFrom, null, REVIEWED_EMAIL)

@@ -5,7 +5,6 @@ import type { TenantDb } from '../../../src/db/database.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { post, postAll } from '../../../src/modules/ledger/money.ts'
 import * as ledger from '../../../src/modules/ledger/service.ts'
-import { START, verifyLinks } from '../../../src/modules/ledger/verify.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
@@ -186,17 +185,6 @@ describe('the proof', () => {
     })
   })
 
-  test('may end after a part of the chain, and goes on from there', async () => {
-    const db = await openStore()
-    await Promise.all(Array.from({ length: 260 }, () => sell(db)))
-    await chainAll()
-    const part = await verifyLinks(db, START, 260, () => false)
-    assert.deepEqual([part.position.sequence, part.fault], [250, null])
-    const rest = await verifyLinks(db, part.position, 260, () => false)
-    assert.deepEqual([rest.position.sequence, rest.fault], [260, null])
-    assert.deepEqual(rest.position, (await verifyLinks(db, START, 260)).position)
-  })
-
   test('counts journals without a number, and begins at the given number', async () => {
     const db = await openStore()
     await sellMany(db, 4)
@@ -355,8 +343,19 @@ describe('the proof', () => {
       [db.tenant],
     )
     await superuser.query('commit')
-    const forged = await proofToEnd(db)
-    assert.deepEqual([forged.balanced, forged.verified, forged.broken_at], [true, false, 2_000])
+    // Whole, and in the smallest parts: each of them ends at a checkpoint.
+    for (const [afterMs, parts] of [
+      [60_000, [null]],
+      [0, [null, 1_001]],
+    ] as const) {
+      const proofs = await Promise.all(
+        parts.map((from) => ledger.proof(db, { key, from, afterMs })),
+      )
+      const forged = proofs.at(-1)
+      assert.deepEqual([forged?.verified, forged?.broken_at], [false, 2_000])
+      for (const part of proofs.slice(0, -1))
+        assert.deepEqual([part.verified, part.next_from], [true, 1_001])
+    }
   })
 
   test('is shown to a key with the scope for analytics', async (t) => {

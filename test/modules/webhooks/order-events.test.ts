@@ -193,9 +193,9 @@ test('emits each change of an order once, with what the merchant then reads', as
     await merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/enable`)
     const { order } = await expect('order.placed', buy({ gift_card_code: gift.code }))
     const card = { amount_cents: order.total_cents - 600 }
-    await expect('dispute.opened order.held', dispute(order.id, { outcome: 'opened' }), order.id)
     await expect('order.refunded', by('merchant', order.id, 'refunds', card), order.id)
-    await expect('order.released', dispute(order.id, { outcome: 'lost' }), order.id)
+    await expect('dispute.opened order.held', dispute(order.id, { outcome: 'opened' }), order.id)
+    await expect('order.released', dispute(order.id, { outcome: 'lost', ...card }), order.id)
   })
 
   await t.test('a gift card, once, also when its issue is repeated with the same key', async () => {

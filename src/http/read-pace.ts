@@ -1,0 +1,73 @@
+/**
+ * Paces answers from memory. They cost next to nothing, and thousands a second of one store still take the
+ * processor from other stores' checkouts. While another store is at work, each store has so many a second,
+ * and its further ones wait; a store that is alone has all of the process.
+ */
+
+/** Answers per second and store, and how many may come at once: more than a page of a browser asks for. */
+const PER_SECOND = 500
+const BURST = 250
+
+/** Requests of all stores that may wait. Behind so many, no browser would. */
+const WAITING_MAX = 2_000
+const WAIT_MS = 20
+
+/** Counters that are kept until those of stores at rest are cleared away. */
+const STORES_MAX = 1_000
+
+interface Bucket {
+  used: number
+  at: number
+}
+
+export interface PaceOptions {
+  /** Whether another store than this one is at work. */
+  othersAreAtWork(store: string): boolean
+  /** A stopwatch in milliseconds. */
+  now?: () => number
+}
+
+export class ReadPace {
+  readonly #othersAreAtWork: PaceOptions['othersAreAtWork']
+  readonly #now: () => number
+  readonly #buckets = new Map<string, Bucket>()
+  #waiting = 0
+
+  constructor({ othersAreAtWork, now = () => performance.now() }: PaceOptions) {
+    this.#othersAreAtWork = othersAreAtWork
+    this.#now = now
+  }
+
+  /** Whether an answer of this store may be sent now. */
+  take(store: string): boolean {
+    if (!this.#othersAreAtWork(store)) return true
+    const bucket = this.#bucketOf(store)
+    const now = this.#now()
+    bucket.used = Math.max(0, bucket.used - ((now - bucket.at) * PER_SECOND) / 1_000)
+    bucket.at = now
+    if (bucket.used >= BURST) return false
+    bucket.used += 1
+    return true
+  }
+
+  /** Calls later, when the store may have its turn. False: too many wait already. */
+  defer(retry: () => void): boolean {
+    if (this.#waiting >= WAITING_MAX) return false
+    this.#waiting += 1
+    setTimeout(() => {
+      this.#waiting -= 1
+      retry()
+    }, WAIT_MS)
+    return true
+  }
+
+  #bucketOf(store: string): Bucket {
+    const known = this.#buckets.get(store)
+    if (known !== undefined) return known
+    // Those at rest would start from nothing again anyway.
+    if (this.#buckets.size >= STORES_MAX) this.#buckets.clear()
+    const bucket = { used: 0, at: this.#now() }
+    this.#buckets.set(store, bucket)
+    return bucket
+  }
+}
