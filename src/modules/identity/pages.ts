@@ -19,6 +19,7 @@ import { setSession } from './session-cookie.ts'
  * button does.
  */
 
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FORM_BYTES_MAX = 8_192
 
 /** What a form of these pages sends, all of it text. */
@@ -35,25 +36,42 @@ async function readAs<S extends TSchema>(
   return entered as Static<S>
 }
 
-const PAGE = { config: { hidden: true } } as const
+const PAGE = {
+  config: {
+    hidden: true,
+    failures: [
+      'csrf_required',
+      'unsupported_media_type',
+      'unauthorized',
+      'rate_limited',
+      'db_error',
+    ],
+  },
+} as const
 
 export const pageRoutes =
   (deps: Identity, limited: Limited): Routes =>
   async (app) => {
-    readForms(app)
-    await app.register(verifyPages(deps, limited))
-    await app.register(passwordPages(deps, limited))
+    // In a scope of their own: no route of the API reads forms.
+    await app.register(async (pages) => {
+      readForms(pages)
+      await verifyPages(deps, limited)(pages)
+      await passwordPages(deps, limited)(pages)
+    })
   }
 
 /** Reads forms as browsers send them, and refuses those that another site sends. */
 function readForms(app: App): void {
   app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
+    FORM_TYPE,
     { parseAs: 'string', bodyLimit: FORM_BYTES_MAX },
     async (_: FastifyRequest, text: string) => Object.fromEntries(new URLSearchParams(text)),
   )
   app.addHook('preValidation', async ({ method, headers }) => {
-    if (method === 'POST' && !isSameOrigin(headers)) throw new ApiError('csrf_required')
+    if (method !== 'POST') return
+    if (!isSameOrigin(headers)) throw new ApiError('csrf_required')
+    const isForm = headers['content-type']?.startsWith(FORM_TYPE) ?? false
+    if (!isForm) throw new ApiError('unsupported_media_type')
   })
 }
 

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { buildApp } from '../src/app.ts'
+import { openTestApp } from './harness/app.ts'
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+/** The platform as `npm start` serves it, or as production does. */
+async function open(t: TestContext, production: boolean) {
+  const tested = await openTestApp(t)
+  const config = { ...tested.runtime.config, production }
+  const app = await buildApp({ ...tested.runtime, config }, { hasStorefront: true })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => app.close())
+  const read = async (path: string, headers: Record<string, string> = BROWSER) => {
+    const answer = await fetch(url + path, { headers })
+    return { status: answer.status, headers: answer.headers, text: await answer.text() }
+  }
+  const openStore = async (tenant_ref: string, display_name: string) => {
+    await tested.operator.post('/v1/stores', {
+      tenant_ref,
+      display_name,
+      owner_email: 'o@x.example',
+    })
+    const site = { manifest: { brand: { name: display_name } } }
+    await tested.operator.put(`/v1/stores/${tenant_ref}/manifest`, site)
+    return tested.operator.put(`/v1/stores/${tenant_ref}/status`, {
+      status: 'live',
+      reason: 'test',
+    })
+  }
+  return { tested, read, openStore, port: new URL(url).port }
+}
+
+describe('the address that a start prints', () => {
+  test('shows a person the live stores, the documents, the keys and the mails', async (t) => {
+    const { read, openStore, port } = await open(t, false)
+    await openStore('acme', 'Acme <script>alert(1)</script>')
+    const { status, headers, text } = await read('/')
+    assert.equal(status, 200)
+    assert.match(headers.get('content-type') ?? '', /^text\/html/)
+    assert.match(text, new RegExp(`href="http://acme\\.localhost:${port}/"`))
+    assert.match(text, /Acme &lt;script&gt;/)
+    for (const part of ['href="/docs"', 'href="/dev/mail"', 'demo.json', 'Ctrl']) {
+      assert.ok(text.includes(part), part)
+    }
+  })
+
+  test('answers a program in JSON', async (t) => {
+    const { read } = await open(t, false)
+    for (const accept of ['application/json', '*/*']) {
+      const { text, headers } = await read('/', { accept })
+      assert.equal(JSON.parse(text).docs, '/docs')
+      assert.equal(headers.get('vary'), 'accept')
+    }
+  })
+
+  test('shows strangers in production no store and no mail', async (t) => {
+    const { read, openStore } = await open(t, true)
+    await openStore('acme', 'Acme')
+    const { text } = await read('/')
+    assert.match(text, /href="\/docs"/)
+    assert.doesNotMatch(text, /acme|demo\.json|mail/i)
+    assert.equal((await read('/dev/mail')).status, 404)
+  })
+})
+
+describe('the mails of a development machine', () => {
+  test('are shown newest first, with links that can be opened', async (t) => {
+    const { tested, read } = await open(t, false)
+    assert.match((await read('/dev/mail')).text, /No mail yet/)
+    const ann = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
+    await tested.anyone.post('/v1/identity/signup', ann)
+    await tested.anyone.post('/v1/identity/password/forgot', { email: ann.email })
+    const { text } = await read('/dev/mail')
+    assert.match(text, /To ann@acme\.example, .*not sent/)
+    const [, link = ''] =
+      /<a href="(http[^"]*\/account\/password\/new\?token=[\w-]+)">/.exec(text) ?? []
+    const page = await fetch(link)
+    assert.match(await page.text(), /Choose a new password/)
+  })
+})
