@@ -51,6 +51,9 @@ export interface GuardDeps {
 
 type Guard = (request: FastifyRequest) => Promise<void>
 
+/** Runs an attempt, and counts its failure against the caller. */
+export type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>
+
 /** Registers routes under a plane. Its guard runs before anything is read from the request. */
 export const onPlane = (plane: Plane, guard: Guard | null, routes: readonly Routes[]): Routes =>
   async function planeRoutes(app: App) {
@@ -113,8 +116,8 @@ export function createGuards(deps: GuardDeps) {
  * caller.
  */
 const limitFailures =
-  ({ limits, callerOf }: GuardDeps) =>
-  async <T>(request: FastifyRequest, attempt: () => Promise<T>): Promise<T> => {
+  ({ limits, callerOf }: GuardDeps): Limited =>
+  async (request, attempt) => {
     const caller = callerOf(request.ip)
     await limits.countFailureAhead(caller)
     try {

@@ -39,11 +39,10 @@ article { margin: 1rem 0; padding: 1rem 1.2rem; border: 1px solid var(--line); b
 @media (max-width: 34rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
 `
 
-/** Images may come from stores' hosts, which a development machine has under `localhost`. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "img-src 'self'",
+  "img-src 'self' data:",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -56,12 +55,15 @@ interface Page {
   isForm?: boolean
 }
 
-/** Sends a page. Its address may hold a token, so that no other page learns it. */
+/**
+ * Sends a page. Its address may hold a token, so that no other site learns it; without any referrer a browser
+ * would not say where a form comes from.
+ */
 export const sendPage = (reply: FastifyReply, { title, body, isForm = false }: Page) =>
   reply
     .headers({
       'content-security-policy': CONTENT_SECURITY_POLICY,
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
     })
     .type('text/html; charset=utf-8')
     .send(
@@ -71,6 +73,7 @@ export const sendPage = (reply: FastifyReply, { title, body, isForm = false }: P
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
 <title>${title}</title>
 <style>${trustedHtml(STYLE)}</style>
 </head>

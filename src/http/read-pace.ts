@@ -29,20 +29,20 @@ export interface PaceOptions {
 
 export class ReadPace {
   readonly #othersAreAtWork: PaceOptions['othersAreAtWork']
-  readonly #now: () => number
+  readonly #timer: () => number
   readonly #buckets = new Map<string, Bucket>()
   #waiting = 0
 
   constructor({ othersAreAtWork, now = () => performance.now() }: PaceOptions) {
     this.#othersAreAtWork = othersAreAtWork
-    this.#now = now
+    this.#timer = now
   }
 
   /** Whether an answer of this store may be sent now. */
   take(store: string): boolean {
     if (!this.#othersAreAtWork(store)) return true
     const bucket = this.#bucketOf(store)
-    const now = this.#now()
+    const now = this.#timer()
     bucket.used = Math.max(0, bucket.used - ((now - bucket.at) * PER_SECOND) / 1_000)
     bucket.at = now
     if (bucket.used >= BURST) return false
@@ -66,7 +66,7 @@ export class ReadPace {
     if (known !== undefined) return known
     // Those at rest would start from nothing again anyway.
     if (this.#buckets.size >= STORES_MAX) this.#buckets.clear()
-    const bucket = { used: 0, at: this.#now() }
+    const bucket = { used: 0, at: this.#timer() }
     this.#buckets.set(store, bucket)
     return bucket
   }

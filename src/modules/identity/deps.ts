@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { GlobalDb } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Limits } from '../../platform/limits.ts'
@@ -21,6 +20,3 @@ export interface Identity {
   perMinute: { logIns: number }
   perHour: { signUps: number; wrongPasswords: number }
 }
-
-/** Runs an attempt, and counts its failure against the caller. */
-export type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>

@@ -1,10 +1,12 @@
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { requireOwner } from '../../http/guards.ts'
+import { type Limited, requireOwner } from '../../http/guards.ts'
 import type { Routes } from '../../http/route.ts'
+import { machineNow } from '../../kernel/clock.ts'
 import { ref } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
 import * as passwords from './change-password.ts'
-import type { Identity, Limited } from './deps.ts'
+import type { Identity } from './deps.ts'
 import { countForgotten, countLogIn, countSignUp } from './limits.ts'
 import {
   Forgotten,
@@ -18,7 +20,19 @@ import {
   Verification,
 } from './schema.ts'
 import * as identity from './service.ts'
-import { clearSession, setSession } from './session-cookie.ts'
+
+const cookie = (value: string, maxAgeSeconds: number) =>
+  `__Host-fd_session=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`
+
+/** Gives a browser the session, for as long as it lasts. */
+export function setSession(reply: FastifyReply, { session }: SessionStarted): FastifyReply {
+  const left = Math.floor((Date.parse(session.expires_at) - machineNow()) / 1_000)
+  return reply.header('set-cookie', cookie(session.token, left))
+}
+
+/** Takes the session from a browser. */
+const clearSession = (reply: FastifyReply): FastifyReply =>
+  reply.header('set-cookie', cookie('', 0))
 
 export const publicRoutes =
   (deps: Identity, limited: Limited): Routes =>

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { ApiError } from '../../errors.ts'
-import { sessionCookie } from '../../http/guards.ts'
+import { type Limited, sessionCookie } from '../../http/guards.ts'
 import { type Html, html } from '../../http/html.ts'
 import { sendPage } from '../../http/page.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { callerOf } from '../../platform/limits.ts'
 import { forgotPassword, resetPassword } from './change-password.ts'
-import type { Identity, Limited } from './deps.ts'
+import type { Identity } from './deps.ts'
 import { countForgotten, countLogIn } from './limits.ts'
+import { setSession } from './routes.ts'
 import { Forgotten, PasswordReset } from './schema.ts'
 import * as identity from './service.ts'
-import { setSession } from './session-cookie.ts'
 
 /**
  * The pages that mails lead to: confirm an address, choose a new password. They work without script. A

@@ -140,7 +140,7 @@ describe('every page of an account', () => {
       assert.doesNotMatch(text, /<script|<img/)
       assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/)
       assert.equal(headers.get('cache-control'), 'no-store')
-      assert.equal(headers.get('referrer-policy'), 'no-referrer')
+      assert.equal(headers.get('referrer-policy'), 'same-origin')
     }
   })
 
