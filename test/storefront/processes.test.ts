@@ -43,7 +43,9 @@ test('a process with all roles opens the demo stores by name', async (t) => {
   const { url } = await whole.ready()
   const shopper = openShopper(url, 'demo.localhost')
   await until('the store is open', async () => (await shopper.get('/')).status === 200)
-  assert.equal((await openShopper(url, 'localhost').get('/')).status, 404)
+  const platform = openShopper(url, 'localhost')
+  assert.equal((await platform.get('/products')).status, 404)
+  assert.match((await platform.get('/')).text, /Fairdock/)
   assert.match(whole.output(), /Demo stores +http:\/\/demo\.localhost:\d+/)
 })
 

@@ -64,19 +64,40 @@ describe('a forgotten password', () => {
   })
 
   test('takes as long to ask for where there is no account', async (t) => {
-    const { app } = await open(t)
-    const at = (i: number) => app.as({ 'x-forwarded-for': `203.0.113.${i}` })
-    const taken: Record<string, number[]> = { ann: [], nobody: [] }
-    for (let sample = 0; sample < 40; sample++) {
-      for (const [who, list] of Object.entries(taken)) {
-        const begun = performance.now()
-        await at(sample).post(FORGOT, { email: `${who}@acme.example` })
-        list.push(performance.now() - begun)
-      }
+    const { app, superuser } = await open(t)
+    await superuser.query(
+      `insert into owners (email, name, email_verified_at)
+       select 'known' || n || '@acme.example', 'K', now() from generate_series(0, 199) n`,
+    )
+    const timeOf = async (email: string, at: number) => {
+      const caller = app.as({ 'x-forwarded-for': `203.0.113.${at}` })
+      const begun = performance.now()
+      assert.equal((await caller.post(FORGOT, { email })).status, 202)
+      return performance.now() - begun
     }
-    // Compares the fastest few, which a busy machine did not slow down.
-    const [known = 0, unknown = 1] = Object.values(taken).map((l) => l.sort((a, b) => a - b)[6])
-    assert.ok(known / unknown > 1 / 1.5 && known / unknown < 1.5, `${known} ms, ${unknown} ms`)
+    /** Compares the fastest few of each kind, which a busy machine did not slow down. */
+    const compare = async (round: number) => {
+      const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] }
+      for (let n = round * 40; n < round * 40 + 40; n++) {
+        times.unknown.push(await timeOf(`unknown${n}@acme.example`, n))
+        times.known.push(await timeOf(`known${n}@acme.example`, n))
+      }
+      const [known = 0, unknown = 1] = [times.known, times.unknown].map(
+        (list) => list.sort((a, b) => a - b)[4],
+      )
+      return known / unknown
+    }
+    const ratios: number[] = []
+    // A machine that others use may spoil a round. Work that is left out would show in each.
+    for (let round = 0; round < 5; round++) {
+      ratios.push(await compare(round))
+      if (ratios.some((ratio) => ratio > 0.8 && ratio < 1.25)) break
+    }
+    t.diagnostic(`${ratios}`)
+    assert.ok(
+      ratios.some((ratio) => ratio > 0.8 && ratio < 1.25),
+      `${ratios}`,
+    )
   })
 
   test('gets at most five mails per hour, and one caller asks 20 times at most', async (t) => {
