@@ -38,6 +38,9 @@ const DIGITS_MAX = 19
 /** Our ids, whose groups of digits and dashes would look like a number. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
 
+/** A text that is one of our ids, as most texts with many digits are. */
+const OWN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 /** What people write between the groups of a card number. */
 const SEPARATOR = '[\\s._\\-\\u2010-\\u2015]{1,2}'
 const RUNS = new RegExp(`\\+?\\d(?:(?:${SEPARATOR})?\\d){${DIGITS_MIN - 1},}`, 'g')
@@ -47,13 +50,27 @@ const RUNS = new RegExp(`\\+?\\d(?:(?:${SEPARATOR})?\\d){${DIGITS_MIN - 1},}`, '
  * network issues and that passes the Luhn check. Other digits may stand around it, such as an expiry.
  */
 export function hasCardNumber(text: string): boolean {
-  if (text.length < DIGITS_MIN) return false
+  if (text.length < DIGITS_MIN || !mayHaveCardNumber(text)) return false
   // Digits of full width are read as others.
   const plain = text.normalize('NFKC').replace(UUID, 'id')
   return (plain.match(RUNS) ?? []).some(
     // A plus begins a phone number.
     (run) => !run.startsWith('+') && hasCardIn(run.match(/\d+/g) ?? []),
   )
+}
+
+const [ZERO, NINE, ASCII_MAX] = [0x30, 0x39, 0x7f]
+
+/** Whether there are enough digits at all. Nearly every text of a request ends here, at no cost to speak of. */
+function mayHaveCardNumber(text: string): boolean {
+  let digits = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    // Any other script may have digits of its own.
+    if ((code >= ZERO && code <= NINE) || code > ASCII_MAX) digits += 1
+    if (digits === DIGITS_MIN) return !OWN_ID.test(text)
+  }
+  return false
 }
 
 /** Looks at each group, and at each row of groups. */
