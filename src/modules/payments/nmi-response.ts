@@ -10,6 +10,8 @@ export interface RequestFacts {
   ref?: string
   txn_id?: string
   currency?: string
+  /** What was asked for, e.g. `refund`. NMI repeats it. */
+  type?: string | undefined
 }
 
 export interface NmiResponse {
@@ -66,7 +68,9 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
   const [response, code] = [matching('response', /^[123]$/), matching('response_code', CODE)]
   const txn_id = matching('transactionid', TOKEN)
   const isOurs =
-    isSame(one('orderid'), sent.ref) && (response !== '1' || isSame(txn_id, sent.txn_id))
+    isSame(one('orderid'), sent.ref) &&
+    isSame(one('type'), sent.type) &&
+    (response !== '1' || isSame(txn_id, sent.txn_id))
   if (response === null || code === null || !isOurs) return unknownResult()
   const facts = {
     txn_id,

@@ -180,7 +180,7 @@ async function transact(send: Send, fields: Fields, sent: RequestFacts): Promise
   const only = (result: GatewayResult) => ({ result, authorised_cents: null, accountProblem: null })
   if (exchange.kind === 'not_sent') return only(notSent())
   if (exchange.kind === 'lost') return only(unknownResult())
-  const response = readResponse(exchange.body, sent)
+  const response = readResponse(exchange.body, { ...sent, type: fields.type })
   const { outcome, reason, code, txn_id } = response.result
   if (outcome === 'unknown') {
     send.reportNoAnswer(TRANSACT, code === null ? 'unreadable' : `code_${code}`)

@@ -263,6 +263,19 @@ describe('a call without a usable answer', () => {
     assert.equal((await gateway.lookup(request)).found, 'yes')
   })
 
+  test("never takes another request's refusal for its own", async (t) => {
+    const { nmi, gateway } = await openNmi(t)
+    const request = charge()
+    const { txn_id } = await gateway.sale(request)
+    // A proxy that repeats a response answers the next request on its connection with it.
+    nmi.answerNext(
+      'response=3&responsetext=Only+transactions+pending+settlement+can+be+voided&authcode=&transactionid=&orderid=&type=void&response_code=300',
+    )
+    const { amount_cents, currency } = request
+    const refund = { ref: randomUUID(), txn_id: txn_id ?? '', amount_cents, currency }
+    assert.equal((await gateway.refund(refund)).outcome, 'unknown')
+  })
+
   test("never takes another request's record for the lack of one", async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const [request, other] = [charge(), charge()]
