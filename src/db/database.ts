@@ -174,8 +174,8 @@ export class Database {
     this.global = new GlobalDb(this.#shared.pool)
   }
 
-  /** Whether a store shares the database with another one that is at work. */
-  isShared(ref: string): boolean {
+  /** Whether a store shares the database with another one at work. Null: whether two stores do. */
+  isShared(ref: string | null): boolean {
     return this.#shared.shares?.othersAreAtWork(ref) ?? false
   }
 

@@ -146,9 +146,10 @@ export class StoreShares {
     return share.usedMs
   }
 
-  /** Whether another store than this one is at work. */
-  othersAreAtWork(store: string): boolean {
-    const other = this.#last.store === store ? this.#other : this.#last
+  /** Whether another store than this one is at work. Null: whether two stores are. */
+  othersAreAtWork(store: string | null): boolean {
+    const isLast = store === null || store === this.#last.store
+    const other = isLast ? this.#other : this.#last
     return this.#timer() - other.at < RECENT_MS
   }
 

@@ -176,7 +176,8 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     if (!hasOneHost(request)) return false
     const encoded = cache.findEncoded(cached, request.headers['accept-encoding'])
     if (encoded === undefined) return false
-    const isPaced = !pace.take(storeOf(request.url ?? ''))
+    const { url = '' } = request
+    const isPaced = !pace.take(storeOf(url), url)
     if (isPaced && pace.defer(() => answer(request, response))) return true
     const correlationId = randomUUID()
     const outgoing = isPaced ? { cached: BUSY, encoded: null } : { cached, encoded }
@@ -202,9 +203,9 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
 
 const TENANT_PATH = '/v1/tenants/'
 
-/** Names the store of an address. Any other address stands for itself. */
-function storeOf(url: string): string {
-  if (!url.startsWith(TENANT_PATH)) return url
+/** The store that an address names, if any. */
+function storeOf(url: string): string | null {
+  if (!url.startsWith(TENANT_PATH)) return null
   const end = url.indexOf('/', TENANT_PATH.length)
-  return end === -1 ? url : url.slice(TENANT_PATH.length, end)
+  return end === -1 ? null : url.slice(TENANT_PATH.length, end)
 }

@@ -21,8 +21,8 @@ interface Bucket {
 }
 
 export interface PaceOptions {
-  /** Whether another store than this one is at work. */
-  othersAreAtWork(store: string): boolean
+  /** Whether another store than this one is at work. Null: whether two stores are. */
+  othersAreAtWork(store: string | null): boolean
   /** A stopwatch in milliseconds. */
   now?: () => number
 }
@@ -38,10 +38,10 @@ export class ReadPace {
     this.#timer = now
   }
 
-  /** Whether an answer of this store may be sent now. */
-  take(store: string): boolean {
+  /** Whether an answer may be sent now. An address that names no store is paced by itself. */
+  take(store: string | null, address: string): boolean {
     if (!this.#othersAreAtWork(store)) return true
-    const bucket = this.#bucketOf(store)
+    const bucket = this.#bucketOf(store ?? address)
     const now = this.#timer()
     bucket.used = Math.max(0, bucket.used - ((now - bucket.at) * PER_SECOND) / 1_000)
     bucket.at = now

@@ -79,6 +79,18 @@ describe('the shares of stores', () => {
     assert.ok(!next.isRunning)
   })
 
+  test('know whether another store is at work, and whether two are', async (t) => {
+    const { shares, pass } = openShares(t)
+    const seen = () => [null, 'one', 'two'].map((store) => shares.othersAreAtWork(store))
+    assert.deepEqual(seen(), [false, false, false])
+    shares.note('one')
+    assert.deepEqual(seen(), [false, false, true])
+    shares.note('two')
+    assert.deepEqual(seen(), [true, true, true])
+    await pass(1_100)
+    assert.deepEqual(seen(), [false, false, false])
+  })
+
   test('end the pause when the others are at rest', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
     await use('big', 4_000)

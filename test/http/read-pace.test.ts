@@ -7,7 +7,7 @@ function openPace(othersAreAtWork: boolean) {
   let at = 0
   const pace = new ReadPace({ othersAreAtWork: () => othersAreAtWork, now: () => at })
   const count = (store: string, asked: number) =>
-    Array.from({ length: asked }, () => pace.take(store)).filter(Boolean).length
+    Array.from({ length: asked }, () => pace.take(store, '/')).filter(Boolean).length
   return { pace, count, pass: (ms: number) => (at += ms) }
 }
 
@@ -30,6 +30,13 @@ describe('answers from memory', () => {
     const { count } = openPace(true)
     count('acme', 10_000)
     assert.equal(count('globex', 10_000), 250)
+  })
+
+  test('of an address that names no store are paced by themselves', () => {
+    const { pace } = openPace(true)
+    const count = (address: string) =>
+      Array.from({ length: 1_000 }, () => pace.take(null, address)).filter(Boolean).length
+    assert.deepEqual([count('/a'), count('/b')], [250, 250])
   })
 
   test('that wait are called later, two thousand at most', (t) => {

@@ -80,7 +80,7 @@ export const publicRoutes =
     await resetRoutes(deps, limited)(app)
   }
 
-/** The way to a new password for somebody who has forgotten the old one. */
+/** The way to a new password for an owner who has forgotten the old one. */
 const resetRoutes =
   (deps: Identity, limited: Limited): Routes =>
   async (app) => {

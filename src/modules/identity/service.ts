@@ -160,7 +160,7 @@ const sendExisting = (db: Runner, email: string) =>
   mail.send(db, {
     to: email,
     subject: 'You already have an account',
-    text: 'Somebody signed up with your e-mail address, which already has an account. If that was you, log in with the password of your account. If not, ignore this mail: nothing has changed.\n',
+    text: 'A sign-up used your e-mail address, which already has an account. If that was you, log in with the password of your account. If not, ignore this mail: nothing has changed.\n',
   })
 
 /** The payload of a verification token; the mark is a digest of the account's password hash. */

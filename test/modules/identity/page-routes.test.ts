@@ -131,7 +131,7 @@ describe('the pages for a forgotten password', () => {
 })
 
 describe('every page of an account', () => {
-  test('runs no script, is kept by no cache and tells its address to nobody', async (t) => {
+  test('runs no script, is kept by no cache and tells its address to no other site', async (t) => {
     const { read } = await open(t)
     for (const path of [VERIFY, FORGOT, CHOOSE]) {
       const attack = `${path}?token=${encodeURIComponent('"><script>alert(1)</script>')}&email=${encodeURIComponent("'><img src=x>")}`
