@@ -36,7 +36,8 @@ async function open(t: TestContext, offsets: Record<string, number>) {
 /** The difference between a store's time and machine time, in SQL and in TypeScript. */
 async function measure(db: Db) {
   const { business, moment, machine } = await db.one(Times, SELECT_TIMES)
-  const near = (ms: number) => Math.round(ms / ABOUT_MS) * ABOUT_MS
+  // The sum makes a zero of −0: `Math.round` of a small negative number.
+  const near = (ms: number) => Math.round(ms / ABOUT_MS) * ABOUT_MS + 0
   return {
     sql: business - machine,
     moment: near(moment - machine),

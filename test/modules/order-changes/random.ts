@@ -252,7 +252,8 @@ function assertAsExplained(explained: Answer['body'], step: Step, { status, text
   const isLetGo = step.do === 'edit' && !step.quantities.some(Boolean) && !explained.facts.placed_at
   const action = isLetGo ? 'cancel' : step.do.split(' ')[0]
   const isAllowed = explained.allowed.includes(action)
-  const isRefused = UNALLOWED.includes(body.error?.code)
+  // What is not allowed may also be refused for another reason, such as its amount.
+  const isRefused = isAllowed ? UNALLOWED.includes(body.error?.code) : status >= 400
   // A cancellation can be repeated, and so can an edit that was one.
   const isRepeated = explained.status === 'cancelled' && status === 200
   // The named line or charge may have nothing left, or have cost nothing, while others have.
