@@ -8,8 +8,8 @@ import { until } from './eventually.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Long enough for a start with a new database on a busy machine. */
-const READY_MS = 60_000
+/** Long enough for a start with a new database on a machine that others use too. */
+const READY_MS = 180_000
 
 export interface TestProcess {
   child: ChildProcess

@@ -9,7 +9,8 @@ const OVERTAKEN_MS = [61_000, 66_000] as const
 /** A short walk would be over before a long pause. */
 const SECONDS_FOR_LONG_PAUSES = 240
 
-const RECOVERY_MS = 60_000
+/** Far longer than a recovery takes: the machine may be busy, and no time is measured here. */
+const RECOVERY_MS = 180_000
 
 interface Disturbance {
   installation: Installation
