@@ -249,6 +249,7 @@ CREATE INDEX collection_products_of_product ON collection_products USING btree (
 CREATE INDEX collection_products_on_sale ON collection_products USING btree (tenant_ref, collection_id, "position", product_id) WHERE on_sale;
 create policy operator on collection_products for select to fd_operator using true;
 create policy owner on collection_products for all to fd_owner using true with check true;
+create policy search on collection_products for select to fd_search using true;
 create policy tenant on collection_products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER on_sale BEFORE INSERT ON collection_products FOR EACH ROW EXECUTE FUNCTION fd_member_on_sale();
 CREATE TRIGGER search_delete AFTER DELETE ON collection_products REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
@@ -256,6 +257,9 @@ CREATE TRIGGER search_insert AFTER INSERT ON collection_products REFERENCING NEW
 grant delete, insert, select, update on collection_products to fd_app;
 grant select on collection_products to fd_operator;
 grant select on collection_products to fd_worker;
+grant select (collection_id) on collection_products to fd_search;
+grant select (product_id) on collection_products to fd_search;
+grant select (tenant_ref) on collection_products to fd_search;
 
 create table collections (
   tenant_ref text not null,
@@ -266,6 +270,7 @@ create table collections (
   "position" integer not null default 0,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  title_words tsvector not null default ''::tsvector,
   constraint collections_description_check CHECK ((length(description) <= 20000)),
   constraint collections_pkey PRIMARY KEY (tenant_ref, id),
   constraint collections_slug UNIQUE (tenant_ref, slug),
@@ -284,6 +289,7 @@ create policy tenant on collections for all to fd_app, fd_worker using (tenant_r
 CREATE TRIGGER meter_delete AFTER DELETE ON collections REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_collections();
 CREATE TRIGGER meter_insert AFTER INSERT ON collections REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_collections();
 CREATE TRIGGER meter_update AFTER UPDATE ON collections REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_collections();
+CREATE TRIGGER search_title BEFORE INSERT OR UPDATE OF title ON collections FOR EACH ROW EXECUTE FUNCTION fd_search_note_title();
 grant delete, insert, select, update on collections to fd_app;
 grant select on collections to fd_operator;
 grant select on collections to fd_worker;
@@ -291,6 +297,8 @@ grant select (id) on collections to fd_search;
 grant select (slug) on collections to fd_search;
 grant select (tenant_ref) on collections to fd_search;
 grant select (title) on collections to fd_search;
+grant select (title_words) on collections to fd_search;
+grant update (title_words) on collections to fd_worker;
 
 create table coupon_codes (
   tenant_ref text not null,
@@ -3884,6 +3892,24 @@ begin
 end $$;
 alter routine fd_refuse_young() owner to fd_owner;
 
+create function fd_search_compounds(tenant text, part text)
+returns SETOF text
+language sql stable as
+$$
+  select found.word
+    from (select w.word from search_words w
+           where w.tenant_ref = tenant and length(part) >= 3
+             and w.word like '%' || part || case when length(part) >= 5 then '%' else '' end
+           union
+          select w.word from search_words w
+           where w.tenant_ref = tenant and length(part) = 4 and w.word like part || '%') as found
+   where length(found.word) >= length(part) + 3
+   order by length(found.word), found.word
+   limit 40
+$$;
+alter routine fd_search_compounds(text,text) owner to fd_owner;
+grant execute on routine fd_search_compounds(text,text) to fd_search;
+
 create function fd_search_config(language text)
 returns regconfig
 language sql stable as
@@ -3987,6 +4013,16 @@ $$;
 alter routine fd_search_forget(text,integer) owner to fd_search;
 grant execute on routine fd_search_forget(text,integer) to fd_worker;
 
+create function fd_search_joins_words(config regconfig)
+returns boolean
+language sql stable as
+$$
+  select config::text
+         in ('danish', 'dutch', 'estonian', 'finnish', 'german', 'hungarian', 'norwegian', 'swedish')
+$$;
+alter routine fd_search_joins_words(regconfig) owner to fd_owner;
+grant execute on routine fd_search_joins_words(regconfig) to fd_search;
+
 create function fd_search_learn()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -4045,8 +4081,14 @@ $$
           and part.word <> given.typed and length(given.typed) >= 4
           -- A longer one may be only begun. A shorter one must be most of it: `desk` is not meant by
           -- `desktop`.
-          and word_similarity(given.typed, part.word)
-              >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
+          and (word_similarity(given.typed, part.word)
+                 >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
+               -- With one typing error, a part of a compound.
+               or length(given.typed) >= 6 and length(part.word) >= length(given.typed) + 3
+                  and exists (
+                    select from generate_series(length(given.typed) - 1, length(given.typed) + 1) as n
+                     where levenshtein_less_equal(right(part.word, n), given.typed, 1) <= 1
+                        or levenshtein_less_equal(left(part.word, n), given.typed, 1) <= 1))
      ) as found
      where not exists (select from slips)
        and exists (
@@ -4122,6 +4164,16 @@ begin
 end $$;
 alter routine fd_search_note_texts() owner to fd_owner;
 
+create function fd_search_note_title()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  new.title_words := fd_search_title_words(new.tenant_ref, new.title);
+  return new;
+end $$;
+alter routine fd_search_note_title() owner to fd_owner;
+
 create function fd_search_note_variant_changes()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -4148,13 +4200,16 @@ alter routine fd_search_note_variants() owner to fd_owner;
 
 create function fd_search_products(wanted text, price_min bigint, price_max bigint, collection text, sort text, page_limit integer, page_offset integer)
 returns TABLE(ids uuid[], result_count integer, price_buckets json, in_collections json)
-language plpgsql stable security definer set pg_trgm.similarity_threshold=0.2 set pg_trgm.word_similarity_threshold=0.5 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
+language plpgsql stable security definer set pg_trgm.similarity_threshold=0.2 set pg_trgm.word_similarity_threshold=0.4 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
 $$
 declare
   store  record;
   config regconfig;
   folded text := fd_search_fold(wanted);
   asked  tsquery;
+  -- Its words themselves: what has them comes before compounds. Null where there are none.
+  plain  tsquery;
+  named  uuid[];
   tries  integer := 1;
   hit    record;
   inside text := case when length(folded) >= 3 then '%' || folded || '%' end;
@@ -4172,7 +4227,14 @@ begin
     return;
   end if;
   config := fd_search_config(store.language);
-  asked := fd_search_query(store.store_number, config, folded);
+  asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, false);
+  named := array(select c.id from collections c
+                  where c.tenant_ref = store.tenant_ref and c.title_words @@ asked);
+  if fd_search_joins_words(config) then
+    select string_agg(format('''%s/%s''', store.store_number, lexeme), ' | ')::tsquery into plain
+      from unnest(to_tsvector(config, folded)) where octet_length(lexeme) <= 200;
+    asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, true);
+  end if;
   select c.id into chosen
     from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
   -- As it is typed; if nothing has these words, as they may be meant; if that finds nothing either, as
@@ -4180,11 +4242,25 @@ begin
   loop
     with found as materialized (
       select s.product_id, s.created_at, s.price_cents, s.collections,
-             case sort when 'relevance' then -ts_rank(s.head, asked)::float8
+             case sort when 'relevance'
+                       then -ts_rank(s.head, asked)::float8 - coalesce(10 * ts_rank(s.head, plain), 0)
                        when 'price_asc' then s.price_cents
                        when 'price_desc' then -s.price_cents end as place
         from product_search s
        where s.tenant_ref = store.tenant_ref and s.words @@ asked
+    ),
+    -- Products of a collection with such a title. Those without words are not active.
+    of_collections as materialized (
+      select s.product_id, s.created_at, s.price_cents, s.collections,
+             case sort when 'relevance' then 0
+                       when 'price_asc' then s.price_cents
+                       when 'price_desc' then -s.price_cents end as place
+        from product_search s
+       where tries = 1 and s.tenant_ref = store.tenant_ref
+         and s.product_id in (select m.product_id from collection_products m
+                               where m.tenant_ref = store.tenant_ref
+                                 and m.collection_id = any (named))
+         and s.words <> '' and not s.words @@ asked
     ),
     -- What has it inside of a longer word. Looking there is dear, so no more than a thousand are shown.
     inner_parts as materialized (
@@ -4202,7 +4278,8 @@ begin
                   and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
              -- An unknown collection holds nothing.
              collection is null or coalesce(chosen = any (h.collections), false) as collected
-        from (select * from found union all select * from inner_parts) as h
+        from (select * from found union all select * from of_collections
+              union all select * from inner_parts) as h
     ),
     page as (
       select h.product_id, h.place, h.created_at
@@ -4260,39 +4337,42 @@ end $$;
 alter routine fd_search_products(text,bigint,bigint,text,text,integer,integer) owner to fd_search;
 grant execute on routine fd_search_products(text,bigint,bigint,text,text,integer,integer) to fd_app;
 
-create function fd_search_query(store bigint, config regconfig, folded text)
+create function fd_search_query(tenant text, store bigint, config regconfig, folded text, with_compounds boolean)
 returns tsquery
 language sql stable as
 $$
-  with given as (
-    select typed, typed[cardinality(typed)] as last
-      from (select (string_to_array(folded, ' '))[:16] as typed) as cut
+  with typed as (
+    select t.word, t.place, t.place = max(t.place) over () as is_last, s.shortest, s.stem
+      from unnest((string_to_array(folded, ' '))[:16]) with ordinality as t (word, place),
+           lateral (select min(lexeme) as shortest,
+                           string_agg(format('''%s/%s''', store, lexeme), ' & ') as stem
+                      from unnest(to_tsvector(config, t.word))
+                     where octet_length(lexeme) <= 200) as s
   ),
-  firsts as (
-    select string_agg(format('''%s/%s''', store, lexeme), ' & ') as needed
-      from given, unnest(to_tsvector(config, array_to_string(typed[:cardinality(typed) - 1], ' ')))
-     where octet_length(lexeme) <= 200
-  ),
-  lasts as (
-    select string_agg(format('''%s/%s''', store, lexeme), ' & ') as stem
-      from given, unnest(to_tsvector(config, last))
-     where octet_length(lexeme) <= 200
-  ),
-  parts as (
-    select needed,
-           -- A last word that says nothing ("the") counts only where it stands alone.
-           case when stem is not null or needed is null
-                then concat_ws(' | ', stem, format('''%s/%s'':*', store, left(last, 50))) end as ending,
-           -- A SKU may be written with other signs between its parts, or none.
-           case when cardinality(typed) between 2 and 6
-                then format('''%s/%s'':*', store, left(array_to_string(typed, ''), 50)) end as sku
-      from given, firsts, lasts
+  needed as (
+    select string_agg('(' || concat_ws(' | ', t.stem,
+                        case when t.is_last then format('''%s/%s'':*', store, left(t.word, 50)) end,
+                        c.words) || ')', ' & ') as terms
+      from typed t
+     cross join lateral (
+       select string_agg(format('''%s/%s''', store, one), ' | ') as words
+         from fd_search_compounds(
+                tenant, case when length(t.shortest) >= 4 then t.shortest else t.word end) as one
+        where with_compounds and t.shortest is not null
+     ) as c
+     -- A word that says nothing ("the") counts only where it stands alone.
+     where t.stem is not null
+        or (t.is_last and not exists (select from typed other where other.stem is not null))
   )
-  select concat_ws(' | ', concat_ws(' & ', '(' || needed || ')', '(' || ending || ')'), sku)::tsquery
-    from parts
+  select concat_ws(' | ', n.terms,
+           -- A SKU may be written with other signs between its parts, or none.
+           case when g.count between 2 and 6
+                then format('''%s/%s'':*', store, left(g.joined, 50)) end)::tsquery
+    from needed n,
+         (select count(*) as count, string_agg(word, '' order by place) as joined from typed) as g
 $$;
-alter routine fd_search_query(bigint,regconfig,text) owner to fd_owner;
-grant execute on routine fd_search_query(bigint,regconfig,text) to fd_search;
+alter routine fd_search_query(text,bigint,regconfig,text,boolean) owner to fd_owner;
+grant execute on routine fd_search_query(text,bigint,regconfig,text,boolean) to fd_search;
 
 create function fd_search_refresh(target text, ids uuid[])
 returns void
@@ -4323,6 +4403,8 @@ begin
    ) as v
    cross join lateral (
      select case when p.status = 'active' then fd_search_fold(p.name) else '' end as name,
+            case when p.status = 'active' and stemmer = 'german'::regconfig
+                 then fd_search_spell_out(p.name) else '' end as spelt_out,
             -- A vector is smaller than a mebibyte.
             case when p.status = 'active'
                  then left(fd_search_fold(coalesce(p.description, '')), 200000)
@@ -4335,6 +4417,8 @@ begin
             -- As it is written too, for whoever has typed only the beginning of a word.
             fd_search_scope(number, to_tsvector(stemmer, folded.name)
                                     || to_tsvector('simple', folded.name)
+                                    || to_tsvector(stemmer, folded.spelt_out)
+                                    || to_tsvector('simple', folded.spelt_out)
                                     || fd_search_skus(v.skus)) as head
      offset 0
    ) as made
@@ -4360,6 +4444,16 @@ begin
 end $$;
 alter routine fd_search_refresh_next(text,uuid,integer) owner to fd_owner;
 grant execute on routine fd_search_refresh_next(text,uuid,integer) to fd_worker;
+
+create function fd_search_refresh_titles(target text)
+returns void
+language sql volatile set search_path=public, pg_temp as
+$$
+  update collections c set title_words = fd_search_title_words(target, c.title)
+   where c.tenant_ref = target
+$$;
+alter routine fd_search_refresh_titles(text) owner to fd_owner;
+grant execute on routine fd_search_refresh_titles(text) to fd_worker;
 
 create function fd_search_scope(store bigint, vector tsvector)
 returns tsvector
@@ -4388,6 +4482,21 @@ alter routine fd_search_skus(text[]) owner to fd_owner;
 grant execute on routine fd_search_skus(text[]) to fd_app;
 grant execute on routine fd_search_skus(text[]) to fd_worker;
 
+create function fd_search_spell_out(name text)
+returns text
+language sql stable as
+$$
+  select case when n.composed ~ '[\u00e4\u00c4\u00f6\u00d6\u00fc\u00dc]'
+              then fd_search_fold(regexp_replace(regexp_replace(regexp_replace(
+                     n.composed, '[\u00e4\u00c4]', 'ae', 'g'), '[\u00f6\u00d6]', 'oe', 'g'),
+                     '[\u00fc\u00dc]', 'ue', 'g'))
+              else '' end
+    from (select normalize(name, nfc) as composed) as n
+$$;
+alter routine fd_search_spell_out(text) owner to fd_owner;
+grant execute on routine fd_search_spell_out(text) to fd_app;
+grant execute on routine fd_search_spell_out(text) to fd_worker;
+
 create function fd_search_swaps(typed text)
 returns text[]
 language sql immutable as
@@ -4397,6 +4506,18 @@ $$
 $$;
 alter routine fd_search_swaps(text) owner to fd_owner;
 grant execute on routine fd_search_swaps(text) to fd_search;
+
+create function fd_search_title_words(target text, title text)
+returns tsvector
+language sql stable set search_path=public, pg_temp as
+$$
+  select fd_search_scope(s.store_number, to_tsvector(fd_search_config(s.language), fd_search_fold(title))
+                                         || to_tsvector('simple', fd_search_fold(title)))
+    from stores s where s.tenant_ref = target
+$$;
+alter routine fd_search_title_words(text,text) owner to fd_owner;
+grant execute on routine fd_search_title_words(text,text) to fd_app;
+grant execute on routine fd_search_title_words(text,text) to fd_worker;
 
 create function fd_search_words(vector tsvector)
 returns SETOF text

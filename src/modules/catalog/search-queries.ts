@@ -38,3 +38,6 @@ export const refreshNext = (db: Db, after: string, batchSize: number) =>
     Type.Object({ last: Nullable(Id) }),
     sql`select fd_search_refresh_next(${db.tenant}, ${after}, ${batchSize}) as last`,
   )
+
+/** Reads the titles of the store's collections again, in the store's language. */
+export const refreshTitles = (db: Db) => db.run(sql`select fd_search_refresh_titles(${db.tenant})`)

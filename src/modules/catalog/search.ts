@@ -118,10 +118,11 @@ const BATCH = 200
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Indexes all products of a store again, after its language changed. If it is interrupted, it
- * starts over.
+ * Indexes all products and collections of a store again, after its language changed. If it is
+ * interrupted, it starts over.
  */
 export async function refreshSearchIndex(db: TenantDb, signal: AbortSignal): Promise<void> {
+  await queries.refreshTitles(db)
   let after: string | null = FIRST
   while (after !== null && !signal.aborted) {
     after = (await queries.refreshNext(db, after, BATCH)).last
