@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -204,11 +205,25 @@ export function callerOf(url: string, headers: Record<string, string>): Caller {
       text,
     }
   }
-  return {
-    send,
-    get: (path) => send('GET', path),
-    post: (path, body, more) => send('POST', path, body, more),
-    put: (path, body) => send('PUT', path, body),
-    patch: (path, body) => send('PATCH', path, body),
-  }
+  return callerBy(send)
 }
+
+const callerBy = (send: Caller['send']): Caller => ({
+  send,
+  get: (path) => send('GET', path),
+  post: (path, body, more) => send('POST', path, body, more),
+  put: (path, body) => send('PUT', path, body),
+  patch: (path, body) => send('PATCH', path, body),
+})
+
+const RETRY_MS = 500
+
+/** The same caller, which asks again after a 503: for what a drill prepares on a busy machine. */
+export const patient = ({ send }: Caller): Caller =>
+  callerBy(async (...request) => {
+    for (;;) {
+      const answer = await send(...request)
+      if (answer.status !== 503) return answer
+      await pause(RETRY_MS)
+    }
+  })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { callerOf } from '../../harness/app.ts'
+import { callerOf, patient } from '../../harness/app.ts'
 import { addVariant, enable, openShop, stock } from '../../modules/checkout/setup.ts'
 import { asOperator } from './installation.ts'
 
@@ -29,7 +29,7 @@ export interface WalkStore {
 }
 
 export async function openStore(url: string, tenant: string): Promise<WalkStore> {
-  const operator = asOperator(url)
+  const operator = patient(asOperator(url))
   const owner_email = `owner@${tenant}.example`
   const made = await operator.post('/v1/stores', {
     tenant_ref: tenant,
@@ -38,17 +38,18 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
   })
   assert.equal(made.status, 201, made.text)
   const account = { email: owner_email, password: 'a password for tests', name: 'Owner' }
-  const signedUp = await callerOf(url, {}).post('/v1/identity/signup', account)
-  const owner = callerOf(url, { authorization: `Bearer ${signedUp.body.session.token}` })
+  const signedUp = await patient(callerOf(url, {})).post('/v1/identity/signup', account)
+  const session = { authorization: `Bearer ${signedUp.body.session.token}` }
+  const owner = patient(callerOf(url, session))
   const newKey = async () => {
     const { body, text } = await owner.post('/v1/my/credentials/initial', {})
     assert.ok(body.credential?.key, text)
     return { authorization: `Bearer ${body.credential.key}` }
   }
-  const draft = callerOf(url, await newKey())
+  const draft = patient(callerOf(url, await newKey()))
   await openShop({ operator, merchant: async () => draft }, tenant, [])
   const credential = await newKey()
-  const merchant = callerOf(url, credential)
+  const merchant = patient(callerOf(url, credential))
   await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions')
   const [plain, counted, scarce] = [
     await addVariant(merchant, 1_999),
