@@ -370,7 +370,29 @@ describe('npm start', () => {
     assert.ok(exit, `still running: ${serving.output()}`)
     assert.ok(performance.now() - began < 15_000)
     await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
+    assert.deepEqual(await listProcesses(dataDir), [])
     return exit
+  }
+
+  /** The command lines of all processes that were started with that folder, their parents gone or not. */
+  async function listProcesses(dataDir: string): Promise<string[]> {
+    if (process.platform !== 'linux') return []
+    const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    const found = await Promise.all(
+      ids.map(async (id) => {
+        const read = (name: string) => readFile(`/proc/${id}/${name}`, 'utf8').catch(() => '')
+        const [environ, cmdline] = await Promise.all([read('environ'), read('cmdline')])
+        const isOurs = environ.split('\0').includes(`DATA_DIR=${dataDir}`)
+        return isOurs || cmdline.includes(dataDir) ? [cmdline.replaceAll('\0', ' ')] : []
+      }),
+    )
+    return found.flat()
+  }
+
+  /** What Ctrl-C does: the terminal sends the signal to every process of the group. */
+  const interrupt = ({ child }: TestProcess) => {
+    assert.ok(child.pid)
+    process.kill(-child.pid, 'SIGINT')
   }
 
   test('ends with its server and its database by a signal to any of its processes', async (t) => {
@@ -389,6 +411,24 @@ describe('npm start', () => {
       serving.kill(signal)
       const exit = await stops(serving, dataDir)
       assert.equal(exit.code, code, `${signal} to ${command.join(' ')}: ${serving.output()}`)
+    }
+  })
+
+  test('ends cleanly when Ctrl-C is pressed twice, and starts again at once', async (t) => {
+    const dataDir = await emptyFolder(t)
+    for (const command of [
+      ['npm', 'start'],
+      ['sh', '-c', 'npm start && true'],
+    ]) {
+      const serving = await startProcess(t, { dataDir, command })
+      await serving.ready()
+      assert.notDeepEqual(await listProcesses(dataDir), [])
+      interrupt(serving)
+      await sleep(50)
+      // The first of them may have ended everything already.
+      if (serving.child.exitCode === null && serving.child.signalCode === null) interrupt(serving)
+      await stops(serving, dataDir)
+      assert.doesNotMatch(serving.output(), /"level":[456]0/)
     }
   })
 
