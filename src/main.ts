@@ -6,11 +6,12 @@ import { type Config, ConfigError, readConfig, readListenKey } from './config.ts
 import { isShutOut } from './db/constraints.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, readMigrations } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
-import { isStocked, stockDemo } from './demo-stock.ts'
+import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
 import { printDoctor, runDoctor } from './doctor.ts'
+import { describeAll, describeRole, findHelp, isRole, ROLES, type Role } from './help.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
@@ -21,24 +22,6 @@ import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, ownToken, type Runtime } from './runtime.ts'
 import { findSecrets, loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
-
-/**
- * The roles of the process. `serve` is API, worker and storefront in one; `api`, `worker` and
- * `storefront` run each alone; `migrate`, `seed`, `doctor` and `verify-ledger` end when they are
- * done. `listen` is for developers of webhook receivers, and needs no database.
- */
-const ROLES = [
-  'serve',
-  'api',
-  'worker',
-  'storefront',
-  'migrate',
-  'seed',
-  'doctor',
-  'verify-ledger',
-  'listen',
-] as const
-type Role = (typeof ROLES)[number]
 
 /** How long a stop may take. A supervisor that kills after 15 s never needs to. */
 const STOP_MS = 14_000
@@ -59,7 +42,9 @@ interface Process {
 }
 
 async function main(): Promise<void> {
-  const role = readRole(process.argv[2] ?? 'serve')
+  const help = findHelp(process.argv.slice(2))
+  if (help !== null) return printHelp(help)
+  const role = readRole(process.argv[2] ?? '')
   if (role === 'listen') return listenToFeed()
   if (role === 'storefront') return renderAlone()
   const config = readConfig()
@@ -114,7 +99,7 @@ async function renderAlone(): Promise<void> {
 
 async function run(self: Process, role: Role): Promise<void> {
   const url = await findDatabase(self)
-  if (role === 'migrate') await migrate({ url, secretKey: self.secrets.SECRET_KEY })
+  if (role === 'migrate') await migrateOnce(self, url)
   else if (role === 'doctor') await examine(self, url)
   else if (role === 'verify-ledger') await verifyLedger(self, url)
   else return serve(self, role, url)
@@ -122,9 +107,24 @@ async function run(self: Process, role: Role): Promise<void> {
 }
 
 function readRole(name: string): Role {
-  const role = ROLES.find((each) => each === name)
-  if (role === undefined) throw new ConfigError([`the role must be one of ${ROLES.join(', ')}`])
-  return role
+  if (isRole(name)) return name
+  throw new ConfigError([`the role must be one of ${Object.keys(ROLES).join(', ')}; see --help`])
+}
+
+async function migrateOnce({ secrets }: Process, url: string): Promise<void> {
+  const applied = await migrate({ url, secretKey: secrets.SECRET_KEY })
+  const { length: total } = await readMigrations()
+  const said =
+    applied.length === 0
+      ? `The database is up to date: all ${total} migrations are applied.`
+      : `Applied ${applied.length} of ${total} migrations. The database is up to date.`
+  process.stdout.write(`${said}\n`)
+}
+
+async function printHelp(about: 'all' | Role): Promise<void> {
+  if (about === 'listen')
+    return void process.stdout.write(`${(await import('./listen.ts')).USAGE}\n`)
+  process.stdout.write(about === 'all' ? describeAll() : describeRole(about))
 }
 
 /** The URL of the database: DATABASE_URL, or the embedded server under DATA_DIR. */
@@ -152,8 +152,7 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   closers.push(() => runtime.close())
   if (role === 'seed') {
     await bringUp(self, databaseUrl)
-    const demo = await seedDemo(runtime)
-    if (demo !== null && config.NODE_ENV === 'development') await stockDemo(runtime)
+    await seed(runtime)
     return close(self)
   }
   const app = role === 'worker' ? null : await openApp(self, runtime, role)
@@ -163,11 +162,27 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   if (role !== 'api') {
     const worker = startWorker(runtime)
     closers.push(() => worker.stop())
+    if (url === null) process.stdout.write(`The worker is running, with ${worker.loops} loops.\n`)
   }
   const wantsDemo = role === 'serve' && !config.production
   const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
   if (url !== null) printWelcome({ url, config, demo })
   if (demo !== null && config.NODE_ENV === 'development') await stockAside(self, runtime)
+}
+
+async function seed(runtime: Runtime): Promise<void> {
+  const before = await listDemoStores(runtime)
+  const wasStocked = await isStocked(runtime)
+  const demo = await seedDemo(runtime)
+  const isFilling = demo !== null && runtime.config.NODE_ENV === 'development'
+  if (isFilling) await stockDemo(runtime)
+  const created = (await listDemoStores(runtime)).filter((store) => !before.includes(store))
+  const said = [
+    ...(demo === null ? ['There are stores already, so no demo store was created.'] : []),
+    ...(created.length > 0 ? [`Created the demo stores: ${created.join(', ')}.`] : []),
+    ...(isFilling && !wasStocked ? ['The demo stores have their products.'] : []),
+  ]
+  process.stdout.write(`${said.join('\n') || 'The demo stores exist already.'}\n`)
 }
 
 /**

@@ -156,12 +156,15 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
 }
 
 export interface Worker {
+  /** How many loops it runs. */
+  loops: number
   /** Waits for every running step, and releases its leases. */
   stop(): Promise<void>
 }
 
 function stopTogether(loops: Loop[], drains: (() => Promise<void>)[], logger: Logger): Worker {
   return {
+    loops: loops.length,
     async stop() {
       await Promise.all(loops.map((each) => each.stop()))
       await Promise.all(drains.map((drain) => drain()))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { describeAll, describeRole, findHelp, isRole, ROLES } from '../src/help.ts'
 import { openEmptyDatabase, openTestDatabase, TEST_SECRET_KEY } from './harness/database.ts'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
 import { until } from './harness/eventually.ts'
@@ -256,12 +257,12 @@ describe('the database of DATABASE_URL', () => {
       return once.output()
     }
     assert.match(await runs('doctor', 1), /FAIL +migrations +none is applied/)
-    assert.equal(await runs('migrate', 0), '')
-    assert.equal(await runs('migrate', 0), '')
+    assert.match(await runs('migrate', 0), /^Applied (\d+) of \1 migrations\. .*\n$/)
+    assert.match(await runs('migrate', 0), /^The database is up to date: all \d+ migrations .*\n$/)
     assert.doesNotMatch(await runs('doctor', 0), /FAIL/)
-    await runs('seed', 0)
+    assert.equal(await runs('seed', 0), 'Created the demo stores: demo.\n')
     const demo = await readFile(join(dataDir, 'demo.json'), 'utf8')
-    await runs('seed', 0)
+    assert.equal(await runs('seed', 0), 'The demo stores exist already.\n')
     assert.equal(await readFile(join(dataDir, 'demo.json'), 'utf8'), demo)
 
     // The state after a start that was killed before it had the key.
@@ -274,6 +275,43 @@ describe('the database of DATABASE_URL', () => {
     assert.equal(welcome.password, half.owner.password)
     assert.notEqual(welcome.key, merchant_key)
     await isUsable(url, welcome)
+  })
+})
+
+describe('fairdock', () => {
+  const ask = async (t: TestContext, ...args: string[]) => {
+    const command = ['node', 'scripts/fairdock.mjs', ...args]
+    // A configuration that every role refuses, and a folder that cannot be made.
+    const env = { DATABASE_URL: 'none', PORT: 'none', DATA_DIR: '/dev/null/none' }
+    const asked = await startProcess(t, { command, env })
+    await ends(asked, 0)
+    return asked.output()
+  }
+
+  test('explains itself and each of its roles without any configuration', async (t) => {
+    const [all, ...same] = await Promise.all([ask(t), ask(t, '--help'), ask(t, 'help', 'none')])
+    assert.equal(all, describeAll())
+    assert.deepEqual(new Set(same), new Set([all]))
+    for (const role of Object.keys(ROLES).filter(isRole)) {
+      assert.match(all, new RegExp(`^  ${role} `, 'm'))
+      assert.equal(findHelp(['help', role]), role)
+      assert.equal(findHelp([role, '--help']), role)
+      assert.equal(findHelp([role]), null)
+      assert.ok(describeRole(role).startsWith(`fairdock ${role}`))
+    }
+    assert.equal(findHelp(['verify-ledger', 'help']), null, 'a store may have that name')
+    const abouts = await Promise.all([ask(t, 'help', 'listen'), ask(t, 'doctor', '--help')])
+    assert.match(abouts[0], /^fairdock listen .*--forward-to/)
+    assert.equal(abouts[1], describeRole('doctor'))
+  })
+
+  test('says that its worker runs', async (t) => {
+    const worker = await startProcess(t, { role: 'worker', env: await onMigrated(t) })
+    await until('it says so', () =>
+      /^The worker is running, with \d+ loops\.$/m.test(worker.output()),
+    )
+    worker.kill('SIGTERM')
+    await ends(worker, 0)
   })
 })
 
