@@ -927,6 +927,15 @@ grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
 
+create table installation (
+  only_row boolean not null default true,
+  key_check text not null,
+  constraint installation_key_check_check CHECK ((length(key_check) = 64)),
+  constraint installation_only_row_check CHECK (only_row),
+  constraint installation_pkey PRIMARY KEY (only_row)
+);
+alter table installation owner to fd_owner;
+
 create table inventory_counts (
   tenant_ref text not null,
   variant_id uuid not null,

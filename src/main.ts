@@ -4,13 +4,13 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, readListenKey } from './config.ts'
 import { isShutOut } from './db/constraints.ts'
-import { startEmbedded } from './db/embedded/embedded.ts'
+import { OtherKeyError, startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
 import { migrate, readMigrations } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
 import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
-import { printDoctor, runDoctor } from './doctor.ts'
+import { type DoctorOptions, printDoctor, runDoctor } from './doctor.ts'
 import { describeAll, describeRole, findHelp, isRole, ROLES, type Role } from './help.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const config = readConfig()
   const secrets = role === 'doctor' ? await findSecrets(config) : await loadSecrets(config)
   if (secrets === null || (role === 'doctor' && !(await hasDatabase(config)))) {
-    return examineRuins(config, secrets !== null)
+    return examineRuins(config, { hasSecrets: secrets !== null })
   }
   const logger = createLogger(config.LOG_LEVEL)
   const self: Process = { config, secrets, logger, closers: [], stopping: false }
@@ -98,7 +98,14 @@ async function renderAlone(): Promise<void> {
 }
 
 async function run(self: Process, role: Role): Promise<void> {
-  const url = await findDatabase(self)
+  const url = await findDatabase(self).catch((error) => {
+    if (role === 'doctor' && error instanceof OtherKeyError) return null
+    throw error
+  })
+  if (url === null) {
+    await examineRuins(self.config, { hasOtherKey: true })
+    return close(self)
+  }
   if (role === 'migrate') await migrateOnce(self, url)
   else if (role === 'doctor') await examine(self, url)
   else if (role === 'verify-ledger') await verifyLedger(self, url)
@@ -268,7 +275,15 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   const summarizeLedgers = () =>
     summarizeVerification(runtime.operatorDatabase.global, LATE_SECONDS, config.HISTORY_CHECK_DAYS)
   const dataDir = config.DATA_DIR
-  const options = { url: databaseUrl, dataDir, address: config, pingLimiter, summarizeLedgers }
+  const options = {
+    url: databaseUrl,
+    dataDir,
+    address: config,
+    mail: config,
+    secretKey: secrets.SECRET_KEY,
+    pingLimiter,
+    summarizeLedgers,
+  }
   process.exitCode = printDoctor(await runDoctor(options))
 }
 
@@ -286,9 +301,13 @@ const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean>
  * Examines an incomplete installation. A start would create the missing part; the doctor only
  * reports it.
  */
-async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> {
+async function examineRuins(
+  config: Config,
+  known: Pick<DoctorOptions, 'hasSecrets' | 'hasOtherKey'>,
+): Promise<void> {
   const { DATABASE_URL: url = null, DATA_DIR: dataDir } = config
-  process.exitCode = printDoctor(await runDoctor({ url, dataDir, address: config, hasSecrets }))
+  const options = { url, dataDir, address: config, mail: config, ...known }
+  process.exitCode = printDoctor(await runDoctor(options))
 }
 
 async function close(self: Process): Promise<void> {
@@ -345,6 +364,7 @@ function sayFault(error: unknown): string {
   const known =
     error instanceof ConfigError ||
     error instanceof RolesMissingError ||
+    error instanceof OtherKeyError ||
     ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EROFS', 'ENOSPC'].includes(code ?? '')
   return (known ? error.message : error.stack) ?? error.message
 }

@@ -69,6 +69,9 @@ export function startWorker(runtime: Runtime): Worker {
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
+  if (config.production && transport === null) {
+    logger.warn('SMTP_URL is not set: mails wait in their table and are not sent')
+  }
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
     startLoop({ name, everyMs, step, logger })
   const outbox = createOutboxWorker({ database, handlers, onFree: () => outboxLoop.wake() })

@@ -102,6 +102,20 @@ test('the process needs only a folder: it starts, stops, dies and starts again',
   t.diagnostic(`ready on a new folder after ${figures.join(', on an old one ')} (killed before)`)
 })
 
+test('a changed SECRET_KEY is called that by the doctor and the start, and leaves nothing running', async (t) => {
+  const dataDir = await emptyFolder(t)
+  const first = await startProcess(t, { dataDir, role: 'migrate' })
+  await ends(first, 0)
+  const env = { SECRET_KEY: 'another secret key of 32 characters or more' }
+  const doctor = await startProcess(t, { dataDir, env, role: 'doctor' })
+  await ends(doctor, 1)
+  assert.match(doctor.output(), /^FAIL +secret key +SECRET_KEY was changed: .* Restore the former/m)
+  const refused = await startProcess(t, { dataDir, env })
+  await ends(refused, 1)
+  assert.match(refused.output(), /^fairdock: The database in .* Restore the SECRET_KEY .*\n$/)
+  await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
+})
+
 test('the doctor reports a missing folder, and creates nothing', async (t) => {
   const dataDir = join(await emptyFolder(t), 'typo')
   const doctor = await startProcess(t, { dataDir, role: 'doctor' })
@@ -305,11 +319,19 @@ describe('fairdock', () => {
     assert.equal(abouts[1], describeRole('doctor'))
   })
 
-  test('says that its worker runs', async (t) => {
-    const worker = await startProcess(t, { role: 'worker', env: await onMigrated(t) })
+  test('says that its worker runs, and in production that it sends no mail', async (t) => {
+    const env = {
+      ...(await onMigrated(t)),
+      NODE_ENV: 'production',
+      OPERATOR_TOKEN: 'an operator token for the production',
+      STOREFRONT_TOKEN: 'a storefront token for the production',
+      PAYMENT_GATEWAY: 'simulated',
+    }
+    const worker = await startProcess(t, { role: 'worker', env })
     await until('it says so', () =>
       /^The worker is running, with \d+ loops\.$/m.test(worker.output()),
     )
+    assert.equal(worker.output().match(/SMTP_URL is not set: mails wait/g)?.length, 1)
     worker.kill('SIGTERM')
     await ends(worker, 0)
   })
@@ -360,8 +382,11 @@ describe('a process that serves', () => {
     assert.match(metrics, /^# HELP /m)
     assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 404)
     assert.equal((await fetch(`${url}/metrics`)).status, 404)
-    const isLogged = () => /"route":"none"|"msg":"request"/.test(serving.output())
-    await until('the request is logged', isLogged)
+    const isLogged = () => /"route":"none","path":"\/metrics"/.test(serving.output())
+    await until('the request is logged, with its path', isLogged)
+    await fetch(`${url}/${'a'.repeat(300)}?token=hidden`)
+    await until('so is a long one', () => serving.output().includes(`"path":"/${'a'.repeat(199)}"`))
+    assert.doesNotMatch(serving.output(), /hidden/)
   })
 
   test('logs only what its level allows', async (t) => {
