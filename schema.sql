@@ -1431,6 +1431,7 @@ create table mails (
   constraint mails_subject_check CHECK ((length(subject) <= 200))
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table mails owner to fd_owner;
+CREATE INDEX mails_dead ON mails USING btree (created_at) WHERE ((sent_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX mails_old ON mails USING btree (created_at);
 grant delete, insert, select, update on mails to fd_worker;

@@ -7,6 +7,7 @@ import { isShutOut } from './db/constraints.ts'
 import { OtherKeyError, startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
 import { migrate, readMigrations } from './db/migrate.ts'
+import { readQueueFacts } from './db/queue-facts.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
 import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
@@ -91,9 +92,17 @@ async function renderAlone(): Promise<void> {
   const token = config.STOREFRONT_TOKEN ?? (await loadSecrets(config)).STOREFRONT_TOKEN
   const logger = createLogger(config.LOG_LEVEL)
   const { serveStorefront } = await import('./storefront.ts')
-  const { url, close } = await serveStorefront({ config, token, logger })
+  const closers: Process['closers'] = []
+  const metrics = await serveMetrics({ config, closers })
+  const { url, close } = await serveStorefront({
+    config,
+    token,
+    logger,
+    onPage: metrics?.countPage,
+  })
+  closers.push(close)
   endOnFault(logger)
-  onStop(() => void close())
+  onStop(() => void closeAll([closers]))
   process.stdout.write(`\n  The storefront is ready at ${url}\n\n`)
 }
 
@@ -157,6 +166,7 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   const metrics = role === 'seed' ? null : await serveMetrics(self)
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
   closers.push(() => runtime.close())
+  metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.global))
   if (role === 'seed') {
     await bringUp(self, databaseUrl)
     await seed(runtime)
@@ -214,7 +224,10 @@ async function stockAside({ logger, closers }: Process, runtime: Runtime): Promi
 }
 
 /** Serves the metrics, if a port is set. Loaded only then: counting has its cost. */
-async function serveMetrics({ config, closers }: Process): Promise<Metrics | null> {
+async function serveMetrics({
+  config,
+  closers,
+}: Pick<Process, 'config' | 'closers'>): Promise<Metrics | null> {
   if (config.METRICS_PORT === 0) return null
   const { openMetrics } = await import('./http/metrics.ts')
   const metrics = openMetrics()
@@ -229,7 +242,8 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
   if (role === 'serve') {
     const { addStorefront } = await import('./storefront.ts')
     const token = self.secrets.STOREFRONT_TOKEN
-    const wanted = { config, token, platformToken: ownToken(runtime), logger }
+    const onPage = runtime.metrics?.countPage
+    const wanted = { config, token, platformToken: ownToken(runtime), logger, onPage }
     const storefront = await addStorefront(app, wanted)
     closers.push(() => storefront.close())
   }

@@ -73,7 +73,7 @@ export function startWorker(runtime: Runtime): Worker {
     logger.warn('SMTP_URL is not set: mails wait in their table and are not sent')
   }
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
-    startLoop({ name, everyMs, step, logger })
+    startLoop({ name, everyMs, step, logger, onStep: runtime.metrics?.countStep })
   const outbox = createOutboxWorker({ database, handlers, onFree: () => outboxLoop.wake() })
   const outboxLoop = loop('outbox', SECOND, outbox.step)
   const loops = [
