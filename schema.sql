@@ -935,6 +935,15 @@ grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
 
+create table installation (
+  only_row boolean not null default true,
+  key_check text not null,
+  constraint installation_key_check_check CHECK ((length(key_check) = 64)),
+  constraint installation_only_row_check CHECK (only_row),
+  constraint installation_pkey PRIMARY KEY (only_row)
+);
+alter table installation owner to fd_owner;
+
 create table inventory_counts (
   tenant_ref text not null,
   variant_id uuid not null,
@@ -1430,6 +1439,7 @@ create table mails (
   constraint mails_subject_check CHECK ((length(subject) <= 200))
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table mails owner to fd_owner;
+CREATE INDEX mails_dead ON mails USING btree (created_at) WHERE ((sent_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX mails_old ON mails USING btree (created_at);
 grant delete, insert, select, update on mails to fd_worker;

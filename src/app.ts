@@ -227,7 +227,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     limitRoutes.operatorRoutes({ database }),
     acceptAnyDigits(siteRoutes.operatorRoutes(scanner)),
     domainRoutes.operatorRoutes(deps.domains),
-    paymentRoutes.operatorRoutes(payments.deps),
+    paymentRoutes.operatorRoutes(payments.deps, operator),
     webhookRoutes.operatorRoutes({ database, operator }),
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
     catalogRoutes.operatorRoutes(deps.catalog),

@@ -97,6 +97,14 @@ export const DEMO_STORES: readonly DemoStore[] = [
   },
 ]
 
+/** The names of the demo stores that exist, filled or not. */
+export async function listDemoStores({ database }: Runtime): Promise<string[]> {
+  const found = await Promise.all(
+    DEMO_STORES.map(({ tenant_ref }) => stores.find(database.tenant(tenant_ref))),
+  )
+  return found.flatMap((store) => (store === null ? [] : [store.tenant_ref]))
+}
+
 /** Whether the demo is complete: the last of its stores is created last. */
 export async function isStocked({ database }: Runtime): Promise<boolean> {
   const { tenant_ref } = DEMO_STORES.at(-1) ?? { tenant_ref: DEMO_REF }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { hasCluster } from './db/embedded/home.ts'
 import { GLOBAL_TABLES } from './db/global-tables.ts'
-import { findPending, listApplied, readMigrations } from './db/migrate.ts'
+import { findPending, hasSameKey, listApplied, readMigrations } from './db/migrate.ts'
 import { LOGIN_ROLES, NOLOGIN_ROLES } from './db/roles.ts'
 import { listRoles, readClock, readVersion } from './db/server-facts.ts'
 import {
@@ -46,6 +46,12 @@ export interface DoctorOptions {
   dataDir: string
   /** The settings that decide about cookies. */
   address?: { PUBLIC_URL: string | undefined; production: boolean; isHttps: boolean }
+  /** The settings that decide about mail. */
+  mail?: { SMTP_URL: string | undefined; production: boolean }
+  /** Compared with the one that the database was set up with. */
+  secretKey?: string
+  /** True when the password of the embedded database is derived from another SECRET_KEY. */
+  hasOtherKey?: boolean
   /** False when a secret should be in the file and is not. */
   hasSecrets?: boolean
   /** Checks that the counters of the rate limiter answer. */
@@ -76,6 +82,12 @@ const fail = (check: string, detail: string, advice: string): Finding => ({
   advice,
 })
 
+const OTHER_KEY = fail(
+  'secret key',
+  'SECRET_KEY was changed: it is not the one that this database was set up with',
+  'Restore the former SECRET_KEY. With another one encrypted data cannot be read, and the database roles have other passwords',
+)
+
 /** Checks everything an installation depends on. Changes nothing, and never throws. */
 export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
   const findings = [
@@ -84,8 +96,9 @@ export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
     await reportFailure('data folder', () => examineFolder(options.dataDir)),
     await reportFailure('secrets', () => examineSecrets(options)),
   ]
-  const { pingLimiter, summarizeLedgers, address } = options
+  const { pingLimiter, summarizeLedgers, address, mail } = options
   if (address) findings.push(examineAddress(address))
+  if (mail) findings.push(examineMail(mail))
   if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
   if (summarizeLedgers) {
     findings.push(await reportFailure('ledger', () => examineLedgers(summarizeLedgers)))
@@ -120,8 +133,17 @@ function examineAddress({
   return { ...pass('public address', detail), advice }
 }
 
+/** Reports whether mails are sent. Without a server they wait in their table. */
+function examineMail({ SMTP_URL, production }: NonNullable<DoctorOptions['mail']>): Finding {
+  if (SMTP_URL !== undefined) return pass('mail', 'is sent by the server of SMTP_URL')
+  const finding = pass('mail', 'SMTP_URL is not set, so no mail is sent')
+  const advice = 'Set SMTP_URL: owners cannot verify their address or reset their password without'
+  return production ? { ...finding, advice } : finding
+}
+
 async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
-  const { url, dataDir, now: readTime = machineNow } = options
+  const { url, dataDir, now: readTime = machineNow, secretKey } = options
+  if (options.hasOtherKey) return [OTHER_KEY]
   if (url === null) return [await reportFailure('server', () => explainMissing(dataDir))]
   const client = new pg.Client({
     connectionString: url,
@@ -149,6 +171,9 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
       await reportFailure('roles', () => examineRoles(client)),
       await reportFailure('row level security', () => examineIsolation(client)),
       await reportFailure('migrations', () => examineMigrations(client)),
+      ...(secretKey === undefined
+        ? []
+        : [await reportFailure('secret key', () => examineKey(client, secretKey))]),
       await reportFailure('clock', () => examineClock(client, readTime)),
       ...(await examineStorage(client, options.storageLimits ?? STORAGE_LIMITS)),
     ]
@@ -244,6 +269,12 @@ async function examineMigrations(client: pg.Client): Promise<Finding> {
     }
     return fail('migrations', messageOf(error), 'Run the release that matches this database')
   }
+}
+
+async function examineKey(client: pg.Client, secretKey: string): Promise<Finding> {
+  const isSame = await hasSameKey(client, secretKey)
+  if (isSame === null) return pass('secret key', 'is not recorded yet; the migrate role does it')
+  return isSame ? pass('secret key', 'is the one that the database was set up with') : OTHER_KEY
 }
 
 /**

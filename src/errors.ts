@@ -33,6 +33,10 @@ export const ERRORS = {
   operator_restricted: [403, 'The operator has denied this add-on to the store. Ask the operator.'],
   feature_not_enabled: [403, 'The store does not have this add-on. Enable it first.'],
   csrf_required: [403, 'A write by cookie needs the `x-fd-csrf` header. Send it with any value.'],
+  email_not_verified: [
+    403,
+    'Your address is not verified. Open the link in the mail; `POST /v1/identity/verify/resend` sends another.',
+  ],
   wrong_password: [403, 'The current password is wrong. Send the one that you log in with.'],
   fraud_rejected: [403, 'The order was refused. A retry does not help; contact the store.'],
   attestation_required: [403, "The shopper must accept the store's statement. Send `attestation`."],

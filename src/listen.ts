@@ -35,7 +35,7 @@ const READ_MS = 30_000
 
 const API = 'http://127.0.0.1:8080'
 
-const USAGE = `fairdock listen [--key fdk_...] [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
+export const USAGE = `fairdock listen [--key fdk_...] [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
 
   --key         a merchant key with manage:own_webhooks; default: FAIRDOCK_KEY, which ps does not show
   --forward-to  the URL that each event is sent to, signed; without it events are printed

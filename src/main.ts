@@ -4,13 +4,15 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, readListenKey } from './config.ts'
 import { isShutOut } from './db/constraints.ts'
-import { startEmbedded } from './db/embedded/embedded.ts'
+import { OtherKeyError, startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, readMigrations } from './db/migrate.ts'
+import { readQueueFacts } from './db/queue-facts.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
-import { isStocked, stockDemo } from './demo-stock.ts'
-import { printDoctor, runDoctor } from './doctor.ts'
+import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
+import { type DoctorOptions, printDoctor, runDoctor } from './doctor.ts'
+import { describeAll, describeRole, findHelp, isRole, ROLES, type Role } from './help.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
@@ -21,24 +23,6 @@ import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, ownToken, type Runtime } from './runtime.ts'
 import { findSecrets, loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
-
-/**
- * The roles of the process. `serve` is API, worker and storefront in one; `api`, `worker` and
- * `storefront` run each alone; `migrate`, `seed`, `doctor` and `verify-ledger` end when they are
- * done. `listen` is for developers of webhook receivers, and needs no database.
- */
-const ROLES = [
-  'serve',
-  'api',
-  'worker',
-  'storefront',
-  'migrate',
-  'seed',
-  'doctor',
-  'verify-ledger',
-  'listen',
-] as const
-type Role = (typeof ROLES)[number]
 
 /** How long a stop may take. A supervisor that kills after 15 s never needs to. */
 const STOP_MS = 14_000
@@ -59,13 +43,15 @@ interface Process {
 }
 
 async function main(): Promise<void> {
-  const role = readRole(process.argv[2] ?? 'serve')
+  const help = findHelp(process.argv.slice(2))
+  if (help !== null) return printHelp(help)
+  const role = readRole(process.argv[2] ?? '')
   if (role === 'listen') return listenToFeed()
   if (role === 'storefront') return renderAlone()
   const config = readConfig()
   const secrets = role === 'doctor' ? await findSecrets(config) : await loadSecrets(config)
   if (secrets === null || (role === 'doctor' && !(await hasDatabase(config)))) {
-    return examineRuins(config, secrets !== null)
+    return examineRuins(config, { hasSecrets: secrets !== null })
   }
   const logger = createLogger(config.LOG_LEVEL)
   const self: Process = { config, secrets, logger, closers: [], stopping: false }
@@ -106,15 +92,30 @@ async function renderAlone(): Promise<void> {
   const token = config.STOREFRONT_TOKEN ?? (await loadSecrets(config)).STOREFRONT_TOKEN
   const logger = createLogger(config.LOG_LEVEL)
   const { serveStorefront } = await import('./storefront.ts')
-  const { url, close } = await serveStorefront({ config, token, logger })
+  const closers: Process['closers'] = []
+  const metrics = await serveMetrics({ config, closers })
+  const { url, close } = await serveStorefront({
+    config,
+    token,
+    logger,
+    onPage: metrics?.countPage,
+  })
+  closers.push(close)
   endOnFault(logger)
-  onStop(() => void close())
+  onStop(() => void closeAll([closers]))
   process.stdout.write(`\n  The storefront is ready at ${url}\n\n`)
 }
 
 async function run(self: Process, role: Role): Promise<void> {
-  const url = await findDatabase(self)
-  if (role === 'migrate') await migrate({ url, secretKey: self.secrets.SECRET_KEY })
+  const url = await findDatabase(self).catch((error) => {
+    if (role === 'doctor' && error instanceof OtherKeyError) return null
+    throw error
+  })
+  if (url === null) {
+    await examineRuins(self.config, { hasOtherKey: true })
+    return close(self)
+  }
+  if (role === 'migrate') await migrateOnce(self, url)
   else if (role === 'doctor') await examine(self, url)
   else if (role === 'verify-ledger') await verifyLedger(self, url)
   else return serve(self, role, url)
@@ -122,9 +123,24 @@ async function run(self: Process, role: Role): Promise<void> {
 }
 
 function readRole(name: string): Role {
-  const role = ROLES.find((each) => each === name)
-  if (role === undefined) throw new ConfigError([`the role must be one of ${ROLES.join(', ')}`])
-  return role
+  if (isRole(name)) return name
+  throw new ConfigError([`the role must be one of ${Object.keys(ROLES).join(', ')}; see --help`])
+}
+
+async function migrateOnce({ secrets }: Process, url: string): Promise<void> {
+  const applied = await migrate({ url, secretKey: secrets.SECRET_KEY })
+  const { length: total } = await readMigrations()
+  const said =
+    applied.length === 0
+      ? `The database is up to date: all ${total} migrations are applied.`
+      : `Applied ${applied.length} of ${total} migrations. The database is up to date.`
+  process.stdout.write(`${said}\n`)
+}
+
+async function printHelp(about: 'all' | Role): Promise<void> {
+  if (about === 'listen')
+    return void process.stdout.write(`${(await import('./listen.ts')).USAGE}\n`)
+  process.stdout.write(about === 'all' ? describeAll() : describeRole(about))
 }
 
 /** The URL of the database: DATABASE_URL, or the embedded server under DATA_DIR. */
@@ -150,10 +166,10 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   const metrics = role === 'seed' ? null : await serveMetrics(self)
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
   closers.push(() => runtime.close())
+  metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.global))
   if (role === 'seed') {
     await bringUp(self, databaseUrl)
-    const demo = await seedDemo(runtime)
-    if (demo !== null && config.NODE_ENV === 'development') await stockDemo(runtime)
+    await seed(runtime)
     return close(self)
   }
   const app = role === 'worker' ? null : await openApp(self, runtime, role)
@@ -163,11 +179,27 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   if (role !== 'api') {
     const worker = startWorker(runtime)
     closers.push(() => worker.stop())
+    if (url === null) process.stdout.write(`The worker is running, with ${worker.loops} loops.\n`)
   }
   const wantsDemo = role === 'serve' && !config.production
   const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
   if (url !== null) printWelcome({ url, config, demo })
   if (demo !== null && config.NODE_ENV === 'development') await stockAside(self, runtime)
+}
+
+async function seed(runtime: Runtime): Promise<void> {
+  const before = await listDemoStores(runtime)
+  const wasStocked = await isStocked(runtime)
+  const demo = await seedDemo(runtime)
+  const isFilling = demo !== null && runtime.config.NODE_ENV === 'development'
+  if (isFilling) await stockDemo(runtime)
+  const created = (await listDemoStores(runtime)).filter((store) => !before.includes(store))
+  const said = [
+    ...(demo === null ? ['There are stores already, so no demo store was created.'] : []),
+    ...(created.length > 0 ? [`Created the demo stores: ${created.join(', ')}.`] : []),
+    ...(isFilling && !wasStocked ? ['The demo stores have their products.'] : []),
+  ]
+  process.stdout.write(`${said.join('\n') || 'The demo stores exist already.'}\n`)
 }
 
 /**
@@ -192,7 +224,10 @@ async function stockAside({ logger, closers }: Process, runtime: Runtime): Promi
 }
 
 /** Serves the metrics, if a port is set. Loaded only then: counting has its cost. */
-async function serveMetrics({ config, closers }: Process): Promise<Metrics | null> {
+async function serveMetrics({
+  config,
+  closers,
+}: Pick<Process, 'config' | 'closers'>): Promise<Metrics | null> {
   if (config.METRICS_PORT === 0) return null
   const { openMetrics } = await import('./http/metrics.ts')
   const metrics = openMetrics()
@@ -207,7 +242,8 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
   if (role === 'serve') {
     const { addStorefront } = await import('./storefront.ts')
     const token = self.secrets.STOREFRONT_TOKEN
-    const wanted = { config, token, platformToken: ownToken(runtime), logger }
+    const onPage = runtime.metrics?.countPage
+    const wanted = { config, token, platformToken: ownToken(runtime), logger, onPage }
     const storefront = await addStorefront(app, wanted)
     closers.push(() => storefront.close())
   }
@@ -253,7 +289,15 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   const summarizeLedgers = () =>
     summarizeVerification(runtime.operatorDatabase.global, LATE_SECONDS, config.HISTORY_CHECK_DAYS)
   const dataDir = config.DATA_DIR
-  const options = { url: databaseUrl, dataDir, address: config, pingLimiter, summarizeLedgers }
+  const options = {
+    url: databaseUrl,
+    dataDir,
+    address: config,
+    mail: config,
+    secretKey: secrets.SECRET_KEY,
+    pingLimiter,
+    summarizeLedgers,
+  }
   process.exitCode = printDoctor(await runDoctor(options))
 }
 
@@ -271,9 +315,13 @@ const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean>
  * Examines an incomplete installation. A start would create the missing part; the doctor only
  * reports it.
  */
-async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> {
+async function examineRuins(
+  config: Config,
+  known: Pick<DoctorOptions, 'hasSecrets' | 'hasOtherKey'>,
+): Promise<void> {
   const { DATABASE_URL: url = null, DATA_DIR: dataDir } = config
-  process.exitCode = printDoctor(await runDoctor({ url, dataDir, address: config, hasSecrets }))
+  const options = { url, dataDir, address: config, mail: config, ...known }
+  process.exitCode = printDoctor(await runDoctor(options))
 }
 
 async function close(self: Process): Promise<void> {
@@ -330,6 +378,7 @@ function sayFault(error: unknown): string {
   const known =
     error instanceof ConfigError ||
     error instanceof RolesMissingError ||
+    error instanceof OtherKeyError ||
     ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EROFS', 'ENOSPC'].includes(code ?? '')
   return (known ? error.message : error.stack) ?? error.message
 }

@@ -1,9 +1,10 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { isIP } from 'node:net'
 import type { Logger } from 'pino'
 import type { Storefront } from '../storefront/server.ts'
 import type { Config } from './config.ts'
 import { addressReader, warnOfUnnamedProxy } from './http/caller-address.ts'
+import type { ServedPage } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { routeToStorefront } from './http/storefront-routing.ts'
 
@@ -17,14 +18,16 @@ interface StorefrontOptions {
   /** Sent to the platform instead of the token. */
   platformToken?: string
   logger: Logger
+  /** Hears of each response. */
+  onPage?: ((page: ServedPage) => void) | undefined
 }
 
 async function openStorefront(
-  { config, token, platformToken, logger }: StorefrontOptions,
+  { config, token, platformToken, logger, onPage }: StorefrontOptions,
   platformUrl: () => string,
-) {
+): Promise<Storefront> {
   const { createStorefront } = await import('../storefront/server.ts')
-  return createStorefront({
+  const storefront = createStorefront({
     platformUrl,
     token,
     platformToken,
@@ -35,7 +38,30 @@ async function openStorefront(
     ipOf: addressReader(config.TRUST_PROXY),
     log: logger,
   })
+  if (onPage === undefined) return storefront
+  return { ...storefront, listener: countPages(storefront.listener, onPage) }
 }
+
+/** The first part of a path, for the kinds of page that are counted by themselves. */
+const PAGES = new Set(['assets', 'cart', 'checkout', 'collections', 'orders', 'products', 'search'])
+
+/** Names the kind of a page and not its path: each value of a label costs memory for good. */
+function nameOfPage(path: string): string {
+  const [, first = ''] = /^\/([a-z]*)(?:[/?]|$)/.exec(path) ?? [null, 'other']
+  if (first === '') return 'home'
+  return PAGES.has(first) ? first : 'other'
+}
+
+const countPages =
+  (listener: RequestListener, onPage: (page: ServedPage) => void): RequestListener =>
+  (request, response) => {
+    const began = performance.now()
+    const page = nameOfPage(request.url ?? '/')
+    response.once('close', () => {
+      onPage({ page, status: response.statusCode, seconds: (performance.now() - began) / 1_000 })
+    })
+    listener(request, response)
+  }
 
 /**
  * Adds the storefront to the API's server: requests for a store's host go to it, all others to the

@@ -69,8 +69,11 @@ export function startWorker(runtime: Runtime): Worker {
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
+  if (config.production && transport === null) {
+    logger.warn('SMTP_URL is not set: mails wait in their table and are not sent')
+  }
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
-    startLoop({ name, everyMs, step, logger })
+    startLoop({ name, everyMs, step, logger, onStep: runtime.metrics?.countStep })
   const outbox = createOutboxWorker({ database, handlers, onFree: () => outboxLoop.wake() })
   const outboxLoop = loop('outbox', SECOND, outbox.step)
   const loops = [
@@ -156,12 +159,15 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
 }
 
 export interface Worker {
+  /** How many loops it runs. */
+  loops: number
   /** Waits for every running step, and releases its leases. */
   stop(): Promise<void>
 }
 
 function stopTogether(loops: Loop[], drains: (() => Promise<void>)[], logger: Logger): Worker {
   return {
+    loops: loops.length,
     async stop() {
       await Promise.all(loops.map((each) => each.stop()))
       await Promise.all(drains.map((drain) => drain()))

@@ -120,6 +120,36 @@ test('the doctor finds', async (t: TestContext) => {
     assert.equal((await addressOf('https://shops.example'))?.advice, '')
   })
 
+  await t.test('a SECRET_KEY that is not the one of the database', async () => {
+    const keyOf = async (secretKey: string) => {
+      const findings = await runDoctor({ ...options, secretKey })
+      return findings.find(({ check }) => check === 'secret key')
+    }
+    const changed = 'a secret key that was changed afterwards'
+    assert.equal((await keyOf('the secret key of a database for doctors'))?.ok, true)
+    assert.equal((await keyOf(changed))?.ok, false)
+    // A start with the new key gives the roles new passwords, and the data stays unreadable.
+    await migrate({ url, secretKey: changed })
+    assert.match((await keyOf(changed))?.detail ?? '', /^SECRET_KEY was changed: it is not the one/)
+    await query(url, 'delete from installation')
+    assert.match((await keyOf(changed))?.detail ?? '', /is not recorded yet/)
+  })
+
+  await t.test('a production that sends no mail, as a warning', async () => {
+    const mailOf = async (SMTP_URL: string | undefined, production: boolean) => {
+      const findings = await runDoctor({ ...options, mail: { SMTP_URL, production } })
+      return findings.find(({ check }) => check === 'mail')
+    }
+    const missing = await mailOf(undefined, true)
+    assert.deepEqual(
+      [missing?.ok, missing?.detail],
+      [true, 'SMTP_URL is not set, so no mail is sent'],
+    )
+    assert.match(missing?.advice ?? '', /^Set SMTP_URL/)
+    assert.equal((await mailOf(undefined, false))?.advice, '')
+    assert.equal((await mailOf('smtp://mail.example', true))?.advice, '')
+  })
+
   await t.test('bloat and unused indexes, as warnings', async () => {
     await query(
       url,

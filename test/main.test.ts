@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { describeAll, describeRole, findHelp, isRole, ROLES } from '../src/help.ts'
 import { openEmptyDatabase, openTestDatabase, TEST_SECRET_KEY } from './harness/database.ts'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
 import { until } from './harness/eventually.ts'
@@ -99,6 +101,20 @@ test('the process needs only a folder: it starts, stops, dies and starts again',
   await assert.rejects(stat(secrets), { code: 'ENOENT' })
   const figures = [ms, again.ms, after.ms].map((each) => `${Math.round(each)} ms`)
   t.diagnostic(`ready on a new folder after ${figures.join(', on an old one ')} (killed before)`)
+})
+
+test('a changed SECRET_KEY is called that by the doctor and the start, and leaves nothing running', async (t) => {
+  const dataDir = await emptyFolder(t)
+  const first = await startProcess(t, { dataDir, role: 'migrate' })
+  await ends(first, 0)
+  const env = { SECRET_KEY: 'another secret key of 32 characters or more' }
+  const doctor = await startProcess(t, { dataDir, env, role: 'doctor' })
+  await ends(doctor, 1)
+  assert.match(doctor.output(), /^FAIL +secret key +SECRET_KEY was changed: .* Restore the former/m)
+  const refused = await startProcess(t, { dataDir, env })
+  await ends(refused, 1)
+  assert.match(refused.output(), /^fairdock: The database in .* Restore the SECRET_KEY .*\n$/)
+  await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
 })
 
 test('the doctor reports a missing folder, and creates nothing', async (t) => {
@@ -256,12 +272,12 @@ describe('the database of DATABASE_URL', () => {
       return once.output()
     }
     assert.match(await runs('doctor', 1), /FAIL +migrations +none is applied/)
-    assert.equal(await runs('migrate', 0), '')
-    assert.equal(await runs('migrate', 0), '')
+    assert.match(await runs('migrate', 0), /^Applied (\d+) of \1 migrations\. .*\n$/)
+    assert.match(await runs('migrate', 0), /^The database is up to date: all \d+ migrations .*\n$/)
     assert.doesNotMatch(await runs('doctor', 0), /FAIL/)
-    await runs('seed', 0)
+    assert.equal(await runs('seed', 0), 'Created the demo stores: demo.\n')
     const demo = await readFile(join(dataDir, 'demo.json'), 'utf8')
-    await runs('seed', 0)
+    assert.equal(await runs('seed', 0), 'The demo stores exist already.\n')
     assert.equal(await readFile(join(dataDir, 'demo.json'), 'utf8'), demo)
 
     // The state after a start that was killed before it had the key.
@@ -274,6 +290,51 @@ describe('the database of DATABASE_URL', () => {
     assert.equal(welcome.password, half.owner.password)
     assert.notEqual(welcome.key, merchant_key)
     await isUsable(url, welcome)
+  })
+})
+
+describe('fairdock', () => {
+  const ask = async (t: TestContext, ...args: string[]) => {
+    const command = ['node', 'scripts/fairdock.mjs', ...args]
+    // A configuration that every role refuses, and a folder that cannot be made.
+    const env = { DATABASE_URL: 'none', PORT: 'none', DATA_DIR: '/dev/null/none' }
+    const asked = await startProcess(t, { command, env })
+    await ends(asked, 0)
+    return asked.output()
+  }
+
+  test('explains itself and each of its roles without any configuration', async (t) => {
+    const [all, ...same] = await Promise.all([ask(t), ask(t, '--help'), ask(t, 'help', 'none')])
+    assert.equal(all, describeAll())
+    assert.deepEqual(new Set(same), new Set([all]))
+    for (const role of Object.keys(ROLES).filter(isRole)) {
+      assert.match(all, new RegExp(`^  ${role} `, 'm'))
+      assert.equal(findHelp(['help', role]), role)
+      assert.equal(findHelp([role, '--help']), role)
+      assert.equal(findHelp([role]), null)
+      assert.ok(describeRole(role).startsWith(`fairdock ${role}`))
+    }
+    assert.equal(findHelp(['verify-ledger', 'help']), null, 'a store may have that name')
+    const abouts = await Promise.all([ask(t, 'help', 'listen'), ask(t, 'doctor', '--help')])
+    assert.match(abouts[0], /^fairdock listen .*--forward-to/)
+    assert.equal(abouts[1], describeRole('doctor'))
+  })
+
+  test('says that its worker runs, and in production that it sends no mail', async (t) => {
+    const env = {
+      ...(await onMigrated(t)),
+      NODE_ENV: 'production',
+      OPERATOR_TOKEN: 'an operator token for the production',
+      STOREFRONT_TOKEN: 'a storefront token for the production',
+      PAYMENT_GATEWAY: 'simulated',
+    }
+    const worker = await startProcess(t, { role: 'worker', env })
+    await until('it says so', () =>
+      /^The worker is running, with \d+ loops\.$/m.test(worker.output()),
+    )
+    assert.equal(worker.output().match(/SMTP_URL is not set: mails wait/g)?.length, 1)
+    worker.kill('SIGTERM')
+    await ends(worker, 0)
   })
 })
 
@@ -320,10 +381,20 @@ describe('a process that serves', () => {
     const { url } = await serving.ready()
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     assert.match(metrics, /^# HELP /m)
+    const page = get(url, { headers: { host: 'demo.localhost' } })
+    const [answer] = await once(page, 'response')
+    answer.resume()
+    const counted = /^storefront_page_duration_seconds_count\{page="home",status="200"\} 1$/m
+    await until('the page is counted', async () =>
+      counted.test(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+    )
     assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 404)
     assert.equal((await fetch(`${url}/metrics`)).status, 404)
-    const isLogged = () => /"route":"none"|"msg":"request"/.test(serving.output())
-    await until('the request is logged', isLogged)
+    const isLogged = () => /"route":"none","path":"\/metrics"/.test(serving.output())
+    await until('the request is logged, with its path', isLogged)
+    await fetch(`${url}/${'a'.repeat(300)}?token=hidden`)
+    await until('so is a long one', () => serving.output().includes(`"path":"/${'a'.repeat(199)}"`))
+    assert.doesNotMatch(serving.output(), /hidden/)
   })
 
   test('logs only what its level allows', async (t) => {
@@ -357,52 +428,4 @@ describe('a process that serves', () => {
       assert.equal(last.err.message, 'boom [card number]')
     })
   }
-})
-
-describe('npm start', () => {
-  const RUN = ['node', 'scripts/run.mjs', 'src/main.ts', 'serve']
-
-  /** That the server and its database have ended, 15 s after the signal at the latest. */
-  async function stops(serving: TestProcess, dataDir: string) {
-    const began = performance.now()
-    const within = sleep(30_000, null, { ref: false })
-    const exit = await Promise.race([serving.exit, within])
-    assert.ok(exit, `still running: ${serving.output()}`)
-    assert.ok(performance.now() - began < 15_000)
-    await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
-    return exit
-  }
-
-  test('ends with its server and its database by a signal to any of its processes', async (t) => {
-    const dataDir = await emptyFolder(t)
-    // In development the first of them has another process, which fills the demo stores.
-    const first = { NODE_ENV: 'development' }
-    for (const [command, signal, code, env] of [
-      [['npm', 'start'], 'SIGTERM', 0, first],
-      [['npm', 'start'], 'SIGINT', 0, {}],
-      [['npm', 'start'], 'SIGKILL', null, {}],
-      [RUN, 'SIGHUP', 0, {}],
-      [RUN, 'SIGKILL', null, {}],
-    ] as const) {
-      const serving = await startProcess(t, { dataDir, command, env })
-      await serving.ready()
-      serving.kill(signal)
-      const exit = await stops(serving, dataDir)
-      assert.equal(exit.code, code, `${signal} to ${command.join(' ')}: ${serving.output()}`)
-    }
-  })
-
-  test('ends in the middle of its first start, and leaves no database running', async (t) => {
-    const isMaking = async (dir: string) =>
-      (await readdir(dir)).some((name) => name.startsWith('postgres.new-'))
-    const isMigrating = (_: string, { output }: TestProcess) => output().includes('listening at')
-    for (const isThere of [isMaking, isMigrating]) {
-      const dataDir = await emptyFolder(t)
-      const serving = await startProcess(t, { dataDir, env: { LOG_LEVEL: 'info' }, command: RUN })
-      await until('it has come that far', () => isThere(dataDir, serving), 60_000)
-      serving.kill('SIGTERM')
-      assert.equal((await stops(serving, dataDir)).code, 0, serving.output())
-      assert.doesNotMatch(serving.output(), /ready at/)
-    }
-  })
 })

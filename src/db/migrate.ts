@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { Type } from 'typebox'
+import { deriveKey } from '../kernel/tokens.ts'
 import { ensureRoles } from './roles.ts'
 import { type Runner, sql } from './sql.ts'
 
@@ -60,7 +61,9 @@ export async function migrate(options: { url: string; secretKey: string; folder?
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
     await ensureRoles(client, options.url, options.secretKey)
     await client.query('set role fd_owner')
-    return await applyPending(client, await readMigrations(options.folder))
+    const applied = await applyPending(client, await readMigrations(options.folder))
+    await recordKey(client, options.secretKey)
+    return applied
   } finally {
     await client.end()
   }
@@ -78,6 +81,26 @@ async function applyPending(client: pg.Client, migrations: Migration[]): Promise
   const pending = findPending(migrations, await listApplied(client))
   for (const migration of pending) await apply(client, migration)
   return pending
+}
+
+/** A value that tells one SECRET_KEY from another, and does not tell the key. */
+const keyCheckOf = (secretKey: string) => deriveKey(secretKey, 'key check').toString('hex')
+
+/** Records the SECRET_KEY of the first migration. A later one is never recorded: the doctor finds it. */
+async function recordKey(client: pg.Client, secretKey: string): Promise<void> {
+  // A test may migrate only the first of the migrations.
+  const { rows } = await client.query("select to_regclass('installation') is not null as there")
+  if (!rows[0]?.there) return
+  const text = 'insert into installation (key_check) values ($1) on conflict do nothing'
+  await client.query(text, [keyCheckOf(secretKey)])
+}
+
+/** Whether the database was set up with this SECRET_KEY. Null where that is not recorded. */
+export async function hasSameKey(client: pg.Client, secretKey: string): Promise<boolean | null> {
+  const there = await client.query("select to_regclass('installation') is not null as there")
+  if (!there.rows[0]?.there) return null
+  const { rows } = await client.query('select key_check from installation')
+  return rows[0] === undefined ? null : rows[0].key_check === keyCheckOf(secretKey)
 }
 
 async function apply(client: pg.Client, { version, name, sql, checksum }: Migration) {

@@ -11,16 +11,28 @@ export interface ServedRequest {
   seconds: number
 }
 
+/** Enough to recognise a path; what a scanner sends may have any length. */
+const PATH_MAX = 200
+
+/**
+ * The path of a request that no route takes, without its query. A pattern would be "none" for all of
+ * them, and say nothing.
+ */
+const unknownPath = (url: string) => url.split('?', 1)[0]?.slice(0, PATH_MAX)
+
 /** Logs each served request once, and passes it to the metrics. */
 export function logRequests(app: App, observe: ((answered: ServedRequest) => void) | null): void {
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none'
+    const { url } = request.routeOptions
+    const route = url ?? 'none'
     const { method } = request
     const status = reply.statusCode
     observe?.({ route, method, status, seconds: reply.elapsedTime / 1_000 })
     const ms = Math.round(reply.elapsedTime * 10) / 10
     const actor = request.actor?.name
     const tenant = request.db?.tenant
-    request.log.info({ reqId: request.id, route, method, status, ms, actor, tenant }, 'request')
+    const path = url === undefined ? unknownPath(request.url) : undefined
+    const line = { reqId: request.id, route, path, method, status, ms, actor, tenant }
+    request.log.info(line, 'request')
   })
 }

@@ -23,6 +23,8 @@ const LISTENER_GRACE_MS = 5_000
 
 const CONNECT_MS = 5_000
 const CLOSE_MS = 1_000
+/** The reason that is no fault. */
+const STOPPED = 'stopped'
 
 export interface LiveListenerOptions {
   /** Must bypass any connection pooler: a listener needs a connection of its own. */
@@ -79,7 +81,7 @@ export class LiveListener {
     await this.#connecting
     const last = this.#listener
     this.#listener = null
-    this.#distrust('stopped')
+    this.#distrust(STOPPED)
     // A dead connection does not confirm the close.
     last?.socket.setTimeout(CLOSE_MS, () => last.socket.destroy())
     await last?.client.end()
@@ -178,7 +180,9 @@ export class LiveListener {
     this.#probes.clear()
     if (!this.#trusting) return
     this.#trusting = false
-    this.#options.logger.warn(
+    // A stop is wanted, and no reason for an operator to look.
+    const level = reason === STOPPED ? 'debug' : 'warn'
+    this.#options.logger[level](
       { reason },
       'the live cache is off; public answers come from the database',
     )

@@ -15,6 +15,8 @@ export interface LoopOptions {
    */
   step: (signal: AbortSignal) => Promise<number>
   logger: Logger
+  /** Hears how each step ended. */
+  onStep?: ((name: string, succeeded: boolean) => void) | undefined
 }
 
 export interface Loop {
@@ -30,7 +32,7 @@ export interface Loop {
  * Starts a loop: calls `step` again and again, one at a time; at once while there is work, else
  * every `everyMs`.
  */
-export function startLoop({ name, everyMs, step, logger }: LoopOptions): Loop {
+export function startLoop({ name, everyMs, step, logger, onStep }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
   let woken = false
@@ -51,11 +53,13 @@ export function startLoop({ name, everyMs, step, logger }: LoopOptions): Loop {
     try {
       const did = await step(signal)
       failures = 0
+      onStep?.(name, true)
       if (signal.aborted) return
       // Even with work left, the process must handle its sockets and timers in between.
       await (did > 0 || woken ? nextTurn() : pause(everyMs))
     } catch (error) {
       failures++
+      onStep?.(name, false)
       logger.error({ err: error, loop: name, failures }, 'a step of a background loop failed')
       if (signal.aborted) return
       await pause(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (failures - 1)))

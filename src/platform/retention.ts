@@ -133,6 +133,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   refund_tenders: forGood(MONEY),
   refunds: forGood(MONEY),
   retention_archives: forGood('Lists the archives, which have no other list.'),
+  installation: forGood('Says which SECRET_KEY the database belongs to.'),
   schema_migrations: forGood('Says what the database looks like.'),
   search_words: until('no product of the store has the word', 'search words'),
   sim_charges: forGood('The books of the simulated gateway, which stands in for a real one.'),

@@ -45,6 +45,7 @@ const WITHOUT_ROWS: Readonly<Record<string, string>> = {
   listPaymentDiscrepancies: 'Only the nightly comparison finds them.',
   listRedemptions: 'Each needs a checkout with the coupon.',
   listStoreCreditTransactions: 'A new account has one.',
+  listAllUnsettledPayments: 'Each needs a gateway that gives no answer.',
   listUnsettledPayments: 'Each needs a gateway that gives no answer.',
 }
 

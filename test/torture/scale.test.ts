@@ -16,6 +16,7 @@ import { assertOrdersAddUp } from '../harness/order-oracles.ts'
 
 /** Lists without rows in the generated stores, each with the reason. */
 const EMPTY: Readonly<Record<string, string>> = {
+  '/v1/payments/unsettled': 'every gateway has answered',
   '/v1/stores/{tenant}/payments/unsettled': 'every gateway has answered',
 }
 

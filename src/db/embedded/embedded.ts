@@ -7,6 +7,9 @@ import { withLock } from './lock.ts'
 import { findPostmaster, type Postmaster, stopPostmaster } from './postmaster.ts'
 import { ensureCluster, hasFailed, launch, SUPERUSER, throwUnlessTemporary } from './server.ts'
 
+/** The password is derived from SECRET_KEY, and is not that of the database. */
+export class OtherKeyError extends Error {}
+
 export interface EmbeddedOptions {
   dataDir: string
   password: string
@@ -131,13 +134,20 @@ async function tryToJoin(server: Server, deadline: number): Promise<Membership |
   if (await findPostmaster(server.cluster)) return connectToRunning(server)
   const started = await launch(server, server.settings)
   while (!hasFailed(started) && machineNow() < deadline) {
-    const membership = await connectToRunning(server)
+    const membership = await connectToRunning(server).catch((error) => stopUnused(server, error))
     if (membership) return membership
     await sleep(POLL_MS)
   }
   await throwUnlessTemporary(server, started)
   await sleep(RETRY_MS)
   return null
+}
+
+/** Stops the server that we have just started and cannot use. Under the lock no other process has joined it. */
+async function stopUnused({ cluster }: Server, error: unknown): Promise<never> {
+  const postmaster = await findPostmaster(cluster)
+  if (postmaster) await stopPostmaster(postmaster, cluster)
+  throw error
 }
 
 async function connectToRunning(server: Server): Promise<Membership | null> {
@@ -153,7 +163,7 @@ async function connect(server: Server, postmaster: Postmaster): Promise<Client |
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === '28P01') {
-      throw new Error(
+      throw new OtherKeyError(
         `The database in ${server.cluster} has another password. Restore the SECRET_KEY that it was created with.`,
         { cause: error },
       )

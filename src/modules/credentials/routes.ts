@@ -18,11 +18,19 @@ export const ownerRoutes =
     app.post(
       '/v1/my/credentials/initial',
       {
-        config: { failures: ['unknown_tenant', 'initial_credential_exists', 'limit_reached'] },
+        config: {
+          failures: [
+            'email_not_verified',
+            'unknown_tenant',
+            'initial_credential_exists',
+            'limit_reached',
+          ],
+        },
         schema: {
           operationId: 'createInitialCredential',
           tags: ['merchant-credentials'],
-          summary: 'Create the initial key of a store. The key is shown only in this answer.',
+          summary:
+            'Create the initial key of a store, once your e-mail address is verified. The key is shown only in this answer.',
           body: InitialCredential,
           response: { 201: ref(IssuedCredential) },
         },

@@ -197,8 +197,13 @@ export async function lockSession(tx: Runner, { token }: Owner): Promise<void> {
   }
 }
 
-/** Gets the store that an owner names. Another owner's store is answered like an unknown one. */
+/**
+ * Gets the store that an owner names. Another owner's store is answered like an unknown one. An
+ * account without a verified address gets one answer before any store is looked for: it may be that
+ * of a stranger who signed up with the owner's address.
+ */
 export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
+  if (!owner.emailVerified) throw new ApiError('email_not_verified')
   const owned = await listOwnedStores(db, owner)
   if (tenantRef === undefined && owned.length > 1) {
     throw invalidBody('tenant_ref', 'must be sent when you own several stores')

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
@@ -12,6 +12,7 @@ import {
   type GatewayResult,
   type NewAttempt,
   Unsettled,
+  UnsettledOfStore,
 } from './schema.ts'
 
 const attemptFacts = sql`
@@ -202,23 +203,36 @@ export const makeLookupsDue = (db: Db, order_id: string) =>
 export const listUnsettled = (db: Db, page: Page) =>
   readList(
     db,
+    { ...unsettledList, shape: Unsettled, scope: sql`a.tenant_ref = ${db.tenant}` },
+    page,
+  )
+
+/** The same over all stores, with the rights of the operator. */
+export const listAllUnsettled = (operator: Runner, page: Page) =>
+  readList(
+    operator,
     {
-      shape: Unsettled,
-      table: sql`payment_attempts`,
-      as: sql`a`,
-      scope: sql`a.tenant_ref = ${db.tenant}`,
-      filters: [
-        sql`a.next_check_at is not null`,
-        sql`a.state in (${open})`,
-        sql`a.created_at < fd_now() - make_interval(hours => ${ANSWER_WAIT_HOURS})`,
-      ],
-      key: NEWEST_KEY,
-      descending: false,
-      columns: sql`a.id as attempt_id, a.order_id, a.kind, a.gateway, a.amount_cents, a.currency,
-                   a.state, a.txn_id, a.parent_txn_id, a.created_at, a.closed_at`,
+      ...unsettledList,
+      shape: UnsettledOfStore,
+      scope: sql`true`,
+      columns: sql`a.tenant_ref, ${unsettledList.columns}`,
     },
     page,
   )
+
+const unsettledList = {
+  table: sql`payment_attempts`,
+  as: sql`a`,
+  filters: [
+    sql`a.next_check_at is not null`,
+    sql`a.state in (${open})`,
+    sql`a.created_at < fd_now() - make_interval(hours => ${ANSWER_WAIT_HOURS})`,
+  ],
+  key: NEWEST_KEY,
+  descending: false,
+  columns: sql`a.id as attempt_id, a.order_id, a.kind, a.gateway, a.amount_cents, a.currency,
+               a.state, a.txn_id, a.parent_txn_id, a.created_at, a.closed_at`,
+}
 
 /** Another payment of the store with that transaction. No index has it: an operator asks rarely. */
 export const findOfTxn = (

@@ -1,11 +1,19 @@
 import { Type } from 'typebox'
+import type { Runner } from '../../db/sql.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { Discrepancy, PaymentSettings, SettingsChange, SimCharge, Unsettled } from './schema.ts'
+import {
+  Discrepancy,
+  PaymentSettings,
+  SettingsChange,
+  SimCharge,
+  Unsettled,
+  UnsettledOfStore,
+} from './schema.ts'
 import * as payments from './service.ts'
-import { listUnsettled } from './unsettled.ts'
+import { listAllUnsettled, listUnsettled } from './unsettled.ts'
 
 const Settings = Type.Object({ payments: ref(PaymentSettings) })
 const STATUSES = ['open', 'all'] as const
@@ -33,8 +41,23 @@ export const merchantRoutes: Routes = async (app) => {
 }
 
 export const operatorRoutes =
-  (deps: payments.PaymentDeps): Routes =>
+  (deps: payments.PaymentDeps, operator: Runner): Routes =>
   async (app) => {
+    app.get(
+      '/v1/payments/unsettled',
+      {
+        config: { query: PAGE_QUERY },
+        schema: {
+          operationId: 'listAllUnsettledPayments',
+          tags: ['operator'],
+          summary:
+            'List the payments of all stores without an answer from their gateway for hours, oldest first.',
+          response: { 200: PageOf('payments', ref(UnsettledOfStore)) },
+        },
+      },
+      ({ query }) => listAllUnsettled(operator, readPage(query)),
+    )
+
     app.put(
       '/v1/stores/:tenant/payments',
       {

@@ -171,6 +171,12 @@ export const Unsettled = Shared(
 )
 export type Unsettled = Static<typeof Unsettled>
 
+/** The same beside its store, where those of all stores are listed. */
+export const UnsettledOfStore = Shared(
+  'UnsettledPaymentOfStore',
+  Type.Object({ tenant_ref: Type.String(), ...Unsettled.properties }),
+)
+
 export interface NewAttempt {
   id: string
   order_id: string

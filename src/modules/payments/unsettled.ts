@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as queries from './attempt-queries.ts'
 import { unknownResult } from './gateway.ts'
@@ -8,6 +9,12 @@ import type { Attempt, AttemptKind, GatewayResult, OperatorDecision, Reason } fr
 /** Attempts whose gateway has not answered for hours, the oldest first. */
 export async function listUnsettled(db: Db, page: Page) {
   const { rows, shown } = await queries.listUnsettled(db, page)
+  return { payments: rows, ...shown }
+}
+
+/** The same of all stores, each with its store. */
+export async function listAllUnsettled(operator: Runner, page: Page) {
+  const { rows, shown } = await queries.listAllUnsettled(operator, page)
   return { payments: rows, ...shown }
 }
 

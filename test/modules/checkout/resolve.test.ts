@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { readQueueFacts } from '../../../src/db/queue-facts.ts'
 import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
@@ -69,6 +70,13 @@ test('a payment that its gateway never answers', async (t) => {
   }
   const listed = async (attempt: string) => {
     const { body } = await app.operator.get('/v1/stores/acme/payments/unsettled')
+    const all = await app.operator.get('/v1/payments/unsettled')
+    assert.deepEqual(
+      all.body.payments,
+      body.payments.map((each: object) => ({ tenant_ref: 'acme', ...each })),
+    )
+    const { unsettled } = await readQueueFacts(app.runtime.operatorDatabase.global)
+    assert.equal(unsettled.count, body.payments.length, 'the metric counts what the list shows')
     return body.payments.find((each: { attempt_id: string }) => each.attempt_id === attempt)
   }
   const compare = async () => {

@@ -39,9 +39,8 @@ describe('with required verification of addresses', () => {
     const before = await owner.get('/v1/identity/me')
     assert.deepEqual([before.body.owner.email_verified, before.body.stores], [false, []])
     const refused = await owner.post('/v1/my/credentials/initial', { tenant_ref: 'acme' })
-    const unknown = await owner.post('/v1/my/credentials/initial', { tenant_ref: 'nobodys' })
-    assert.equal(refused.status, 404)
-    assert.deepEqual(essence(refused), essence(unknown))
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'email_not_verified'])
+    assert.match(refused.body.error.message, /verify\/resend/)
 
     const [letter, ...more] = await readMails(superuser)
     assert.ok(letter)
@@ -52,6 +51,35 @@ describe('with required verification of addresses', () => {
     assert.equal(after.body.owner.email_verified, true)
     assert.equal(after.body.stores[0].tenant_ref, 'acme')
     assert.equal((await owner.post('/v1/my/credentials/initial')).status, 201)
+  })
+
+  test('no session of a stranger learns whether a store exists', async (t) => {
+    const { app, superuser } = await open(t)
+    const initial = '/v1/my/credentials/initial'
+    const bodies = [{ tenant_ref: 'acme' }, { tenant_ref: 'nobodys' }, {}, undefined]
+    /** Status, headers and code of each answer; only the id of the request may differ. */
+    const answersOf = async (session: Awaited<ReturnType<typeof app.owner>>) => {
+      const seen = new Set<string>()
+      for (const body of bodies) {
+        const answer = essence(await session.post(initial, body))
+        seen.add(JSON.stringify(answer).replace(/[0-9a-f-]{36}/g, ''))
+      }
+      return [...seen]
+    }
+    // One of them has signed up with the address of the owner, and cannot open the owner's mails.
+    for (const email of ['stranger@else.example', EMAIL]) {
+      const [only, ...others] = await answersOf(await app.owner(email))
+      assert.deepEqual(others, [])
+      assert.match(only ?? '', /email_not_verified/)
+    }
+
+    const proven = await app.owner('proven@else.example')
+    const letter = (await readMails(superuser)).find(({ recipient }) => /^proven/.test(recipient))
+    assert.ok(letter)
+    await proven.post(VERIFY, { token: tokenIn(letter) })
+    const [only, ...others] = await answersOf(proven)
+    assert.deepEqual(others, [])
+    assert.match(only ?? '', /unknown_tenant/)
   })
 
   test('a sign-up with a verified address is answered as any other, and gets no token', async (t) => {

@@ -1,0 +1,100 @@
+/** What one role of the process does, for `fairdock help` and for the check of its name. */
+interface RoleHelp {
+  summary: string
+  /** The arguments it takes, as they are typed. */
+  usage?: string
+  details: string
+}
+
+/**
+ * The roles of the process. `serve` is API, worker and storefront in one; `api`, `worker` and
+ * `storefront` run each alone; `migrate`, `seed`, `doctor` and `verify-ledger` end when they are
+ * done. `listen` is for developers of webhook receivers, and needs no database.
+ */
+export const ROLES = {
+  serve: {
+    summary: 'API, worker and storefront in one process',
+    details: `Listens on HOST and PORT (default http://127.0.0.1:8080). Without DATABASE_URL it runs its own
+PostgreSQL in DATA_DIR (default .data). In development it also creates the demo stores.
+Stop it with Ctrl-C or SIGTERM.`,
+  },
+  api: {
+    summary: 'the API alone',
+    details: 'Start as many as you need. Background work is done by the role worker.',
+  },
+  worker: {
+    summary: 'the background loops alone',
+    details: 'Start as many as you need: work is taken by lease, so no row is worked on twice.',
+  },
+  storefront: {
+    summary: 'the pages of the stores alone',
+    details:
+      'Needs no database: STOREFRONT_API_URL names the platform, STOREFRONT_TOKEN is its token.',
+  },
+  migrate: {
+    summary: 'brings the database up to date, and ends',
+    details: 'Applies the migrations that are missing, and says how many. Safe to run at any time.',
+  },
+  seed: {
+    summary: 'creates the demo stores, and ends',
+    details: `Only where there is no store yet; says what it created. Their credentials are in DATA_DIR/demo.json.
+With NODE_ENV=development it also fills them with products.`,
+  },
+  doctor: {
+    summary: 'checks the installation and says what to do',
+    details: 'Changes nothing. Ends with 1 if a check failed.',
+  },
+  'verify-ledger': {
+    summary: 'verifies ledgers from their first journal',
+    usage: '[store] [--accept]',
+    details: `Verifies every store, or the one that is named. Ends with 1 if one does not verify.
+
+  --accept   accepts the ledger as it is, where only the record of its verification is wrong`,
+  },
+  listen: {
+    summary: "forwards a store's events to a developer's machine",
+    usage: '[options]',
+    details: '',
+  },
+} as const satisfies Record<string, RoleHelp>
+
+export type Role = keyof typeof ROLES
+
+export const isRole = (name: string): name is Role => Object.hasOwn(ROLES, name)
+
+const isHelp = (text: string | undefined) => text === 'help' || text === '--help' || text === '-h'
+
+/**
+ * The help that the arguments ask for: `help`, `help <role>`, `<role> --help`, or no argument at
+ * all. Null: they ask for something else. Needs no configuration, since a reader of help may have
+ * none yet.
+ */
+export function findHelp([first, ...rest]: readonly string[]): 'all' | Role | null {
+  if (first === undefined) return 'all'
+  if (isHelp(first)) return rest[0] !== undefined && isRole(rest[0]) ? rest[0] : 'all'
+  // After the role `help` may be a name, such as that of a store.
+  return isRole(first) && rest.some((each) => isHelp(each) && each !== 'help') ? first : null
+}
+
+const WIDTH = Math.max(...Object.keys(ROLES).map((name) => name.length))
+
+/** The text about every role. */
+export function describeAll(): string {
+  const lines = Object.entries(ROLES).map(
+    ([name, { summary }]) => `  ${name.padEnd(WIDTH)}   ${summary}`,
+  )
+  return `fairdock <role> [options]
+
+${lines.join('\n')}
+
+fairdock help <role> says more about one of them. Settings come from the environment and are listed in
+docs/configuration.md; none is needed to try it: fairdock serve.
+`
+}
+
+/** The text about one role. */
+export function describeRole(role: Role): string {
+  const { summary, details, usage }: RoleHelp = ROLES[role]
+  const typed = usage === undefined ? '' : ` ${usage}`
+  return `fairdock ${role}${typed}: ${summary}\n\n${details}\n`
+}
