@@ -44,6 +44,40 @@ create sequence store_numbers as bigint start 1 increment 1;
 alter sequence store_numbers owner to fd_owner;
 grant usage on sequence store_numbers to fd_app;
 
+create table activation_requests (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  product_id uuid not null,
+  status text not null default 'pending'::text,
+  note text,
+  requested_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  decided_at timestamp with time zone,
+  decision_note text,
+  constraint activation_requests_check CHECK (((status = 'pending'::text) = (decided_at IS NULL))),
+  constraint activation_requests_decision_note_check CHECK ((length(decision_note) <= 2000)),
+  constraint activation_requests_note_check CHECK ((length(note) <= 2000)),
+  constraint activation_requests_pkey PRIMARY KEY (tenant_ref, id),
+  constraint activation_requests_requested_by_check CHECK ((length(requested_by) <= 200)),
+  constraint activation_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'declined'::text, 'withdrawn'::text]))),
+  constraint activation_requests_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint activation_requests_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
+);
+alter table activation_requests owner to fd_owner;
+alter table activation_requests enable row level security;
+alter table activation_requests force row level security;
+CREATE INDEX activation_requests_all_newest ON activation_requests USING btree (created_at DESC, id DESC);
+CREATE INDEX activation_requests_all_of_status ON activation_requests USING btree (status, created_at DESC, id DESC);
+CREATE INDEX activation_requests_of_product ON activation_requests USING btree (tenant_ref, product_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX activation_requests_by_id ON activation_requests USING btree (id);
+CREATE UNIQUE INDEX activation_requests_open ON activation_requests USING btree (tenant_ref, product_id) WHERE (status = 'pending'::text);
+create policy operator on activation_requests for select to fd_operator using true;
+create policy owner on activation_requests for all to fd_owner using true with check true;
+create policy tenant on activation_requests for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on activation_requests to fd_app;
+grant select on activation_requests to fd_operator;
+grant select on activation_requests to fd_worker;
+
 create table asset_forms (
   tenant_ref text not null,
   sha256 text not null,

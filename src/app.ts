@@ -10,6 +10,7 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
+import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
 import { ProductFragments } from './modules/catalog/product-fragments.ts'
@@ -196,6 +197,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   paymentRoutes.merchantRoutes,
   webhookRoutes.merchantRoutes(deps.webhooks),
   acceptAnyDigits(catalogRoutes.merchantRoutes(deps.catalog)),
+  activationRoutes.merchantRoutes,
   acceptAnyDigits(imageRoutes.merchantRoutes(deps.catalog)),
   acceptAnyDigits(collectionRoutes.merchantRoutes),
   inventoryRoutes.merchantRoutes,
@@ -230,7 +232,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     paymentRoutes.operatorRoutes(payments.deps),
     webhookRoutes.operatorRoutes({ database, operator }),
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
-    catalogRoutes.operatorRoutes(deps.catalog),
+    activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
     orderRoutes.operatorRoutes,
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),

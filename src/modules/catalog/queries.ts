@@ -34,6 +34,17 @@ const variants = sql`
      from variants v
     where v.tenant_ref = products.tenant_ref and v.product_id = products.id) as variants`
 
+/** The latest request to activate the product. */
+const activationRequest = sql`
+  (select json_build_object('id', r.id, 'status', r.status, 'note', r.note,
+                            'requested_by', r.requested_by, 'created_at', ${iso(sql`r.created_at`)},
+                            'decided_at', ${iso(sql`r.decided_at`)},
+                            'decision_note', r.decision_note)
+     from activation_requests r
+    where r.tenant_ref = products.tenant_ref and r.product_id = products.id
+    order by r.created_at desc, r.id desc
+    limit 1) as activation_request`
+
 /** The validated members of a product. */
 export type ProductFields = Omit<ProductRow, 'id' | 'tenant_ref' | 'created_at' | 'updated_at'>
 
@@ -96,7 +107,7 @@ export const findProduct = (db: Db, id: string) =>
   db.maybe(
     FullProduct,
     sql`
-    select ${columns}, ${images}, ${variants}
+    select ${columns}, ${images}, ${variants}, ${activationRequest}
       from products
      where tenant_ref = ${db.tenant} and id = ${id}`,
   )
@@ -165,7 +176,7 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
   db.many(
     ListedProduct,
     sql`
-    select ${columns}, ${images}, ${variants},
+    select ${columns}, ${images}, ${variants}, ${activationRequest},
            ${microsecondsOf(sql`created_at`)} as at
       from (select sized.*, sum(sized.bytes) over (order by sized.place) - sized.bytes
                             as bytes_before

@@ -70,7 +70,7 @@ export const merchantRoutes =
           operationId: 'createProduct',
           tags: ['merchant-commerce'],
           summary:
-            'Create a product, as draft or active. Health claims in its text are answered as warnings.',
+            'Create a product, as draft or active. A draft is made active by the operator alone: see `requestActivation`. Health claims in its text are answered as warnings.',
           body: NewProduct,
           response: { 201: WrittenProduct },
         },
@@ -249,26 +249,5 @@ export const merchantRoutes =
         const isNew = created.products_created + created.collections_created > 0
         return reply.code(isNew ? 201 : 200).send(created)
       },
-    )
-  }
-
-export const operatorRoutes =
-  (deps: CatalogDeps): Routes =>
-  async (app) => {
-    const toAnswer = answerProduct(deps)
-
-    app.post(
-      '/v1/stores/:tenant/products/:id/activate',
-      {
-        config: { failures: ['unknown_tenant', 'product_not_found', 'invalid_transition'] },
-        schema: {
-          operationId: 'activateProduct',
-          tags: ['operator'],
-          summary: 'Make a draft product active. There is no other way to do so.',
-          params: Params('tenant', 'id'),
-          response: { 200: OneProduct },
-        },
-      },
-      async ({ db, actor, params }) => toAnswer(await catalog.activate(db, actor, params.id)),
     )
   }

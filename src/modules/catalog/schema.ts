@@ -9,6 +9,7 @@ import {
   Timestamp,
 } from '../../kernel/schema.ts'
 import { Finding } from '../claims/schema.ts'
+import { ProductRequest } from './activation-schema.ts'
 
 export const PRODUCT_STATUSES = ['draft', 'active', 'archived'] as const
 export const ProductStatus = Type.Enum([...PRODUCT_STATUSES])
@@ -122,11 +123,21 @@ export const ProductRow = Type.Object({
 })
 export type ProductRow = Static<typeof ProductRow>
 
+/** The latest request that the operator makes the product active. */
+const activation = {
+  activation_request: Nullable({
+    ...ProductRequest,
+    description:
+      'The latest request to make the product active; null if there was none. Only the operator can activate a draft: `POST /v1/merchant/catalog/products/{id}/activation-request` asks for it.',
+  }),
+}
+
 /** A product with its images and variants, as the database answers it. */
 export const FullProduct = Type.Object({
   ...ProductRow.properties,
   images: Type.Array(StoredImage),
   variants: Type.Array(Variant),
+  ...activation,
 })
 export type FullProduct = Static<typeof FullProduct>
 
@@ -136,6 +147,7 @@ export const MerchantProduct = Shared(
     ...StorefrontProduct.properties,
     variants: Type.Array(Variant),
     metadata: OpenObject,
+    ...activation,
     created_at: Timestamp,
     updated_at: Timestamp,
   }),
@@ -241,7 +253,10 @@ export const ProductPatch = Type.Object({
   name: Type.Optional(Line(NAME_LENGTH_MAX)),
   ...productFields,
   status: Type.Optional(
-    Type.Unknown({ description: 'Always refused: the status can be set only at creation.' }),
+    Type.Unknown({
+      description:
+        'Always refused: the status can be set only at creation. An activation request asks the operator for it.',
+    }),
   ),
 })
 export type ProductPatch = Static<typeof ProductPatch>

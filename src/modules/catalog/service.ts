@@ -7,6 +7,7 @@ import type { Actor } from '../../platform/audit.ts'
 import type { Finding } from '../claims/schema.ts'
 import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
+import { closeRequest } from './activation-requests.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
 import { listSaleVariants } from './public-queries.ts'
 import * as queries from './queries.ts'
@@ -17,6 +18,7 @@ import {
   type NewVariant,
   type ProductPatch,
   type ProductRow,
+  type ProductStatus,
   type SaleVariant,
   VARIANTS_PER_PRODUCT_MAX,
   type Variant,
@@ -37,7 +39,7 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
   const product = await db.transaction('catalog: create product', async (tx) => {
     const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_EXISTS)
     await recordChange(tx, actor, { action: 'product.created', entity: entityOf(row), after: row })
-    return { ...row, images: [], variants: [] }
+    return { ...row, images: [], variants: [], activation_request: null }
   })
   return { product, warnings: await findHealthClaims(product) }
 }
@@ -68,26 +70,13 @@ export function archive(db: TenantDb, actor: Actor, id: string) {
       before,
       after,
     })
+    await closeRequest(tx, actor, after, { status: 'withdrawn' })
   })
 }
 
-/** Activates a draft product. Only an operator may. */
-export function activate(db: TenantDb, actor: Actor, id: string) {
-  return change(db, 'catalog: activate product', id, async (tx, before) => {
-    if (before.status === 'active') return
-    if (before.status === 'archived') throw refuseArchived()
-    const after = await queries.updateStatus(tx, id, 'active')
-    await recordChange(tx, actor, {
-      action: 'product.activated',
-      entity: entityOf(after),
-      before,
-      after,
-    })
-  })
-}
-
-const refuseArchived = () =>
-  new ApiError('invalid_transition', { body: { current_status: 'archived', allowed: [] } })
+/** Refuses what a product of this status cannot do. */
+export const refuseTransition = (status: ProductStatus) =>
+  new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
 
 export async function get(db: Db, id: string): Promise<FullProduct> {
   const product = isUuid(id) ? await queries.findProduct(db, id) : null
@@ -144,7 +133,7 @@ export async function list(
   }
 }
 
-const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
+export const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
 
 /**
  * Changes a product under its lock, so that changes run one after the other. Answers the product
@@ -162,7 +151,7 @@ export function change(
   })
 }
 
-async function lock(tx: Tx, id: string): Promise<ProductRow> {
+export async function lock(tx: Tx, id: string): Promise<ProductRow> {
   const product = isUuid(id) ? await queries.lockProduct(tx, id) : null
   if (product === null) throw new ApiError('product_not_found')
   return product
@@ -191,7 +180,7 @@ export async function findHealthClaims(
 export function createVariant(db: TenantDb, actor: Actor, productId: string, request: NewVariant) {
   return db.transaction('catalog: create variant', async (tx) => {
     const { status } = await lock(tx, productId)
-    if (status === 'archived') throw refuseArchived()
+    if (status === 'archived') throw refuseTransition(status)
     const { currency } = await stores.get(tx)
     const fields = validateNewVariant(request, currency)
     await requireVariantRoom(tx, productId)

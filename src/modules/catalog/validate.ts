@@ -101,7 +101,10 @@ export const validateNewProduct = (request: NewProduct): ProductFields => ({
 
 export function validateProductPatch(before: ProductFields, patch: ProductPatch): ProductFields {
   if (patch.status !== undefined) {
-    throw invalidBody('status', 'can be set only when the product is created')
+    throw invalidBody(
+      'status',
+      'can be set only when the product is created; POST .../{id}/activation-request asks the operator to activate a draft',
+    )
   }
   return {
     slug: patch.slug === undefined ? before.slug : validateSlug(patch.slug),

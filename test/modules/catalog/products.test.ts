@@ -35,6 +35,7 @@ describe('creating a product', () => {
       images: [],
       variants: [],
       metadata: {},
+      activation_request: null,
     })
     assert.ok(created_at && updated_at)
     assert.deepEqual(body.warnings, [])
