@@ -2173,7 +2173,6 @@ create table products (
   constraint products_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint products_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
   constraint products_pkey PRIMARY KEY (tenant_ref, id),
-  constraint products_slug UNIQUE (tenant_ref, slug),
   constraint products_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200))),
   constraint products_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text]))),
   constraint products_subscription_interval_check CHECK ((subscription_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
@@ -2187,6 +2186,7 @@ alter table products force row level security;
 CREATE INDEX products_by_status ON products USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX products_named ON products USING gin (tenant_ref, lower(NORMALIZE(((name || ' '::text) || slug))) gin_trgm_ops);
 CREATE INDEX products_newest ON products USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE UNIQUE INDEX products_slug ON products USING btree (tenant_ref, slug) WHERE (status <> 'archived'::text);
 create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
 create policy search on products for select to fd_search using true;

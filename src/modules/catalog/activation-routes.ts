@@ -83,6 +83,25 @@ export const operatorRoutes =
       },
     )
 
+    app.post(
+      '/v1/stores/:tenant/products/:id/unarchive',
+      {
+        config: { failures: ['unknown_tenant', 'product_not_found', 'slug_exists'] },
+        schema: {
+          operationId: 'unarchiveProduct',
+          tags: ['operator'],
+          summary:
+            'Make an archived product a draft again. Merchants cannot. 409 `slug_exists` if another product has its slug by now.',
+          params: Params('tenant', 'id'),
+          response: { 200: Type.Object({ product: ref(MerchantProduct) }) },
+        },
+      },
+      async ({ db, actor, params }) => {
+        const product = await activation.unarchive(db, actor, params.id)
+        return { product: toMerchantProduct(deps.assetBase(), product) }
+      },
+    )
+
     app.get(
       '/v1/catalog/activation-requests',
       {

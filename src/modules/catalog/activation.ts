@@ -1,3 +1,4 @@
+import { mapViolations } from '../../db/constraints.ts'
 import type { Database, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
@@ -15,7 +16,7 @@ import type {
 import { updateStatus } from './queries.ts'
 import { recordChange } from './record-change.ts'
 import type { FullProduct, ProductRow } from './schema.ts'
-import { change, entityOf, get, lock, refuseTransition } from './service.ts'
+import { change, entityOf, get, lock, refuseTransition, SLUG_EXISTS } from './service.ts'
 
 /** Activates a draft product. Only an operator may. An open request for it is approved. */
 export async function activate(db: TenantDb, actor: audit.Actor, id: string) {
@@ -41,6 +42,23 @@ async function activateLocked(
     after,
   })
   await closeRequest(tx, actor, after, { status: 'approved', decision_note })
+}
+
+/**
+ * Makes an archived product a draft again. Only an operator may. Its slug may belong to another
+ * product by now; a product that is not archived stays as it is.
+ */
+export function unarchive(db: TenantDb, actor: audit.Actor, id: string) {
+  return change(db, 'catalog: unarchive product', id, async (tx, before) => {
+    if (before.status !== 'archived') return
+    const after = await mapViolations(updateStatus(tx, id, 'draft'), SLUG_EXISTS)
+    await recordChange(tx, actor, {
+      action: 'product.unarchived',
+      entity: entityOf(after),
+      before,
+      after,
+    })
+  })
 }
 
 /** Requests that the operator activates a draft. An open request is answered again. */

@@ -282,10 +282,13 @@ export const insertImages = (tx: Tx, productId: string, list: readonly StoredIma
 export const lockSeed = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
 
-/** The products that have one of the slugs. */
+/** The products that have one of the slugs, archived ones first: their slugs may have a new product. */
 export const listSlugs = (db: Db, slugs: readonly string[]) =>
   db.many(
     Type.Object({ id: Id, slug: Type.String() }),
     sql`
-    select id, slug from products where tenant_ref = ${db.tenant} and slug = any (${slugs}::text[])`,
+    select id, slug
+      from products
+     where tenant_ref = ${db.tenant} and slug = any (${slugs}::text[])
+     order by status <> 'archived'`,
   )

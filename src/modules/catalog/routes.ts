@@ -155,7 +155,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'archiveProduct',
           tags: ['merchant-commerce'],
-          summary: 'Archive a product for good. Its slug and SKUs cannot be used again.',
+          summary:
+            'Archive a product. Its slug is free for another product; its SKUs stay used. Only the operator can undo it.',
           params: Params('id'),
           response: { 200: OneProduct },
         },

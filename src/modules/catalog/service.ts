@@ -31,7 +31,8 @@ import {
   validateVariantPatch,
 } from './validate.ts'
 
-const SLUG_EXISTS = { products_slug: 'slug_exists' } as const
+/** An archived product has no claim to its slug. */
+export const SLUG_EXISTS = { products_slug: 'slug_exists' } as const
 const SKU_EXISTS = { variants_sku: 'sku_exists' } as const
 
 export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
@@ -59,7 +60,7 @@ export async function update(db: TenantDb, actor: Actor, id: string, patch: Prod
   return { product, warnings: await findHealthClaims(product) }
 }
 
-/** Archives a product for good. A repeated call is harmless. */
+/** Archives a product. Only an operator can undo it. A repeated call is harmless. */
 export function archive(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'catalog: archive product', id, async (tx, before) => {
     if (before.status === 'archived') return
@@ -250,7 +251,7 @@ function changeVariant(
 
 /**
  * Whether a variant is, or can still come, on sale: neither it nor its product is archived, which
- * is final.
+ * a merchant cannot undo.
  */
 export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> =>
   isUuid(id) && (await queries.hasUnarchivedVariant(db, id)).is_unarchived
