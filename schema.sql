@@ -2747,9 +2747,13 @@ create table variants (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   is_low boolean not null default false,
+  options jsonb not null default '[]'::jsonb,
+  compare_at_price_cents bigint,
+  constraint variants_compare_at_price_cents_check CHECK (((compare_at_price_cents >= 1) AND (compare_at_price_cents <= '100000000000'::bigint))),
   constraint variants_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint variants_label_check CHECK ((length(label) <= 300)),
   constraint variants_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint variants_options_check CHECK ((jsonb_typeof(options) = 'array'::text)),
   constraint variants_pkey PRIMARY KEY (tenant_ref, id),
   constraint variants_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
   constraint variants_sku UNIQUE (tenant_ref, sku),
@@ -3658,17 +3662,21 @@ $$
     begin
       if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount))) as counted
                     group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
       elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount))) as counted
                     group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
       else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount))) as counted
                     group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
       end if;
       return null;

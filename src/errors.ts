@@ -98,6 +98,10 @@ export const ERRORS = {
   not_redrivable: [409, 'This delivery cannot be sent again. Check its status and its endpoint.'],
   slug_exists: [409, 'That slug is already used in this store. Choose another.'],
   sku_exists: [409, 'That SKU is already used in this store. Choose another.'],
+  options_exist: [
+    409,
+    'Another variant of the product has these options. Change one, or archive that variant.',
+  ],
   limit_reached: [
     409,
     'The store has as many as it may: see `limit`. Delete some, or ask the operator.',

@@ -6,6 +6,7 @@ import type {
   PublicProduct,
   StoredImage,
   StorefrontProduct,
+  VariantOption,
 } from './schema.ts'
 
 /** The base URL of the installation's assets; null if it has none. */
@@ -18,6 +19,16 @@ const mainImageOf = (base: AssetBase, [main]: readonly StoredImage[]) => ({
   image_asset_ref: main?.asset_ref ?? null,
   image_url: assetUrl(base, main?.asset_ref ?? null),
 })
+
+/** The names of the options of variants on sale, each once however it is written. */
+function optionNamesOf(variants: readonly { options: readonly VariantOption[] }[]): string[] {
+  const names = new Map<string, string>()
+  for (const { name } of variants.flatMap(({ options }) => options)) {
+    const folded = name.toLowerCase()
+    if (!names.has(folded)) names.set(folded, name)
+  }
+  return [...names.values()]
+}
 
 /** A product as the public sees it, with the URLs of its images. */
 export const toStorefrontProduct = (
@@ -36,6 +47,7 @@ export const toStorefrontProduct = (
   subscription_interval_count: product.subscription_interval_count,
   subscription_price_cents: product.subscription_price_cents,
   images: toProductImages(base, product.images),
+  option_names: optionNamesOf(product.variants),
   variants: product.variants,
 })
 
@@ -44,4 +56,5 @@ export const toMerchantProduct = (base: AssetBase, product: FullProduct): Mercha
   ...product,
   ...mainImageOf(base, product.images),
   images: toProductImages(base, product.images),
+  option_names: optionNamesOf(product.variants.filter(({ archived_at }) => archived_at === null)),
 })

@@ -4,14 +4,21 @@ import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import type { ListPlace } from './list-schema.ts'
-import { FullProduct, ProductRow, type ProductStatus, type StoredImage, Variant } from './schema.ts'
+import {
+  FullProduct,
+  ProductRow,
+  type ProductStatus,
+  type StoredImage,
+  Variant,
+  VariantOption,
+} from './schema.ts'
 
 const columns = sql`id, tenant_ref, slug, name, description, status, is_subscription,
                     subscription_interval, subscription_interval_count, subscription_price_cents,
                     metadata, created_at, updated_at`
 
-const variantColumns = sql`id, tenant_ref, product_id, sku, label, price_cents, currency, position,
-                           metadata, archived_at, created_at, updated_at`
+const variantColumns = sql`id, tenant_ref, product_id, sku, label, options, price_cents,
+                           compare_at_price_cents, currency, position, metadata, archived_at, created_at, updated_at`
 
 /** A timestamp inside JSON, in the format in which the driver writes timestamps. */
 const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -25,8 +32,9 @@ const images = sql`
 const variants = sql`
   (select coalesce(json_agg(json_build_object(
                      'id', v.id, 'tenant_ref', v.tenant_ref, 'product_id', v.product_id,
-                     'sku', v.sku, 'label', v.label, 'price_cents', v.price_cents,
-                     'currency', v.currency, 'position', v.position, 'metadata', v.metadata,
+                     'sku', v.sku, 'label', v.label, 'options', v.options,
+                     'price_cents', v.price_cents,
+                     'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency, 'position', v.position, 'metadata', v.metadata,
                      'archived_at', ${iso(sql`v.archived_at`)},
                      'created_at', ${iso(sql`v.created_at`)},
                      'updated_at', ${iso(sql`v.updated_at`)})
@@ -183,7 +191,8 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
               from (select p.*, wanted.place,
                            500 + octet_length(coalesce(p.description, ''))
                            + octet_length(p.metadata::text)
-                           + (select coalesce(sum(500 + octet_length(v.metadata::text)), 0)
+                           + (select coalesce(sum(500 + octet_length(v.metadata::text)
+                                                     + octet_length(v.options::text)), 0)
                                 from variants v
                                where v.tenant_ref = p.tenant_ref and v.product_id = p.id) as bytes
                       from unnest(${ids}::uuid[]) with ordinality wanted (id, place)
@@ -195,7 +204,7 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
 
 export type VariantFields = Pick<
   Variant,
-  'sku' | 'label' | 'price_cents' | 'currency' | 'metadata'
+  'sku' | 'label' | 'options' | 'price_cents' | 'compare_at_price_cents' | 'currency' | 'metadata'
 > & {
   /** Null: after the others. */
   position: number | null
@@ -206,10 +215,10 @@ export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
   tx.one(
     Variant,
     sql`
-    insert into variants (tenant_ref, product_id, sku, label, price_cents, currency, metadata,
-                          position)
-    select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${row.price_cents},
-           ${row.currency}, ${JSON.stringify(row.metadata)},
+    insert into variants (tenant_ref, product_id, sku, label, options, price_cents,
+                          compare_at_price_cents, currency, metadata, position)
+    select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${JSON.stringify(row.options)}::jsonb,
+           ${row.price_cents}, ${row.compare_at_price_cents}::bigint, ${row.currency}, ${JSON.stringify(row.metadata)},
            coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
       from variants
      where tenant_ref = ${tx.tenant} and product_id = ${productId}
@@ -225,6 +234,17 @@ export const countVariants = (tx: Tx, productId: string, upTo: number) =>
       from (select from variants
              where tenant_ref = ${tx.tenant} and product_id = ${productId} and archived_at is null
              limit ${upTo}) as counted`,
+  )
+
+/** The options of the other variants that are not archived. Call it under the product's lock. */
+export const listOptions = (tx: Tx, productId: string, exceptId: string | null) =>
+  tx.many(
+    Type.Object({ options: Type.Array(VariantOption) }),
+    sql`
+    select options
+      from variants
+     where tenant_ref = ${tx.tenant} and product_id = ${productId} and archived_at is null
+       and options <> '[]' and id is distinct from ${exceptId}`,
   )
 
 export const findVariant = (db: Db, id: string) =>
@@ -249,7 +269,9 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
     Variant,
     sql`
     update variants
-       set sku = ${row.sku}, label = ${row.label}, price_cents = ${row.price_cents},
+       set sku = ${row.sku}, label = ${row.label}, options = ${JSON.stringify(row.options)},
+           price_cents = ${row.price_cents},
+           compare_at_price_cents = ${row.compare_at_price_cents},
            currency = ${row.currency}, metadata = ${JSON.stringify(row.metadata)},
            position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}

@@ -169,7 +169,13 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['product_not_found', 'sku_exists', 'invalid_transition', 'limit_reached'],
+          failures: [
+            'product_not_found',
+            'sku_exists',
+            'options_exist',
+            'invalid_transition',
+            'limit_reached',
+          ],
         },
         schema: {
           operationId: 'createVariant',
@@ -191,7 +197,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['variant_not_found', 'sku_exists', 'limit_reached'],
+          failures: ['variant_not_found', 'sku_exists', 'options_exist', 'limit_reached'],
         },
         schema: {
           operationId: 'updateVariant',

@@ -37,6 +37,12 @@ const product = {
   status: ProductStatus,
 }
 
+/** What a variant differs by from the others of its product, such as its size. */
+export const VariantOption = Type.Object({ name: Type.String(), value: Type.String() })
+export type VariantOption = Static<typeof VariantOption>
+
+const CompareAt = (description: string) => Nullable(Type.Integer({ description }))
+
 export const StorefrontVariant = Shared(
   'StorefrontVariant',
   Type.Object({
@@ -45,7 +51,11 @@ export const StorefrontVariant = Shared(
     product_id: Id,
     sku: Type.String(),
     label: Nullable(Type.String()),
+    options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
     price_cents: Type.Integer(),
+    compare_at_price_cents: CompareAt(
+      'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
+    ),
     currency: Type.String(),
   }),
 )
@@ -79,6 +89,9 @@ export const StorefrontProduct = Shared(
     image_url: Nullable(Type.String()),
     ...subscription,
     images: Type.Array(ProductImage),
+    option_names: Type.Array(Type.String(), {
+      description: 'The names of all options of its variants, in the order in which they come.',
+    }),
     variants: Type.Array(StorefrontVariant),
   }),
 )
@@ -104,6 +117,9 @@ export const Variant = Shared(
   'MerchantVariant',
   Type.Object({
     ...StorefrontVariant.properties,
+    compare_at_price_cents: CompareAt(
+      'The price before. Shoppers see it only while it is greater than `price_cents`.',
+    ),
     position: Type.Integer(),
     metadata: OpenObject,
     archived_at: Nullable(Timestamp),
@@ -263,8 +279,21 @@ export type ProductPatch = Static<typeof ProductPatch>
 
 const Position = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
+/** More kinds of difference than a shopper can choose by. */
+export const OPTIONS_MAX = 5
+export const OPTION_NAME_MAX = 50
+export const OPTION_VALUE_MAX = 100
+
 const variantFields = {
   label: Type.Optional(Nullable(Line(NAME_LENGTH_MAX))),
+  options: Type.Optional(
+    Type.Array(Type.Object({ name: Line(OPTION_NAME_MAX), value: Line(OPTION_VALUE_MAX) }), {
+      maxItems: OPTIONS_MAX,
+      description:
+        'What the variant differs by, such as a size and a colour. Each name once; no two variants of a product have the same.',
+    }),
+  ),
+  compare_at_price_cents: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: PRICE_MAX }))),
   currency: Type.Optional(Currency),
   position: Type.Optional(Position),
   metadata: Type.Optional(OpenObject),

@@ -22,9 +22,11 @@ import {
   type SaleVariant,
   VARIANTS_PER_PRODUCT_MAX,
   type Variant,
+  type VariantOption,
   type VariantPatch,
 } from './schema.ts'
 import {
+  optionsKey,
   validateNewProduct,
   validateNewVariant,
   validateProductPatch,
@@ -185,6 +187,7 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
     const { currency } = await stores.get(tx)
     const fields = validateNewVariant(request, currency)
     await requireVariantRoom(tx, productId)
+    await requireOwnOptions(tx, productId, fields.options, null)
     const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
@@ -205,6 +208,19 @@ async function requireVariantRoom(tx: Tx, productId: string): Promise<void> {
   })
 }
 
+/** Refuses options that another variant of the product has: a shopper could not choose between them. */
+async function requireOwnOptions(
+  tx: Tx,
+  productId: string,
+  options: readonly VariantOption[],
+  exceptId: string | null,
+): Promise<void> {
+  if (options.length === 0) return
+  const key = optionsKey(options)
+  const others = await queries.listOptions(tx, productId, exceptId)
+  if (others.some((other) => optionsKey(other.options) === key)) throw new ApiError('options_exist')
+}
+
 interface VariantPath {
   id: string
   variantId: string
@@ -213,6 +229,9 @@ interface VariantPath {
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
   return changeVariant(db, 'catalog: update variant', path, async (tx, before) => {
     const fields = validateVariantPatch(before, patch)
+    if (patch.options !== undefined && before.archived_at === null) {
+      await requireOwnOptions(tx, before.product_id, fields.options, before.id)
+    }
     const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_EXISTS)
     const entity = `variant:${after.id}`
     await recordChange(tx, actor, { action: 'variant.updated', entity, before, after })

@@ -40,6 +40,7 @@ describe('creating a product', () => {
       subscription_interval_count: null,
       subscription_price_cents: null,
       images: [],
+      option_names: [],
       variants: [],
       metadata: {},
       activation_request: null,
