@@ -2638,6 +2638,7 @@ create table stores (
   primary_hostname text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  stock_hint text not null default 'none'::text,
   constraint stores_active_version_check CHECK ((active_version > 0)),
   constraint stores_active_version_fkey FOREIGN KEY (tenant_ref, active_version) REFERENCES site_versions(tenant_ref, version),
   constraint stores_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -2647,6 +2648,7 @@ create table stores (
   constraint stores_pkey PRIMARY KEY (tenant_ref),
   constraint stores_primary_hostname_check CHECK ((length(primary_hostname) <= 253)),
   constraint stores_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'suspended'::text]))),
+  constraint stores_stock_hint_check CHECK ((stock_hint = ANY (ARRAY['none'::text, 'low'::text, 'count'::text]))),
   constraint stores_tenant_ref_check CHECK ((tenant_ref ~ '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$'::text)),
   constraint stores_time_zone_check CHECK ((length(time_zone) <= 64))
 );

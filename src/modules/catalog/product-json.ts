@@ -1,4 +1,5 @@
 import { assetUrl } from '../media/service.ts'
+import { type ProductStock, withStock } from './public-stock.ts'
 import type {
   FullProduct,
   MerchantProduct,
@@ -34,6 +35,7 @@ function optionNamesOf(variants: readonly { options: readonly VariantOption[] }[
 export const toStorefrontProduct = (
   base: AssetBase,
   product: PublicProduct,
+  stock: ProductStock,
 ): StorefrontProduct => ({
   id: product.id,
   tenant_ref: product.tenant_ref,
@@ -48,7 +50,7 @@ export const toStorefrontProduct = (
   subscription_price_cents: product.subscription_price_cents,
   images: toProductImages(base, product.images),
   option_names: optionNamesOf(product.variants),
-  variants: product.variants,
+  ...withStock(product, stock),
 })
 
 /** A product as its merchant sees it. */

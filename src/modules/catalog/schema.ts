@@ -43,21 +43,41 @@ export type VariantOption = Static<typeof VariantOption>
 
 const CompareAt = (description: string) => Nullable(Type.Integer({ description }))
 
+/** A variant that the public may see, as the database answers it. */
+const PublicVariant = Type.Object({
+  id: Id,
+  tenant_ref: Type.String(),
+  product_id: Id,
+  sku: Type.String(),
+  label: Nullable(Type.String()),
+  options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
+  price_cents: Type.Integer(),
+  compare_at_price_cents: CompareAt(
+    'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
+  ),
+  currency: Type.String(),
+})
+
+const variantStock = {
+  available: Type.Boolean({
+    description:
+      'Whether it can be bought: its stock is not counted, a unit is left, or backorders are allowed. Some seconds old at most.',
+  }),
+  low_stock: Type.Boolean({
+    description:
+      "Few units are left, by the variant's `low_stock_threshold`. False unless the store's `stock_hint` is `low` or `count`.",
+  }),
+  available_units: Nullable(
+    Type.Integer({
+      description: "How many are left, where few are and the store's `stock_hint` is `count`.",
+    }),
+  ),
+}
+export type VariantStock = Static<ReturnType<typeof Type.Object<typeof variantStock>>>
+
 export const StorefrontVariant = Shared(
   'StorefrontVariant',
-  Type.Object({
-    id: Id,
-    tenant_ref: Type.String(),
-    product_id: Id,
-    sku: Type.String(),
-    label: Nullable(Type.String()),
-    options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
-    price_cents: Type.Integer(),
-    compare_at_price_cents: CompareAt(
-      'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
-    ),
-    currency: Type.String(),
-  }),
+  Type.Object({ ...PublicVariant.properties, ...variantStock }),
 )
 export type StorefrontVariant = Static<typeof StorefrontVariant>
 
@@ -76,22 +96,28 @@ export const PublicProduct = Type.Object({
   ...product,
   ...subscription,
   images: Type.Array(StoredImage),
-  variants: Type.Array(StorefrontVariant),
+  variants: Type.Array(PublicVariant),
 })
 export type PublicProduct = Static<typeof PublicProduct>
+
+const shownProduct = {
+  ...product,
+  image_asset_ref: Nullable(Type.String()),
+  image_url: Nullable(Type.String()),
+  ...subscription,
+  images: Type.Array(ProductImage),
+  option_names: Type.Array(Type.String(), {
+    description: 'The names of all options of its variants, in the order in which they come.',
+  }),
+}
 
 /** A product as the public sees it, with the URLs of its images. */
 export const StorefrontProduct = Shared(
   'StorefrontProduct',
   Type.Object({
-    ...product,
-    image_asset_ref: Nullable(Type.String()),
-    image_url: Nullable(Type.String()),
-    ...subscription,
-    images: Type.Array(ProductImage),
-    option_names: Type.Array(Type.String(), {
-      description: 'The names of all options of its variants, in the order in which they come.',
-    }),
+    ...shownProduct,
+    available: Type.Boolean({ description: 'Whether any of its variants can be bought.' }),
+    low_stock: Type.Boolean({ description: 'Few are left of every variant that can be bought.' }),
     variants: Type.Array(StorefrontVariant),
   }),
 )
@@ -116,7 +142,7 @@ export const SitemapProduct = Shared(
 export const Variant = Shared(
   'MerchantVariant',
   Type.Object({
-    ...StorefrontVariant.properties,
+    ...PublicVariant.properties,
     compare_at_price_cents: CompareAt(
       'The price before. Shoppers see it only while it is greater than `price_cents`.',
     ),
@@ -160,7 +186,7 @@ export type FullProduct = Static<typeof FullProduct>
 export const MerchantProduct = Shared(
   'MerchantProduct',
   Type.Object({
-    ...StorefrontProduct.properties,
+    ...shownProduct,
     variants: Type.Array(Variant),
     metadata: OpenObject,
     ...activation,

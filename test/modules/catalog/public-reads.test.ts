@@ -55,6 +55,8 @@ describe('public products', () => {
       subscription_price_cents: 900,
       images: [],
       option_names: [],
+      available: true,
+      low_stock: false,
       variants: [
         {
           id: variant.id,
@@ -66,6 +68,9 @@ describe('public products', () => {
           price_cents: 1_000,
           compare_at_price_cents: null,
           currency: 'USD',
+          available: true,
+          low_stock: false,
+          available_units: null,
         },
       ],
     }
