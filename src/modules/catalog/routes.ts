@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
@@ -6,6 +7,7 @@ import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
+import { exportCsv } from './export.ts'
 import { readPlace } from './list-schema.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
 import {
@@ -42,6 +44,16 @@ const Seeded = Type.Object({
 
 const { wholeMax, wholeBytes } = catalog.MERCHANT_LIST
 const ALL_BY_DEFAULT = `Without \`limit\`, \`offset\` and \`after\` the answer has all of them, up to ${wholeMax.toLocaleString('en')} products and ${wholeBytes / 1_024 / 1_024} MiB; beyond that it is the first page.`
+
+const FILTERS = {
+  status: ProductStatus,
+  q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
+}
+
+const readFilters = (query: unknown) => ({
+  status: readOneOf(query, 'status', PRODUCT_STATUSES),
+  q: readText(query, 'q')?.normalize('NFC'),
+})
 
 /** Null where the caller asks for no page. */
 function readProductPage(query: unknown): catalog.ProductPage | null {
@@ -86,11 +98,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'read:own_catalog',
-          query: {
-            status: ProductStatus,
-            q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
-            ...PAGE_QUERY,
-          },
+          query: { ...FILTERS, ...PAGE_QUERY },
         },
         schema: {
           operationId: 'listProducts',
@@ -100,14 +108,31 @@ export const merchantRoutes =
         },
       },
       async ({ db, query }) => {
-        const filters = {
-          status: readOneOf(query, 'status', PRODUCT_STATUSES),
-          q: readText(query, 'q')?.normalize('NFC'),
-        }
-        const page = await catalog.list(db, filters, readProductPage(query))
+        const page = await catalog.list(db, readFilters(query), readProductPage(query))
         const base = deps.assetBase()
         return { ...page, products: page.products.map((each) => toMerchantProduct(base, each)) }
       },
+    )
+
+    app.get(
+      '/v1/merchant/catalog/products/export.csv',
+      {
+        config: { scope: 'read:own_catalog', query: FILTERS },
+        schema: {
+          operationId: 'exportProducts',
+          tags: ['merchant-commerce'],
+          summary: 'Export all matching products as CSV, a line for each variant, newest first.',
+          response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
+        },
+      },
+      // A failure on the way ends the connection, so that half a table is never taken for a whole
+      // one.
+      async ({ db, query }, reply) =>
+        reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="products.csv"')
+          .header('cache-control', 'no-store')
+          .send(Readable.from(exportCsv(db, readFilters(query))) as never),
     )
 
     app.get(
