@@ -44,6 +44,40 @@ create sequence store_numbers as bigint start 1 increment 1;
 alter sequence store_numbers owner to fd_owner;
 grant usage on sequence store_numbers to fd_app;
 
+create table activation_requests (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  product_id uuid not null,
+  status text not null default 'pending'::text,
+  note text,
+  requested_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  decided_at timestamp with time zone,
+  decision_note text,
+  constraint activation_requests_check CHECK (((status = 'pending'::text) = (decided_at IS NULL))),
+  constraint activation_requests_decision_note_check CHECK ((length(decision_note) <= 2000)),
+  constraint activation_requests_note_check CHECK ((length(note) <= 2000)),
+  constraint activation_requests_pkey PRIMARY KEY (tenant_ref, id),
+  constraint activation_requests_requested_by_check CHECK ((length(requested_by) <= 200)),
+  constraint activation_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'declined'::text, 'withdrawn'::text]))),
+  constraint activation_requests_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint activation_requests_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
+);
+alter table activation_requests owner to fd_owner;
+alter table activation_requests enable row level security;
+alter table activation_requests force row level security;
+CREATE INDEX activation_requests_all_newest ON activation_requests USING btree (created_at DESC, id DESC);
+CREATE INDEX activation_requests_all_of_status ON activation_requests USING btree (status, created_at DESC, id DESC);
+CREATE INDEX activation_requests_of_product ON activation_requests USING btree (tenant_ref, product_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX activation_requests_by_id ON activation_requests USING btree (id);
+CREATE UNIQUE INDEX activation_requests_open ON activation_requests USING btree (tenant_ref, product_id) WHERE (status = 'pending'::text);
+create policy operator on activation_requests for select to fd_operator using true;
+create policy owner on activation_requests for all to fd_owner using true with check true;
+create policy tenant on activation_requests for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on activation_requests to fd_app;
+grant select on activation_requests to fd_operator;
+grant select on activation_requests to fd_worker;
+
 create table asset_forms (
   tenant_ref text not null,
   sha256 text not null,
@@ -2157,7 +2191,6 @@ create table products (
   constraint products_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint products_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
   constraint products_pkey PRIMARY KEY (tenant_ref, id),
-  constraint products_slug UNIQUE (tenant_ref, slug),
   constraint products_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200))),
   constraint products_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text]))),
   constraint products_subscription_interval_check CHECK ((subscription_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
@@ -2171,6 +2204,7 @@ alter table products force row level security;
 CREATE INDEX products_by_status ON products USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX products_named ON products USING gin (tenant_ref, lower(NORMALIZE(((name || ' '::text) || slug))) gin_trgm_ops);
 CREATE INDEX products_newest ON products USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE UNIQUE INDEX products_slug ON products USING btree (tenant_ref, slug) WHERE (status <> 'archived'::text);
 create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
 create policy search on products for select to fd_search using true;
@@ -2622,6 +2656,7 @@ create table stores (
   primary_hostname text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  stock_hint text not null default 'none'::text,
   constraint stores_active_version_check CHECK ((active_version > 0)),
   constraint stores_active_version_fkey FOREIGN KEY (tenant_ref, active_version) REFERENCES site_versions(tenant_ref, version),
   constraint stores_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -2631,6 +2666,7 @@ create table stores (
   constraint stores_pkey PRIMARY KEY (tenant_ref),
   constraint stores_primary_hostname_check CHECK ((length(primary_hostname) <= 253)),
   constraint stores_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'suspended'::text]))),
+  constraint stores_stock_hint_check CHECK ((stock_hint = ANY (ARRAY['none'::text, 'low'::text, 'count'::text]))),
   constraint stores_tenant_ref_check CHECK ((tenant_ref ~ '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$'::text)),
   constraint stores_time_zone_check CHECK ((length(time_zone) <= 64))
 );
@@ -2731,9 +2767,13 @@ create table variants (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   is_low boolean not null default false,
+  options jsonb not null default '[]'::jsonb,
+  compare_at_price_cents bigint,
+  constraint variants_compare_at_price_cents_check CHECK (((compare_at_price_cents >= 1) AND (compare_at_price_cents <= '100000000000'::bigint))),
   constraint variants_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint variants_label_check CHECK ((length(label) <= 300)),
   constraint variants_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint variants_options_check CHECK ((jsonb_typeof(options) = 'array'::text)),
   constraint variants_pkey PRIMARY KEY (tenant_ref, id),
   constraint variants_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
   constraint variants_sku UNIQUE (tenant_ref, sku),
@@ -3642,17 +3682,21 @@ $$
     begin
       if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount))) as counted
                     group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
       elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount))) as counted
                     group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
       else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
                       cross join lateral (values ('variants', 1),
-  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text))) as m (limit_key, amount))) as counted
+  ('catalog_bytes', octet_length(s.sku) + coalesce(octet_length(s.label), 0) + octet_length(s.metadata::text)
+                    + case when s.options = '[]' then 0 else octet_length(s.options::text) end)) as m (limit_key, amount))) as counted
                     group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
       end if;
       return null;

@@ -10,6 +10,7 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
+import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
 import { ProductFragments } from './modules/catalog/product-fragments.ts'
@@ -38,6 +39,7 @@ import * as identityPages from './modules/identity/page-routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
+import { publicStock } from './modules/inventory/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
@@ -167,13 +169,22 @@ function publicRoutes(
 ): Routes[] {
   const { config, database, cache, limits } = runtime
   const searchQueue = createSearchQueue(config.DATABASE_POOL_MAX)
-  const fragments = new ProductFragments(config.LIVE_CACHE_MB * 1_024 * 1_024 * FRAGMENT_SHARE)
+  const fragments = new ProductFragments(
+    config.LIVE_CACHE_MB * 1_024 * 1_024 * FRAGMENT_SHARE,
+    publicStock,
+  )
   return [
     healthRoutes(runtime),
     identityRoutes.publicRoutes(deps.owners, limited),
     identityPages.pageRoutes(deps.owners, limited),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
-    catalogPublicRoutes.publicRoutes({ database, cache, fragments, ...deps.catalog }),
+    catalogPublicRoutes.publicRoutes({
+      database,
+      cache,
+      fragments,
+      readStock: publicStock,
+      ...deps.catalog,
+    }),
     searchRoutes.publicRoutes({ database, searchQueue, fragments, ...deps.catalog }),
     mediaRoutes.publicRoutes(database, deps.media),
     acceptAnyDigits(gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf })),
@@ -196,6 +207,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   paymentRoutes.merchantRoutes,
   webhookRoutes.merchantRoutes(deps.webhooks),
   acceptAnyDigits(catalogRoutes.merchantRoutes(deps.catalog)),
+  activationRoutes.merchantRoutes,
   acceptAnyDigits(imageRoutes.merchantRoutes(deps.catalog)),
   acceptAnyDigits(collectionRoutes.merchantRoutes),
   inventoryRoutes.merchantRoutes,
@@ -230,7 +242,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     paymentRoutes.operatorRoutes(payments.deps, operator),
     webhookRoutes.operatorRoutes({ database, operator }),
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
-    catalogRoutes.operatorRoutes(deps.catalog),
+    activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
     orderRoutes.operatorRoutes,
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
@@ -244,7 +256,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
 function dropAfterWrites(app: App, cache: LiveCache): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    // Writes of shoppers change no public response.
+    // Writes of shoppers change no public response but its stock, which is read again by itself.
     const shops = request.routeOptions.config.plane === 'storefront'
     if (!reads && !shops && request.db) cache.drop(request.db.tenant)
     done()

@@ -46,7 +46,7 @@ export const ERRORS = {
   version_not_found: [404, 'The site has no such version. `GET /v1/my/site` lists the versions.'],
   invalid_preview_token: [404, 'The preview token is not valid, or has expired. Create a new one.'],
   credential_not_found: [404, 'No such key. Check its id.'],
-  request_not_found: [404, 'No such add-on request. Check its id.'],
+  request_not_found: [404, 'No such request. Check its id.'],
   domain_not_found: [404, 'No such domain. Check its id.'],
   gift_card_not_found: [404, 'No such gift card. Check its id or code.'],
   store_credit_not_found: [404, 'The customer has no store credit account. Check `customer_ref`.'],
@@ -102,6 +102,10 @@ export const ERRORS = {
   not_redrivable: [409, 'This delivery cannot be sent again. Check its status and its endpoint.'],
   slug_exists: [409, 'That slug is already used in this store. Choose another.'],
   sku_exists: [409, 'That SKU is already used in this store. Choose another.'],
+  options_exist: [
+    409,
+    'Another variant of the product has these options. Change one, or archive that variant.',
+  ],
   limit_reached: [
     409,
     'The store has as many as it may: see `limit`. Delete some, or ask the operator.',

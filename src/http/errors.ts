@@ -26,15 +26,21 @@ const FRAMEWORK_CODES: Record<string, ErrorCode> = {
 
 /**
  * Turns any thrown value into an error of the API. An unexpected one is our fault, never the
- * caller's.
+ * caller's. `listFaults` finds what else is wrong with a body that was refused for one fault.
  */
-export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError {
+export function toApiError(
+  thrown: unknown,
+  request?: IncomingMessage,
+  listFaults: () => Fault[] = () => [],
+): ApiError {
   if (thrown instanceof ApiError) return thrown
   // The caller has closed the connection. The response is still counted, as the caller's error.
   if (request?.destroyed && !request.complete) return new ApiError('invalid_body')
   // Any value can be thrown, also undefined.
   const error = Object(thrown) as Partial<FastifyError>
-  if (error.validation !== undefined) return validationError(error as FastifyError)
+  if (error.validation !== undefined) {
+    return validationError(error as FastifyError, listFaults)
+  }
   const code = FRAMEWORK_CODES[error.code ?? '']
   if (code !== undefined) return new ApiError(code, { cause: thrown })
   return new ApiError('service_unavailable', { cause: thrown })
@@ -81,17 +87,29 @@ export function describeIssue({
   return words ?? message ?? 'is not valid; see the API reference'
 }
 
+/** What is wrong with a body, and where. */
+export interface Fault {
+  path: string
+  message: string
+}
+
 /** Says where the body is wrong and what was expected there. Never repeats the caller's text. */
-function validationError(error: FastifyError): ApiError {
-  // That an `if` branch failed adds nothing to what failed inside it.
-  const reported = (error.validation ?? []).filter(({ keyword }) => keyword !== 'if')
-  const issues = reported.map((issue) => {
-    const { missingProperty, additionalProperty } = issue.params as Record<string, unknown>
-    const member = missingProperty ?? additionalProperty
-    const above = issue.instancePath.split('/').slice(1)
-    const path = member === undefined ? above : [...above, String(member)]
-    return { path: path.map(quotable).join('.'), message: describeIssue(issue) }
-  })
+export const toFaults = (issues: readonly Issue[], above: readonly string[] = []): Fault[] =>
+  issues
+    // That an `if` branch failed adds nothing to what failed inside it.
+    .filter(({ keyword }) => keyword !== 'if')
+    .map((issue) => {
+      const { missingProperty, additionalProperty } = issue.params as Record<string, unknown>
+      const member = missingProperty ?? additionalProperty
+      const inside = [...above, ...issue.instancePath.split('/').slice(1)]
+      const path = member === undefined ? inside : [...inside, String(member)]
+      return { path: path.map(quotable).join('.'), message: describeIssue(issue) }
+    })
+
+/** Answers all faults of a body, where they could be found, and else the first. */
+function validationError(error: FastifyError, listFaults: () => Fault[]): ApiError {
+  const all = error.validationContext === 'body' ? listFaults() : []
+  const issues = all.length > 0 ? all : toFaults(error.validation ?? [])
   return new ApiError('invalid_body', { body: { issues }, cause: error })
 }
 

@@ -15,6 +15,8 @@ import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
 import { refuseCardNumbers } from './card-text.ts'
 import { sendError, toApiError } from './errors.ts'
+import { listFaults } from './faults.ts'
+import { nameIgnored } from './ignored-members.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
@@ -114,6 +116,7 @@ export function createServer(options: ServerOptions): App {
   drainOnClose(app, timeouts.drain)
   acceptOnlyJson(app)
   collectRoutes(app)
+  nameIgnored(app)
   refuseCardNumbers(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   let methodsOf: ((path: string) => string[]) | null = null
@@ -126,7 +129,7 @@ export function createServer(options: ServerOptions): App {
     throw noRouteError(methodsOf, request)
   })
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toApiError(thrown, request.raw)
+    const error = toApiError(thrown, request.raw, () => listFaults(request))
     report(request, error, options)
     return sendError(request, reply, error)
   })

@@ -11,6 +11,8 @@ export interface CachedResponse {
   readonly head?: string
   readonly body: Buffer
   readonly etag?: string
+  /** For how long it may be answered from memory. Without it, until its store changes. */
+  readonly freshMs?: number
   /** The headers as lists, built once: every read needs them. */
   readonly headerLists?: HeaderLists
 }

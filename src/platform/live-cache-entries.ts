@@ -5,6 +5,8 @@ export interface Entry {
   readonly generation: Generation
   readonly key: string
   readonly response: CachedResponse
+  /** When it must be loaded again, by the clock of the cache. */
+  freshUntil: number
   /** The compressed bodies. Null: compression made it no smaller. */
   readonly forms: Map<Encoding, Buffer | null>
   readonly order: Order
@@ -151,16 +153,17 @@ export class LiveEntries {
     return generation
   }
 
-  find(tenant: string, key: string): CachedResponse | null {
+  /** `now` is a time of the clock by which `freshUntil` was given. */
+  find(tenant: string, key: string, now = 0): CachedResponse | null {
     const entry = this.#generations.get(tenant)?.entries.get(key)
-    if (entry === undefined) return null
+    if (entry === undefined || entry.freshUntil <= now) return null
     this.#markUsed(entry)
     return entry.response
   }
 
-  findByAddress(address: string): Entry | null {
+  findByAddress(address: string, now = 0): Entry | null {
     const entry = this.#addresses.get(address)
-    if (entry === undefined) return null
+    if (entry === undefined || entry.freshUntil <= now) return null
     this.#markUsed(entry)
     return entry
   }
@@ -181,7 +184,12 @@ export class LiveEntries {
   }
 
   /** Caches a response, unless its generation was dropped. Answers the response to send. */
-  put(generation: Generation, key: string, given: CachedResponse): CachedResponse {
+  put(
+    generation: Generation,
+    key: string,
+    given: CachedResponse,
+    freshUntil = Number.POSITIVE_INFINITY,
+  ): CachedResponse {
     const order = given.status >= 400 ? this.#negative : this.#positive
     const bytes = sizeOf(generation.tenant, key, given)
     const whole = bytes + given.body.length
@@ -189,6 +197,11 @@ export class LiveEntries {
     // A 5xx response is never cached.
     if (!fits || given.status >= 500 || !this.#isCurrent(generation)) return given
     const before = generation.entries.get(key)
+    if (before !== undefined && isSame(before.response, given)) {
+      // Its compressed forms and its address stay.
+      before.freshUntil = freshUntil
+      return before.response
+    }
     if (before !== undefined) this.#detach(before)
     const response = {
       ...given,
@@ -198,6 +211,7 @@ export class LiveEntries {
       generation,
       key,
       response,
+      freshUntil,
       forms: new Map(),
       order,
       address: null,
@@ -307,6 +321,14 @@ function copyIfPooled(body: Buffer): Buffer {
 }
 
 /** Finds the same bytes under another key of the store, so that they are stored once. */
+/** Whether two responses are sent as the same bytes. */
+const isSame = (one: CachedResponse, other: CachedResponse): boolean =>
+  one.status === other.status &&
+  one.head === other.head &&
+  one.etag === other.etag &&
+  one.body.equals(other.body) &&
+  JSON.stringify(one.headers) === JSON.stringify(other.headers)
+
 function findSameBody(generation: Generation, { body, head }: CachedResponse): Buffer | undefined {
   // Only responses with a `head` can share their body; the pages of a catalog have nothing in
   // common.

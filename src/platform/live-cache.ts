@@ -95,8 +95,8 @@ export async function notifyChanged(tx: Tx, subject: string = tx.tenant): Promis
 
 /**
  * Creates the live cache: finished responses of public routes, in memory, never outdated for longer
- * than a notification takes. While notifications cannot be relied on, nothing is cached and every
- * read queries the database.
+ * than a notification takes, or than their `freshMs`. While notifications cannot be relied on,
+ * nothing is cached and every read queries the database.
  */
 export function createLiveCache(options: LiveCacheOptions): LiveCache {
   const clock = options.clock ?? monotonicClock
@@ -114,20 +114,24 @@ export function createLiveCache(options: LiveCacheOptions): LiveCache {
     const generation = entries.openGeneration(tenant)
     const running = generation.loads.get(key)
     if (running !== undefined && clock.now() - running.since < LOAD_MS) return running.response
+    const since = clock.now()
+    // Counted from the start of the load: what it read may be as old.
+    const keep = (loaded: CachedResponse) =>
+      entries.put(generation, key, loaded, since + (loaded.freshMs ?? Number.POSITIVE_INFINITY))
     const response = startLoad(load)
       // Checked first: when trust has ended meanwhile, this call also drops the generation.
-      .then((loaded) => (listener.isTrusted() ? entries.put(generation, key, loaded) : loaded))
+      .then((loaded) => (listener.isTrusted() ? keep(loaded) : loaded))
       .finally(() => {
         if (generation.loads.get(key) === started) generation.loads.delete(key)
         entries.deleteIfEmpty(generation)
       })
-    const started: Load = { response, since: clock.now() }
+    const started: Load = { response, since }
     generation.loads.set(key, started)
     return response
   }
 
   function find(tenant: string, key: string): CachedResponse | null {
-    const found = listener.isTrusted() ? entries.find(tenant, key) : null
+    const found = listener.isTrusted() ? entries.find(tenant, key, clock.now()) : null
     if (found !== null) counts.hits += 1
     return found
   }
@@ -135,7 +139,7 @@ export function createLiveCache(options: LiveCacheOptions): LiveCache {
   return {
     find,
     findByAddress(address) {
-      const found = listener.isTrusted() ? entries.findByAddress(address) : null
+      const found = listener.isTrusted() ? entries.findByAddress(address, clock.now()) : null
       if (found !== null) counts.hits += 1
       return found
     },

@@ -50,6 +50,7 @@ const STORE = 'The store itself, and what its merchant set up.'
  * writes this list into docs/operations.md.
  */
 export const LIVES: Readonly<Record<string, Life>> = {
+  activation_requests: owner('products'),
   asset_forms: owner('assets'),
   asset_refs: owner('products', 'or its site version'),
   assets: until('deleted for 30 days, or never completed for a day', 'media'),

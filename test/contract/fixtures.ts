@@ -76,6 +76,7 @@ export const FIXTURES: Record<string, Fixture> = {
   'DELETE /v1/merchant/inventory/locations/:id': createLocation,
   'GET /v1/merchant/catalog/products/:id': makeProduct,
   'PATCH /v1/merchant/catalog/products/:id': makeProduct,
+  'POST /v1/merchant/catalog/products/:id/activation-request': makeDraft,
   'POST /v1/merchant/catalog/products/:id/archive': makeProduct,
   'POST /v1/merchant/catalog/products/:id/variants': makeProduct,
   'PATCH /v1/merchant/catalog/products/:id/variants/:variantId': makeVariant,
@@ -276,6 +277,13 @@ async function makeProduct(merchant: Caller) {
   const picture = { content_type: 'image/png', data_base64: SHOWN_PIXEL }
   await merchant.post('/v1/merchant/media', picture)
   const body = { slug: randomUUID(), name: 'a canary' }
+  const made = await merchant.post('/v1/merchant/catalog/products', body)
+  assert.ok(made.body.product, made.text)
+  return { id: made.body.product.id as string }
+}
+
+async function makeDraft(merchant: Caller) {
+  const body = { slug: randomUUID(), name: 'a canary', status: 'draft' }
   const made = await merchant.post('/v1/merchant/catalog/products', body)
   assert.ok(made.body.product, made.text)
   return { id: made.body.product.id as string }

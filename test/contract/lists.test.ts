@@ -102,6 +102,8 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     await send('POST', `/v1/merchant/inventory/${variant.variant_id}/adjust`, stock)
     const request = await FIXTURES['GET /v1/merchant/entitlements/requests/:id']?.(merchant, app)
     await send('POST', `/v1/merchant/entitlements/requests/${request?.id}/withdraw`, {})
+    const draft = await FIXTURES[ACTIVATION]?.(merchant, app)
+    await send('POST', fillPath(ACTIVATION.split(' ')[1] ?? '', draft), {})
     await app.store(`store-${n}`)
   }
   await plantGatewayEvents(app)
@@ -118,6 +120,8 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     },
   }
 }
+
+const ACTIVATION = 'POST /v1/merchant/catalog/products/:id/activation-request'
 
 const MAKING_ROWS = [
   'GET /v1/merchant/orders/:id',

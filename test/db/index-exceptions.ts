@@ -1,5 +1,6 @@
 /** Keys of tables with a `tenant_ref` that need not start with it, and why. */
 export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
+  activation_requests_by_id: 'An operator names a request by its id alone.',
   assets_due: 'Due index: the worker looks over all tenants for bytes to take away.',
   charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
@@ -23,6 +24,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   webhook_deliveries_by_id: 'An operator names a delivery by its id alone.',
   webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
   webhook_subscriptions_by_id: 'An operator names an endpoint by its id alone.',
+  activation_requests_all_newest: 'List of the operator over all stores.',
+  activation_requests_all_of_status: 'List of the operator over all stores.',
   audit_log_all_newest: 'List of the operator over all stores.',
   audit_log_all_of_action: 'List of the operator over all stores.',
   audit_log_all_of_actor: 'List of the operator over all stores.',

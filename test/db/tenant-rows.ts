@@ -7,6 +7,8 @@ const CARD = '{"brand":"visa","last4":"1111","exp_month":1,"exp_year":2040}'
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
   customers: `insert into customers (tenant_ref, ref_hash, customer_ref)
               values ($1, sha256('x'), 'x')`,
+  activation_requests: `insert into activation_requests (tenant_ref, product_id, requested_by)
+                        select tenant_ref, id, 'test' from products where tenant_ref = $1 limit 1`,
   asset_forms: `insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
                 select tenant_ref, sha256, 160, sha256, 1 from assets where tenant_ref = $1`,
   asset_refs: `insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)

@@ -82,6 +82,8 @@ export interface TestAppOptions {
   imageBounds?: Partial<ImageBounds>
   /** Keeps public answers in memory, as a process that serves does. */
   live?: boolean
+  /** The clock of the live cache. By default a slow one, so that it is trusted on a busy machine. */
+  cacheClock?: Clock
   /**
    * Longer than in production, since the machine is busy. A test of the deadline sets the real one.
    */
@@ -160,7 +162,7 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
     ...(imageBounds === undefined ? {} : { imageBounds }),
     limiterDeadlineMs,
     poolWaitMs,
-    cacheClock: SLOW_CLOCK,
+    cacheClock: options.cacheClock ?? SLOW_CLOCK,
     simulatedTimeoutMs: 20,
   })
   t.after(() => runtime.close())

@@ -214,6 +214,58 @@ describe('values of another type are refused, never converted', () => {
     assert.equal(answer.body.store.display_name, 'Renamed')
   })
 
+  test('all faults are named at once, without the values, up to a number of them', async () => {
+    const merchant = await app.merchant('acme')
+    const product = { name: ECHO.repeat(400), status: ECHO, subscription_interval: 5 }
+    const answer = await merchant.post('/v1/merchant/catalog/products', product)
+    isRefusal(answer, 'invalid_body', true)
+    const named = new Set(answer.body.issues.map(({ path }: { path: string }) => path))
+    assert.deepEqual([...named], ['slug', 'name', 'status', 'subscription_interval'])
+    assert.ok(answer.body.issues.every(({ message }: { message: string }) => message.length > 5))
+    const lines = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? ECHO : { asset_ref: n }))
+    const url = '/v1/merchant/catalog/products/x/images'
+    const many = await merchant.put(url, { images: lines.slice(0, 4) })
+    assert.deepEqual(
+      many.body.issues.map(({ path }: { path: string }) => path),
+      ['images.0', 'images.1.asset_ref', 'images.2', 'images.3.asset_ref'],
+    )
+    const most = await merchant.put(url, { images: lines.slice(0, 50) })
+    assert.equal(most.body.issues.length, 20)
+    assert.ok(!most.text.includes(ECHO))
+  })
+
+  test('a list that is too long is one fault, and a long text is not matched against a pattern', async () => {
+    const merchant = await app.merchant('acme')
+    const url = '/v1/merchant/catalog/products/x/images'
+    const since = performance.now()
+    const images = Array.from({ length: 5_000 }, () => 1)
+    const answer = await merchant.put(url, { images })
+    assert.deepEqual([answer.status, answer.body.issues.length], [400, 1])
+    assert.equal(answer.body.issues[0].path, 'images')
+    // Quadratic, the pattern of a name would take minutes for this text.
+    const name = `${'x'.repeat(500_000)}\u0007`
+    const long = await merchant.post('/v1/merchant/catalog/products', { slug: 'a', name })
+    assert.match(long.body.issues[0].message, /300/)
+    assert.ok(performance.now() - since < 10_000)
+  })
+
+  test('every PATCH names the members that it does not know, and shows no odd name', async () => {
+    const routes = app.app.routeTable.filter(({ method }) => method === 'PATCH')
+    assert.ok(routes.length > 8)
+    const merchant = await app.merchant('acme')
+    const sent = { time_zone: 'UTC', display_nmae: 'x', prize: 1, '4111 1111 1111 1111': 1 }
+    const { status, body } = await merchant.patch('/v1/my/store', sent)
+    assert.deepEqual([status, body.ignored], [200, ['display_nmae', 'prize', '*']])
+    const none = await merchant.patch('/v1/my/store', { time_zone: 'UTC' })
+    assert.deepEqual(none.body.ignored, [])
+    const refused = await merchant.patch('/v1/my/store', { time_zone: 'Nowhere', prize: 1 })
+    assert.deepEqual([refused.status, refused.body.ignored], [400, undefined])
+    const made = await merchant.post('/v1/merchant/catalog/products', { slug: 'p', name: 'P' })
+    const product = `/v1/merchant/catalog/products/${made.body.product.id}`
+    const patched = await merchant.patch(product, { name: 'Q', price_cents: 1 })
+    assert.deepEqual([patched.status, patched.body.ignored], [200, ['price_cents']])
+  })
+
   test('a handler gets exactly what was sent', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Few = Type.Object({

@@ -37,6 +37,28 @@ describe('the entries of the live cache', () => {
     assert.deepEqual({ tenants, entries, bytes }, { tenants: 0, entries: 0, bytes: 0 })
   })
 
+  test('are not found after their time, and keep their forms when the same bytes come again', () => {
+    const store = new LiveEntries(MIB)
+    const [body, other] = [answer(2_000), answer(2_001)]
+    const putUntil = (given: CachedResponse, freshUntil: number) =>
+      store.put(store.openGeneration('acme'), 'k', given, freshUntil)
+    const first = putUntil(body, 100)
+    store.addAddress(first, '/k', 'route')
+    assert.equal(store.find('acme', 'k', 99), first)
+    assert.equal(store.find('acme', 'k', 100), null)
+    assert.equal(store.findByAddress('/k', 100), null)
+    assert.equal(putUntil({ ...body, body: Buffer.from(body.body) }, 200), first)
+    assert.equal(store.find('acme', 'k', 199), first)
+    assert.equal(store.findByAddress('/k', 199)?.response, first)
+    const second = putUntil(other, 300)
+    assert.notEqual(second, first)
+    assert.equal(store.find('acme', 'k', 299), second)
+    put(store, 'acme', 'forever', body)
+    assert.ok(store.find('acme', 'forever', Number.MAX_SAFE_INTEGER))
+    store.drop('acme')
+    assert.equal(store.stats().bytes, 0)
+  })
+
   test('find a response by its address as long as it is cached, and no longer', () => {
     const store = new LiveEntries(18 * 2_048)
     const cached = put(store, 'acme', 'site', answer(10))

@@ -23,6 +23,11 @@ export const CATALOG_STEPS: readonly Step[] = [
      cross join lateral generate_series(1, p.products) as n
      cross join lateral (
        select now() - interval '380 days' + n * (interval '300 days' / p.products) as at) s;
+    insert into activation_requests (tenant_ref, id, product_id, status, requested_by, decided_at)
+    select tenant_ref, scale.id('activation', tenant_ref, n), scale.id('product', tenant_ref, n),
+           case n % 40 when 18 then 'pending' else 'declined' end, 'merchant_key:scale',
+           case n % 40 when 18 then null else now() end
+      from scale.plan p, generate_series(18, p.products, 20) as n;
     insert into variants (tenant_ref, id, product_id, sku, price_cents, currency, created_at, updated_at,
                           is_low)
     select tenant_ref, scale.id('variant', tenant_ref, n), scale.id('product', tenant_ref, n),

@@ -16,11 +16,12 @@ import {
   rangeOf,
 } from './public-list.ts'
 import * as queries from './public-queries.ts'
+import { NO_STOCK, type ReadStock, readStockOf } from './public-stock.ts'
 import { parseSlug } from './validate.ts'
 
 /** The answers of public reads as bytes. The routes provide them, since only they know HTTP. */
 export interface PublicAnswers {
-  found(body: Buffer, links?: PageLinks): CachedResponse
+  found(body: Buffer, links?: PageLinks | null, freshMs?: number): CachedResponse
   unknownTenant: CachedResponse
   noProduct: CachedResponse
   noCollection: CachedResponse
@@ -39,7 +40,17 @@ export interface LiveDeps {
   answers: PublicAnswers
   bounds: ListBounds
   assetBase(): AssetBase
+  readStock: ReadStock
 }
+
+/**
+ * How old an answer may be that depends on stock. Orders do not notify the live caches, because a
+ * commit that notifies takes a lock of the whole installation; so the answer is read again after this
+ * time. Shoppers who see it too late are refused by the cart.
+ */
+export const STOCK_FRESH_MS = 5_000
+
+const freshness = (isStockBound: boolean) => (isStockBound ? STOCK_FRESH_MS : undefined)
 
 const PRODUCTS = 'catalog/products'
 const COLLECTIONS = 'catalog/collections'
@@ -104,13 +115,10 @@ async function loadSome(
   const db = deps.database.tenant(tenant)
   const found = await choose(db)
   if (found.length === 0) return deps.answers.unknownTenant
-  const { parts } = await loaderOf(deps, db)(rowsOf(found), deps.bounds.wholeBytes)
-  return deps.answers.found(
-    listBody(
-      '{',
-      parts.map(({ json }) => json),
-    ),
-  )
+  const load = loaderOf(deps, db)
+  const { parts, isStockBound } = await load(rowsOf(found), deps.bounds.wholeBytes)
+  const products = parts.map(({ json }) => json)
+  return deps.answers.found(listBody('{', products), null, freshness(isStockBound))
 }
 
 type ChosenRows = Awaited<ReturnType<typeof queries.choosePublicProducts>>
@@ -145,7 +153,9 @@ async function toListAnswer(deps: LiveDeps, list: FoundList): Promise<CachedResp
   const rows = rowsOf(list.found)
   if (request.limit === null) {
     const whole = await loadWhole(rows, total, bounds, load)
-    if (whole !== null) return answers.found(listBody(head, whole))
+    if (whole !== null) {
+      return answers.found(listBody(head, whole.products), null, freshness(whole.isStockBound))
+    }
   }
   const page = await loadPage(rows, request, bounds, load)
   const limit = request.limit ?? bounds.limitDefault
@@ -163,16 +173,21 @@ async function toListAnswer(deps: LiveDeps, list: FoundList): Promise<CachedResp
     prev_before: page.prev && writePlace(page.prev),
     ...links,
   })
-  return answers.found(listBody(head, page.products, `,${members.slice(1, -1)}`), links)
+  const body = listBody(head, page.products, `,${members.slice(1, -1)}`)
+  return answers.found(body, links, freshness(page.isStockBound))
 }
 
 export function readProduct(deps: LiveDeps, tenant: string, text: string): Promise<CachedResponse> {
   const slug = parseSlug(text) ?? ''
   return read(deps, tenant, keyOf(PRODUCTS, slug), async () => {
-    const found = await queries.findPublicProduct(deps.database.tenant(tenant), slug)
+    const db = deps.database.tenant(tenant)
+    const found = await queries.findPublicProduct(db, slug)
     if (found === null) return deps.answers.unknownTenant
     if (found.product === null) return deps.answers.noProduct
-    return toAnswer(deps, { product: toStorefrontProduct(deps.assetBase(), found.product) })
+    const { id } = found.product
+    const stock = (await readStockOf(deps.readStock, db, [id])).get(id)
+    const product = toStorefrontProduct(deps.assetBase(), found.product, stock ?? NO_STOCK)
+    return toAnswer(deps, { product }, freshness(stock !== undefined))
   })
 }
 
@@ -229,5 +244,5 @@ const read = (deps: LiveDeps, tenant: string, key: string, load: () => Promise<C
     ? deps.cache.read(tenant, key, load)
     : Promise.resolve(deps.answers.unknownTenant)
 
-const toAnswer = ({ answers }: LiveDeps, body: unknown): CachedResponse =>
-  answers.found(Buffer.from(JSON.stringify(body)))
+const toAnswer = ({ answers }: LiveDeps, body: unknown, freshMs?: number): CachedResponse =>
+  answers.found(Buffer.from(JSON.stringify(body)), null, freshMs)

@@ -1,6 +1,13 @@
 import type { Db } from '../../db/database.ts'
 import { type AssetBase, toStorefrontProduct } from './product-json.ts'
 import { loadPublicProducts } from './public-queries.ts'
+import {
+  NO_STOCK,
+  type ProductStock,
+  type ReadStock,
+  readStockOf,
+  stampOf,
+} from './public-stock.ts'
 import type { StorefrontProduct } from './schema.ts'
 
 /** A product of a list, in the version that the list shows. */
@@ -14,10 +21,21 @@ export interface LoadedFragments<T extends ProductVersion> {
   parts: { row: T; json: string }[]
   /** Whether the bytes sufficed. A product that is no longer active is left out, and counts not. */
   isWhole: boolean
+  /** Whether the stock of any of them is counted, so that a sale may change the list. */
+  isStockBound: boolean
+}
+
+/** What every product of a batch is loaded with. */
+interface Within {
+  base: AssetBase
+  bytesMax: number
+  stock: ReadonlyMap<string, ProductStock>
 }
 
 interface Fragment {
   version: string
+  /** What it says about stock. */
+  stamp: string
   json: string
   /** The length of the text in UTF-8. */
   bytes: number
@@ -52,8 +70,11 @@ export class ProductFragments {
   #bytes = 0
   #loads = 0
 
-  constructor(maxBytes: number) {
+  readonly #readStock: ReadStock
+
+  constructor(maxBytes: number, readStock: ReadStock) {
     this.#maxBytes = maxBytes
+    this.#readStock = readStock
   }
 
   /** Loads the products of a list, as many as fit into so many bytes; always at least one. */
@@ -64,38 +85,57 @@ export class ProductFragments {
   ): Promise<LoadedFragments<T>> {
     const parts: { row: T; json: string }[] = []
     let bytes = 0
+    let isStockBound = false
     for (let at = 0; at < rows.length; at += BATCH) {
-      const batch = rows.slice(at, at + BATCH)
-      const found = await this.#loadBatch(db, batch, { base, bytesMax: bytesMax - bytes })
-      for (const row of batch) {
+      const { batch, stock } = await this.#stamp(db, rows.slice(at, at + BATCH))
+      if (stock.size > 0) isStockBound = true
+      const within = { base, bytesMax: bytesMax - bytes, stock }
+      const found = await this.#loadBatch(db, batch, within)
+      for (const { row } of batch) {
         const fragment = found.get(row.id)
         if (fragment === undefined) continue
         bytes += fragment?.bytes ?? 0
         const fits = parts.length === 0 || bytes <= bytesMax
-        if (fragment === null || !fits) return { parts, isWhole: false }
+        if (fragment === null || !fits) return { parts, isWhole: false, isStockBound }
         parts.push({ row, json: fragment.json })
       }
     }
-    return { parts, isWhole: true }
+    return { parts, isWhole: true, isStockBound }
+  }
+
+  /** The rows with their stock, which is a part of the version of a fragment. */
+  async #stamp<T extends ProductVersion>(db: Db, rows: readonly T[]) {
+    const ids = rows.map(({ id }) => id)
+    const stock =
+      ids.length === 0
+        ? new Map<string, ProductStock>()
+        : await readStockOf(this.#readStock, db, ids)
+    const batch = rows.map((row) => {
+      const stamp = stampOf(stock.get(row.id) ?? NO_STOCK)
+      return { row, id: row.id, version: row.version, stamp }
+    })
+    return { batch, stock }
   }
 
   /** The fragments by id. Null: beyond the bytes. Missing: no longer active. */
   async #loadBatch(
     db: Db,
-    batch: readonly ProductVersion[],
-    { base, bytesMax }: { base: AssetBase; bytesMax: number },
+    batch: readonly (ProductVersion & { stamp: string })[],
+    { base, bytesMax, stock }: Within,
   ): Promise<Map<string, Fragment | null>> {
     const found = new Map<string, Fragment | null>()
     const missing: string[] = []
-    for (const { id, version } of batch) {
+    const stamps = new Map(batch.map(({ id, stamp }) => [id, stamp]))
+    for (const { id, version, stamp } of batch) {
       const known = this.#shelves.get(db.tenant)?.fragments.get(id)
-      if (known?.version === version) found.set(id, known)
+      if (known?.version === version && known.stamp === stamp) found.set(id, known)
       else missing.push(id)
     }
     if (missing.length > 0) {
       this.#loads += missing.length
       for (const { id, version, product } of await loadPublicProducts(db, missing, bytesMax)) {
-        const fragment = product && toFragment(version, toStorefrontProduct(base, product))
+        const shown = product && toStorefrontProduct(base, product, stock.get(id) ?? NO_STOCK)
+        const fragment = shown && toFragment({ version, stamp: stamps.get(id) ?? '' }, shown)
         found.set(id, fragment)
         if (fragment !== null) this.#put(db.tenant, id, fragment)
       }
@@ -147,9 +187,12 @@ export class ProductFragments {
   }
 }
 
-function toFragment(version: string, product: StorefrontProduct): Fragment {
+function toFragment(
+  version: Pick<Fragment, 'version' | 'stamp'>,
+  product: StorefrontProduct,
+): Fragment {
   const json = JSON.stringify(product)
-  return { version, json, bytes: Buffer.byteLength(json) }
+  return { ...version, json, bytes: Buffer.byteLength(json) }
 }
 
 const sizeOf = ({ bytes }: Fragment): number => FRAGMENT_BYTES + bytes

@@ -1,4 +1,5 @@
 import { assetUrl } from '../media/service.ts'
+import { type ProductStock, withStock } from './public-stock.ts'
 import type {
   FullProduct,
   MerchantProduct,
@@ -6,6 +7,7 @@ import type {
   PublicProduct,
   StoredImage,
   StorefrontProduct,
+  VariantOption,
 } from './schema.ts'
 
 /** The base URL of the installation's assets; null if it has none. */
@@ -19,10 +21,21 @@ const mainImageOf = (base: AssetBase, [main]: readonly StoredImage[]) => ({
   image_url: assetUrl(base, main?.asset_ref ?? null),
 })
 
+/** The names of the options of variants on sale, each once however it is written. */
+function optionNamesOf(variants: readonly { options: readonly VariantOption[] }[]): string[] {
+  const names = new Map<string, string>()
+  for (const { name } of variants.flatMap(({ options }) => options)) {
+    const folded = name.toLowerCase()
+    if (!names.has(folded)) names.set(folded, name)
+  }
+  return [...names.values()]
+}
+
 /** A product as the public sees it, with the URLs of its images. */
 export const toStorefrontProduct = (
   base: AssetBase,
   product: PublicProduct,
+  stock: ProductStock,
 ): StorefrontProduct => ({
   id: product.id,
   tenant_ref: product.tenant_ref,
@@ -36,7 +49,8 @@ export const toStorefrontProduct = (
   subscription_interval_count: product.subscription_interval_count,
   subscription_price_cents: product.subscription_price_cents,
   images: toProductImages(base, product.images),
-  variants: product.variants,
+  option_names: optionNamesOf(product.variants),
+  ...withStock(product, stock),
 })
 
 /** A product as its merchant sees it. */
@@ -44,4 +58,5 @@ export const toMerchantProduct = (base: AssetBase, product: FullProduct): Mercha
   ...product,
   ...mainImageOf(base, product.images),
   images: toProductImages(base, product.images),
+  option_names: optionNamesOf(product.variants.filter(({ archived_at }) => archived_at === null)),
 })

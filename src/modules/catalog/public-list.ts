@@ -80,6 +80,7 @@ export type ChosenRow = ProductVersion & ListPlace
 /** A page of a list: its products, and where the pages beside it begin. */
 export interface ListPage {
   products: string[]
+  isStockBound: boolean
   next: ListPlace | null
   prev: ListPlace | null
 }
@@ -90,10 +91,10 @@ export async function loadWhole(
   total: number,
   bounds: ListBounds,
   load: Load,
-): Promise<string[] | null> {
+): Promise<Pick<ListPage, 'products' | 'isStockBound'> | null> {
   if (total > bounds.wholeMax) return null
-  const { parts, isWhole } = await load(rows, bounds.wholeBytes)
-  return isWhole ? parts.map(({ json }) => json) : null
+  const { parts, isWhole, isStockBound } = await load(rows, bounds.wholeBytes)
+  return isWhole ? { products: parts.map(({ json }) => json), isStockBound } : null
 }
 
 export type Load = (
@@ -125,13 +126,14 @@ export async function loadPage(
   // Rows that follow the page in its own direction are cut off at the end of this list.
   const outwards = isBackwards ? rows.toReversed() : rows
   const wanted = outwards.slice(0, limit ?? bounds.limitDefault)
-  const { parts, isWhole } = await load(wanted, bounds.pageBytes)
+  const { parts, isWhole, isStockBound } = await load(wanted, bounds.pageBytes)
   const shown = isBackwards ? parts.toReversed() : parts
   const hasMore = !isWhole || wanted.length < outwards.length
   const first = shown[0]?.row ?? null
   const last = shown.at(-1)?.row ?? null
   return {
     products: shown.map(({ json }) => json),
+    isStockBound,
     next: isBackwards || hasMore ? last : null,
     prev: (isBackwards ? hasMore : after !== null) ? first : null,
   }

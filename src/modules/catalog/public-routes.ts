@@ -22,7 +22,10 @@ function pageHeaders({ next, prev }: live.PageLinks): Record<string, string> {
 }
 
 const ANSWERS: live.PublicAnswers = {
-  found: (body, links) => plainJsonResponse(body, links && pageHeaders(links)),
+  found: (body, links, freshMs) => ({
+    ...plainJsonResponse(body, links ? pageHeaders(links) : {}),
+    ...(freshMs !== undefined && { freshMs }),
+  }),
   unknownTenant: refusalResponse(new ApiError('unknown_tenant')),
   noProduct: refusalResponse(new ApiError('product_not_found')),
   noCollection: refusalResponse(new ApiError('collection_not_found')),

@@ -4,14 +4,21 @@ import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import type { ListPlace } from './list-schema.ts'
-import { FullProduct, ProductRow, type ProductStatus, type StoredImage, Variant } from './schema.ts'
+import {
+  FullProduct,
+  ProductRow,
+  type ProductStatus,
+  type StoredImage,
+  Variant,
+  VariantOption,
+} from './schema.ts'
 
 const columns = sql`id, tenant_ref, slug, name, description, status, is_subscription,
                     subscription_interval, subscription_interval_count, subscription_price_cents,
                     metadata, created_at, updated_at`
 
-const variantColumns = sql`id, tenant_ref, product_id, sku, label, price_cents, currency, position,
-                           metadata, archived_at, created_at, updated_at`
+const variantColumns = sql`id, tenant_ref, product_id, sku, label, options, price_cents,
+                           compare_at_price_cents, currency, position, metadata, archived_at, created_at, updated_at`
 
 /** A timestamp inside JSON, in the format in which the driver writes timestamps. */
 const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -25,14 +32,26 @@ const images = sql`
 const variants = sql`
   (select coalesce(json_agg(json_build_object(
                      'id', v.id, 'tenant_ref', v.tenant_ref, 'product_id', v.product_id,
-                     'sku', v.sku, 'label', v.label, 'price_cents', v.price_cents,
-                     'currency', v.currency, 'position', v.position, 'metadata', v.metadata,
+                     'sku', v.sku, 'label', v.label, 'options', v.options,
+                     'price_cents', v.price_cents,
+                     'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency, 'position', v.position, 'metadata', v.metadata,
                      'archived_at', ${iso(sql`v.archived_at`)},
                      'created_at', ${iso(sql`v.created_at`)},
                      'updated_at', ${iso(sql`v.updated_at`)})
                    order by v.position, v.created_at, v.id), '[]')
      from variants v
     where v.tenant_ref = products.tenant_ref and v.product_id = products.id) as variants`
+
+/** The latest request to activate the product. */
+const activationRequest = sql`
+  (select json_build_object('id', r.id, 'status', r.status, 'note', r.note,
+                            'requested_by', r.requested_by, 'created_at', ${iso(sql`r.created_at`)},
+                            'decided_at', ${iso(sql`r.decided_at`)},
+                            'decision_note', r.decision_note)
+     from activation_requests r
+    where r.tenant_ref = products.tenant_ref and r.product_id = products.id
+    order by r.created_at desc, r.id desc
+    limit 1) as activation_request`
 
 /** The validated members of a product. */
 export type ProductFields = Omit<ProductRow, 'id' | 'tenant_ref' | 'created_at' | 'updated_at'>
@@ -96,7 +115,7 @@ export const findProduct = (db: Db, id: string) =>
   db.maybe(
     FullProduct,
     sql`
-    select ${columns}, ${images}, ${variants}
+    select ${columns}, ${images}, ${variants}, ${activationRequest}
       from products
      where tenant_ref = ${db.tenant} and id = ${id}`,
   )
@@ -165,14 +184,15 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
   db.many(
     ListedProduct,
     sql`
-    select ${columns}, ${images}, ${variants},
+    select ${columns}, ${images}, ${variants}, ${activationRequest},
            ${microsecondsOf(sql`created_at`)} as at
       from (select sized.*, sum(sized.bytes) over (order by sized.place) - sized.bytes
                             as bytes_before
               from (select p.*, wanted.place,
                            500 + octet_length(coalesce(p.description, ''))
                            + octet_length(p.metadata::text)
-                           + (select coalesce(sum(500 + octet_length(v.metadata::text)), 0)
+                           + (select coalesce(sum(500 + octet_length(v.metadata::text)
+                                                     + octet_length(v.options::text)), 0)
                                 from variants v
                                where v.tenant_ref = p.tenant_ref and v.product_id = p.id) as bytes
                       from unnest(${ids}::uuid[]) with ordinality wanted (id, place)
@@ -184,7 +204,7 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
 
 export type VariantFields = Pick<
   Variant,
-  'sku' | 'label' | 'price_cents' | 'currency' | 'metadata'
+  'sku' | 'label' | 'options' | 'price_cents' | 'compare_at_price_cents' | 'currency' | 'metadata'
 > & {
   /** Null: after the others. */
   position: number | null
@@ -195,10 +215,10 @@ export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
   tx.one(
     Variant,
     sql`
-    insert into variants (tenant_ref, product_id, sku, label, price_cents, currency, metadata,
-                          position)
-    select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${row.price_cents},
-           ${row.currency}, ${JSON.stringify(row.metadata)},
+    insert into variants (tenant_ref, product_id, sku, label, options, price_cents,
+                          compare_at_price_cents, currency, metadata, position)
+    select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${JSON.stringify(row.options)}::jsonb,
+           ${row.price_cents}, ${row.compare_at_price_cents}::bigint, ${row.currency}, ${JSON.stringify(row.metadata)},
            coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
       from variants
      where tenant_ref = ${tx.tenant} and product_id = ${productId}
@@ -214,6 +234,17 @@ export const countVariants = (tx: Tx, productId: string, upTo: number) =>
       from (select from variants
              where tenant_ref = ${tx.tenant} and product_id = ${productId} and archived_at is null
              limit ${upTo}) as counted`,
+  )
+
+/** The options of the other variants that are not archived. Call it under the product's lock. */
+export const listOptions = (tx: Tx, productId: string, exceptId: string | null) =>
+  tx.many(
+    Type.Object({ options: Type.Array(VariantOption) }),
+    sql`
+    select options
+      from variants
+     where tenant_ref = ${tx.tenant} and product_id = ${productId} and archived_at is null
+       and options <> '[]' and id is distinct from ${exceptId}`,
   )
 
 export const findVariant = (db: Db, id: string) =>
@@ -238,7 +269,9 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
     Variant,
     sql`
     update variants
-       set sku = ${row.sku}, label = ${row.label}, price_cents = ${row.price_cents},
+       set sku = ${row.sku}, label = ${row.label}, options = ${JSON.stringify(row.options)},
+           price_cents = ${row.price_cents},
+           compare_at_price_cents = ${row.compare_at_price_cents},
            currency = ${row.currency}, metadata = ${JSON.stringify(row.metadata)},
            position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
@@ -271,10 +304,13 @@ export const insertImages = (tx: Tx, productId: string, list: readonly StoredIma
 export const lockSeed = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
 
-/** The products that have one of the slugs. */
+/** The products that have one of the slugs, archived ones first: their slugs may have a new product. */
 export const listSlugs = (db: Db, slugs: readonly string[]) =>
   db.many(
     Type.Object({ id: Id, slug: Type.String() }),
     sql`
-    select id, slug from products where tenant_ref = ${db.tenant} and slug = any (${slugs}::text[])`,
+    select id, slug
+      from products
+     where tenant_ref = ${db.tenant} and slug = any (${slugs}::text[])
+     order by status <> 'archived'`,
   )

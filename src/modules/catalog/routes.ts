@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
@@ -6,6 +7,7 @@ import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
+import { exportCsv } from './export.ts'
 import { readPlace } from './list-schema.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
 import {
@@ -43,6 +45,16 @@ const Seeded = Type.Object({
 const { wholeMax, wholeBytes } = catalog.MERCHANT_LIST
 const ALL_BY_DEFAULT = `Without \`limit\`, \`offset\` and \`after\` the answer has all of them, up to ${wholeMax.toLocaleString('en')} products and ${wholeBytes / 1_024 / 1_024} MiB; beyond that it is the first page.`
 
+const FILTERS = {
+  status: ProductStatus,
+  q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
+}
+
+const readFilters = (query: unknown) => ({
+  status: readOneOf(query, 'status', PRODUCT_STATUSES),
+  q: readText(query, 'q')?.normalize('NFC'),
+})
+
 /** Null where the caller asks for no page. */
 function readProductPage(query: unknown): catalog.ProductPage | null {
   const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
@@ -70,7 +82,7 @@ export const merchantRoutes =
           operationId: 'createProduct',
           tags: ['merchant-commerce'],
           summary:
-            'Create a product, as draft or active. Health claims in its text are answered as warnings.',
+            'Create a product, as draft or active. A draft is made active by the operator alone: see `requestActivation`. Health claims in its text are answered as warnings.',
           body: NewProduct,
           response: { 201: WrittenProduct },
         },
@@ -86,11 +98,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'read:own_catalog',
-          query: {
-            status: ProductStatus,
-            q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
-            ...PAGE_QUERY,
-          },
+          query: { ...FILTERS, ...PAGE_QUERY },
         },
         schema: {
           operationId: 'listProducts',
@@ -100,14 +108,31 @@ export const merchantRoutes =
         },
       },
       async ({ db, query }) => {
-        const filters = {
-          status: readOneOf(query, 'status', PRODUCT_STATUSES),
-          q: readText(query, 'q')?.normalize('NFC'),
-        }
-        const page = await catalog.list(db, filters, readProductPage(query))
+        const page = await catalog.list(db, readFilters(query), readProductPage(query))
         const base = deps.assetBase()
         return { ...page, products: page.products.map((each) => toMerchantProduct(base, each)) }
       },
+    )
+
+    app.get(
+      '/v1/merchant/catalog/products/export.csv',
+      {
+        config: { scope: 'read:own_catalog', query: FILTERS },
+        schema: {
+          operationId: 'exportProducts',
+          tags: ['merchant-commerce'],
+          summary: 'Export all matching products as CSV, a line for each variant, newest first.',
+          response: { 200: { content: { 'text/csv': { schema: Type.String() } } } },
+        },
+      },
+      // A failure on the way ends the connection, so that half a table is never taken for a whole
+      // one.
+      async ({ db, query }, reply) =>
+        reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="products.csv"')
+          .header('cache-control', 'no-store')
+          .send(Readable.from(exportCsv(db, readFilters(query))) as never),
     )
 
     app.get(
@@ -155,7 +180,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'archiveProduct',
           tags: ['merchant-commerce'],
-          summary: 'Archive a product for good. Its slug and SKUs cannot be used again.',
+          summary:
+            'Archive a product. Its slug is free for another product; its SKUs stay used. Only the operator can undo it.',
           params: Params('id'),
           response: { 200: OneProduct },
         },
@@ -168,7 +194,13 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['product_not_found', 'sku_exists', 'invalid_transition', 'limit_reached'],
+          failures: [
+            'product_not_found',
+            'sku_exists',
+            'options_exist',
+            'invalid_transition',
+            'limit_reached',
+          ],
         },
         schema: {
           operationId: 'createVariant',
@@ -190,7 +222,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['variant_not_found', 'sku_exists', 'limit_reached'],
+          failures: ['variant_not_found', 'sku_exists', 'options_exist', 'limit_reached'],
         },
         schema: {
           operationId: 'updateVariant',
@@ -249,26 +281,5 @@ export const merchantRoutes =
         const isNew = created.products_created + created.collections_created > 0
         return reply.code(isNew ? 201 : 200).send(created)
       },
-    )
-  }
-
-export const operatorRoutes =
-  (deps: CatalogDeps): Routes =>
-  async (app) => {
-    const toAnswer = answerProduct(deps)
-
-    app.post(
-      '/v1/stores/:tenant/products/:id/activate',
-      {
-        config: { failures: ['unknown_tenant', 'product_not_found', 'invalid_transition'] },
-        schema: {
-          operationId: 'activateProduct',
-          tags: ['operator'],
-          summary: 'Make a draft product active. There is no other way to do so.',
-          params: Params('tenant', 'id'),
-          response: { 200: OneProduct },
-        },
-      },
-      async ({ db, actor, params }) => toAnswer(await catalog.activate(db, actor, params.id)),
     )
   }

@@ -9,6 +9,7 @@ import {
   Timestamp,
 } from '../../kernel/schema.ts'
 import { Finding } from '../claims/schema.ts'
+import { ProductRequest } from './activation-schema.ts'
 
 export const PRODUCT_STATUSES = ['draft', 'active', 'archived'] as const
 export const ProductStatus = Type.Enum([...PRODUCT_STATUSES])
@@ -36,17 +37,47 @@ const product = {
   status: ProductStatus,
 }
 
+/** What a variant differs by from the others of its product, such as its size. */
+export const VariantOption = Type.Object({ name: Type.String(), value: Type.String() })
+export type VariantOption = Static<typeof VariantOption>
+
+const CompareAt = (description: string) => Nullable(Type.Integer({ description }))
+
+/** A variant that the public may see, as the database answers it. */
+const PublicVariant = Type.Object({
+  id: Id,
+  tenant_ref: Type.String(),
+  product_id: Id,
+  sku: Type.String(),
+  label: Nullable(Type.String()),
+  options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
+  price_cents: Type.Integer(),
+  compare_at_price_cents: CompareAt(
+    'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
+  ),
+  currency: Type.String(),
+})
+
+const variantStock = {
+  available: Type.Boolean({
+    description:
+      'Whether it can be bought: its stock is not counted, a unit is left, or backorders are allowed. Some seconds old at most.',
+  }),
+  low_stock: Type.Boolean({
+    description:
+      "Few units are left, by the variant's `low_stock_threshold`. False unless the store's `stock_hint` is `low` or `count`.",
+  }),
+  available_units: Nullable(
+    Type.Integer({
+      description: "How many are left, where few are and the store's `stock_hint` is `count`.",
+    }),
+  ),
+}
+export type VariantStock = Static<ReturnType<typeof Type.Object<typeof variantStock>>>
+
 export const StorefrontVariant = Shared(
   'StorefrontVariant',
-  Type.Object({
-    id: Id,
-    tenant_ref: Type.String(),
-    product_id: Id,
-    sku: Type.String(),
-    label: Nullable(Type.String()),
-    price_cents: Type.Integer(),
-    currency: Type.String(),
-  }),
+  Type.Object({ ...PublicVariant.properties, ...variantStock }),
 )
 export type StorefrontVariant = Static<typeof StorefrontVariant>
 
@@ -65,19 +96,28 @@ export const PublicProduct = Type.Object({
   ...product,
   ...subscription,
   images: Type.Array(StoredImage),
-  variants: Type.Array(StorefrontVariant),
+  variants: Type.Array(PublicVariant),
 })
 export type PublicProduct = Static<typeof PublicProduct>
+
+const shownProduct = {
+  ...product,
+  image_asset_ref: Nullable(Type.String()),
+  image_url: Nullable(Type.String()),
+  ...subscription,
+  images: Type.Array(ProductImage),
+  option_names: Type.Array(Type.String(), {
+    description: 'The names of all options of its variants, in the order in which they come.',
+  }),
+}
 
 /** A product as the public sees it, with the URLs of its images. */
 export const StorefrontProduct = Shared(
   'StorefrontProduct',
   Type.Object({
-    ...product,
-    image_asset_ref: Nullable(Type.String()),
-    image_url: Nullable(Type.String()),
-    ...subscription,
-    images: Type.Array(ProductImage),
+    ...shownProduct,
+    available: Type.Boolean({ description: 'Whether any of its variants can be bought.' }),
+    low_stock: Type.Boolean({ description: 'Few are left of every variant that can be bought.' }),
     variants: Type.Array(StorefrontVariant),
   }),
 )
@@ -102,7 +142,10 @@ export const SitemapProduct = Shared(
 export const Variant = Shared(
   'MerchantVariant',
   Type.Object({
-    ...StorefrontVariant.properties,
+    ...PublicVariant.properties,
+    compare_at_price_cents: CompareAt(
+      'The price before. Shoppers see it only while it is greater than `price_cents`.',
+    ),
     position: Type.Integer(),
     metadata: OpenObject,
     archived_at: Nullable(Timestamp),
@@ -122,20 +165,31 @@ export const ProductRow = Type.Object({
 })
 export type ProductRow = Static<typeof ProductRow>
 
+/** The latest request that the operator makes the product active. */
+const activation = {
+  activation_request: Nullable({
+    ...ProductRequest,
+    description:
+      'The latest request to make the product active; null if there was none. Only the operator can activate a draft: `POST /v1/merchant/catalog/products/{id}/activation-request` asks for it.',
+  }),
+}
+
 /** A product with its images and variants, as the database answers it. */
 export const FullProduct = Type.Object({
   ...ProductRow.properties,
   images: Type.Array(StoredImage),
   variants: Type.Array(Variant),
+  ...activation,
 })
 export type FullProduct = Static<typeof FullProduct>
 
 export const MerchantProduct = Shared(
   'MerchantProduct',
   Type.Object({
-    ...StorefrontProduct.properties,
+    ...shownProduct,
     variants: Type.Array(Variant),
     metadata: OpenObject,
+    ...activation,
     created_at: Timestamp,
     updated_at: Timestamp,
   }),
@@ -241,15 +295,31 @@ export const ProductPatch = Type.Object({
   name: Type.Optional(Line(NAME_LENGTH_MAX)),
   ...productFields,
   status: Type.Optional(
-    Type.Unknown({ description: 'Always refused: the status can be set only at creation.' }),
+    Type.Unknown({
+      description:
+        'Always refused: the status can be set only at creation. An activation request asks the operator for it.',
+    }),
   ),
 })
 export type ProductPatch = Static<typeof ProductPatch>
 
 const Position = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
+/** More kinds of difference than a shopper can choose by. */
+export const OPTIONS_MAX = 5
+export const OPTION_NAME_MAX = 50
+export const OPTION_VALUE_MAX = 100
+
 const variantFields = {
   label: Type.Optional(Nullable(Line(NAME_LENGTH_MAX))),
+  options: Type.Optional(
+    Type.Array(Type.Object({ name: Line(OPTION_NAME_MAX), value: Line(OPTION_VALUE_MAX) }), {
+      maxItems: OPTIONS_MAX,
+      description:
+        'What the variant differs by, such as a size and a colour. Each name once; no two variants of a product have the same.',
+    }),
+  ),
+  compare_at_price_cents: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: PRICE_MAX }))),
   currency: Type.Optional(Currency),
   position: Type.Optional(Position),
   metadata: Type.Optional(OpenObject),

@@ -7,6 +7,7 @@ import type { Actor } from '../../platform/audit.ts'
 import type { Finding } from '../claims/schema.ts'
 import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
+import { closeRequest } from './activation-requests.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
 import { listSaleVariants } from './public-queries.ts'
 import * as queries from './queries.ts'
@@ -17,19 +18,23 @@ import {
   type NewVariant,
   type ProductPatch,
   type ProductRow,
+  type ProductStatus,
   type SaleVariant,
   VARIANTS_PER_PRODUCT_MAX,
   type Variant,
+  type VariantOption,
   type VariantPatch,
 } from './schema.ts'
 import {
+  optionsKey,
   validateNewProduct,
   validateNewVariant,
   validateProductPatch,
   validateVariantPatch,
 } from './validate.ts'
 
-const SLUG_EXISTS = { products_slug: 'slug_exists' } as const
+/** An archived product has no claim to its slug. */
+export const SLUG_EXISTS = { products_slug: 'slug_exists' } as const
 const SKU_EXISTS = { variants_sku: 'sku_exists' } as const
 
 export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
@@ -37,7 +42,7 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
   const product = await db.transaction('catalog: create product', async (tx) => {
     const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_EXISTS)
     await recordChange(tx, actor, { action: 'product.created', entity: entityOf(row), after: row })
-    return { ...row, images: [], variants: [] }
+    return { ...row, images: [], variants: [], activation_request: null }
   })
   return { product, warnings: await findHealthClaims(product) }
 }
@@ -57,7 +62,7 @@ export async function update(db: TenantDb, actor: Actor, id: string, patch: Prod
   return { product, warnings: await findHealthClaims(product) }
 }
 
-/** Archives a product for good. A repeated call is harmless. */
+/** Archives a product. Only an operator can undo it. A repeated call is harmless. */
 export function archive(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'catalog: archive product', id, async (tx, before) => {
     if (before.status === 'archived') return
@@ -68,26 +73,13 @@ export function archive(db: TenantDb, actor: Actor, id: string) {
       before,
       after,
     })
+    await closeRequest(tx, actor, after, { status: 'withdrawn' })
   })
 }
 
-/** Activates a draft product. Only an operator may. */
-export function activate(db: TenantDb, actor: Actor, id: string) {
-  return change(db, 'catalog: activate product', id, async (tx, before) => {
-    if (before.status === 'active') return
-    if (before.status === 'archived') throw refuseArchived()
-    const after = await queries.updateStatus(tx, id, 'active')
-    await recordChange(tx, actor, {
-      action: 'product.activated',
-      entity: entityOf(after),
-      before,
-      after,
-    })
-  })
-}
-
-const refuseArchived = () =>
-  new ApiError('invalid_transition', { body: { current_status: 'archived', allowed: [] } })
+/** Refuses what a product of this status cannot do. */
+export const refuseTransition = (status: ProductStatus) =>
+  new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
 
 export async function get(db: Db, id: string): Promise<FullProduct> {
   const product = isUuid(id) ? await queries.findProduct(db, id) : null
@@ -144,7 +136,7 @@ export async function list(
   }
 }
 
-const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
+export const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
 
 /**
  * Changes a product under its lock, so that changes run one after the other. Answers the product
@@ -162,7 +154,7 @@ export function change(
   })
 }
 
-async function lock(tx: Tx, id: string): Promise<ProductRow> {
+export async function lock(tx: Tx, id: string): Promise<ProductRow> {
   const product = isUuid(id) ? await queries.lockProduct(tx, id) : null
   if (product === null) throw new ApiError('product_not_found')
   return product
@@ -191,10 +183,11 @@ export async function findHealthClaims(
 export function createVariant(db: TenantDb, actor: Actor, productId: string, request: NewVariant) {
   return db.transaction('catalog: create variant', async (tx) => {
     const { status } = await lock(tx, productId)
-    if (status === 'archived') throw refuseArchived()
+    if (status === 'archived') throw refuseTransition(status)
     const { currency } = await stores.get(tx)
     const fields = validateNewVariant(request, currency)
     await requireVariantRoom(tx, productId)
+    await requireOwnOptions(tx, productId, fields.options, null)
     const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
@@ -215,6 +208,19 @@ async function requireVariantRoom(tx: Tx, productId: string): Promise<void> {
   })
 }
 
+/** Refuses options that another variant of the product has: a shopper could not choose between them. */
+async function requireOwnOptions(
+  tx: Tx,
+  productId: string,
+  options: readonly VariantOption[],
+  exceptId: string | null,
+): Promise<void> {
+  if (options.length === 0) return
+  const key = optionsKey(options)
+  const others = await queries.listOptions(tx, productId, exceptId)
+  if (others.some((other) => optionsKey(other.options) === key)) throw new ApiError('options_exist')
+}
+
 interface VariantPath {
   id: string
   variantId: string
@@ -223,6 +229,9 @@ interface VariantPath {
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
   return changeVariant(db, 'catalog: update variant', path, async (tx, before) => {
     const fields = validateVariantPatch(before, patch)
+    if (patch.options !== undefined && before.archived_at === null) {
+      await requireOwnOptions(tx, before.product_id, fields.options, before.id)
+    }
     const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_EXISTS)
     const entity = `variant:${after.id}`
     await recordChange(tx, actor, { action: 'variant.updated', entity, before, after })
@@ -261,7 +270,7 @@ function changeVariant(
 
 /**
  * Whether a variant is, or can still come, on sale: neither it nor its product is archived, which
- * is final.
+ * a merchant cannot undo.
  */
 export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> =>
   isUuid(id) && (await queries.hasUnarchivedVariant(db, id)).is_unarchived

@@ -8,6 +8,7 @@ import {
   SKU_LENGTH_MAX,
   SLUG_LENGTH_MAX,
   SLUG_PATTERN,
+  type VariantOption,
   type VariantPatch,
 } from './schema.ts'
 
@@ -101,7 +102,10 @@ export const validateNewProduct = (request: NewProduct): ProductFields => ({
 
 export function validateProductPatch(before: ProductFields, patch: ProductPatch): ProductFields {
   if (patch.status !== undefined) {
-    throw invalidBody('status', 'can be set only when the product is created')
+    throw invalidBody(
+      'status',
+      'can be set only when the product is created; POST .../{id}/activation-request asks the operator to activate a draft',
+    )
   }
   return {
     slug: patch.slug === undefined ? before.slug : validateSlug(patch.slug),
@@ -113,10 +117,31 @@ export function validateProductPatch(before: ProductFields, patch: ProductPatch)
   }
 }
 
+/** Options in Unicode form C and without space around them. Refuses a name that occurs twice. */
+function validateOptions(options: readonly VariantOption[]): VariantOption[] {
+  const clean = options.map(({ name, value }) => ({
+    name: name.normalize('NFC').trim(),
+    value: value.normalize('NFC').trim(),
+  }))
+  const names = clean.map(({ name }) => name.toLowerCase())
+  const twice = names.findIndex((name, at) => names.indexOf(name) < at)
+  if (twice >= 0) throw invalidBody(`options.${twice}.name`, 'must be another than those before it')
+  return clean
+}
+
+/** A text that is the same for equal options, in whatever order and case they were sent. */
+export const optionsKey = (options: readonly VariantOption[]): string =>
+  options
+    .map(({ name, value }) => JSON.stringify([name.toLowerCase(), value.toLowerCase()]))
+    .toSorted()
+    .join()
+
 export const validateNewVariant = (request: NewVariant, storeCurrency: string): VariantFields => ({
   sku: validateSku(request.sku),
   label: request.label ?? null,
+  options: validateOptions(request.options ?? []),
   price_cents: request.price_cents,
+  compare_at_price_cents: request.compare_at_price_cents ?? null,
   currency: request.currency === undefined ? storeCurrency : checkCurrency(request.currency),
   metadata: validateMetadata(request.metadata ?? {}),
   position: request.position ?? null,
@@ -128,7 +153,12 @@ export const validateVariantPatch = (
 ): VariantFields => ({
   sku: patch.sku === undefined ? before.sku : validateSku(patch.sku),
   label: patch.label === undefined ? before.label : patch.label,
+  options: patch.options === undefined ? before.options : validateOptions(patch.options),
   price_cents: patch.price_cents ?? before.price_cents,
+  compare_at_price_cents:
+    patch.compare_at_price_cents === undefined
+      ? before.compare_at_price_cents
+      : patch.compare_at_price_cents,
   currency: patch.currency === undefined ? before.currency : checkCurrency(patch.currency),
   metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
   position: patch.position ?? null,

@@ -4,6 +4,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import { listPublicStock } from './public-queries.ts'
 import * as queries from './queries.ts'
 import {
   type Adjustment,
@@ -32,6 +33,9 @@ export async function available(
   const counts = new Map(limited.map((each) => [each.variant_id, each.available]))
   return new Map(variant_ids.map((id) => [id, counts.get(id) ?? null]))
 }
+
+/** What shoppers may know of the stock of products. */
+export const publicStock = listPublicStock
 
 /** Every variant on sale and its stock, by SKU. */
 export async function list(db: Db, filters: queries.ItemFilters, page: Page) {

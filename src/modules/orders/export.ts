@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import { csvLine } from '../../kernel/csv.ts'
 import { withCode } from './read.ts'
 import { listBelow, type OrderFilters } from './read-queries.ts'
 import type { MerchantOrder } from './schema.ts'
@@ -34,29 +35,10 @@ const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'cou
 /** A page is a few hundred kilobytes, however many orders there are. */
 const PAGE_ROWS = 500
 
-/**
- * The first characters of a formula. The last four are what an East Asian keyboard types for them.
- */
-const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/
-
-/**
- * A cell of the table. Text that a spreadsheet would run as a formula is marked as text, and every
- * cell is quoted, so that opening the file runs nothing that a shopper has typed.
- */
-export function cell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  const text = String(value)
-  const isFormula = typeof value === 'string' && FORMULA.test(text.trimStart())
-  const safe = isFormula ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
-}
-
-const header = [...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`)].map(cell).join(',')
+const header = csvLine([...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`)])
 
 const rowOf = (order: MerchantOrder): string =>
-  [...COLUMNS.map((name) => order[name]), ...ADDRESS.map((name) => order.ship_to?.[name])]
-    .map(cell)
-    .join(',')
+  csvLine([...COLUMNS.map((name) => order[name]), ...ADDRESS.map((name) => order.ship_to?.[name])])
 
 /**
  * The whole table, the newest number first, in pages: no transaction is open between two pages, and
@@ -64,14 +46,14 @@ const rowOf = (order: MerchantOrder): string =>
  * is thrown, so that an incomplete file is never taken for a whole one.
  */
 export async function* exportCsv(db: Db, filters: OrderFilters): AsyncGenerator<string> {
-  yield `${header}\r\n`
+  yield header
   const resolved = await withCode(db, filters)
   let below = Number.MAX_SAFE_INTEGER
   for (;;) {
     const orders = await listBelow(db, resolved, below, PAGE_ROWS)
     const last = orders.at(-1)
     if (last === undefined) return
-    yield `${orders.map(rowOf).join('\r\n')}\r\n`
+    yield orders.map(rowOf).join('')
     below = last.order_number
   }
 }

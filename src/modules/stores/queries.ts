@@ -6,7 +6,7 @@ import type { Page } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
 
 const columns = sql`tenant_ref, stores.store_number, display_name, status, owner_email, currency, language,
-                    time_zone, primary_hostname, active_version as "activeVersion", created_at,
+                    time_zone, stock_hint, primary_hostname, active_version as "activeVersion", created_at,
                     updated_at`
 
 export const insertStore = (db: Db, store: NewStore) =>
@@ -31,6 +31,10 @@ export const findLiveStore = (db: Db) =>
 /** A source of one row without columns if the store is live, else none. For joins in other statements. */
 export const liveStore = (db: Db) =>
   sql`(select from stores where tenant_ref = ${db.tenant} and status = 'live') live_store`
+
+/** A query of the store's `stock_hint`. For joins in other statements. */
+export const stockHint = (db: Db) =>
+  sql`select stock_hint from stores where tenant_ref = ${db.tenant}`
 
 export const lockStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
@@ -79,6 +83,7 @@ export const updateSettings = (db: Db, patch: StorePatch) =>
            currency = coalesce(${patch.currency ?? null}, currency),
            language = coalesce(${patch.language ?? null}, language),
            time_zone = coalesce(${patch.time_zone ?? null}, time_zone),
+           stock_hint = coalesce(${patch.stock_hint ?? null}, stock_hint),
            updated_at = fd_now()
      where tenant_ref = ${db.tenant}
     returning ${columns}`,

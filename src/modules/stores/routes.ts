@@ -35,7 +35,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'updateMyStore',
         tags: ['merchant-ops'],
-        summary: "Update the store's name, currency, language or time zone.",
+        summary: "Update the store's name, currency, language, time zone or stock hint.",
         body: StorePatch,
         response: { 200: OneStore },
       },

@@ -4,6 +4,12 @@ import { Currency, Email, Nullable, Shared, TenantRef, Timestamp } from '../../k
 export const StoreStatus = Type.Enum(['draft', 'live', 'suspended'])
 export type StoreStatus = Static<typeof StoreStatus>
 
+/** What shoppers are told of stock, beside whether something can be bought. */
+const StockHint = Type.Enum(['none', 'low', 'count'], {
+  description:
+    'What public answers say where few units are left: nothing, `low_stock`, or also `available_units`.',
+})
+
 /** A store as its owner and the operator see it. The site builder's own fields are in camel case. */
 export const Store = Shared(
   'Store',
@@ -16,6 +22,7 @@ export const Store = Shared(
     currency: Type.String(),
     language: Type.String(),
     time_zone: Type.String(),
+    stock_hint: StockHint,
     primary_hostname: Nullable(Type.String()),
     activeVersion: Nullable(Type.Integer()),
     created_at: Timestamp,
@@ -43,7 +50,11 @@ export const NewStore = Type.Object({
 })
 export type NewStore = Static<typeof NewStore>
 
-export const StorePatch = Type.Object({ display_name: Type.Optional(DisplayName), ...settings })
+export const StorePatch = Type.Object({
+  display_name: Type.Optional(DisplayName),
+  ...settings,
+  stock_hint: Type.Optional(StockHint),
+})
 export type StorePatch = Static<typeof StorePatch>
 
 export const StatusChange = Type.Object({

@@ -75,6 +75,8 @@ export const findLive = queries.findLiveStore
 /** The same condition as a source for another module's statement, which saves a second one. */
 export const liveStore = queries.liveStore
 
+export const stockHint = queries.stockHint
+
 export const list = queries.listStores
 
 /** Makes a store live, draft or suspended. */
@@ -93,11 +95,10 @@ export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
 
 export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
   const checked = { ...patch, ...checkSettings(patch) }
-  const { display_name, currency, language, time_zone } = checked
+  const { display_name, currency, language, time_zone, stock_hint } = checked
   // No known setting was sent: nothing changes, and nothing is audited.
-  if ([display_name, currency, language, time_zone].every((each) => each === undefined)) {
-    return get(db)
-  }
+  const settings = [display_name, currency, language, time_zone, stock_hint]
+  if (settings.every((each) => each === undefined)) return get(db)
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
     mapViolations(queries.updateSettings(tx, checked), { stores_currency_fixed: 'currency_fixed' }),
   )

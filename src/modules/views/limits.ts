@@ -11,6 +11,7 @@ import * as webhooks from '../webhooks/service.ts'
 /** The bounds of single things. Their routes refuse by the same constants. */
 const BOUNDS: Bound[] = [
   ['variants_per_product', 'Variants of a product.', catalog.VARIANTS_PER_PRODUCT_MAX],
+  ['options_per_variant', 'Options of a variant.', catalog.OPTIONS_MAX],
   ['images_per_product', 'Images of a product.', catalog.IMAGES_MAX],
   ['name_characters', 'Characters of a name, title or label.', catalog.NAME_LENGTH_MAX],
   ['description_characters', 'Characters of a description.', catalog.TEXT_LENGTH_MAX],

@@ -7,6 +7,7 @@ import * as live from '../../../src/modules/catalog/live-reads.ts'
 import { ProductFragments } from '../../../src/modules/catalog/product-fragments.ts'
 import { LIST_BOUNDS, type ListBounds } from '../../../src/modules/catalog/public-list.ts'
 import * as catalog from '../../../src/modules/catalog/service.ts'
+import { publicStock } from '../../../src/modules/inventory/service.ts'
 import { createLiveCache } from '../../../src/platform/live-cache.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { addProducts } from '../../harness/products.ts'
@@ -245,7 +246,7 @@ const addDescriptions = (tenant: string, length: number) =>
 function openList(t: TestContext, database: Database, bounds: Partial<ListBounds>) {
   const cache = createLiveCache({ listenUrl: '', database, logger: pino({ level: 'silent' }) })
   t.after(() => cache.stop())
-  const fragments = new ProductFragments(8 * 1_024 * 1_024)
+  const fragments = new ProductFragments(8 * 1_024 * 1_024, publicStock)
   const missing = plainJsonResponse(Buffer.from('null'))
   const deps: live.LiveDeps = {
     database,
@@ -253,6 +254,7 @@ function openList(t: TestContext, database: Database, bounds: Partial<ListBounds
     fragments,
     bounds: { ...LIST_BOUNDS, ...bounds },
     assetBase: () => null,
+    readStock: publicStock,
     answers: {
       found: (body) => plainJsonResponse(body),
       unknownTenant: missing,
@@ -307,7 +309,7 @@ describe('a change of one product', () => {
   })
 
   test('keeps memory within its bound, and no store takes more than half of it', async () => {
-    const fragments = new ProductFragments(300_000)
+    const fragments = new ProductFragments(300_000, publicStock)
     for (const tenant of ['big', 'one', 'two', 'three']) {
       if (tenant !== 'big') await openBigStore(tenant, 500)
       const db = app.runtime.database.tenant(tenant)

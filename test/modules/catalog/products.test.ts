@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
 import { findHealthClaims } from '../../../src/modules/catalog/service.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { auditOf, createProduct, createVariant, PRODUCTS } from './setup.ts'
+import {
+  auditOf,
+  createProduct,
+  createVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+} from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -33,8 +40,10 @@ describe('creating a product', () => {
       subscription_interval_count: null,
       subscription_price_cents: null,
       images: [],
+      option_names: [],
       variants: [],
       metadata: {},
+      activation_request: null,
     })
     assert.ok(created_at && updated_at)
     assert.deepEqual(body.warnings, [])
@@ -59,9 +68,8 @@ describe('creating a product', () => {
     assert.deepEqual(product.metadata, { origin: { country: 'ET' }, scores: [86.5, null] })
   })
 
-  test('refuses a slug that the store has, archived or not, and allows it in another store', async () => {
-    const { id } = await createProduct(acme, 'taken')
-    await acme.post(`${PRODUCTS}/${id}/archive`)
+  test('refuses a slug that a living product of the store has, and allows it in another store', async () => {
+    await createProduct(acme, 'taken')
     const again = await acme.post(PRODUCTS, { slug: 'taken', name: 'Again' })
     assert.equal(again.status, 409)
     assert.equal(again.body.error.code, 'slug_exists')
@@ -291,7 +299,7 @@ describe('changing a product', () => {
 })
 
 describe('the status of a product', () => {
-  test('is archived for good, and archiving again changes nothing', async () => {
+  test('is archived once, and archiving again changes nothing', async () => {
     const { id } = await createProduct(acme, 'old')
     for (let n = 0; n < 2; n++) {
       const { status, body } = await acme.post(`${PRODUCTS}/${id}/archive`)
@@ -327,5 +335,70 @@ describe('the status of a product', () => {
       const missing = await app.operator.post(`/v1/stores/${store}/products/${other}/activate`)
       assert.equal(missing.body.error.code, 'product_not_found')
     }
+  })
+})
+
+describe('an archived product', () => {
+  const unarchive = (id: string, store = 'acme') =>
+    app.operator.post(`/v1/stores/${store}/products/${id}/unarchive`)
+
+  test('gives its slug free for a new one, which public reads find, and keeps its SKUs', async () => {
+    const initech = await openLiveStore(app, 'initech')
+    const old = await createProduct(initech, 'shared')
+    await createVariant(initech, old.id, { sku: 'KEPT', price_cents: 1 })
+    await initech.post(`${PRODUCTS}/${old.id}/archive`)
+    const living = await createProduct(initech, 'shared')
+    const read = await app.anyone.get(publicUrl('initech', 'products/shared'))
+    assert.equal(read.body.product.id, living.id)
+    const variant = { sku: 'KEPT', price_cents: 1 }
+    const taken = await initech.post(`${PRODUCTS}/${living.id}/variants`, variant)
+    assert.equal(taken.body.error.code, 'sku_exists')
+    const again = await initech.post(PRODUCTS, { slug: 'shared', name: 'A third' })
+    assert.equal(again.body.error.code, 'slug_exists')
+    await initech.post(`${PRODUCTS}/${living.id}/archive`)
+    const gone = await app.anyone.get(publicUrl('initech', 'products/shared'))
+    assert.equal(gone.body.error.code, 'product_not_found')
+  })
+
+  test('is made a draft again by the operator alone, unless its slug is taken', async () => {
+    const { id } = await createProduct(acme, 'back')
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    const { id: heir } = await createProduct(acme, 'back')
+    const taken = await unarchive(id)
+    assert.deepEqual([taken.status, taken.body.error.code], [409, 'slug_exists'])
+    await acme.patch(`${PRODUCTS}/${heir}`, { slug: 'heir' })
+    assert.equal((await acme.post(`/v1/stores/acme/products/${id}/unarchive`)).status, 401)
+    for (let n = 0; n < 2; n++) {
+      const { status, body } = await unarchive(id)
+      assert.deepEqual([status, body.product.status, body.product.slug], [200, 'draft', 'back'])
+    }
+    const entries = await auditOf(app, 'acme', 'product.unarchived')
+    assert.deepEqual(
+      entries.map(({ actor, entity }) => [actor, entity]),
+      [['operator', `product:${id}`]],
+    )
+    assert.equal((await unarchive(heir)).body.product.status, 'active')
+    for (const [other, store] of [
+      [id, 'globex'],
+      [randomUUID(), 'acme'],
+      ['x', 'acme'],
+    ] as const) {
+      assert.equal((await unarchive(other, store)).body.error.code, 'product_not_found')
+    }
+  })
+
+  test('gives its slug to one of twenty that want it at once', async () => {
+    const { id } = await createProduct(acme, 'wanted')
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        n % 5 === 0 ? unarchive(id) : acme.post(PRODUCTS, { slug: 'wanted', name: 'New' }),
+      ),
+    )
+    const living = (await acme.get(`${PRODUCTS}?q=wanted`)).body.products.filter(
+      (each: { status: string }) => each.status !== 'archived',
+    )
+    assert.equal(living.length, 1)
+    for (const { status, text } of answers) assert.ok([200, 201, 409].includes(status), text)
   })
 })

@@ -54,6 +54,9 @@ describe('public products', () => {
       subscription_interval_count: 2,
       subscription_price_cents: 900,
       images: [],
+      option_names: [],
+      available: true,
+      low_stock: false,
       variants: [
         {
           id: variant.id,
@@ -61,8 +64,13 @@ describe('public products', () => {
           product_id: club.id,
           sku: 'C-1',
           label: null,
+          options: [],
           price_cents: 1_000,
+          compare_at_price_cents: null,
           currency: 'USD',
+          available: true,
+          low_stock: false,
+          available_units: null,
         },
       ],
     }

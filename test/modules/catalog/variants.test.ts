@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
 import { variantsForSale } from '../../../src/modules/catalog/service.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { auditOf, createCollection, createProduct, createVariant, PRODUCTS } from './setup.ts'
+import {
+  auditOf,
+  createCollection,
+  createProduct,
+  createVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+} from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -16,6 +24,8 @@ before(async (t) => {
   productId = (await createProduct(acme, 'shirt')).id
   url = `${PRODUCTS}/${productId}/variants`
 })
+
+const times2 = <T>(value: T) => [value, value]
 
 const codeOf = (answer: { status: number; body: { error?: { code: string } } }) => [
   answer.status,
@@ -33,7 +43,9 @@ describe('creating a variant', () => {
       product_id: productId,
       sku: 'S-1',
       label: null,
+      options: [],
       price_cents: 1_999,
+      compare_at_price_cents: null,
       currency: 'EUR',
       position: 0,
       metadata: {},
@@ -252,5 +264,138 @@ describe('variants for sale', () => {
       },
     ])
     assert.deepEqual(await variantsForSale(db, []), [])
+  })
+})
+
+describe('the options of a variant', () => {
+  const RED_L = [
+    { name: 'Colour', value: 'Red' },
+    { name: 'Size', value: 'L' },
+  ]
+
+  test('are shown to merchants and shoppers, and give the product its option names', async () => {
+    const merchant = await openLiveStore(app, 'optical')
+    const { id } = await createProduct(merchant, 'shirt')
+    const made = await createVariant(merchant, id, {
+      sku: 'A',
+      price_cents: 100,
+      options: [{ name: ' Colour', value: 'Réd ' }, RED_L[1]],
+    })
+    assert.deepEqual(made.options, [{ name: 'Colour', value: 'Réd' }, RED_L[1]])
+    const fit = [
+      { name: 'size', value: 'M' },
+      { name: 'Fit', value: 'Slim' },
+    ]
+    const last = await createVariant(merchant, id, { sku: 'B', price_cents: 100, options: fit })
+    const names = async () => [
+      (await merchant.get(`${PRODUCTS}/${id}`)).body.product.option_names,
+      (await app.anyone.get(publicUrl('optical', 'products/shirt'))).body.product.option_names,
+    ]
+    assert.deepEqual(await names(), times2(['Colour', 'Size', 'Fit']))
+    const { product } = (await app.anyone.get(publicUrl('optical', 'products/shirt'))).body
+    assert.deepEqual(product.variants[1].options, fit)
+    await merchant.post(`${PRODUCTS}/${id}/variants/${last.id}/archive`)
+    assert.deepEqual(await names(), times2(['Colour', 'Size']))
+  })
+
+  test('are those of one variant of the product, in whatever order and case', async () => {
+    const { id } = await createProduct(acme, randomUUID())
+    const options = RED_L
+    const first = await createVariant(acme, id, { sku: randomUUID(), price_cents: 1, options })
+    const same = RED_L.toReversed().map(({ name, value }) => ({
+      name: name.toUpperCase(),
+      value: value.toLowerCase(),
+    }))
+    const variants = `${PRODUCTS}/${id}/variants`
+    const twin = { sku: randomUUID(), price_cents: 1, options: same }
+    assert.deepEqual(codeOf(await acme.post(variants, twin)), [409, 'options_exist'])
+    const other = await createVariant(acme, id, { sku: randomUUID(), price_cents: 1 })
+    const patched = await acme.patch(`${variants}/${other.id}`, { options })
+    assert.deepEqual(codeOf(patched), [409, 'options_exist'])
+    assert.equal((await acme.patch(`${variants}/${first.id}`, { options: same })).status, 200)
+    await acme.post(`${variants}/${first.id}/archive`)
+    assert.equal((await acme.patch(`${variants}/${other.id}`, { options })).status, 200)
+    assert.equal((await acme.patch(`${variants}/${other.id}`, { price_cents: 2 })).status, 200)
+    const { body } = await acme.get(`${PRODUCTS}/${id}`)
+    assert.deepEqual(body.product.variants[1].options, options)
+  })
+
+  test('belong to one of twenty variants that are created at once', async () => {
+    const { id } = await createProduct(acme, randomUUID())
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        acme.post(`${PRODUCTS}/${id}/variants`, {
+          sku: randomUUID(),
+          price_cents: 1,
+          options: RED_L,
+        }),
+      ),
+    )
+    const counts = Map.groupBy(answers, ({ status }) => status)
+    assert.deepEqual([counts.get(201)?.length, counts.get(409)?.length], [1, 19])
+  })
+
+  test('are refused where they are too many, too long, empty or named twice', async () => {
+    const { id } = await createProduct(acme, randomUUID())
+    const six = Array.from({ length: 6 }, (_, n) => ({ name: `n${n}`, value: 'x' }))
+    const wrong = [
+      six,
+      [{ name: 'Size' }],
+      [{ name: '', value: 'x' }],
+      [{ name: 'Size', value: ' ' }],
+      [{ name: 'x'.repeat(51), value: 'x' }],
+      [{ name: 'x', value: 'x'.repeat(101) }],
+      [{ name: 'Size', value: 'a\nb' }],
+      [
+        { name: 'Size', value: 'L' },
+        { name: 'size ', value: 'M' },
+      ],
+      'Size',
+      null,
+    ]
+    for (const options of wrong) {
+      const body = { sku: randomUUID(), price_cents: 1, options }
+      const answer = await acme.post(`${PRODUCTS}/${id}/variants`, body)
+      assert.deepEqual(codeOf(answer), [400, 'invalid_body'], JSON.stringify(options))
+      assert.match(answer.body.issues[0].path, /^options/)
+    }
+  })
+
+  test('count as bytes of the catalog', async () => {
+    const { id } = await createProduct(acme, randomUUID())
+    const used = async () => {
+      const { limits } = (await acme.get('/v1/my/limits')).body
+      return limits.find(({ limit }: { limit: string }) => limit === 'catalog_bytes').used
+    }
+    const variant = await createVariant(acme, id, { sku: randomUUID(), price_cents: 1 })
+    const before = await used()
+    await acme.patch(`${PRODUCTS}/${id}/variants/${variant.id}`, { options: RED_L })
+    assert.ok((await used()) - before >= 50)
+  })
+})
+
+describe('the price before', () => {
+  test('is shown to shoppers only while it is greater than the price', async () => {
+    const merchant = await openLiveStore(app, 'sales')
+    const { id } = await createProduct(merchant, 'lamp')
+    const sale = { sku: 'L', price_cents: 1_000, compare_at_price_cents: 1_001 }
+    const variant = await createVariant(merchant, id, sale)
+    const url = `${PRODUCTS}/${id}/variants/${variant.id}`
+    const shown = async () => {
+      const { product } = (await app.anyone.get(publicUrl('sales', 'products/lamp'))).body
+      return [product.variants[0].price_cents, product.variants[0].compare_at_price_cents]
+    }
+    assert.deepEqual(await shown(), [1_000, 1_001])
+    const raised = await merchant.patch(url, { price_cents: 1_001 })
+    assert.equal(raised.body.variant.compare_at_price_cents, 1_001)
+    assert.deepEqual(await shown(), [1_001, null])
+    await merchant.patch(url, { price_cents: 999 })
+    assert.deepEqual(await shown(), [999, 1_001])
+    await merchant.patch(url, { compare_at_price_cents: null })
+    assert.deepEqual(await shown(), [999, null])
+    for (const compare_at_price_cents of [0, -1, 1.5, '5', 1e12]) {
+      const refused = await merchant.patch(url, { compare_at_price_cents })
+      assert.deepEqual(codeOf(refused), [400, 'invalid_body'])
+    }
   })
 })

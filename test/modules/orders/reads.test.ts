@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { cell } from '../../../src/modules/orders/export.ts'
+import { cell } from '../../../src/kernel/csv.ts'
 import type { Answer } from '../../harness/app.ts'
 import { type OrderStore, shareOrderStore } from './setup.ts'
 

@@ -23,6 +23,7 @@ describe('creating a store', () => {
       currency: 'USD',
       language: 'en',
       time_zone: 'UTC',
+      stock_hint: 'none',
       primary_hostname: null,
       activeVersion: null,
     })
