@@ -1,19 +1,21 @@
+import { safeHref } from '../../manifest/links.ts'
+import { type PropsOf, SECTION_TYPES, type SectionName } from '../../manifest/section-types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
-import { safeHref } from '../site/links.ts'
-import { asList, asNumber, asText } from '../site/manifest.ts'
-import type { Section } from '../site/site.ts'
+import type { KnownSection, Section } from '../site/site.ts'
 import * as sections from './manifest-sections.ts'
 import { PER_PAGE } from './pager.ts'
 import { priceOf, productGrid } from './product-cards.ts'
 
-type Render = (context: PageContext, props: sections.Props) => Html | null | Promise<Html | null>
+type Rendered = Html | null | Promise<Html | null>
 
 /**
  * Every type of section that a manifest may have. Two of them stand on all pages: see `layout.ts`.
  */
-const SECTIONS: Record<string, Render> = {
+const SECTIONS: {
+  [Name in SectionName]: (context: PageContext, props: PropsOf<Name>) => Rendered
+} = {
   announcement: () => null,
   footer: () => null,
   hero: sections.hero,
@@ -37,7 +39,7 @@ const PAGE_LENGTH_MAX = 1_000_000
 /** Renders the sections of the home page one by one, so that each can be sent when it is ready. */
 export async function* homeSections(context: PageContext): AsyncGenerator<string> {
   const { sections, brand } = context.site
-  if (!sections.some(({ type, props }) => type === 'hero' && asText(props.heading) !== null)) {
+  if (!sections.some((each) => each.type === 'hero' && each.props.heading !== null)) {
     yield html`<h1 class="hidden">${brand.name}</h1>`.text
   }
   let length = 0
@@ -56,30 +58,34 @@ const logTooLong = ({ site, warn }: PageContext): void =>
     'the home page is too long: its last sections are not shown',
   )
 
-async function renderSection(context: PageContext, { type, props }: Section): Promise<Html | null> {
-  const render = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
-  if (render === undefined) {
-    const { tenant, hash } = context.site
-    context.warn({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
-    return null
-  }
-  return render(context, props)
+async function renderSection(context: PageContext, section: Section): Promise<Html | null> {
+  if (section.type !== null) return renderKnown(context, section)
+  const { tenant, hash } = context.site
+  const type = section.name
+  context.warn({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
+  return null
 }
 
-const GRID_MAX = 100
+function renderKnown<Name extends SectionName>(
+  context: PageContext,
+  { type, props }: KnownSection<Name>,
+): Rendered {
+  return SECTIONS[type as Name](context, props as PropsOf<Name>)
+}
+
+/** The most that a grid may show. */
+const GRID_MAX = SECTION_TYPES['product-grid'].props.limit.max
 
 async function productGridSection(
   context: PageContext,
-  props: sections.Props,
+  props: PropsOf<'product-grid'>,
 ): Promise<Html | null> {
   const { api, site } = context
-  const slug = asText(props.collection)
-  const limit = Math.min(Math.max(asNumber(props.limit) || 8, 1), GRID_MAX)
+  const { collection: slug, limit, columns } = props
   // Two sizes for all sections, so that they share the answers with each other and with the lists.
   const page = { limit: limit <= PER_PAGE ? PER_PAGE : GRID_MAX }
   const found =
     slug === null ? await api.listProducts(site, page) : await api.findCollection(site, slug, page)
-  const columns = Math.min(Math.max(Math.round(asNumber(props.columns)) || 4, 1), 6)
   const products = found?.products.slice(0, limit) ?? []
   const more = slug === null ? '/products' : `/collections/${slug}`
   const { texts } = site.locale
@@ -92,9 +98,12 @@ async function productGridSection(
   }</div>${productGrid(context, { products, columns })}</section>`
 }
 
-async function featuredProduct(context: PageContext, props: sections.Props): Promise<Html | null> {
+async function featuredProduct(
+  context: PageContext,
+  props: PropsOf<'featured-product'>,
+): Promise<Html | null> {
   const { api, site } = context
-  const product = await api.findProduct(site, asText(props.slug) ?? '')
+  const product = await api.findProduct(site, props.slug ?? '')
   if (product === null) return null
   const shown = image(context, {
     ref: product.image_asset_ref,
@@ -102,18 +111,21 @@ async function featuredProduct(context: PageContext, props: sections.Props): Pro
     sizes: '(min-width: 60rem) 50vw, 92vw',
   })
   return html`<section class="wrap section feature"><div class="feature-image">${shown}</div><div class="feature-text">${
-    asText(props.heading) && html`<p class="eyebrow">${asText(props.heading)}</p>`
+    props.heading && html`<p class="eyebrow">${props.heading}</p>`
   }<h2>${product.name}</h2><p class="feature-price">${priceOf(product, context)}</p>${
     product.description && html`<p>${product.description}</p>`
   }<p><a class="button" href="/products/${product.slug}">${site.locale.texts.viewProduct}</a></p></div></section>`
 }
 
-const TILES_MAX = 12
+const TILES_MAX = SECTION_TYPES['collection-list'].props.collections.countMax
 
-async function collectionList(context: PageContext, props: sections.Props): Promise<Html | null> {
+async function collectionList(
+  context: PageContext,
+  props: PropsOf<'collection-list'>,
+): Promise<Html | null> {
   const { api, site } = context
   const all = await api.listCollections(site)
-  const wanted = asList(props.collections)
+  const wanted = props.collections
   const chosen =
     wanted.length === 0
       ? all

@@ -2,8 +2,7 @@ import type { Collection } from '../api/types.ts'
 import { cartCount } from '../cart/cart.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
-import { safeHref } from '../site/links.ts'
-import { asList, asObject, asText } from '../site/manifest.ts'
+import { sectionsOf } from '../site/site.ts'
 import { type Html, html, jsonScript, trusted } from './html.ts'
 import { assetUrl } from './images.ts'
 
@@ -124,18 +123,10 @@ function searchBox({ url, site }: PageContext): Html {
 <input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>`
 }
 
-/** More of them would hide the store. */
-const ANNOUNCEMENTS_MAX = 3
-
 /** The `announcement` sections of the manifest, which stand above every page. */
 const announcements = ({ site }: PageContext): Html =>
   memoize(site, 'announcements', () => {
-    const shown = site.sections
-      .filter(({ type }) => type === 'announcement')
-      .slice(0, ANNOUNCEMENTS_MAX)
-    return html`${shown.map(({ props }) => {
-      const text = asText(props.text)
-      const href = safeHref(props.href)
+    return html`${sectionsOf(site, 'announcement').map(({ props: { text, href } }) => {
       if (text === null) return null
       return html`<div class="announcement">${href === null ? text : html`<a href="${href}">${text}</a>`}</div>`
     })}`
@@ -144,18 +135,16 @@ const announcements = ({ site }: PageContext): Html =>
 /** The last `footer` section of the manifest, which stands below every page. It may be missing. */
 const footer = ({ site }: PageContext): Html =>
   memoize(site, 'footer', () => {
-    const { sections, brand, locale } = site
+    const { brand, locale } = site
     const { texts } = locale
-    const props = sections.findLast(({ type }) => type === 'footer')?.props ?? {}
-    const links = asList(props.links).map((each) => {
-      const { label, href } = asObject(each)
-      const to = safeHref(href)
-      return to === null ? null : html`<li><a href="${to}">${asText(label) ?? to}</a></li>`
-    })
+    const { links = [], text = null } = sectionsOf(site, 'footer').at(-1)?.props ?? {}
+    const items = links.map(({ label, href }) =>
+      href === null ? null : html`<li><a href="${href}">${label ?? href}</a></li>`,
+    )
     return html`<footer class="page-footer"><div class="wrap page-footer-row">
 <div class="page-footer-brand"><p class="page-footer-name">${brand.name}</p>${brand.tagline && html`<p>${brand.tagline}</p>`}</div>
-<nav aria-label="${texts.footer}"><ul>${links}<li><a href="/products">${texts.allProducts}</a></li><li><a href="/orders">${texts.yourOrders}</a></li></ul></nav>
-${asText(props.text) && html`<p class="page-footer-text">${asText(props.text)}</p>`}
+<nav aria-label="${texts.footer}"><ul>${items}<li><a href="/products">${texts.allProducts}</a></li><li><a href="/orders">${texts.yourOrders}</a></li></ul></nav>
+${text && html`<p class="page-footer-text">${text}</p>`}
 </div></footer>`
   })
 

@@ -1,3 +1,11 @@
+import { readProps } from '../../manifest/read-props.ts'
+import {
+  isSectionName,
+  type PropsOf,
+  SECTION_TYPES,
+  type SectionName,
+  type SectionType,
+} from '../../manifest/section-types.ts'
 import type { Resolved } from '../api/types.ts'
 import { getLocale, type Locale } from '../translations/locale.ts'
 import { asLine, asList, asObject, asText } from './manifest.ts'
@@ -25,10 +33,13 @@ export interface Site {
   preview: { expiresAt: string } | null
 }
 
-export interface Section {
-  type: string
-  props: Record<string, unknown>
-}
+/** A section of a known type, with its props as `manifest/section-types.ts` describes them. */
+export type KnownSection<Name extends SectionName = SectionName> = {
+  [Each in Name]: { type: Each; props: PropsOf<Each> }
+}[Name]
+
+/** A section as the manifest has it: one of an unknown type has no props that can be read. */
+export type Section = KnownSection | { type: null; name: string }
 
 /** What the store offers beyond payment by card. The platform may still refuse each of them. */
 export interface Offers {
@@ -88,8 +99,20 @@ export function readSite(resolved: Resolved, hash: string): Site {
 const readSections = (value: unknown): Section[] =>
   asList(value).map((each) => {
     const { type, props } = asObject(each)
-    return { type: asLine(type) ?? '', props: asObject(props) }
+    const name = asLine(type) ?? ''
+    if (!isSectionName(name)) return { type: null, name }
+    return { type: name, props: readProps(SECTION_TYPES[name].props, props) } as KnownSection
   })
+
+/** The sections of one type, in order, as many as are shown of it. */
+export function sectionsOf<Name extends SectionName>(
+  { sections }: Site,
+  type: Name,
+): readonly KnownSection<Name>[] {
+  const shown = sections.filter((each) => each.type === type) as unknown as KnownSection<Name>[]
+  const { countMax }: SectionType = SECTION_TYPES[type]
+  return shown.slice(0, countMax)
+}
 
 function readOffers(behavior: Record<string, unknown>): Offers {
   const isOn = (name: string, key = 'enabled') => asObject(behavior[name])[key] === true

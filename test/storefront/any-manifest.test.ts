@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { SECTIONS } from '../../src/modules/sites/sections.ts'
+import { SECTION_TYPES } from '../../manifest/section-types.ts'
 import type { Caller } from '../harness/app.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
@@ -149,7 +149,7 @@ const manifests = fc
       }
       manifest[block] = filled
     }
-    const sections = [...Object.keys(SECTIONS), 'unknown'].map((type) => ({
+    const sections = [...Object.keys(SECTION_TYPES), 'unknown'].map((type) => ({
       type,
       props: Object.fromEntries(PROPS.map((name) => [name, take()])),
     }))
@@ -209,7 +209,7 @@ test('each hostile value in every member shows every page, and lets a shopper ch
     }
     const props = Object.fromEntries(PROPS.map((name) => [name, value]))
     const isLong = typeof value === 'string' && value.length > 5_000
-    const types = isLong ? ['hero', 'product-grid'] : Object.keys(SECTIONS)
+    const types = isLong ? ['hero', 'product-grid'] : Object.keys(SECTION_TYPES)
     manifest.template = { id: 'x', sections: types.map((type) => ({ type, props })) }
     const saved = await owner.put('/v1/my/site/draft', { manifest })
     assert.ok([200, 413].includes(saved.status), saved.text)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { before, describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
-import { SECTIONS } from '../../src/modules/sites/sections.ts'
+import { SECTION_TYPES } from '../../manifest/section-types.ts'
 import { createStorefront } from '../../storefront/server.ts'
 import { contrast, parseColour } from '../../storefront/site/colour.ts'
 import { type Caller, STOREFRONT_TOKEN } from '../harness/app.ts'
@@ -197,7 +197,7 @@ const PROPS: Record<string, object> = {
 
 describe('a manifest', () => {
   test('has each registered type of section rendered, and an unknown one skipped and logged', async () => {
-    assert.deepEqual(Object.keys(PROPS).toSorted(), Object.keys(SECTIONS).toSorted())
+    assert.deepEqual(Object.keys(PROPS).toSorted(), Object.keys(SECTION_TYPES).toSorted())
     const bare = await (await publish({ brand: { name: 'Bare' } })).get('/')
     for (const [type, props] of Object.entries(PROPS)) {
       const shopper = await publish({
