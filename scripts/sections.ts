@@ -82,7 +82,8 @@ A value that does not have its form is a warning in the answer to the save, with
 refusal. A storefront reads such a value as its default, or cuts it to its limit. A prop whose name begins with \`x-\`
 is the merchant's own and gets no warning.
 
-Forms: a **line** is one line of text, a **text** has paragraphs between empty lines, a **link** is a path of the store or an address with \`https:\`, \`http:\`, \`mailto:\` or \`tel:\`, an
+Forms: a **line** is one line of text, a **text** has paragraphs between empty lines, **markdown** is explained
+[below](#markdown), a **link** is a path of the store or an address with \`https:\`, \`http:\`, \`mailto:\` or \`tel:\`, an
 **asset** is the name of an uploaded file (\`asset:<tenant>/<sha256>.<ext>\`), a **slug** names a product, a collection
 or a page.
 
@@ -91,6 +92,13 @@ or a page.
 ${types.map(([type, { meaning }]) => `| [\`${type}\`](#${type}) | ${meaning} |`).join('\n')}
 
 ${types.map(sectionText).join('\n')}
+## Markdown
+
+Headings (\`#\`), lists, quotes (\`>\`), tables, rules (\`---\`), \`**bold**\`, \`*slanted*\`, \`code\` and
+\`[links](/pages/about)\`. A line end stays a line end. Links lead to \`https:\`, \`http:\`, \`mailto:\` or a path of the
+store; a link of any other kind, HTML and images are shown as the text that they are. The storefront chooses the level of
+headings, so that none is left out.
+
 ## Theme
 
 ${Object.entries<Props>(THEME_TOKENS)

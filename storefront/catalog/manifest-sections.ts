@@ -1,7 +1,9 @@
 import { mailTo } from '../../manifest/links.ts'
 import type { PropsOf } from '../../manifest/section-types.ts'
-import { type Html, html, paragraphs } from '../layout/html.ts'
+import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
+import { markdown } from '../layout/markdown.ts'
+import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 
 /** Sections of the home page that need nothing but the manifest. `home-view.ts` has the others. */
@@ -33,7 +35,10 @@ ${to !== null && html`<p><a class="button" href="${to}">${label ?? locale.texts.
 }
 
 export const richText = (_context: PageContext, props: PropsOf<'rich-text'>): Html =>
-  html`<section class="wrap section rich-text"><div class="prose">${headingOf(props)}${paragraphs(props.body ?? '')}</div></section>`
+  memoize(props, 'html', () => {
+    const body = markdown(props.body ?? '', props.heading === null ? 2 : 3)
+    return html`<section class="wrap section rich-text"><div class="prose">${headingOf(props)}${body}</div></section>`
+  })
 
 export function imageSection(context: PageContext, props: PropsOf<'image'>): Html {
   const alt = props.alt ?? ''
@@ -72,14 +77,16 @@ export function video({ site }: PageContext, props: PropsOf<'video'>): Html | nu
   }${isOwn && caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
 }
 
-export function faq({ site }: PageContext, props: PropsOf<'faq'>): Html {
-  const heading =
-    headingOf(props) ?? html`<h2 class="section-title">${site.locale.texts.questions}</h2>`
-  const entries = props.items.map(({ question, answer }) => {
-    return html`<details><summary>${question}</summary><div class="prose">${paragraphs(answer ?? '')}</div></details>`
+export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
+  memoize(props, 'html', () => {
+    const heading =
+      headingOf(props) ?? html`<h2 class="section-title">${site.locale.texts.questions}</h2>`
+    const entries = props.items.map(
+      ({ question, answer }) =>
+        html`<details><summary>${question}</summary><div class="prose">${markdown(answer ?? '', 3)}</div></details>`,
+    )
+    return html`<section class="wrap section faq">${heading}<div>${entries}</div></section>`
   })
-  return html`<section class="wrap section faq">${heading}<div>${entries}</div></section>`
-}
 
 /**
  * The platform has no list to sign up to, so the button leads to the manifest's link, or to mail.
