@@ -11,6 +11,7 @@ import {
   type Props,
   slug,
   text,
+  time,
   type ValuesOf,
 } from './prop.ts'
 import { band, button, drawing, photo, play, row, rule, words } from './section-pictures.ts'
@@ -129,6 +130,24 @@ const CATALOG = {
       button(88, 70),
     ),
     example: { slug: 'fern-teapot', heading: 'Worth a closer look' },
+  },
+  'featured-collection': {
+    title: 'Featured collection',
+    meaning: 'The title and description of one collection beside its first products.',
+    placement: 'page',
+    props: {
+      collection: slug('The slug of the collection.', { required: true }),
+      heading: line('The heading; else the title of the collection.'),
+      limit: integer('How many products are shown.', { min: 1, max: 12, fallback: 3 }),
+    },
+    picture: drawing(
+      words(12, 30, 36, true),
+      words(12, 42, 32),
+      words(12, 48, 28),
+      button(12, 58),
+      row(2, 50, (x) => photo(x + 46, 14, 42, 56) + words(x + 46, 75, 30) + words(x + 46, 82, 16)),
+    ),
+    example: { collection: 'tableware', heading: 'For the table', limit: 3 },
   },
   'collection-list': {
     title: 'Collection list',
@@ -285,14 +304,86 @@ const PICTURES = {
   },
   video: {
     title: 'Video',
-    meaning: "A video of the store's own host, played in place. One elsewhere is a link.",
+    meaning:
+      "A video of the store's own host, or of YouTube or Vimeo: nothing is loaded from there before a click. One elsewhere is a link.",
     placement: 'page',
     props: {
       url: link('The address of the video.', { required: true }),
       caption: line('Stands below the video.'),
+      posterRef: asset('The image that is shown until the video plays.'),
     },
     picture: drawing(photo(12, 12, 136, 66), play(80, 45), words(12, 84, 60)),
-    example: { url: 'https://video.example/how-it-is-made', caption: 'How it is made' },
+    example: { url: 'https://vimeo.com/76979871', caption: 'How it is made' },
+  },
+  'image-with-text': {
+    title: 'Image with text',
+    meaning: 'An image beside a text, with a button.',
+    placement: 'page',
+    props: {
+      imageRef: asset('The image.', { required: true }),
+      imageAlt: line('What the image shows, for people who do not see it.'),
+      heading,
+      body: markdown('The text, in Markdown.'),
+      cta,
+      side: choice('Where the image stands on a wide screen.', ['left', 'right']),
+    },
+    picture: drawing(
+      photo(12, 14, 66, 72),
+      words(88, 30, 48, true),
+      words(88, 43, 58),
+      words(88, 49, 54),
+      words(88, 55, 40),
+      button(88, 66),
+    ),
+    example: {
+      imageRef: EXAMPLE_IMAGE,
+      imageAlt: 'A potter at the wheel',
+      heading: 'Made by hand',
+      body: 'Each mug is thrown by **Rita** in her studio.',
+      side: 'right',
+    },
+  },
+  'logo-list': {
+    title: 'Logos',
+    meaning: 'The logos of partners, seals or the press in a row.',
+    placement: 'page',
+    props: {
+      heading,
+      logos: list(
+        'The logos, in order.',
+        12,
+        object('A logo.', {
+          imageRef: asset('The image.', { required: true }),
+          alt: line('Whose logo it is.', { required: true }),
+          href: link('Makes the logo a link.'),
+        }),
+        { required: true },
+      ),
+    },
+    picture: drawing(
+      words(58, 24, 44, true),
+      row(4, 36, (x) => photo(x + 2, 46, 26, 22)),
+    ),
+    example: { logos: [{ imageRef: EXAMPLE_IMAGE, alt: 'Craft Weekly' }] },
+  },
+  countdown: {
+    title: 'Countdown',
+    meaning:
+      'The time that is left until a moment. Without a script it is the date; afterwards the section is not shown.',
+    placement: 'page',
+    props: {
+      heading: line('What ends or begins.', { required: true }),
+      until: time('The moment, with its offset from UTC.', { required: true }),
+      body: text('A few words.'),
+      cta,
+    },
+    picture: drawing(
+      band(22, 56),
+      words(14, 36, 56, true),
+      words(14, 50, 44),
+      row(4, 17, (x) => words(x + 70, 42, 12, true) + words(x + 71, 53, 9)),
+    ),
+    example: { heading: 'The winter sale ends', until: '2030-01-31T23:59:00+01:00' },
   },
   spacer: {
     title: 'Space',

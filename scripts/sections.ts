@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { LEGAL_KINDS, MENU_PROPS, PAGE_PROPS, PAGES_MAX } from '../manifest/page-props.ts'
 import type { Prop, Props } from '../manifest/prop.ts'
 import { SECTION_TYPES, type SectionType } from '../manifest/section-types.ts'
 import { THEME_TOKENS } from '../manifest/theme-tokens.ts'
@@ -98,6 +99,40 @@ Headings (\`#\`), lists, quotes (\`>\`), tables, rules (\`---\`), \`**bold**\`, 
 \`[links](/pages/about)\`. A line end stays a line end. Links lead to \`https:\`, \`http:\`, \`mailto:\` or a path of the
 store; a link of any other kind, HTML and images are shown as the text that they are. The storefront chooses the level of
 headings, so that none is left out.
+
+## Pages
+
+\`pages\` is a list in the manifest, at most ${PAGES_MAX}: content pages at \`/pages/{slug}\`, each with \`body_markdown\`
+or \`sections\` (as on the home page), or both. They are in the sitemap, and in the footer unless \`menus.footer\` says
+otherwise. Pages of the kinds ${LEGAL_KINDS.map((each) => `\`${each}\``).join(', ')} are linked at the checkout.
+
+${table(PAGE_PROPS)}
+
+\`\`\`json
+${JSON.stringify({ pages: [{ slug: 'impressum', kind: 'imprint', title: 'Impressum', body_markdown: 'Harbour GmbH\nKai 1\n20457 Hamburg' }] }, null, 2)}
+\`\`\`
+
+## Menus
+
+\`menus.header\` and \`menus.footer\`. Each entry has a label and leads to one place. An entry whose page the manifest does
+not have is a warning, and is not shown; whether a collection or a product exists is not checked.
+
+${table(MENU_PROPS)}
+
+\`\`\`json
+${JSON.stringify(
+  {
+    menus: {
+      header: [
+        { label: 'Tableware', collection: 'tableware' },
+        { label: 'About', page: 'about' },
+      ],
+    },
+  },
+  null,
+  2,
+)}
+\`\`\`
 
 ## Theme
 

@@ -3,7 +3,8 @@ import { type PropsOf, SECTION_TYPES, type SectionName } from '../../manifest/se
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
-import type { KnownSection, Section } from '../site/site.ts'
+import type { KnownSection, Section } from '../site/sections.ts'
+import { defaultSections, hasOwnSections, openingSoon, ownerSteps } from './default-home.ts'
 import * as sections from './manifest-sections.ts'
 import { PER_PAGE } from './pager.ts'
 import { priceOf, productGrid } from './product-cards.ts'
@@ -21,11 +22,15 @@ const SECTIONS: {
   hero: sections.hero,
   'product-grid': productGridSection,
   'featured-product': featuredProduct,
+  'featured-collection': featuredCollection,
   'collection-list': collectionList,
   'rich-text': sections.richText,
   image: sections.imageSection,
   gallery: sections.gallery,
   video: sections.video,
+  'image-with-text': sections.imageWithText,
+  'logo-list': sections.logoList,
+  countdown: sections.countdown,
   faq: sections.faq,
   newsletter: sections.newsletter,
   testimonials: sections.testimonials,
@@ -37,9 +42,28 @@ const SECTIONS: {
 const PAGE_LENGTH_MAX = 1_000_000
 
 /** Renders the sections of the home page one by one, so that each can be sent when it is ready. */
-export async function* homeSections(context: PageContext): AsyncGenerator<string> {
-  const { sections, brand } = context.site
-  if (!sections.some((each) => each.type === 'hero' && each.props.heading !== null)) {
+export async function* homeSections(
+  context: PageContext,
+  hasProducts: boolean,
+): AsyncGenerator<string> {
+  const { site } = context
+  if (!hasProducts && site.preview !== null) yield ownerSteps(context, site.preview).text
+  if (!hasOwnSections(site)) for (const each of site.sections) logUnknown(context, each)
+  if (!hasProducts && !hasOwnSections(site)) {
+    yield openingSoon(context).text
+    return
+  }
+  yield* renderSections(context, hasOwnSections(site) ? site.sections : defaultSections(site))
+}
+
+/** Renders the sections of a page, after a hidden title where none has one. */
+export async function* renderSections(
+  context: PageContext,
+  sections: readonly Section[],
+  hasTitle = false,
+): AsyncGenerator<string> {
+  const { brand } = context.site
+  if (!hasTitle && !sections.some((each) => each.type === 'hero' && each.props.heading !== null)) {
     yield html`<h1 class="hidden">${brand.name}</h1>`.text
   }
   let length = 0
@@ -55,15 +79,19 @@ export async function* homeSections(context: PageContext): AsyncGenerator<string
 const logTooLong = ({ site, warn }: PageContext): void =>
   warn(
     { tenant: site.tenant, manifest: site.hash },
-    'the home page is too long: its last sections are not shown',
+    'a page is too long: its last sections are not shown',
   )
 
 async function renderSection(context: PageContext, section: Section): Promise<Html | null> {
   if (section.type !== null) return renderKnown(context, section)
-  const { tenant, hash } = context.site
-  const type = section.name
-  context.warn({ tenant, manifest: hash, type }, 'a section of an unknown type is not shown')
+  logUnknown(context, section)
   return null
+}
+
+function logUnknown({ site, warn }: PageContext, section: Section): void {
+  if (section.type !== null) return
+  const fields = { tenant: site.tenant, manifest: site.hash, type: section.name }
+  warn(fields, 'a section of an unknown type is not shown')
 }
 
 function renderKnown<Name extends SectionName>(
@@ -115,6 +143,21 @@ async function featuredProduct(
   }<h2>${product.name}</h2><p class="feature-price">${priceOf(product, context)}</p>${
     product.description && html`<p>${product.description}</p>`
   }<p><a class="button" href="/products/${product.slug}">${site.locale.texts.viewProduct}</a></p></div></section>`
+}
+
+async function featuredCollection(
+  context: PageContext,
+  { collection: slug, heading, limit }: PropsOf<'featured-collection'>,
+): Promise<Html | null> {
+  const { api, site } = context
+  const found = slug === null ? null : await api.findCollection(site, slug, { limit: PER_PAGE })
+  if (found === null || found.products.length === 0) return null
+  const { title, description } = found.collection
+  const { texts } = site.locale
+  const products = found.products.slice(0, limit)
+  return html`<section class="wrap section featured-collection"><div class="featured-text"><h2>${heading ?? title}</h2>${
+    description && html`<p>${description}</p>`
+  }<p><a class="button" href="/collections/${slug}">${texts.viewCollection}</a></p></div>${productGrid(context, { products, columns: Math.min(products.length, 3) })}</section>`
 }
 
 const TILES_MAX = SECTION_TYPES['collection-list'].props.collections.countMax

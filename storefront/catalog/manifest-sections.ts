@@ -1,10 +1,12 @@
+import { readEmbed } from '../../manifest/embeds.ts'
 import { mailTo } from '../../manifest/links.ts'
 import type { PropsOf } from '../../manifest/section-types.ts'
 import { type Html, html } from '../layout/html.ts'
-import { image } from '../layout/images.ts'
+import { assetUrl, image } from '../layout/images.ts'
 import { markdown } from '../layout/markdown.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
+import type { Section } from '../site/sections.ts'
 
 /** Sections of the home page that need nothing but the manifest. `home-view.ts` has the others. */
 
@@ -62,20 +64,87 @@ export function gallery(context: PageContext, props: PropsOf<'gallery'>): Html {
   return html`<section class="wrap section">${headingOf(props)}<ul class="gallery">${images}</ul></section>`
 }
 
-/**
- * Plays a file of the store. A video elsewhere is a link, since no page loads from another origin.
- */
-export function video({ site }: PageContext, props: PropsOf<'video'>): Html | null {
-  const href = props.url
-  if (href === null) return null
-  const caption = props.caption
-  const isOwn = href.startsWith('/')
-  return html`<section class="wrap section"><figure class="wide">${
-    isOwn
-      ? html`<video src="${href}" controls preload="none"></video>`
-      : html`<a class="play" href="${href}" rel="noopener"><span aria-hidden="true">▶</span> ${caption ?? site.locale.texts.watchVideo}</a>`
-  }${isOwn && caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
+/** The button of a section. */
+const ctaButton = (
+  { site }: PageContext,
+  { label, href }: { label: string | null; href: string | null },
+): Html | null =>
+  href === null
+    ? null
+    : html`<p><a class="button" href="${href}">${label ?? site.locale.texts.readMore}</a></p>`
+
+export function imageWithText(context: PageContext, props: PropsOf<'image-with-text'>): Html {
+  const shown = image(context, {
+    ref: props.imageRef,
+    alt: props.imageAlt ?? '',
+    sizes: '(min-width: 60rem) 50vw, 92vw',
+  })
+  const body = memoize(props, 'body', () =>
+    props.body === null ? null : markdown(props.body, props.heading === null ? 2 : 3),
+  )
+  return html`<section class="wrap section feature" data-side="${props.side}"><div class="feature-image">${shown}</div><div class="feature-text">${
+    props.heading && html`<h2>${props.heading}</h2>`
+  }${body && html`<div class="prose">${body}</div>`}${ctaButton(context, props.cta)}</div></section>`
 }
+
+export function logoList(context: PageContext, props: PropsOf<'logo-list'>): Html | null {
+  const logos = props.logos.flatMap(({ imageRef, alt, href }) => {
+    const url = assetUrl(context, imageRef)
+    if (url === null) return []
+    // An SVG has one size; all others come small enough for a row.
+    const shown = html`<img src="${url}?w=320" alt="${alt}" loading="lazy" decoding="async">`
+    const label = alt === null && html` aria-label="${context.site.locale.texts.readMore}"`
+    return [html`<li>${href === null ? shown : html`<a href="${href}"${label}>${shown}</a>`}</li>`]
+  })
+  if (logos.length === 0) return null
+  return html`<section class="wrap section logos">${headingOf(props)}<ul>${logos}</ul></section>`
+}
+
+/** The date is the server's. The script shows how much time is left, in the words of the page. */
+export function countdown(context: PageContext, props: PropsOf<'countdown'>): Html | null {
+  const { heading, until, body, cta } = props
+  if (heading === null || until === null || Date.parse(until) <= Date.now()) return null
+  const { texts, formatTime } = context.site.locale
+  const moment = new Date(until).toISOString()
+  const units = Object.entries(COUNTDOWN_UNITS).map(
+    ([unit, seconds]) =>
+      html`<span data-seconds="${seconds}"><b></b> ${texts.timeUnits[unit as keyof typeof COUNTDOWN_UNITS]}</span>`,
+  )
+  return html`<section class="band countdown" data-countdown="${moment}"><div class="wrap band-row"><div><h2 class="section-title">${heading}</h2>${body && html`<p>${body}</p>`}<p><time datetime="${moment}">${formatTime(moment)}</time></p></div><div class="clock" role="timer" aria-label="${heading}" hidden>${units}</div>${ctaButton(context, cta)}</div></section>`
+}
+
+const COUNTDOWN_UNITS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 }
+
+/**
+ * Plays a video of the store's own host. One of a known host is loaded into a frame after a click,
+ * and until then nothing asks that host for anything. Any other is a link.
+ */
+export function video(context: PageContext, props: PropsOf<'video'>): Html | null {
+  const { url, caption, posterRef } = props
+  if (url === null) return null
+  const { texts } = context.site.locale
+  const poster = assetUrl(context, posterRef)
+  const embed = readEmbed(url)
+  if (url.startsWith('/')) {
+    return html`<section class="wrap section"><figure class="wide"><video src="${url}" controls preload="none"${poster && html` poster="${poster}?w=1280"`}></video>${caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
+  }
+  const shown = poster && image(context, { ref: posterRef, alt: '', sizes: '92vw' })
+  return html`<section class="wrap section"><figure class="wide"><a class="play" href="${url}" rel="noopener"${
+    embed && html` data-embed="${embed.frame}" data-title="${caption ?? texts.watchVideo}"`
+  }>${shown}<span class="play-text"><span class="play-icon" aria-hidden="true">▶</span> ${caption ?? texts.watchVideo}</span></a>${
+    embed && html`<figcaption>${texts.videoNote(embed.host)}</figcaption>`
+  }</figure></section>`
+}
+
+/** The origins of the frames that a page may load after a click. */
+export const framesOf = (sections: readonly Section[]): readonly string[] => [
+  ...new Set(
+    sections.flatMap((each) => {
+      const embed = each.type === 'video' ? readEmbed(each.props.url ?? '') : null
+      return embed === null ? [] : [new URL(embed.frame).origin]
+    }),
+  ),
+]
 
 export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
   memoize(props, 'html', () => {

@@ -1,14 +1,8 @@
-import { readProps } from '../../manifest/read-props.ts'
-import {
-  isSectionName,
-  type PropsOf,
-  SECTION_TYPES,
-  type SectionName,
-  type SectionType,
-} from '../../manifest/section-types.ts'
 import type { Resolved } from '../api/types.ts'
 import { getLocale, type Locale } from '../translations/locale.ts'
-import { asLine, asList, asObject, asText } from './manifest.ts'
+import { asLine, asObject, asText } from './manifest.ts'
+import { type ContentPage, type Menus, readMenus, readPages } from './pages.ts'
+import { readSections, type Section } from './sections.ts'
 import { readTheme, type Theme } from './theme.ts'
 
 /** A store's site, read from its manifest once for each version. */
@@ -16,9 +10,18 @@ export interface Site {
   tenant: string
   /** The platform's ETag of the manifest: values made from the manifest are kept under it. */
   hash: string
-  brand: { name: string; tagline: string | null; logoRef: string | null; ogImageRef: string | null }
+  brand: {
+    name: string
+    tagline: string | null
+    logoRef: string | null
+    faviconRef: string | null
+    ogImageRef: string | null
+  }
   seo: { title: string | null; description: string | null }
+  /** Of the home page. */
   sections: readonly Section[]
+  pages: readonly ContentPage[]
+  menus: Menus
   theme: Theme
   locale: Locale
   hasSearch: boolean
@@ -30,16 +33,9 @@ export interface Site {
   canonicalHostname: string | null
   /** Where a request to another of the store's hosts is sent. */
   redirect: string | null
-  preview: { expiresAt: string } | null
+  /** `isDraft`: the store was never open, so its catalog cannot be read. */
+  preview: { expiresAt: string; isDraft: boolean } | null
 }
-
-/** A section of a known type, with its props as `manifest/section-types.ts` describes them. */
-export type KnownSection<Name extends SectionName = SectionName> = {
-  [Each in Name]: { type: Each; props: PropsOf<Each> }
-}[Name]
-
-/** A section as the manifest has it: one of an unknown type has no props that can be read. */
-export type Section = KnownSection | { type: null; name: string }
 
 /** What the store offers beyond payment by card. The platform may still refuse each of them. */
 export interface Offers {
@@ -73,6 +69,8 @@ export function readSite(resolved: Resolved, hash: string): Site {
   const seo = asObject(manifest.seo)
   const store = asObject(manifest.store)
   const behavior = asObject(manifest.behavior)
+  const locale = getLocale(store.language, store.timeZone)
+  const pages = readPages(manifest.pages, locale.texts)
   return {
     tenant: tenantRef,
     hash,
@@ -80,38 +78,26 @@ export function readSite(resolved: Resolved, hash: string): Site {
       name: asLine(brand.name) ?? tenantRef,
       tagline: asLine(brand.tagline),
       logoRef: asLine(brand.logoRef),
+      faviconRef: asLine(brand.faviconRef),
       ogImageRef: asLine(brand.ogImageRef),
     },
     seo: { title: asLine(seo.title), description: asLine(seo.description) },
     sections: readSections(asObject(manifest.template).sections),
+    pages,
+    menus: readMenus(manifest.menus, pages),
     theme: readTheme(manifest.theme),
-    locale: getLocale(store.language, store.timeZone),
+    locale,
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
     offers: readOffers(behavior),
     email: asLine(brand.email),
     canonicalHostname,
     redirect,
-    preview: preview === undefined ? null : { expiresAt: preview.expiresAt },
+    preview:
+      preview === undefined
+        ? null
+        : { expiresAt: preview.expiresAt, isDraft: resolved.status === 'draft' },
   }
-}
-
-const readSections = (value: unknown): Section[] =>
-  asList(value).map((each) => {
-    const { type, props } = asObject(each)
-    const name = asLine(type) ?? ''
-    if (!isSectionName(name)) return { type: null, name }
-    return { type: name, props: readProps(SECTION_TYPES[name].props, props) } as KnownSection
-  })
-
-/** The sections of one type, in order, as many as are shown of it. */
-export function sectionsOf<Name extends SectionName>(
-  { sections }: Site,
-  type: Name,
-): readonly KnownSection<Name>[] {
-  const shown = sections.filter((each) => each.type === type) as unknown as KnownSection<Name>[]
-  const { countMax }: SectionType = SECTION_TYPES[type]
-  return shown.slice(0, countMax)
 }
 
 function readOffers(behavior: Record<string, unknown>): Offers {

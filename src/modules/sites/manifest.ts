@@ -3,6 +3,7 @@ import { type Fault, listFaults } from '../../../manifest/read-props.ts'
 import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import { canonicalHash } from '../../kernel/canonical-json.ts'
+import { isObject, listMenuFaults, listPageFaults } from './page-warnings.ts'
 import type { Manifest, Warning } from './schema.ts'
 
 /** A manifest as it was received: parsed, to be checked, and as the original text, to be stored. */
@@ -32,10 +33,20 @@ const WARNINGS_MAX = 200
  * checkouts. They are warnings only: the manifest is stored as it is.
  */
 export function listWarnings({ value }: ReceivedManifest): Warning[] {
-  const warnings = [...listFunnelGateWarnings(value), ...listThemeWarnings(value)]
-  for (const [index, section] of (value.template?.sections ?? []).entries()) {
+  const { pages, menus } = value as { pages?: unknown; menus?: unknown }
+  const { faults, sections: ofPages } = listPageFaults(pages)
+  const warnings = [
+    ...listFunnelGateWarnings(value),
+    ...listThemeWarnings(value),
+    ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
+  ]
+  const ofHome = (value.template?.sections ?? []).map((section, index) => ({
+    section,
+    path: `/template/sections/${index}`,
+  }))
+  for (const { section, path } of [...ofHome, ...ofPages]) {
     if (warnings.length >= WARNINGS_MAX) break
-    warnings.push(...listSectionWarnings(section, `/template/sections/${index}`))
+    warnings.push(...listSectionWarnings(section, path))
   }
   // The last section may have added more than the limit.
   return warnings.slice(0, WARNINGS_MAX)
@@ -46,10 +57,13 @@ const SECTION_WARNINGS_MAX = 10
 
 const KNOWN_TYPES = Object.keys(SECTION_TYPES).join(', ')
 
-function listSectionWarnings(
-  { type, props }: { type: string; props: Record<string, unknown> },
-  path: string,
-): Warning[] {
+/** The contract's form is checked for sections of the home page alone. Those of pages may be anything. */
+function listSectionWarnings(section: unknown, path: string): Warning[] {
+  const { type, props } = isObject(section) ? section : {}
+  if (typeof type !== 'string' || !isObject(props)) {
+    const message = 'must have a type and props'
+    return warningsOf([{ path: '', message }], 'unexpected_value', path)
+  }
   if (isSectionName(type)) {
     const faults = listFaults(SECTION_TYPES[type].props, props, SECTION_WARNINGS_MAX)
     return warningsOf(faults, 'unexpected_props', `${path}/props`)
@@ -69,9 +83,6 @@ function listThemeWarnings({ theme }: Manifest): Warning[] {
     return warningsOf(listFaults(tokens, given, SECTION_WARNINGS_MAX), 'unexpected_value', path)
   })
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const warningsOf = (faults: readonly Fault[], code: Warning['code'], base: string): Warning[] =>
   faults.map(({ path, message }) => ({ path: base + path, code, message }))

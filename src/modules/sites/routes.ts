@@ -142,7 +142,8 @@ export const publicRoutes =
         schema: {
           operationId: 'listSectionTypes',
           tags: ['public'],
-          summary: 'List the section types and theme tokens that a manifest may use.',
+          summary:
+            'List the section types, theme tokens, pages and menus that a manifest may have.',
           description:
             'Each type with its props, their defaults and limits, an example and a drawing. The answer is the same for every store and changes with a release only; it has an ETag and supports If-None-Match (304).',
           response: { 200: ref(SectionCatalog) },

@@ -84,6 +84,10 @@ export const SectionCatalog = Shared(
     theme: Type.Record(Type.String(), Type.Record(Type.String(), SimpleProp), {
       description: 'The members of `theme`, by block.',
     }),
+    pages: Type.Record(Type.String(), SimpleProp, {
+      description: 'The members of each entry of `pages`, beside `sections`.',
+    }),
+    menus: Type.Record(Type.String(), SectionProp, { description: 'The members of `menus`.' }),
   }),
 )
 export type SectionCatalog = Static<typeof SectionCatalog>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { MENU_PROPS, PAGE_PROPS } from '../../../manifest/page-props.ts'
 import type { Prop, Props } from '../../../manifest/prop.ts'
 import { SECTION_TYPES, type SectionType } from '../../../manifest/section-types.ts'
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
@@ -18,6 +19,8 @@ export const sectionCatalog = (): SectionCatalog => ({
       picture,
     }),
   ),
+  pages: describeProps(PAGE_PROPS),
+  menus: describeProps(MENU_PROPS),
   theme: Object.fromEntries(
     Object.entries<Props>(THEME_TOKENS).map(([block, tokens]) => [block, describeProps(tokens)]),
   ),

@@ -24,6 +24,10 @@ const EXAMPLES: Record<string, object> = {
   newsletter: { heading: 'News', body: 'Monthly', button: 'Join' },
   testimonials: { heading: 'They say', items: [{ quote: 'Nice lamp', author: 'A' }] },
   contact: { heading: 'Write', email: 'a@b.example' },
+  'featured-collection': { collection: 'new', heading: 'New', limit: 3 },
+  'image-with-text': { imageRef, heading: 'By hand', body: '**Us**', cta: link, side: 'right' },
+  'logo-list': { heading: 'Press', logos: [{ imageRef, alt: 'Weekly', href: '/press' }] },
+  countdown: { heading: 'Sale', until: '2030-01-01T00:00:00Z', body: 'Soon', cta: link },
   spacer: { size: 'small' },
   footer: { text: 'The end', links: [link] },
 }
