@@ -45,6 +45,11 @@ const CHECKS: readonly Check[] = [
     what: 'the lives in docs/operations.md (npm run retention writes them)',
     command: [node, 'scripts/retention.ts', '--check'],
   },
+  {
+    name: 'sections',
+    what: 'docs/sections.md (npm run sections writes it)',
+    command: [node, 'scripts/sections.ts', '--check'],
+  },
 ]
 
 const USAGE = `usage: npm run check -- [check...]

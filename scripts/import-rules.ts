@@ -119,6 +119,12 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
     from: { path: '^src/', pathNot: '^src/storefront\\.ts$' },
     to: { path: '^storefront/' },
   },
+  {
+    name: 'the description of manifests imports nothing of ours',
+    severity: 'error',
+    from: { path: '^manifest/' },
+    to: { path: '^(src|storefront|test|bench|scripts)/' },
+  },
   { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
   {
     name: 'nothing imports a test',

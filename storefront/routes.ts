@@ -1,5 +1,6 @@
 import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
 import * as catalog from './catalog/catalog-pages.ts'
+import { contentPage } from './catalog/content-page.ts'
 import { checkoutPage, updateCheckout } from './checkout/checkout-pages.ts'
 import { pay } from './checkout/payment.ts'
 import { unlessPending } from './checkout/pending-payment.ts'
@@ -30,8 +31,8 @@ const PAGES: Record<string, PageHandler> = {
 /** A part of a large sitemap. */
 const SITEMAP_PART = /^\/sitemap-([1-9]\d{0,4})\.xml$/
 
-/** Pages of one product, one collection or one order. */
-const NAMED_PAGE = /^\/(products|collections|orders)\/([^/]{1,600})$/
+/** Pages of one product, one collection or one order, and content pages. */
+const NAMED_PAGE = /^\/(products|collections|orders|pages)\/([^/]{1,600})$/
 
 const FORMS: Record<string, FormHandler> = {
   '/cart': updateCart,
@@ -53,6 +54,7 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   const name = decodeName(encoded)
   if (name === null || kind === undefined) return notFoundPage(context)
   if (kind === 'products') return catalog.productPage(context, name)
+  if (kind === 'pages') return contentPage(context, name)
   if (kind === 'collections') return catalog.collectionPage(context, name)
   return orderPage(context, name)
 }

@@ -76,6 +76,7 @@ export interface SearchResult {
 
 /** A site, as `/v1/resolve` and `/v1/preview-resolve` answer it. */
 export interface Resolved {
+  status?: string
   tenantRef: string
   manifestVersion: number
   manifest: Record<string, unknown>

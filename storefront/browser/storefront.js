@@ -236,7 +236,44 @@ function enhancePage() {
   }
 }
 
+/** Puts a video of another host in the place of its link. */
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[data-embed]')
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  const frame = document.createElement('iframe')
+  frame.src = link.dataset.embed
+  frame.title = link.dataset.title
+  frame.allow = 'autoplay; fullscreen; picture-in-picture'
+  // The host refuses to play for a page that it is told nothing of.
+  frame.referrerPolicy = 'strict-origin-when-cross-origin'
+  link.replaceWith(frame)
+  frame.focus()
+})
+
+/** Shows how much time is left. For readers who want little motion, by the minute. */
+function startCountdown(section) {
+  const clock = section.querySelector('.clock')
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+  const parts = [...clock.children]
+  if (isCalm) parts.pop().remove()
+  const show = () => {
+    let left = Math.floor((Date.parse(section.dataset.countdown) - Date.now()) / 1000)
+    if (left < 0) return section.remove()
+    for (const part of parts) {
+      const unit = Number(part.dataset.seconds)
+      part.firstElementChild.textContent = String(Math.floor(left / unit)).padStart(2, '0')
+      left %= unit
+    }
+    setTimeout(show, isCalm ? 60_000 : 1000)
+  }
+  show()
+  clock.hidden = false
+}
+
 const REFRESH_MS = 4000
+
+for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
 
 enhancePage()
 document.querySelector('[data-focus]')?.focus()

@@ -1,10 +1,11 @@
 import type { Collection } from '../api/types.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { frameHeaders, type HttpResponse } from '../http/response.ts'
 import { type Page, pageEnd, pageHeader, pageStart } from '../layout/layout.ts'
 import { cachedPage, notFoundPage, pageHtml, pageTitle, renderPage } from '../layout/page.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { homeSections } from './home-view.ts'
+import { framesOf } from './manifest-sections.ts'
 import { PER_PAGE, placeAddress, placeLinks, readPlace } from './pager.ts'
 import { collectionMain, collectionsMain, productListMain } from './product-list-view.ts'
 import { productMain } from './product-view.ts'
@@ -32,24 +33,25 @@ export async function homePage(context: PageContext): Promise<HttpResponse> {
     api.listCollections(site),
     api.listProducts(site, { limit: PER_PAGE }),
   ])
+  const headers = frameHeaders(context.assetBaseUrl, framesOf(site.sections))
   const start = () => pageStart(context, page) + pageHeader(context, collections)
   const rendered = memoize<RenderedHome>(products, 'home', () => ({ last: null }), site.hash)
   const { last } = rendered
   if (last?.collections === collections && Date.now() - last.at < HOME_FRESH_MS) {
     const render = () => start() + last.text + pageEnd(context)
-    return { status: 200, body: cachedPage(context, [last, collections], render) }
+    return { status: 200, headers, body: cachedPage(context, [last, collections], render) }
   }
   async function* parts() {
     yield start()
     let text = ''
-    for await (const section of homeSections(context)) {
+    for await (const section of homeSections(context, products.total > 0)) {
       text += section
       yield section
     }
     yield pageEnd(context)
     rendered.last = { collections, text, at: Date.now() }
   }
-  return { status: 200, body: parts() }
+  return { status: 200, headers, body: parts() }
 }
 
 export async function productPage(context: PageContext, slug: string): Promise<HttpResponse> {

@@ -1,57 +1,62 @@
-import { type Html, html, paragraphs } from '../layout/html.ts'
-import { image } from '../layout/images.ts'
+import { readEmbed } from '../../manifest/embeds.ts'
+import { mailTo } from '../../manifest/links.ts'
+import type { PropsOf } from '../../manifest/section-types.ts'
+import { type Html, html } from '../layout/html.ts'
+import { assetUrl, image } from '../layout/images.ts'
+import { markdown } from '../layout/markdown.ts'
+import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
-import { mailTo, safeHref } from '../site/links.ts'
-import { asList, asObject, asText } from '../site/manifest.ts'
+import type { Section } from '../site/sections.ts'
 
 /** Sections of the home page that need nothing but the manifest. `home-view.ts` has the others. */
 
-export type Props = Record<string, unknown>
-
-export const headingOf = (props: Props, level: 1 | 2 = 2): Html | null => {
-  const text = asText(props.heading)
+export const headingOf = (
+  { heading: text }: { heading: string | null },
+  level: 1 | 2 = 2,
+): Html | null => {
   if (text === null) return null
   return level === 1 ? html`<h1>${text}</h1>` : html`<h2 class="section-title">${text}</h2>`
 }
 
-export function hero(context: PageContext, props: Props): Html {
+export function hero(context: PageContext, props: PropsOf<'hero'>): Html {
   const { theme, locale } = context.site
-  const ref = asText(props.imageRef)
-  const { label, href } = asObject(props.cta)
-  const to = safeHref(href)
+  const ref = props.imageRef
+  const { label, href: to } = props.cta
   const shown = image(context, {
     ref,
-    alt: asText(props.imageAlt) ?? '',
+    alt: props.imageAlt ?? '',
     sizes: theme.layout['data-hero'] === 'split' ? '(min-width: 60rem) 50vw, 100vw' : '100vw',
     eager: true,
   })
   return html`<section class="hero${ref === null && ' hero-plain'}"><div class="hero-text">
-${asText(props.eyebrow) && html`<p class="eyebrow">${asText(props.eyebrow)}</p>`}
+${props.eyebrow && html`<p class="eyebrow">${props.eyebrow}</p>`}
 ${headingOf(props, 1)}
-${asText(props.subheading) && html`<p class="lead">${asText(props.subheading)}</p>`}
-${to !== null && html`<p><a class="button" href="${to}">${asText(label) ?? locale.texts.shopNow}</a></p>`}
+${props.subheading && html`<p class="lead">${props.subheading}</p>`}
+${to !== null && html`<p><a class="button" href="${to}">${label ?? locale.texts.shopNow}</a></p>`}
 </div>${ref !== null && html`<div class="hero-image">${shown}</div>`}</section>`
 }
 
-export const richText = (_context: PageContext, props: Props): Html =>
-  html`<section class="wrap section rich-text"><div class="prose">${headingOf(props)}${paragraphs(asText(props.body) ?? '')}</div></section>`
+export const richText = (_context: PageContext, props: PropsOf<'rich-text'>): Html =>
+  memoize(props, 'html', () => {
+    const body = markdown(props.body ?? '', props.heading === null ? 2 : 3)
+    return html`<section class="wrap section rich-text"><div class="prose">${headingOf(props)}${body}</div></section>`
+  })
 
-export function imageSection(context: PageContext, props: Props): Html {
-  const alt = asText(props.alt) ?? ''
-  const href = safeHref(props.href)
-  const shown = image(context, { ref: asText(props.imageRef), alt, sizes: '100vw' })
+export function imageSection(context: PageContext, props: PropsOf<'image'>): Html {
+  const alt = props.alt ?? ''
+  const href = props.href
+  const shown = image(context, { ref: props.imageRef, alt, sizes: '100vw' })
   const label = alt === '' && html` aria-label="${context.site.locale.texts.readMore}"`
   return html`<section class="wrap section"><figure class="wide">${
     href === null ? shown : html`<a href="${href}"${label}>${shown}</a>`
   }</figure></section>`
 }
 
-export function gallery(context: PageContext, props: Props): Html {
-  const images = asList(props.images).map((each) => {
-    const { imageRef, alt } = asObject(each)
+export function gallery(context: PageContext, props: PropsOf<'gallery'>): Html {
+  const images = props.images.map(({ imageRef, alt }) => {
     const shown = image(context, {
-      ref: asText(imageRef),
-      alt: asText(alt) ?? '',
+      ref: imageRef,
+      alt: alt ?? '',
       sizes: '(min-width: 60rem) 30vw, 92vw',
     })
     return html`<li>${shown}</li>`
@@ -59,60 +64,125 @@ export function gallery(context: PageContext, props: Props): Html {
   return html`<section class="wrap section">${headingOf(props)}<ul class="gallery">${images}</ul></section>`
 }
 
-/**
- * Plays a file of the store. A video elsewhere is a link, since no page loads from another origin.
- */
-export function video({ site }: PageContext, props: Props): Html | null {
-  const href = safeHref(props.url)
-  if (href === null) return null
-  const caption = asText(props.caption)
-  const isOwn = href.startsWith('/')
-  return html`<section class="wrap section"><figure class="wide">${
-    isOwn
-      ? html`<video src="${href}" controls preload="none"></video>`
-      : html`<a class="play" href="${href}" rel="noopener"><span aria-hidden="true">▶</span> ${caption ?? site.locale.texts.watchVideo}</a>`
-  }${isOwn && caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
+/** The button of a section. */
+const ctaButton = (
+  { site }: PageContext,
+  { label, href }: { label: string | null; href: string | null },
+): Html | null =>
+  href === null
+    ? null
+    : html`<p><a class="button" href="${href}">${label ?? site.locale.texts.readMore}</a></p>`
+
+export function imageWithText(context: PageContext, props: PropsOf<'image-with-text'>): Html {
+  const shown = image(context, {
+    ref: props.imageRef,
+    alt: props.imageAlt ?? '',
+    sizes: '(min-width: 60rem) 50vw, 92vw',
+  })
+  const body = memoize(props, 'body', () =>
+    props.body === null ? null : markdown(props.body, props.heading === null ? 2 : 3),
+  )
+  return html`<section class="wrap section feature" data-side="${props.side}"><div class="feature-image">${shown}</div><div class="feature-text">${
+    props.heading && html`<h2>${props.heading}</h2>`
+  }${body && html`<div class="prose">${body}</div>`}${ctaButton(context, props.cta)}</div></section>`
 }
 
-export function faq({ site }: PageContext, props: Props): Html {
-  const heading =
-    headingOf(props) ?? html`<h2 class="section-title">${site.locale.texts.questions}</h2>`
-  const entries = asList(props.items).map((each) => {
-    const { question, answer } = asObject(each)
-    return html`<details><summary>${asText(question)}</summary><div class="prose">${paragraphs(asText(answer) ?? '')}</div></details>`
+export function logoList(context: PageContext, props: PropsOf<'logo-list'>): Html | null {
+  const logos = props.logos.flatMap(({ imageRef, alt, href }) => {
+    const url = assetUrl(context, imageRef)
+    if (url === null) return []
+    // An SVG has one size; all others come small enough for a row.
+    const shown = html`<img src="${url}?w=320" alt="${alt}" loading="lazy" decoding="async">`
+    const label = alt === null && html` aria-label="${context.site.locale.texts.readMore}"`
+    return [html`<li>${href === null ? shown : html`<a href="${href}"${label}>${shown}</a>`}</li>`]
   })
-  return html`<section class="wrap section faq">${heading}<div>${entries}</div></section>`
+  if (logos.length === 0) return null
+  return html`<section class="wrap section logos">${headingOf(props)}<ul>${logos}</ul></section>`
 }
+
+/** The date is the server's. The script shows how much time is left, in the words of the page. */
+export function countdown(context: PageContext, props: PropsOf<'countdown'>): Html | null {
+  const { heading, until, body, cta } = props
+  if (heading === null || until === null || Date.parse(until) <= Date.now()) return null
+  const { texts, formatTime } = context.site.locale
+  const moment = new Date(until).toISOString()
+  const units = Object.entries(COUNTDOWN_UNITS).map(
+    ([unit, seconds]) =>
+      html`<span data-seconds="${seconds}"><b></b> ${texts.timeUnits[unit as keyof typeof COUNTDOWN_UNITS]}</span>`,
+  )
+  return html`<section class="band countdown" data-countdown="${moment}"><div class="wrap band-row"><div><h2 class="section-title">${heading}</h2>${body && html`<p>${body}</p>`}<p><time datetime="${moment}">${formatTime(moment)}</time></p></div><div class="clock" role="timer" aria-label="${heading}" hidden>${units}</div>${ctaButton(context, cta)}</div></section>`
+}
+
+const COUNTDOWN_UNITS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 }
+
+/**
+ * Plays a video of the store's own host. One of a known host is loaded into a frame after a click,
+ * and until then nothing asks that host for anything. Any other is a link.
+ */
+export function video(context: PageContext, props: PropsOf<'video'>): Html | null {
+  const { url, caption, posterRef } = props
+  if (url === null) return null
+  const { texts } = context.site.locale
+  const poster = assetUrl(context, posterRef)
+  const embed = readEmbed(url)
+  if (url.startsWith('/')) {
+    return html`<section class="wrap section"><figure class="wide"><video src="${url}" controls preload="none"${poster && html` poster="${poster}?w=1280"`}></video>${caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
+  }
+  const shown = poster && image(context, { ref: posterRef, alt: '', sizes: '92vw' })
+  return html`<section class="wrap section"><figure class="wide"><a class="play" href="${url}" rel="noopener"${
+    embed && html` data-embed="${embed.frame}" data-title="${caption ?? texts.watchVideo}"`
+  }>${shown}<span class="play-text"><span class="play-icon" aria-hidden="true">▶</span> ${caption ?? texts.watchVideo}</span></a>${
+    embed && html`<figcaption>${texts.videoNote(embed.host)}</figcaption>`
+  }</figure></section>`
+}
+
+/** The origins of the frames that a page may load after a click. */
+export const framesOf = (sections: readonly Section[]): readonly string[] => [
+  ...new Set(
+    sections.flatMap((each) => {
+      const embed = each.type === 'video' ? readEmbed(each.props.url ?? '') : null
+      return embed === null ? [] : [new URL(embed.frame).origin]
+    }),
+  ),
+]
+
+export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
+  memoize(props, 'html', () => {
+    const heading =
+      headingOf(props) ?? html`<h2 class="section-title">${site.locale.texts.questions}</h2>`
+    const entries = props.items.map(
+      ({ question, answer }) =>
+        html`<details><summary>${question}</summary><div class="prose">${markdown(answer ?? '', 3)}</div></details>`,
+    )
+    return html`<section class="wrap section faq">${heading}<div>${entries}</div></section>`
+  })
 
 /**
  * The platform has no list to sign up to, so the button leads to the manifest's link, or to mail.
  */
-export function newsletter({ site }: PageContext, props: Props): Html {
-  const to = safeHref(props.href) ?? mailTo(site.email)
+export function newsletter({ site }: PageContext, props: PropsOf<'newsletter'>): Html {
+  const to = props.href ?? mailTo(site.email)
   return html`<section class="band"><div class="wrap band-row"><div>${headingOf(props)}${
-    asText(props.body) && html`<p>${asText(props.body)}</p>`
-  }</div>${to !== null && html`<a class="button" href="${to}">${asText(props.button) ?? site.locale.texts.emailUs}</a>`}</div></section>`
+    props.body && html`<p>${props.body}</p>`
+  }</div>${to !== null && html`<a class="button" href="${to}">${props.button ?? site.locale.texts.emailUs}</a>`}</div></section>`
 }
 
-export function testimonials(_context: PageContext, props: Props): Html {
-  const quotes = asList(props.items).map((each) => {
-    const { quote, author } = asObject(each)
-    return html`<li><figure><blockquote><p>${asText(quote)}</p></blockquote>${asText(author) && html`<figcaption>${asText(author)}</figcaption>`}</figure></li>`
+export function testimonials(_context: PageContext, props: PropsOf<'testimonials'>): Html {
+  const quotes = props.items.map(({ quote, author }) => {
+    return html`<li><figure><blockquote><p>${quote}</p></blockquote>${author && html`<figcaption>${author}</figcaption>`}</figure></li>`
   })
   return html`<section class="wrap section">${headingOf(props)}<ul class="quotes">${quotes}</ul></section>`
 }
 
-export function contact({ site }: PageContext, props: Props): Html {
-  const email = asText(props.email) ?? site.email
+export function contact({ site }: PageContext, props: PropsOf<'contact'>): Html {
+  const email = props.email ?? site.email
   const to = mailTo(email)
   const heading =
     headingOf(props) ?? html`<h2 class="section-title">${site.locale.texts.contact}</h2>`
-  return html`<section class="wrap section contact">${heading}${asText(props.body) && html`<p>${asText(props.body)}</p>`}${
+  return html`<section class="wrap section contact">${heading}${props.body && html`<p>${props.body}</p>`}${
     to !== null && html`<p><a class="big-link" href="${to}">${email}</a></p>`
   }</section>`
 }
 
-const SPACES = ['small', 'medium', 'large']
-
-export const spacer = (_context: PageContext, props: Props): Html =>
-  html`<div class="spacer" data-size="${SPACES.find((each) => each === props.size) ?? 'medium'}"></div>`
+export const spacer = (_context: PageContext, props: PropsOf<'spacer'>): Html =>
+  html`<div class="spacer" data-size="${props.size}"></div>`

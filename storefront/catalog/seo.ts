@@ -2,6 +2,7 @@ import type { Collection, Product, SitemapPart } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { assetUrl } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
+import { pagePath } from '../site/pages.ts'
 import { decimalAmount } from '../translations/locale.ts'
 
 /** What search engines read: structured data, the sitemap and robots.txt. */
@@ -59,7 +60,11 @@ export function sitemapXml(
   const pages =
     collections === null
       ? []
-      : ['/', '/products', '/collections', ...collections.map(({ slug }) => `/collections/${slug}`)]
+      : [
+          ...['/', '/products', '/collections'],
+          ...collections.map(({ slug }) => `/collections/${slug}`),
+          ...context.site.pages.map(pagePath),
+        ]
   const list = [
     ...pages.map((path) => html`<url>${location(context, path)}</url>`),
     ...products.map(

@@ -1,3 +1,4 @@
+import { LEGAL_KINDS } from '../../manifest/page-props.ts'
 import type { Quote } from '../api/types.ts'
 import type { CartLine } from '../cart/cart-lines.ts'
 import { cardFields, checkbox, type Field, textField } from '../layout/fields.ts'
@@ -5,6 +6,7 @@ import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
+import { pagePath } from '../site/pages.ts'
 import type { Texts } from '../translations/en.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
 import type { TenderSplit } from './tenders.ts'
@@ -61,10 +63,20 @@ ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" 
 <fieldset id="card"${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardFields(texts, errors)}</fieldset></section>
 ${statement(context, view)}
 <div class="checkout-end">${payButton(context, view)}
-<p class="note">${texts.cardNote}</p></div>
+<p class="note">${texts.cardNote}</p>${legalLinks(context)}</div>
 </div>
 ${summary(context, view)}
 </form></div>`
+}
+
+/** The store's terms and the like, to be read before the shopper pays. */
+function legalLinks({ site }: PageContext): Html | null {
+  const pages = LEGAL_KINDS.flatMap((kind) => site.pages.find((page) => page.kind === kind) ?? [])
+  if (pages.length === 0) return null
+  const links = pages.map(
+    (page) => html`<li><a href="${pagePath(page)}" target="_blank">${page.title}</a></li>`,
+  )
+  return html`<nav class="legal" aria-label="${site.locale.texts.legal}"><ul>${links}</ul></nav>`
 }
 
 function payButton({ site }: PageContext, { tenders, quote }: CheckoutView): Html {

@@ -24,21 +24,37 @@ export const withCookies = (response: HttpResponse, cookies: readonly string[]):
   cookies: [...cookies, ...(response.cookies ?? [])],
 })
 
+/**
+ * The content security policy of a page. `frames` are the origins of videos that it shows after a
+ * click; no other page may have a frame.
+ */
+export function contentPolicy(assetBaseUrl: string | null, frames: readonly string[] = []): string {
+  const media = assetBaseUrl === null ? "'self'" : `'self' ${new URL(assetBaseUrl).origin}`
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${media}`,
+    `media-src ${media}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    ...(frames.length === 0 ? [] : [`frame-src ${frames.join(' ')}`]),
+  ].join('; ')
+}
+
+/** The policy of a page with videos of other hosts; no header for any other page. */
+export const frameHeaders = (
+  assetBaseUrl: string | null,
+  frames: readonly string[],
+): Record<string, string> =>
+  frames.length === 0 ? {} : { 'content-security-policy': contentPolicy(assetBaseUrl, frames) }
+
 /** The headers of every response. Pages load nothing from other origins but images of the store. */
 export function securityHeaders(assetBaseUrl: string | null): Record<string, string> {
-  const media = assetBaseUrl === null ? "'self'" : `'self' ${new URL(assetBaseUrl).origin}`
   return {
-    'content-security-policy': [
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      `img-src ${media}`,
-      `media-src ${media}`,
-      "connect-src 'self'",
-      "form-action 'self'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
+    'content-security-policy': contentPolicy(assetBaseUrl),
     'x-content-type-options': 'nosniff',
     // Not stricter: a browser that sends no referrer sends no Origin either, and forms need that.
     'referrer-policy': 'same-origin',

@@ -1,3 +1,4 @@
+import { ASSET_REF } from '../../manifest/forms.ts'
 import type { Product } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
@@ -5,8 +6,6 @@ import { type Html, html } from './html.ts'
 
 /** The widths that the platform makes of each image. */
 const WIDTHS = [320, 480, 640, 960, 1_280, 1_920] as const
-
-const ASSET_REF = /^asset:([a-z0-9-]{3,63})\/([0-9a-f]{64}\.[a-z]{3,4})$/
 
 interface ImageOptions {
   /** The asset, as a manifest or a product names it. */

@@ -2,8 +2,8 @@ import type { Collection } from '../api/types.ts'
 import { cartCount } from '../cart/cart.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
-import { safeHref } from '../site/links.ts'
-import { asList, asObject, asText } from '../site/manifest.ts'
+import { type MenuItem, pagePath } from '../site/pages.ts'
+import { sectionsOf } from '../site/sections.ts'
 import { type Html, html, jsonScript, trusted } from './html.ts'
 import { assetUrl } from './images.ts'
 
@@ -78,11 +78,19 @@ ${page.links?.next && html`<link rel="next" href="${origin}${page.links.next}">`
 ${description && html`<meta property="og:description" content="${description.slice(0, 300)}">`}
 ${!isHidden && html`<meta property="og:url" content="${address}">`}
 ${image && html`<meta property="og:image" content="${image}?w=1280">`}
-<link rel="icon" href="${files.icon}" type="image/svg+xml">
+${favicon(context)}
 <link rel="stylesheet" href="${files.styleSheet}">
 <script type="module" src="${files.script}"></script>
 ${structuredData.map((each) => html`<script type="application/ld+json">${jsonScript(each)}</script>`)}
 </head>`
+}
+
+/** The store's own icon; else the first letter of its name. */
+function favicon(context: PageContext): Html {
+  const own = assetUrl(context, context.site.brand.faviconRef)
+  return own === null
+    ? html`<link rel="icon" href="${context.files.icon}" type="image/svg+xml">`
+    : html`<link rel="icon" href="${own}?w=160">`
 }
 
 function previewRibbon({ site }: PageContext): Html | null {
@@ -110,11 +118,17 @@ function brand(context: PageContext): Html {
 
 function navigation({ site }: PageContext, collections: readonly Collection[]): Html {
   const { texts } = site.locale
-  const links = collections
-    .slice(0, NAV_MAX)
-    .map(({ slug, title }) => html`<li><a href="/collections/${slug}">${title}</a></li>`)
-  return html`<nav class="nav" aria-label="${texts.shop}"><ul><li><a href="/products">${texts.all}</a></li>${links}</ul></nav>`
+  const made = [
+    { label: texts.all, href: '/products' },
+    ...collections
+      .slice(0, NAV_MAX)
+      .map(({ slug, title }) => ({ label: title, href: `/collections/${slug}` })),
+  ]
+  return html`<nav class="nav" aria-label="${texts.shop}"><ul>${menuLinks(site.menus.header ?? made)}</ul></nav>`
 }
+
+const menuLinks = (items: readonly MenuItem[]): Html[] =>
+  items.map(({ label, href }) => html`<li><a href="${href}">${label}</a></li>`)
 
 function searchBox({ url, site }: PageContext): Html {
   const { texts } = site.locale
@@ -124,18 +138,10 @@ function searchBox({ url, site }: PageContext): Html {
 <input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>`
 }
 
-/** More of them would hide the store. */
-const ANNOUNCEMENTS_MAX = 3
-
 /** The `announcement` sections of the manifest, which stand above every page. */
 const announcements = ({ site }: PageContext): Html =>
   memoize(site, 'announcements', () => {
-    const shown = site.sections
-      .filter(({ type }) => type === 'announcement')
-      .slice(0, ANNOUNCEMENTS_MAX)
-    return html`${shown.map(({ props }) => {
-      const text = asText(props.text)
-      const href = safeHref(props.href)
+    return html`${sectionsOf(site, 'announcement').map(({ props: { text, href } }) => {
       if (text === null) return null
       return html`<div class="announcement">${href === null ? text : html`<a href="${href}">${text}</a>`}</div>`
     })}`
@@ -144,18 +150,23 @@ const announcements = ({ site }: PageContext): Html =>
 /** The last `footer` section of the manifest, which stands below every page. It may be missing. */
 const footer = ({ site }: PageContext): Html =>
   memoize(site, 'footer', () => {
-    const { sections, brand, locale } = site
+    const { brand, locale } = site
     const { texts } = locale
-    const props = sections.findLast(({ type }) => type === 'footer')?.props ?? {}
-    const links = asList(props.links).map((each) => {
-      const { label, href } = asObject(each)
-      const to = safeHref(href)
-      return to === null ? null : html`<li><a href="${to}">${asText(label) ?? to}</a></li>`
-    })
+    const { links = [], text = null } = sectionsOf(site, 'footer').at(-1)?.props ?? {}
+    const own = links.flatMap(({ label, href }) =>
+      href === null ? [] : [{ label: label ?? href, href }],
+    )
+    const pages = site.pages.map((page) => ({ label: page.title, href: pagePath(page) }))
+    const items = menuLinks([
+      ...own,
+      ...(site.menus.footer ?? pages),
+      { label: texts.allProducts, href: '/products' },
+      { label: texts.yourOrders, href: '/orders' },
+    ])
     return html`<footer class="page-footer"><div class="wrap page-footer-row">
 <div class="page-footer-brand"><p class="page-footer-name">${brand.name}</p>${brand.tagline && html`<p>${brand.tagline}</p>`}</div>
-<nav aria-label="${texts.footer}"><ul>${links}<li><a href="/products">${texts.allProducts}</a></li><li><a href="/orders">${texts.yourOrders}</a></li></ul></nav>
-${asText(props.text) && html`<p class="page-footer-text">${asText(props.text)}</p>`}
+<nav aria-label="${texts.footer}"><ul>${items}</ul></nav>
+${text && html`<p class="page-footer-text">${text}</p>`}
 </div></footer>`
   })
 

@@ -1,16 +1,15 @@
+import { HEX_COLOUR, RGB_COLOUR } from '../../manifest/forms.ts'
+
 /** Colours, as far as it takes to keep text readable on any background that a merchant chooses. */
 
 export type Colour = readonly [red: number, green: number, blue: number]
 
-const HEX = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i
-const RGB = /^rgb\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})\s*\)$/i
-
 /** Null for a value that is not `#rgb`, `#rrggbb` or `rgb(…)`. */
 export function parseColour(value: unknown): Colour | null {
   if (typeof value !== 'string' || value.length > 100) return null
-  const rgb = RGB.exec(value)
+  const rgb = RGB_COLOUR.exec(value)
   if (rgb !== null) return [channel(rgb[1]), channel(rgb[2]), channel(rgb[3])]
-  const hex = HEX.exec(value.trim())?.[1]
+  const hex = HEX_COLOUR.exec(value.trim())?.[1]
   if (hex === undefined) return null
   const full = hex.length === 3 ? [...hex].map((each) => each + each).join('') : hex
   const part = (at: number) => Number.parseInt(full.slice(at, at + 2), 16)

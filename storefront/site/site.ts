@@ -1,6 +1,8 @@
 import type { Resolved } from '../api/types.ts'
 import { getLocale, type Locale } from '../translations/locale.ts'
-import { asLine, asList, asObject, asText } from './manifest.ts'
+import { asLine, asObject, asText } from './manifest.ts'
+import { type ContentPage, type Menus, readMenus, readPages } from './pages.ts'
+import { readSections, type Section } from './sections.ts'
 import { readTheme, type Theme } from './theme.ts'
 
 /** A store's site, read from its manifest once for each version. */
@@ -8,9 +10,18 @@ export interface Site {
   tenant: string
   /** The platform's ETag of the manifest: values made from the manifest are kept under it. */
   hash: string
-  brand: { name: string; tagline: string | null; logoRef: string | null; ogImageRef: string | null }
+  brand: {
+    name: string
+    tagline: string | null
+    logoRef: string | null
+    faviconRef: string | null
+    ogImageRef: string | null
+  }
   seo: { title: string | null; description: string | null }
+  /** Of the home page. */
   sections: readonly Section[]
+  pages: readonly ContentPage[]
+  menus: Menus
   theme: Theme
   locale: Locale
   hasSearch: boolean
@@ -22,12 +33,8 @@ export interface Site {
   canonicalHostname: string | null
   /** Where a request to another of the store's hosts is sent. */
   redirect: string | null
-  preview: { expiresAt: string } | null
-}
-
-export interface Section {
-  type: string
-  props: Record<string, unknown>
+  /** `isDraft`: the store was never open, so its catalog cannot be read. */
+  preview: { expiresAt: string; isDraft: boolean } | null
 }
 
 /** What the store offers beyond payment by card. The platform may still refuse each of them. */
@@ -62,6 +69,8 @@ export function readSite(resolved: Resolved, hash: string): Site {
   const seo = asObject(manifest.seo)
   const store = asObject(manifest.store)
   const behavior = asObject(manifest.behavior)
+  const locale = getLocale(store.language, store.timeZone)
+  const pages = readPages(manifest.pages, locale.texts)
   return {
     tenant: tenantRef,
     hash,
@@ -69,27 +78,27 @@ export function readSite(resolved: Resolved, hash: string): Site {
       name: asLine(brand.name) ?? tenantRef,
       tagline: asLine(brand.tagline),
       logoRef: asLine(brand.logoRef),
+      faviconRef: asLine(brand.faviconRef),
       ogImageRef: asLine(brand.ogImageRef),
     },
     seo: { title: asLine(seo.title), description: asLine(seo.description) },
     sections: readSections(asObject(manifest.template).sections),
+    pages,
+    menus: readMenus(manifest.menus, pages),
     theme: readTheme(manifest.theme),
-    locale: getLocale(store.language, store.timeZone),
+    locale,
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
     offers: readOffers(behavior),
     email: asLine(brand.email),
     canonicalHostname,
     redirect,
-    preview: preview === undefined ? null : { expiresAt: preview.expiresAt },
+    preview:
+      preview === undefined
+        ? null
+        : { expiresAt: preview.expiresAt, isDraft: resolved.status === 'draft' },
   }
 }
-
-const readSections = (value: unknown): Section[] =>
-  asList(value).map((each) => {
-    const { type, props } = asObject(each)
-    return { type: asLine(type) ?? '', props: asObject(props) }
-  })
 
 function readOffers(behavior: Record<string, unknown>): Offers {
   const isOn = (name: string, key = 'enabled') => asObject(behavior[name])[key] === true

@@ -1,3 +1,6 @@
+import type { ValuesOf } from '../../manifest/prop.ts'
+import { readProps } from '../../manifest/read-props.ts'
+import { THEME_TOKENS } from '../../manifest/theme-tokens.ts'
 import {
   type Colour,
   formatColour,
@@ -7,7 +10,7 @@ import {
   readableColour,
   readableOn,
 } from './colour.ts'
-import { asNumber, asObject, type JsonObject } from './manifest.ts'
+import { asObject } from './manifest.ts'
 
 /**
  * The theme of a manifest, as variables of the one style sheet and as attributes that choose
@@ -25,56 +28,33 @@ export interface Theme {
   icon: { background: string; text: string }
 }
 
-/** The layouts to choose from. The first of each is the default. */
-const LAYOUTS = {
-  header: ['left', 'center', 'bar'],
-  hero: ['split', 'cover', 'poster'],
-  card: ['soft', 'framed', 'quiet'],
-  density: ['regular', 'airy', 'compact'],
-  button: ['solid', 'outline', 'block'],
-} as const
-
 const SERIF = "'Iowan Old Style', 'Palatino Linotype', Palatino, 'Book Antiqua', Georgia, serif"
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
-/**
- * Font names between commas, bare or in closed quotes: nothing in them can end a CSS declaration.
- */
-const FONT = `(?:[\\p{L}\\p{N} _-]+|'[\\p{L}\\p{N} _-]+'|"[\\p{L}\\p{N} _-]+")`
-const FONTS = new RegExp(`^(?=.{1,200}$)${FONT}(?:, ?${FONT})*$`, 'u')
-const LENGTH = /^\d{1,4}(\.\d{1,3})?(px|rem|em|ch|vw|%)$/
-const SPACING = /^-?\d{1,2}(\.\d{1,3})?(px|rem|em)$/
-
-const textOr = (value: unknown, form: RegExp, otherwise: string): string =>
-  typeof value === 'string' && value.length <= 200 && form.test(value) ? value : otherwise
-
-const oneOf = (value: unknown, choices: readonly string[]): string =>
-  choices.find((each) => each === value) ?? choices[0] ?? ''
+const LAYOUTS = ['header', 'hero', 'card', 'density', 'button'] as const
 
 export function readTheme(theme: unknown): Theme {
   const { color, type, layout } = asObject(theme)
-  const { variables, primary, background } = colourVariables(asObject(color))
-  const chosen = asObject(layout)
+  const { variables, primary, background } = colourVariables(readProps(THEME_TOKENS.color, color))
+  const chosen = readProps(THEME_TOKENS.layout, layout)
   const scheme = isDark(background) ? 'dark' : 'light'
-  const all = [...variables, ...typeVariables(asObject(type)), ...layoutVariables(chosen)]
+  const types = typeVariables(readProps(THEME_TOKENS.type, type))
+  const all = [...variables, ...types, ...layoutVariables(chosen)]
   return {
     css: `:root{color-scheme:${scheme};${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
-    layout: Object.fromEntries(
-      Object.entries(LAYOUTS).map(([name, choices]) => [
-        `data-${name}`,
-        oneOf(chosen[name], choices),
-      ]),
-    ),
+    layout: Object.fromEntries(LAYOUTS.map((name) => [`data-${name}`, chosen[name]])),
     backgroundColour: formatColour(background),
     scheme,
     icon: { background: formatColour(primary), text: formatColour(readableOn(primary)) },
   }
 }
 
+type Tokens = typeof THEME_TOKENS
+
 type Variable = readonly [name: string, value: string]
 
 /** Every text colour is made readable on its background, whatever the merchant chose. */
-function colourVariables(color: JsonObject): {
+function colourVariables(color: ValuesOf<Tokens['color']>): {
   variables: Variable[]
   primary: Colour
   background: Colour
@@ -110,26 +90,22 @@ function colourVariables(color: JsonObject): {
   return { variables, primary, background }
 }
 
-function typeVariables(type: JsonObject): Variable[] {
-  const isUpper = type.case === 'upper'
-  const weight = asNumber(type.weight)
-  const scale = asNumber(type.scale)
+function typeVariables(type: ValuesOf<Tokens['type']>): Variable[] {
   return [
-    ['font-body', textOr(type.body, FONTS, SANS)],
-    ['font-head', textOr(type.heading, FONTS, SERIF)],
-    ['head-weight', weight >= 100 && weight <= 900 ? String(Math.round(weight)) : '600'],
-    ['head-case', isUpper ? 'uppercase' : 'none'],
-    ['head-spacing', textOr(type.spacing, SPACING, '-0.015em')],
-    ['head-style', type.style === 'italic' ? 'italic' : 'normal'],
-    ['head-scale', scale >= 0.7 && scale <= 1.6 ? String(scale) : '1'],
+    ['font-body', type.body ?? SANS],
+    ['font-head', type.heading ?? SERIF],
+    ['head-weight', String(type.weight)],
+    ['head-case', type.case === 'upper' ? 'uppercase' : 'none'],
+    ['head-spacing', type.spacing ?? '-0.015em'],
+    ['head-style', type.style],
+    ['head-scale', String(type.scale)],
   ]
 }
 
-function layoutVariables(layout: JsonObject): Variable[] {
-  const ratio = asNumber(layout.imageRatio)
+function layoutVariables(layout: ValuesOf<Tokens['layout']>): Variable[] {
   return [
-    ['width', textOr(layout.width, LENGTH, '76rem')],
-    ['radius', textOr(layout.radius, LENGTH, '0.5rem')],
-    ['ratio', ratio >= 0.5 && ratio <= 2 ? String(ratio) : '1'],
+    ['width', layout.width ?? '76rem'],
+    ['radius', layout.radius ?? '0.5rem'],
+    ['ratio', String(layout.imageRatio)],
   ]
 }

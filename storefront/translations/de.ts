@@ -36,6 +36,32 @@ export const de: Texts = {
   contact: 'Kontakt',
   emailUs: 'E-Mail schreiben',
 
+  viewCollection: 'Zur Kollektion',
+  videoNote: (host) =>
+    `Das Video kommt von ${host}. Vor dem Abspielen wird von dort nichts geladen.`,
+  timeUnits: { days: 'Tage', hours: 'Stunden', minutes: 'Minuten', seconds: 'Sekunden' },
+  newProducts: 'Neu eingetroffen',
+  openingSoon: 'Wir öffnen bald',
+  openingSoonNote: 'Wir räumen gerade die Regale ein. Schauen Sie in ein paar Tagen wieder vorbei.',
+  ownerNext: 'Was als Nächstes kommt',
+  ownerDraftNote:
+    'Diesen Hinweis sehen nur Sie. Der Shop ist noch nicht geöffnet; die Vorschau zeigt deshalb keine Produkte.',
+  ownerEmptyNote:
+    'Diesen Hinweis sehen nur Sie. Kundinnen und Kunden lesen, dass der Shop bald öffnet, bis es ein Produkt gibt.',
+  ownerLive: 'Bitten Sie den Betreiber, den Shop zu öffnen: Ab dann werden die Produkte gezeigt.',
+  ownerProducts: 'Legen Sie Produkte mit Preis und Bild an: POST /v1/merchant/catalog/products.',
+  ownerSections: 'Gestalten Sie die Startseite mit Abschnitten: GET /v1/sections nennt sie alle.',
+  ownerPages: 'Schreiben Sie die nötigen Seiten: AGB, Datenschutz, Versand, Widerruf, Impressum.',
+  legal: 'Rechtliche Angaben',
+  pageKinds: {
+    about: 'Über uns',
+    imprint: 'Impressum',
+    terms: 'AGB',
+    privacy: 'Datenschutzerklärung',
+    withdrawal: 'Widerrufsbelehrung',
+    shipping: 'Versand und Lieferung',
+  },
+
   preview: 'Vorschau',
   previewNote: (until) =>
     `Diese Version ist vielleicht noch nicht veröffentlicht, und Sie können hier nicht bestellen. Die Vorschau endet am ${until}.`,

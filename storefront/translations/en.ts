@@ -31,6 +31,33 @@ export const en = {
   contact: 'Contact',
   emailUs: 'Email us',
 
+  viewCollection: 'View collection',
+  videoNote: (host: string) =>
+    `The video comes from ${host}. Nothing is loaded from there before you play it.`,
+  timeUnits: { days: 'days', hours: 'hours', minutes: 'minutes', seconds: 'seconds' },
+  newProducts: 'New in',
+  openingSoon: 'Opening soon',
+  openingSoonNote: 'We are still filling the shelves. Please come back in a few days.',
+  ownerNext: 'What comes next',
+  ownerDraftNote:
+    'Only you see this note. This store is not open yet, so a preview shows its pages without products.',
+  ownerEmptyNote:
+    'Only you see this note. Shoppers read that the store opens soon, until it has a product.',
+  ownerLive: 'Ask the operator to open the store: its products are shown from then on.',
+  ownerProducts: 'Add products with a price and an image: POST /v1/merchant/catalog/products.',
+  ownerSections: 'Arrange the home page with sections: GET /v1/sections lists them.',
+  ownerPages:
+    'Write the pages that your shoppers and the law ask for: terms, privacy, shipping, imprint.',
+  legal: 'Legal information',
+  pageKinds: {
+    about: 'About us',
+    imprint: 'Legal notice',
+    terms: 'Terms and conditions',
+    privacy: 'Privacy policy',
+    withdrawal: 'Right of withdrawal',
+    shipping: 'Shipping and delivery',
+  },
+
   preview: 'Preview',
   previewNote: (until: string) =>
     `This version may not be live, and you cannot order here. The preview ends on ${until}.`,

@@ -36,6 +36,32 @@ export const es: Texts = {
   contact: 'Contacto',
   emailUs: 'Escríbenos',
 
+  viewCollection: 'Ver la colección',
+  videoNote: (host) => `El vídeo viene de ${host}. No se carga nada de allí antes de reproducirlo.`,
+  timeUnits: { days: 'días', hours: 'horas', minutes: 'minutos', seconds: 'segundos' },
+  newProducts: 'Novedades',
+  openingSoon: 'Abrimos pronto',
+  openingSoonNote: 'Todavía estamos llenando los estantes. Vuelva dentro de unos días.',
+  ownerNext: 'Próximos pasos',
+  ownerDraftNote:
+    'Solo usted ve esta nota. La tienda aún no está abierta, así que la vista previa muestra sus páginas sin productos.',
+  ownerEmptyNote:
+    'Solo usted ve esta nota. Los clientes leen que la tienda abre pronto, hasta que haya un producto.',
+  ownerLive: 'Pida al operador que abra la tienda: entonces se mostrarán sus productos.',
+  ownerProducts: 'Añada productos con precio e imagen: POST /v1/merchant/catalog/products.',
+  ownerSections: 'Organice la página de inicio con secciones: GET /v1/sections las enumera.',
+  ownerPages:
+    'Escriba las páginas necesarias: condiciones, privacidad, envío, desistimiento, aviso legal.',
+  legal: 'Información legal',
+  pageKinds: {
+    about: 'Sobre nosotros',
+    imprint: 'Aviso legal',
+    terms: 'Términos y condiciones',
+    privacy: 'Política de privacidad',
+    withdrawal: 'Derecho de desistimiento',
+    shipping: 'Envío y entrega',
+  },
+
   preview: 'Vista previa',
   previewNote: (until) =>
     `Puede que esta versión no esté publicada, y aquí no se puede comprar. La vista previa termina el ${until}.`,

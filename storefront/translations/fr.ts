@@ -36,6 +36,34 @@ export const fr: Texts = {
   contact: 'Contact',
   emailUs: 'Nous écrire',
 
+  viewCollection: 'Voir la collection',
+  videoNote: (host) => `La vidéo vient de ${host}. Rien n’en est chargé avant la lecture.`,
+  timeUnits: { days: 'jours', hours: 'heures', minutes: 'min', seconds: 's' },
+  newProducts: 'Nouveautés',
+  openingSoon: 'Ouverture prochaine',
+  openingSoonNote: 'Nous remplissons encore les rayons. Revenez dans quelques jours.',
+  ownerNext: 'Les prochaines étapes',
+  ownerDraftNote:
+    'Vous seul voyez cette note. La boutique n’est pas encore ouverte : l’aperçu montre donc ses pages sans produits.',
+  ownerEmptyNote:
+    'Vous seul voyez cette note. Les clients lisent que la boutique ouvrira bientôt, jusqu’à ce qu’elle ait un produit.',
+  ownerLive: 'Demandez à l’opérateur d’ouvrir la boutique : ses produits seront alors visibles.',
+  ownerProducts:
+    'Ajoutez des produits avec un prix et une image : POST /v1/merchant/catalog/products.',
+  ownerSections:
+    'Composez la page d’accueil avec des sections : GET /v1/sections en donne la liste.',
+  ownerPages:
+    'Rédigez les pages nécessaires : conditions, confidentialité, livraison, rétractation, mentions légales.',
+  legal: 'Informations légales',
+  pageKinds: {
+    about: 'À propos',
+    imprint: 'Mentions légales',
+    terms: 'Conditions générales de vente',
+    privacy: 'Politique de confidentialité',
+    withdrawal: 'Droit de rétractation',
+    shipping: 'Livraison',
+  },
+
   preview: 'Aperçu',
   previewNote: (until) =>
     `Cette version n’est peut-être pas en ligne, et vous ne pouvez pas commander ici. L’aperçu prend fin le ${until}.`,

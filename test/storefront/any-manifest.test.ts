@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { SECTIONS } from '../../src/modules/sites/sections.ts'
+import { SECTION_TYPES } from '../../manifest/section-types.ts'
 import type { Caller } from '../harness/app.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
@@ -19,8 +19,9 @@ before(async (t) => {
 /** Every member of a manifest that a storefront reads, by block. */
 const MEMBERS: Record<string, readonly string[]> = {
   store: ['language', 'timeZone', 'currency'],
-  brand: ['name', 'tagline', 'logoRef', 'ogImageRef', 'email'],
+  brand: ['name', 'tagline', 'logoRef', 'faviconRef', 'ogImageRef', 'email'],
   seo: ['title', 'description'],
+  menus: ['header', 'footer'],
   behavior: [
     'search.enabled',
     'shipping.flat_rate_cents',
@@ -70,7 +71,7 @@ const MEMBERS: Record<string, readonly string[]> = {
 const PROPS = [
   ...['heading', 'subheading', 'eyebrow', 'text', 'body', 'href', 'imageRef', 'imageAlt', 'alt'],
   ...['cta', 'collection', 'limit', 'columns', 'slug', 'collections', 'images', 'url', 'caption'],
-  ...['items', 'button', 'email', 'size'],
+  ...['items', 'button', 'email', 'size', 'logos', 'until', 'side', 'posterRef', 'links'],
 ]
 
 const nest = (depth: number): unknown => (depth === 0 ? 'x' : { a: nest(depth - 1) })
@@ -149,7 +150,7 @@ const manifests = fc
       }
       manifest[block] = filled
     }
-    const sections = [...Object.keys(SECTIONS), 'unknown'].map((type) => ({
+    const sections = [...Object.keys(SECTION_TYPES), 'unknown'].map((type) => ({
       type,
       props: Object.fromEntries(PROPS.map((name) => [name, take()])),
     }))
@@ -207,10 +208,13 @@ test('each hostile value in every member shows every page, and lets a shopper ch
       }
       manifest[block] = filled
     }
-    const props = Object.fromEntries(PROPS.map((name) => [name, value]))
     const isLong = typeof value === 'string' && value.length > 5_000
-    const types = isLong ? ['hero', 'product-grid'] : Object.keys(SECTIONS)
-    manifest.template = { id: 'x', sections: types.map((type) => ({ type, props })) }
+    const types = Object.entries(SECTION_TYPES).slice(0, isLong ? 3 : undefined)
+    const sections = types.map(([type, { props }]) => ({
+      type,
+      props: Object.fromEntries(Object.keys(props).map((name) => [name, value])),
+    }))
+    manifest.template = { id: 'x', sections }
     const saved = await owner.put('/v1/my/site/draft', { manifest })
     assert.ok([200, 413].includes(saved.status), saved.text)
     if (saved.status !== 200) continue

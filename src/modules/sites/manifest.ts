@@ -1,7 +1,10 @@
-import type { TSchema } from 'typebox'
+import type { Props } from '../../../manifest/prop.ts'
+import { type Fault, listFaults } from '../../../manifest/read-props.ts'
+import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
+import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import { canonicalHash } from '../../kernel/canonical-json.ts'
+import { isObject, listMenuFaults, listPageFaults } from './page-warnings.ts'
 import type { Manifest, Warning } from './schema.ts'
-import { SECTIONS } from './sections.ts'
 
 /** A manifest as it was received: parsed, to be checked, and as the original text, to be stored. */
 export interface ReceivedManifest {
@@ -29,22 +32,60 @@ const WARNINGS_MAX = 200
  * Lists the parts of a manifest that a storefront may not show as intended, or that prevent
  * checkouts. They are warnings only: the manifest is stored as it is.
  */
-export async function listWarnings({ value }: ReceivedManifest): Promise<Warning[]> {
-  const warnings = listFunnelGateWarnings(value)
-  for (const [index, { type, props }] of (value.template?.sections ?? []).entries()) {
+export function listWarnings({ value }: ReceivedManifest): Warning[] {
+  const { pages, menus } = value as { pages?: unknown; menus?: unknown }
+  const { faults, sections: ofPages } = listPageFaults(pages)
+  const warnings = [
+    ...listFunnelGateWarnings(value),
+    ...listThemeWarnings(value),
+    ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
+  ]
+  const ofHome = (value.template?.sections ?? []).map((section, index) => ({
+    section,
+    path: `/template/sections/${index}`,
+  }))
+  for (const { section, path } of [...ofHome, ...ofPages]) {
     if (warnings.length >= WARNINGS_MAX) break
-    const path = `/template/sections/${index}`
-    const schema = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
-    if (schema === undefined) {
-      const message = 'This section type is not registered: a storefront may not show it.'
-      warnings.push({ path: `${path}/type`, code: 'unregistered_section', message })
-    } else {
-      warnings.push(...(await listPropWarnings(schema, props, `${path}/props`)))
-    }
+    warnings.push(...listSectionWarnings(section, path))
   }
   // The last section may have added more than the limit.
   return warnings.slice(0, WARNINGS_MAX)
 }
+
+/** More warnings of one section than a person reads. */
+const SECTION_WARNINGS_MAX = 10
+
+const KNOWN_TYPES = Object.keys(SECTION_TYPES).join(', ')
+
+/** The contract's form is checked for sections of the home page alone. Those of pages may be anything. */
+function listSectionWarnings(section: unknown, path: string): Warning[] {
+  const { type, props } = isObject(section) ? section : {}
+  if (typeof type !== 'string' || !isObject(props)) {
+    const message = 'must have a type and props'
+    return warningsOf([{ path: '', message }], 'unexpected_value', path)
+  }
+  if (isSectionName(type)) {
+    const faults = listFaults(SECTION_TYPES[type].props, props, SECTION_WARNINGS_MAX)
+    return warningsOf(faults, 'unexpected_props', `${path}/props`)
+  }
+  const message = `This section type is not registered: a storefront may not show it. Registered are ${KNOWN_TYPES}.`
+  return [{ path: `${path}/type`, code: 'unregistered_section', message }]
+}
+
+function listThemeWarnings({ theme }: Manifest): Warning[] {
+  return Object.entries<Props>(THEME_TOKENS).flatMap(([name, tokens]) => {
+    const given = theme?.[name]
+    const path = `/theme/${name}`
+    if (given === undefined) return []
+    if (!isObject(given)) {
+      return warningsOf([{ path: '', message: 'must be an object' }], 'unexpected_value', path)
+    }
+    return warningsOf(listFaults(tokens, given, SECTION_WARNINGS_MAX), 'unexpected_value', path)
+  })
+}
+
+const warningsOf = (faults: readonly Fault[], code: Warning['code'], base: string): Warning[] =>
+  faults.map(({ path, message }) => ({ path: base + path, code, message }))
 
 /** The longest version that a checkout may name. */
 const STATEMENT_VERSION_LENGTH_MAX = 100
@@ -63,16 +104,4 @@ function listFunnelGateWarnings({ behavior }: Manifest): Warning[] {
     'Must be a text of 1 to 100 characters. Without it no checkout succeeds while the store has the funnel_gate add-on.'
   const path = '/behavior/funnelGate/statementVersion'
   return [{ path, code: 'unusable_statement', message }]
-}
-
-async function listPropWarnings(schema: TSchema, props: unknown, path: string): Promise<Warning[]> {
-  // Imported with the first manifest that is saved: most processes never save one.
-  const { Value } = await import('typebox/value')
-  return Value.Errors(schema, props)
-    .slice(0, 10)
-    .map(({ instancePath, message }) => ({
-      path: path + instancePath,
-      code: 'unexpected_props' as const,
-      message,
-    }))
 }

@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError, invalidBody } from '../../errors.ts'
+import { matchesEtag } from '../../http/etag.ts'
 import { jsonResponse, type LiveRead, refusalResponse, sendCached } from '../../http/live.ts'
 import type { Routes } from '../../http/route.ts'
 import { headerText, readText } from '../../kernel/query.ts'
@@ -22,9 +23,11 @@ import {
   SavedDraft,
   SavedVersion,
   ScanReport,
+  SectionCatalog,
   SiteOverview,
   VersionBody,
 } from './schema.ts'
+import { sectionCatalogText } from './section-catalog.ts'
 import * as sites from './service.ts'
 
 /** A manifest is the largest JSON body of the API. */
@@ -74,11 +77,15 @@ export const liveReads = (cache: LiveCache): LiveRead[] => [
   },
 ]
 
+/** The section types change with a release only. An hour, so that a builder sees a new one soon. */
+const SECTIONS_CACHED = 'public, max-age=3600'
+
 export const publicRoutes =
   (deps: Omit<live.LiveDeps, 'answers'>, preview: sites.PreviewDeps): Routes =>
   async (app) => {
     const { cache, database } = deps
     const reads = { ...deps, answers: ANSWERS }
+    const catalog = sectionCatalogText()
 
     app.get(
       SITE_URL,
@@ -129,6 +136,23 @@ export const publicRoutes =
     )
 
     app.get(
+      '/v1/sections',
+      {
+        config: { failures: [] },
+        schema: {
+          operationId: 'listSectionTypes',
+          tags: ['public'],
+          summary:
+            'List the section types, theme tokens, pages and menus that a manifest may have.',
+          description:
+            'Each type with its props, their defaults and limits, an example and a drawing. The answer is the same for every store and changes with a release only; it has an ETag and supports If-None-Match (304).',
+          response: { 200: ref(SectionCatalog) },
+        },
+      },
+      (request, reply) => sendSections(request, reply, catalog),
+    )
+
+    app.get(
       '/v1/preview-resolve',
       {
         config: {
@@ -165,6 +189,16 @@ export const publicRoutes =
       },
     )
   }
+
+async function sendSections(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { text, etag }: { text: string; etag: string },
+) {
+  reply.header('etag', etag).header('cache-control', SECTIONS_CACHED)
+  if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type('application/json').send(text)
+}
 
 export const merchantRoutes =
   (scanner: Scanner, preview: sites.PreviewDeps): Routes =>

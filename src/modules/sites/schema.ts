@@ -31,10 +31,76 @@ export const ManifestBody = Type.Object({ manifest: Manifest })
 /** Names a version by its number. A number that no version has is answered as not found. */
 export const VersionBody = Type.Object({ version: Type.Integer() })
 
+const Described = {
+  meaning: Type.String({ description: 'What the value is for.' }),
+  required: Type.Boolean({ description: 'Whether the section needs it to be shown well.' }),
+  default: Nullable(Type.Any({ description: 'What is shown without it; null for nothing.' })),
+}
+
+/** A value without members of its own, as `manifest/prop.ts` describes it. */
+const SimpleProp = Type.Object({
+  kind: Type.String({ description: 'The form of the value, such as `line`, `link` or `choice`.' }),
+  ...Described,
+  length_max: Type.Optional(Type.Integer({ description: 'The greatest number of characters.' })),
+  min: Type.Optional(Type.Number()),
+  max: Type.Optional(Type.Number()),
+  choices: Type.Optional(Type.Array(Type.String())),
+})
+
+/** An object or a list also describes what is in it. */
+const SectionProp = Type.Object({
+  ...SimpleProp.properties,
+  count_max: Type.Optional(Type.Integer({ description: 'The greatest number of entries.' })),
+  entry_kind: Type.Optional(
+    Type.String({ description: 'The form of each entry of a list: `object`, or that of a text.' }),
+  ),
+  props: Type.Optional(
+    Type.Record(Type.String(), SimpleProp, {
+      description: 'The members of the object, or of each entry of the list.',
+    }),
+  ),
+})
+export type SectionProp = Static<typeof SectionProp>
+
+export const SectionCatalog = Shared(
+  'SectionCatalog',
+  Type.Object({
+    sections: Type.Array(
+      Type.Object({
+        type: Type.String(),
+        title: Type.String(),
+        meaning: Type.String({ description: 'What a shopper sees.' }),
+        placement: Type.Enum(['page', 'header', 'footer'], {
+          description: 'In its place on the page, or above or below every page.',
+        }),
+        count_max: Nullable(
+          Type.Integer({ description: 'How many of this type are shown; null for all.' }),
+        ),
+        props: Type.Record(Type.String(), SectionProp),
+        example: OpenObject,
+        picture: Type.String({ description: 'A drawing of the section, as SVG.' }),
+      }),
+    ),
+    theme: Type.Record(Type.String(), Type.Record(Type.String(), SimpleProp), {
+      description: 'The members of `theme`, by block.',
+    }),
+    pages: Type.Record(Type.String(), SimpleProp, {
+      description: 'The members of each entry of `pages`, beside `sections`.',
+    }),
+    menus: Type.Record(Type.String(), SectionProp, { description: 'The members of `menus`.' }),
+  }),
+)
+export type SectionCatalog = Static<typeof SectionCatalog>
+
 /** A problem in a manifest that was stored all the same. */
 export const Warning = Type.Object({
   path: Type.String({ description: 'The place in the manifest, as a JSON Pointer (RFC 6901).' }),
-  code: Type.Enum(['unregistered_section', 'unexpected_props', 'unusable_statement']),
+  code: Type.Enum([
+    'unregistered_section',
+    'unexpected_props',
+    'unexpected_value',
+    'unusable_statement',
+  ]),
   message: Type.String(),
 })
 export type Warning = Static<typeof Warning>

@@ -40,7 +40,7 @@ export interface Writer {
 /** Saves a manifest as the next version. The public site does not change. */
 export async function saveDraft({ db, actor, scanner }: Writer, manifest: ReceivedManifest) {
   const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, store: db.tenant })
-  const warnings = await listWarnings(manifest)
+  const warnings = listWarnings(manifest)
   const saved = await db.transaction('sites: save draft', async (tx) => {
     const version = await insert(tx, actor, manifest, rulesVersion)
     await record(tx, actor, 'manifest.draft_saved', { after: version })
@@ -74,7 +74,7 @@ async function saveAndPublish(
   manifest: ReceivedManifest,
   { rulesVersion, action, reason }: { rulesVersion: string; action: string; reason?: string },
 ) {
-  const warnings = await listWarnings(manifest)
+  const warnings = listWarnings(manifest)
   const saved = await db.transaction('sites: save and publish', async (tx) => {
     const version = await insert(tx, actor, manifest, rulesVersion)
     await activate(tx, actor, version, { action, reason })

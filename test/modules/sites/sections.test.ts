@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { SECTIONS } from '../../../src/modules/sites/sections.ts'
+import { SECTION_TYPES } from '../../../manifest/section-types.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { DRAFT, MANIFEST, OVERVIEW, scannerOf, sendRaw } from './setup.ts'
 
 const link = { label: 'More', href: '/more' }
-const imageRef = 'asset:acme/0000.png'
+const imageRef = `asset:acme/${'0'.repeat(64)}.png`
 
 /** Each type with all its props. */
 const EXAMPLES: Record<string, object> = {
@@ -24,6 +24,10 @@ const EXAMPLES: Record<string, object> = {
   newsletter: { heading: 'News', body: 'Monthly', button: 'Join' },
   testimonials: { heading: 'They say', items: [{ quote: 'Nice lamp', author: 'A' }] },
   contact: { heading: 'Write', email: 'a@b.example' },
+  'featured-collection': { collection: 'new', heading: 'New', limit: 3 },
+  'image-with-text': { imageRef, heading: 'By hand', body: '**Us**', cta: link, side: 'right' },
+  'logo-list': { heading: 'Press', logos: [{ imageRef, alt: 'Weekly', href: '/press' }] },
+  countdown: { heading: 'Sale', until: '2030-01-01T00:00:00Z', body: 'Soon', cta: link },
   spacer: { size: 'small' },
   footer: { text: 'The end', links: [link] },
 }
@@ -54,7 +58,7 @@ describe('a section', () => {
   test('of a registered type passes without a warning', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
-    assert.deepEqual(Object.keys(EXAMPLES).sort(), Object.keys(SECTIONS).sort())
+    assert.deepEqual(Object.keys(EXAMPLES).sort(), Object.keys(SECTION_TYPES).sort())
     for (const [type, props] of Object.entries(EXAMPLES)) {
       const more = { ...props, 'x-mine': { kept: true } }
       const { status, body, text } = await acme.put(
@@ -94,7 +98,9 @@ describe('a section', () => {
         ['/template/sections/3/props', 'unexpected_props'],
         ['/template/sections/3/props', 'unexpected_props'],
       ])
-      for (const { message } of body.warnings) assert.ok(message.length > 0)
+      const messages = body.warnings.map(({ message }: { message: string }) => message)
+      assert.match(messages[2], /Registered are announcement, hero, product-grid, .*, footer\.$/)
+      assert.equal(messages[4], 'must be a whole number from 1 to 100; without it, it is 8')
     }
     const { active } = (await acme.get(OVERVIEW)).body
     assert.deepEqual(active.manifest.template.sections, sections)
@@ -111,6 +117,63 @@ describe('a section', () => {
     const uneven = [{ type: 'unheard-of', props: {} }, ...Array.from({ length: 99 }, () => several)]
     assert.equal((await acme.put(DRAFT, withSections(uneven))).body.warnings.length, 200)
   })
+})
+
+test('a wrong colour, choice or prop is told with its path, and stored', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme')
+  const manifest = {
+    theme: {
+      color: { primary: 'teal', accent: '#abc', 'x-mine': 'any' },
+      layout: { hero: 'sideways', radius: '4px; }', imageRatio: 3 },
+      type: 'serif',
+      mine: { kept: true },
+    },
+    template: {
+      id: 'home',
+      sections: [
+        { type: 'spacer', props: { size: 'huge' } },
+        { type: 'hero', props: { heading: ' ', headng: 'Hi', cta: { href: 'javascript:1' } } },
+        { type: 'gallery', props: { images: [{ imageRef: 'a.png' }, 7] } },
+        { type: 'contact', props: { email: 'nobody', 'a/b~c': 1 } },
+      ],
+    },
+  }
+  const { status, body, text } = await acme.put(DRAFT, { manifest })
+  assert.equal(status, 200, text)
+  const told = body.warnings.map(({ path, code, message }: Record<string, string>) => [
+    path,
+    code,
+    message,
+  ])
+  const props = '/template/sections'
+  assert.deepEqual(
+    told.map(([path]: string[]) => path),
+    [
+      '/theme/color/primary',
+      '/theme/type',
+      '/theme/layout/radius',
+      '/theme/layout/imageRatio',
+      '/theme/layout/hero',
+      `${props}/0/props/size`,
+      `${props}/1/props/heading`,
+      `${props}/1/props/cta/href`,
+      `${props}/1/props/headng`,
+      `${props}/2/props/images/0/imageRef`,
+      `${props}/2/props/images/1`,
+      `${props}/3/props/email`,
+      `${props}/3/props/a~1b~0c`,
+    ],
+  )
+  assert.deepEqual(told[0].slice(1), [
+    'unexpected_value',
+    'must be a colour as #rgb, #rrggbb or rgb(r, g, b)',
+  ])
+  assert.deepEqual(told[5].slice(1), [
+    'unexpected_props',
+    'must be one of medium, small, large; shown as medium',
+  ])
+  assert.match(told[8][2], /^is not known here: it may be one of heading, eyebrow, /)
 })
 
 describe('a manifest', () => {

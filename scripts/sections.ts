@@ -1,0 +1,149 @@
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { LEGAL_KINDS, MENU_PROPS, PAGE_PROPS, PAGES_MAX } from '../manifest/page-props.ts'
+import type { Prop, Props } from '../manifest/prop.ts'
+import { SECTION_TYPES, type SectionType } from '../manifest/section-types.ts'
+import { THEME_TOKENS } from '../manifest/theme-tokens.ts'
+import { writeOrCheck } from './compare.ts'
+
+/** Writes docs/sections.md and its pictures from the section types. `--check` only compares. */
+
+const DOCS = fileURLToPath(new URL('../docs/', import.meta.url))
+
+function limitOf(prop: Prop): string {
+  switch (prop.kind) {
+    case 'integer':
+    case 'number':
+      return `${prop.min} to ${prop.max}, default ${prop.fallback}`
+    case 'choice':
+      return prop.choices
+        .map((each) => (each === prop.fallback ? `\`${each}\` (default)` : `\`${each}\``))
+        .join(', ')
+    case 'switch':
+      return `default \`${prop.fallback}\``
+    case 'object':
+      return ''
+    case 'list':
+      return `at most ${prop.countMax}`
+    default:
+      return `at most ${prop.lengthMax} characters`
+  }
+}
+
+const kindOf = (prop: Prop): string =>
+  prop.kind === 'list' ? `list of ${prop.of.kind}` : prop.kind
+
+function rows(props: Props, before = ''): string[] {
+  return Object.entries(props).flatMap(([name, prop]) => {
+    const shown = `${before}${name}`
+    const must = prop.required ? ' **Needed.**' : ''
+    const line = `| \`${shown}\` | ${kindOf(prop)} | ${limitOf(prop)} | ${prop.meaning}${must} |`
+    if (prop.kind === 'object') return [line, ...rows(prop.props, `${shown}.`)]
+    if (prop.kind === 'list' && prop.of.kind === 'object') {
+      return [line, ...rows(prop.of.props, `${shown}[].`)]
+    }
+    return [line]
+  })
+}
+
+const table = (props: Props): string =>
+  ['| Prop | Form | Limit | Meaning |', '|---|---|---|---|', ...rows(props)].join('\n')
+
+const PLACES = {
+  page: '',
+  header: ' It stands above every page.',
+  footer: ' It stands below every page.',
+}
+
+const sectionText = ([type, { title, meaning, placement, countMax, props, example }]: [
+  string,
+  SectionType,
+]): string => `### ${type}
+
+<img src="sections/${type}.svg" width="240" alt="A drawing of the section ${type}">
+
+**${title}.** ${meaning}${PLACES[placement]}${countMax === undefined ? '' : ` At most ${countMax} are shown.`}
+
+${table(props)}
+
+\`\`\`json
+${JSON.stringify({ type, props: example }, null, 2)}
+\`\`\`
+`
+
+const types = Object.entries<SectionType>(SECTION_TYPES)
+
+const text = `# Sections of a site
+
+The home page of a store is a list of sections in its manifest: \`template.sections\`, each with a \`type\` and
+\`props\`. This page lists every type that the reference storefront shows. It is generated from
+\`manifest/section-types.ts\` by \`npm run sections\`; \`GET /v1/sections\` answers the same as JSON.
+
+A value that does not have its form is a warning in the answer to the save, with its path in the manifest, and never a
+refusal. A storefront reads such a value as its default, or cuts it to its limit. A prop whose name begins with \`x-\`
+is the merchant's own and gets no warning.
+
+Forms: a **line** is one line of text, a **text** has paragraphs between empty lines, **markdown** is explained
+[below](#markdown), a **link** is a path of the store or an address with \`https:\`, \`http:\`, \`mailto:\` or \`tel:\`, an
+**asset** is the name of an uploaded file (\`asset:<tenant>/<sha256>.<ext>\`), a **slug** names a product, a collection
+or a page.
+
+| Type | |
+|---|---|
+${types.map(([type, { meaning }]) => `| [\`${type}\`](#${type}) | ${meaning} |`).join('\n')}
+
+${types.map(sectionText).join('\n')}
+## Markdown
+
+Headings (\`#\`), lists, quotes (\`>\`), tables, rules (\`---\`), \`**bold**\`, \`*slanted*\`, \`code\` and
+\`[links](/pages/about)\`. A line end stays a line end. Links lead to \`https:\`, \`http:\`, \`mailto:\` or a path of the
+store; a link of any other kind, HTML and images are shown as the text that they are. The storefront chooses the level of
+headings, so that none is left out.
+
+## Pages
+
+\`pages\` is a list in the manifest, at most ${PAGES_MAX}: content pages at \`/pages/{slug}\`, each with \`body_markdown\`
+or \`sections\` (as on the home page), or both. They are in the sitemap, and in the footer unless \`menus.footer\` says
+otherwise. Pages of the kinds ${LEGAL_KINDS.map((each) => `\`${each}\``).join(', ')} are linked at the checkout.
+
+${table(PAGE_PROPS)}
+
+\`\`\`json
+${JSON.stringify({ pages: [{ slug: 'impressum', kind: 'imprint', title: 'Impressum', body_markdown: 'Harbour GmbH\nKai 1\n20457 Hamburg' }] }, null, 2)}
+\`\`\`
+
+## Menus
+
+\`menus.header\` and \`menus.footer\`. Each entry has a label and leads to one place. An entry whose page the manifest does
+not have is a warning, and is not shown; whether a collection or a product exists is not checked.
+
+${table(MENU_PROPS)}
+
+\`\`\`json
+${JSON.stringify(
+  {
+    menus: {
+      header: [
+        { label: 'Tableware', collection: 'tableware' },
+        { label: 'About', page: 'about' },
+      ],
+    },
+  },
+  null,
+  2,
+)}
+\`\`\`
+
+## Theme
+
+${Object.entries<Props>(THEME_TOKENS)
+  .map(([block, tokens]) => `### theme.${block}\n\n${table(tokens)}`)
+  .join('\n\n')}
+`
+
+const args = process.argv.slice(2)
+await mkdir(`${DOCS}sections`, { recursive: true })
+await writeOrCheck(`${DOCS}sections.md`, text, args)
+for (const [type, { picture }] of types) {
+  await writeOrCheck(`${DOCS}sections/${type}.svg`, `${picture}\n`, args)
+}

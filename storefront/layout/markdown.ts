@@ -1,0 +1,49 @@
+import MarkdownIt from 'markdown-it'
+import { safeHref } from '../../manifest/links.ts'
+import { type Html, trusted } from './html.ts'
+
+/**
+ * Texts of merchants in Markdown. The parser begins with no rule at all and gets those below: there
+ * is no rule for HTML, images, code blocks or link definitions, so their text is shown as it is.
+ */
+const RULES = [
+  ...['blockquote', 'heading', 'hr', 'lheading', 'list', 'table'],
+  ...['autolink', 'backticks', 'balance_pairs', 'emphasis', 'entity', 'escape', 'fragments_join'],
+  ...['link', 'newline'],
+]
+
+/** Deeper lists and quotes are shown as text. The parser calls itself for each level. */
+const NESTING_MAX = 12
+
+const parser = new MarkdownIt('zero', { breaks: true, maxNesting: NESTING_MAX }).enable(RULES, true)
+
+/** Paths of the store, the web and mail. Links of any other kind stay text. */
+parser.validateLink = (address) => {
+  const href = safeHref(address)
+  return href !== null && !href.toLowerCase().startsWith('tel:')
+}
+
+/** The columns of a table come with a style, which our content security policy refuses. */
+const withoutStyle = ([name, value]: [string, string | number]): [string, string | number] =>
+  name === 'style' ? ['class', String(value).replace('text-align:', 'align-')] : [name, value]
+
+/**
+ * Renders a text in Markdown. `level` is that of its first heading. No level is left out on the way
+ * down, whatever the merchant chose, so that screen readers can follow.
+ */
+export function markdown(text: string, level: 2 | 3): Html {
+  const tokens = parser.parse(text, {})
+  let previous = level - 1
+  const open: string[] = []
+  for (const token of tokens) {
+    if (token.type === 'heading_open') {
+      const asked = level + Number(token.tag.slice(1)) - 1
+      previous = Math.min(asked, previous + 1, 6)
+      token.tag = `h${previous}`
+      open.push(token.tag)
+    } else if (token.type === 'heading_close') token.tag = open.pop() ?? token.tag
+    else if (token.attrs !== null) token.attrs = token.attrs.map(withoutStyle)
+  }
+  // Every tag is the parser's own, and it escapes all text and attributes.
+  return trusted(parser.renderer.render(tokens, parser.options, {}))
+}

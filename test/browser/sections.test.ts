@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { SECTION_TYPES, type SectionType } from '../../manifest/section-types.ts'
+import type { Caller } from '../harness/app.ts'
+import { openBrowser, openTab } from '../harness/browser.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+
+let shop: TestShop
+let browser: Browser
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+const DESKTOP = { viewport: { width: 1280, height: 900 } }
+
+before(async (t) => {
+  const context = t as TestContext
+  shop = await openTestShop(context, ['demo', 'objects'])
+  browser = await openBrowser(context)
+  const demo = await shop.merchant('demo')
+  await publish(demo, await everySection())
+  const plain = { brand: { name: 'Plain Objects', tagline: 'Nine things. Made well.' } }
+  await shop.operator.put('/v1/stores/objects/manifest', { manifest: plain })
+  await publish(await shop.merchant('empty'), {
+    brand: { name: 'Empty Shelf', tagline: 'Books for a rainy day', email: 'hi@empty.example' },
+    template: { id: 'home', sections: [{ type: 'announcement', props: { text: 'Open in May' } }] },
+  })
+  await shop.operator.put('/v1/stores/empty/status', { status: 'live' })
+})
+
+async function publish(merchant: Caller, manifest: object) {
+  const { status, body, text } = await merchant.put('/v1/my/store/manifest', { manifest })
+  assert.deepEqual([status, body.warnings], [200, []], text)
+}
+
+const TERMS = `Last changed in March.
+
+## Your order
+
+You order when you press **Pay**. We confirm by mail.
+
+### Prices
+
+| Country | Delivery | Days |
+|---|--:|--:|
+| Portugal | $5.90 | 2 |
+| Elsewhere | $9.90 | 5 |
+
+> Nothing here takes away the rights that the law gives you.
+
+1. Write to [us](mailto:hello@harbour.example).
+2. Send it back.
+
+---
+
+More about [our workshop](/pages/about).`
+
+/** A site with every section type, whose images are those of the store's products. */
+async function everySection() {
+  const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=12')).body
+  const refs: string[] = products.map((each: { image_asset_ref: string }) => each.image_asset_ref)
+  const { body } = await shop.anyone.get('/v1/tenants/demo/catalog/collections')
+  const collection = body.collections[0].slug
+  const withImages = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (name, each) =>
+      name === 'imageRef' || name === 'posterRef' ? (refs.shift() ?? refs[0]) : each,
+    )
+  const more: Record<string, object> = {
+    hero: { imageRef: 'x' },
+    video: { posterRef: 'x' },
+    'product-grid': { collection },
+    'featured-product': { slug: products[0].slug },
+    'featured-collection': { collection },
+    'collection-list': { collections: undefined },
+    'logo-list': {
+      logos: ['Craft Weekly', 'Fair Kiln', 'Slow Home'].map((alt) => ({ imageRef: 'x', alt })),
+    },
+  }
+  const sections = Object.entries<SectionType>(SECTION_TYPES).map(([type, { example }]) => ({
+    type,
+    props: withImages({ ...example, ...more[type] }),
+  }))
+  return {
+    brand: { name: 'Harbour & Hearth', tagline: 'Good things for slow mornings' },
+    theme: { color: { primary: '#0b5c6b', background: '#fffdf8', surface: '#f4eee2' } },
+    template: { id: 'home', sections },
+    pages: [
+      { slug: 'about', title: 'About us', sections: sections.slice(1, 2) },
+      { slug: 'terms', title: 'Terms and conditions', body_markdown: TERMS },
+      { slug: 'privacy', title: 'Privacy policy', body_markdown: 'We keep little.' },
+    ],
+    menus: {
+      header: [
+        { label: 'Shop', url: '/products' },
+        { label: 'Workshop', page: 'about' },
+        { label: 'Terms', page: 'terms' },
+      ],
+    },
+  }
+}
+
+describe('every section type, content page and empty store', () => {
+  for (const [device, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+    test(`is accessible on a ${device}, and fits its screen`, async (t) => {
+      for (const [tenant, path] of [
+        ['demo', '/'],
+        ['demo', '/pages/about'],
+        ['demo', '/pages/terms'],
+        ['objects', '/'],
+        ['empty', '/'],
+      ] as const) {
+        const { page, checkAccessibility } = await openTab(t, browser, shop.at(tenant), options)
+        const answer = await page.goto(path)
+        assert.equal(answer?.status(), 200)
+        await checkAccessibility()
+        const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
+        assert.ok(wide <= options.viewport.width, `${tenant}${path} is ${wide} wide`)
+      }
+    })
+  }
+
+  test('asks the host of a video for nothing before the click, and plays it afterwards', async (t) => {
+    const { page, context } = await openPage(t, DESKTOP)
+    const asked: string[] = []
+    await context.route('https://player.vimeo.com/**', (route) => {
+      asked.push(route.request().url())
+      return route.fulfill({ contentType: 'text/html', body: '<title>Playing</title>' })
+    })
+    const answer = await page.goto('/')
+    const policy = answer?.headers()['content-security-policy'] ?? ''
+    assert.match(policy, /; frame-src https:\/\/player\.vimeo\.com$/)
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
+    const other = await page.goto('/pages/terms')
+    assert.doesNotMatch(other?.headers()['content-security-policy'] ?? '', /frame-src/)
+    await page.goto('/')
+    assert.deepEqual(asked, [])
+    await page.locator('[data-embed]').click()
+    await page.frameLocator('.wide iframe').locator('title').waitFor({ state: 'attached' })
+    assert.deepEqual(asked, ['https://player.vimeo.com/video/76979871?dnt=1&autoplay=1'])
+    assert.equal(await page.locator('.wide iframe').getAttribute('title'), 'How it is made')
+  })
+
+  test('counts down in the page, by the minute for readers who want little motion', async (t) => {
+    const { page } = await openPage(t, DESKTOP)
+    await page.goto('/')
+    await page.locator('.clock').waitFor()
+    assert.match(await page.locator('.clock').innerText(), /\d+\s+days\s+\d\d\s+hours/)
+    assert.equal(await page.locator('.clock span').count(), 4)
+    const { page: calm } = await openPage(t, { ...DESKTOP, reducedMotion: 'reduce' })
+    await calm.goto('/')
+    await calm.locator('.clock').waitFor()
+    assert.equal(await calm.locator('.clock span').count(), 3)
+  })
+})
+
+async function openPage(t: TestContext, options: BrowserContextOptions) {
+  const context = await browser.newContext({ ...options, baseURL: shop.at('demo') })
+  t.after(() => context.close())
+  return { context, page: await context.newPage() }
+}
