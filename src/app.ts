@@ -26,6 +26,7 @@ import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
+import { findTenantByHostname } from './modules/domains/service.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as limitRoutes from './modules/entitlements/limit-routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
@@ -46,6 +47,8 @@ import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
+import type { LinkDeps } from './modules/orders/link.ts'
+import * as orderLinkRoutes from './modules/orders/link-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
 import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
@@ -137,6 +140,7 @@ async function openDeps(runtime: Runtime, app: App) {
     webhooks: { key: key('webhook secret'), fetch: safeFetch, limits },
     gateway: openGateway({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
+    orderLinks: openOrderLinks(runtime),
     media,
     catalog: { assetBase, media },
   }
@@ -221,9 +225,10 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   keyRoutes.merchantRoutes,
 ]
 
-const storefrontRoutes = ({ giftCards, checkout }: Deps): Routes[] => [
+const storefrontRoutes = ({ giftCards, checkout, orderLinks }: Deps): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
   orderRoutes.storefrontRoutes,
+  orderLinkRoutes.storefrontRoutes(orderLinks),
   orderChangeRoutes.storefrontRoutes(checkout),
   checkoutRoutes.storefrontRoutes(checkout),
   keyRoutes.storefrontRoutes,
@@ -280,6 +285,15 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
     forgetHost: (hostname) => cache.drop(hostSubject(hostname)),
   }
 }
+
+/** Links lead to the hosts of a store alone: its own, and its name in the zone of the storefront. */
+const openOrderLinks = ({ config, key, limits }: Runtime): LinkDeps => ({
+  key: key('order link'),
+  limits,
+  isHostOf: async (db, hostname) =>
+    hostname === `${db.tenant}.${config.storefrontZone}` ||
+    (await findTenantByHostname(db, hostname)) === db.tenant,
+})
 
 const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({
   customersKey: key('customers'),

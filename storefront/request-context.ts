@@ -2,7 +2,7 @@ import type { StoreApi } from './api/store-api.ts'
 import type { Cart } from './cart/cart.ts'
 import type { Cookies } from './http/cookies.ts'
 import type { PageFiles } from './http/static-files.ts'
-import type { Shopper } from './shopper/shopper.ts'
+import type { OpenedOrder, Shopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
 
 /** What a page is rendered from: one request to a store that is open or previewed. */
@@ -14,6 +14,8 @@ export interface PageContext {
   origin: string
   cart: Cart
   shopper: Shopper | null
+  /** Orders that a mailed link has opened in this browser. */
+  opened: readonly OpenedOrder[]
   files: PageFiles
   /** Where images are served from; null where the store's own host serves them. */
   assetBaseUrl: string | null

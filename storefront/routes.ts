@@ -6,6 +6,7 @@ import { pay } from './checkout/payment.ts'
 import { unlessPending } from './checkout/pending-payment.ts'
 import { type HttpResponse, redirect } from './http/response.ts'
 import { notFoundPage } from './layout/page.ts'
+import { findOrderAgain, openOrderLink } from './orders/find-order.ts'
 import { cancelOrder, editOrder } from './orders/order-actions.ts'
 import { orderListPage, orderPage } from './orders/order-pages.ts'
 import { refundOrder } from './orders/order-refunds.ts'
@@ -23,7 +24,7 @@ const PAGES: Record<string, PageHandler> = {
   '/search': catalog.searchPage,
   '/cart': cartPage,
   '/checkout': unlessPending((context) => checkoutPage(context)),
-  '/orders': orderListPage,
+  '/orders': (context) => orderListPage(context),
   '/sitemap.xml': catalog.sitemap,
   '/robots.txt': catalog.robots,
 }
@@ -34,11 +35,15 @@ const SITEMAP_PART = /^\/sitemap-([1-9]\d{0,4})\.xml$/
 /** Pages of one product, one collection or one order, and content pages. */
 const NAMED_PAGE = /^\/(products|collections|orders|pages)\/([^/]{1,600})$/
 
+/** A mailed link to an order. */
+const ORDER_LINK = /^\/orders\/link\/([\w-]{1,500})$/
+
 const FORMS: Record<string, FormHandler> = {
   '/cart': updateCart,
   '/cart/add': addToCart,
   '/checkout': unlessPending(pay),
   '/checkout/update': unlessPending(updateCheckout),
+  '/orders/find': findOrderAgain,
 }
 
 const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund)$/
@@ -50,6 +55,8 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   if (handler !== undefined) return handler(context)
   const [, part] = SITEMAP_PART.exec(pathname) ?? []
   if (part !== undefined) return catalog.sitemapPart(context, Number(part))
+  const [, token] = ORDER_LINK.exec(pathname) ?? []
+  if (token !== undefined) return openOrderLink(context, token)
   const [, kind, encoded = ''] = NAMED_PAGE.exec(pathname) ?? []
   const name = decodeName(encoded)
   if (name === null || kind === undefined) return notFoundPage(context)

@@ -21,7 +21,7 @@ import {
 } from './layout/error-pages.ts'
 import type { RequestContext } from './request-context.ts'
 import { showPage, submitForm } from './routes.ts'
-import { unpackShopper } from './shopper/shopper.ts'
+import { unpackOpened, unpackShopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
 import { getAcceptedLocale, type Locale } from './translations/locale.ts'
 
@@ -224,6 +224,9 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
     // Read only where it is used: most pages are the same for every shopper.
     get shopper() {
       return unpackShopper(cookies.read(cookie, 'shopper', site.tenant))
+    },
+    get opened() {
+      return unpackOpened(cookies.read(cookie, 'opened', site.tenant))
     },
     files: files.pathsFor(site),
     get ip() {

@@ -4,6 +4,7 @@ import type { PlatformClient } from './platform-client.ts'
 import type {
   GiftCard,
   Item,
+  OpenedLink,
   OperationRecord,
   OrderDetail,
   PlacedOrder,
@@ -17,6 +18,10 @@ export interface CheckoutApi {
   placeOrder(site: Site, body: Record<string, unknown>, key: string): Promise<PlacedOrder>
   /** Null for an order of another customer, too. */
   findOrder(site: Site, id: string, customerRef: string): Promise<OrderDetail | null>
+  /** Has a link to an order mailed to its shopper. Answers the same if there is no such order. */
+  mailOrderLink(site: Site, request: LinkRequest): Promise<unknown>
+  /** The order of a mailed link. Null for a link that expired or was never made. */
+  openOrderLink(site: Site, token: string): Promise<OpenedLink | null>
   /** What became of an operation, by its idempotency key. Null for a key that was never used. */
   findOperation(site: Site, operation: Operation, key: string): Promise<OperationRecord | null>
   cancelOrder(site: Site, id: string, key: string): Promise<unknown>
@@ -34,6 +39,15 @@ export interface QuoteRequest {
   subscribe: boolean
   customerRef: string
   /** The shopper's address: the platform limits wrong codes by it. */
+  ip: string | null
+}
+
+/** What a shopper enters to find an order again. */
+export interface LinkRequest {
+  order_number: number
+  email: string
+  /** The page that opens links. */
+  return_url: string
   ip: string | null
 }
 
@@ -62,6 +76,12 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
       const query = `customer_ref=${encodeURIComponent(customerRef)}`
       return orNullIn(site, client.call('GET', `${orderPath(site, id)}?${query}`))
     },
+    mailOrderLink: (site, body) => client.call('POST', `${storePath(site)}/orders/links`, { body }),
+    openOrderLink: (site, token) =>
+      orNullIn(
+        site,
+        client.call('POST', `${storePath(site)}/orders/links/open`, { body: { token } }),
+      ),
     findOperation: (site, operation, key) =>
       orNullIn(site, client.call('GET', `${storePath(site)}/idempotency/${operation}/${key}`)),
     cancelOrder: (site, id, idempotencyKey) =>

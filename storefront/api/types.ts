@@ -190,6 +190,13 @@ export interface GiftCard {
   currency: string
 }
 
+/** What the token of a mailed link opens. */
+export interface OpenedLink {
+  order_id: string
+  customer_ref: string
+  expires_at: string
+}
+
 export interface PlacedOrder {
   order: Order
 }

@@ -5,15 +5,36 @@ import { notFoundPage, pageTitle, renderPage } from '../layout/page.ts'
 import type { PageContext, RequestContext } from '../request-context.ts'
 import { findText } from '../translations/error-messages.ts'
 import { newActionKey } from './action-keys.ts'
-import { type OrderView, orderListMain, orderMain } from './order-view.ts'
+import { type FindForm, orderListMain } from './order-list-view.ts'
+import { type OrderView, orderMain } from './order-view.ts'
 
 /** The page of one order, and the list of a shopper's orders. */
 
-export const orderListPage = (context: PageContext): Promise<HttpResponse> =>
-  renderPage(context, {
-    title: pageTitle(context, context.site.locale.texts.yourOrders),
-    main: orderListMain(context),
-  })
+/** The orders of this browser, and the form that finds others. */
+export async function orderListPage(
+  context: PageContext,
+  entered: FindForm = NOTHING_ENTERED,
+): Promise<HttpResponse> {
+  const orders = await listOwnOrders(context)
+  const variants = orders.flatMap(({ items }) => items.map(({ variant_id }) => variant_id))
+  const products = await context.api.listProductsOf(context.site, variants)
+  const title = pageTitle(context, context.site.locale.texts.yourOrders)
+  const isSent = context.url.searchParams.has('sent')
+  const main = orderListMain(context, { orders, products, entered, isSent })
+  return { ...(await renderPage(context, { title, main })), headers: NOT_KEPT }
+}
+
+/** In the order of the browser's cookie: newest first. One that was erased meanwhile is left out. */
+async function listOwnOrders(context: PageContext): Promise<OrderDetail[]> {
+  const { shopper, opened } = context
+  const ids = new Set([...(shopper?.orders ?? []), ...opened].map(({ id }) => id))
+  const found = await Promise.all([...ids].map((id) => findOwnOrder(context, id)))
+  return found.filter((detail) => detail !== null)
+}
+
+/** The page has a name and an address. A browser that several people use must not keep it. */
+const NOT_KEPT = { 'cache-control': 'no-store' }
+const NOTHING_ENTERED: FindForm = { number: '', email: '', error: undefined }
 
 type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund'>>
 
@@ -31,8 +52,10 @@ export async function orderPage(
   const { context, cookies } = applyOutcome(given, id, detail)
   const { texts } = context.site.locale
   const query = context.url.searchParams
+  const variants = detail.items.map(({ variant_id }) => variant_id)
   const main = orderMain(context, {
     detail,
+    products: await context.api.listProductsOf(context.site, variants),
     notice,
     edit,
     refund,
@@ -41,17 +64,16 @@ export async function orderPage(
     actionKey: newActionKey(),
   })
   const title = pageTitle(context, texts.order(detail.order.order_number))
-  // The page has a name and an address. A browser that several people use must not keep it.
-  const headers = { 'cache-control': 'no-store' }
-  return { ...(await renderPage(context, { title, main })), headers, cookies }
+  return { ...(await renderPage(context, { title, main })), headers: NOT_KEPT, cookies }
 }
 
-/** Null for an order of another browser, and for a browser that has ordered nothing. */
+/** Null for an order that this browser neither placed nor opened by a mailed link. */
 export async function findOwnOrder(
-  { api, site, shopper }: RequestContext,
+  { api, site, shopper, opened }: PageContext,
   id: string,
 ): Promise<OrderDetail | null> {
-  return shopper === null ? null : api.findOrder(site, id, shopper.ref)
+  const customerRef = opened.find((each) => each.id === id)?.customerRef ?? shopper?.ref
+  return customerRef === undefined ? null : api.findOrder(site, id, customerRef)
 }
 
 export const orderNotHere = (context: RequestContext): Promise<HttpResponse> =>

@@ -1,7 +1,8 @@
-import type { Charge, OrderDetail, OrderItem, Refund } from '../api/types.ts'
+import type { Charge, OrderDetail, OrderItem, Product, Refund } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { cardFields } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
+import { image } from '../layout/images.ts'
 import { tenderName, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
@@ -11,6 +12,8 @@ import { type RefundInput, refundForm } from './refund-view.ts'
 
 export interface OrderView {
   detail: OrderDetail
+  /** Those of its products that are still sold: they have the images. */
+  products: readonly Product[]
   /** Whether the order was placed a moment ago. */
   isNew: boolean
   /** Why an action was refused. */
@@ -30,7 +33,7 @@ export interface OrderView {
 
 export function orderMain(context: PageContext, view: OrderView): Html {
   const { detail, notice, success } = view
-  const { order, items, refunds } = detail
+  const { order, refunds } = detail
   const { texts } = context.site.locale
   const allowed = allowedActions(detail)
   // The script loads the page again while the payment is pending.
@@ -41,7 +44,7 @@ export function orderMain(context: PageContext, view: OrderView): Html {
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 ${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
 ${facts(context, detail)}
-<section><h2>${texts.orderItems}</h2>${allowed.edit ? editForm(context, view) : lineList(context, items, order.currency)}
+<section><h2>${texts.orderItems}</h2>${lineList(context, view)}${allowed.edit && editForm(context, view)}
 ${totalsList(context, order, order.coupon_code)}</section>
 ${refunds.length > 0 && refundList(context, refunds)}
 ${allowed.cancel && cancelForm(texts, order.id, view.actionKey)}
@@ -49,7 +52,7 @@ ${refundForm(context, view)}
 <p class="order-end"><a class="more" href="/products">${texts.backToStore}</a></p></div>`
 }
 
-const statusText = (texts: Texts, { order }: OrderDetail): string =>
+export const statusText = (texts: Texts, { order }: OrderDetail): string =>
   findText(texts.statuses, order.status) ?? order.status
 
 function facts({ site }: PageContext, detail: OrderDetail): Html {
@@ -76,23 +79,42 @@ function shippingAddress(texts: Texts, { order }: OrderDetail): Html | null {
 const lineText = ({ product_name, label }: OrderItem): Html =>
   html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}</div>`
 
-const lineList = ({ site }: PageContext, items: readonly OrderItem[], currency: string): Html =>
-  html`<ul class="lines lines-plain">${items.map(
+/** Lines that were removed by an edit are not shown. */
+const keptItems = ({ items }: OrderDetail): readonly OrderItem[] =>
+  items.filter(({ quantity }) => quantity > 0)
+
+function lineList(context: PageContext, { detail, products }: OrderView): Html {
+  const { formatMoney } = context.site.locale
+  const lines = keptItems(detail).map(
     (item) =>
-      html`<li class="line">${lineText(item)}<span class="line-label">× ${item.quantity}</span><span class="line-total">${site.locale.formatMoney(item.line_total_cents, currency)}</span></li>`,
-  )}</ul>`
+      html`<li class="line">${lineImage(context, item, products)}${lineText(item)}<span class="line-label">× ${item.quantity}</span><span class="line-total">${formatMoney(item.line_total_cents, detail.order.currency)}</span></li>`,
+  )
+  return html`<ul class="lines lines-plain lines-pictured">${lines}</ul>`
+}
+
+/** An empty box where the product is no longer sold. */
+export function lineImage(
+  context: PageContext,
+  { product_id }: OrderItem,
+  products: readonly Product[],
+): Html {
+  const product = products.find(({ id }) => id === product_id)
+  const ref = product?.image_asset_ref ?? null
+  return html`<span class="line-image" aria-hidden="true">${image(context, { ref, alt: '', sizes: '6rem' })}</span>`
+}
 
 function editForm({ site }: PageContext, { detail, edit, actionKey }: OrderView): Html {
-  const { order, items } = detail
+  const { order } = detail
   const { texts, formatMoney } = site.locale
-  const lines = items.map((item) => {
+  const lines = keptItems(detail).map((item) => {
     const quantity = edit.quantities.get(item.id) ?? item.quantity
     return html`<li class="line">${lineText(item)}<label class="quantity"><span class="hidden">${texts.quantityOf(item.product_name)}</span><input type="number" name="q:${item.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label><span class="line-total">${formatMoney(item.line_total_cents, order.currency)}</span></li>`
   })
-  return html`<form method="post" action="/orders/${order.id}/edit"><input type="hidden" name="action_key" value="${actionKey}">
+  const isRefused = edit.quantities.size > 0
+  return html`<details class="order-action"${isRefused && html` open`}><summary>${texts.changeQuantities}</summary><form method="post" action="/orders/${order.id}/edit"><input type="hidden" name="action_key" value="${actionKey}">
 <ul class="lines lines-plain">${lines}</ul>
 ${edit.needsCard && html`<div class="panel"><p>${texts.cardForDifference}</p>${cardFields(texts, edit.errors)}</div>`}
-<button class="button button-quiet">${texts.saveQuantities}</button></form>`
+<button class="button button-quiet">${texts.saveQuantities}</button></form></details>`
 }
 
 const cancelForm = (texts: Texts, id: string, actionKey: string): Html =>
@@ -105,17 +127,4 @@ function refundList({ site }: PageContext, refunds: readonly Refund[]): Html {
     return html`<li><span>${formatMoney(amount_cents, currency)} ${state}</span><time datetime="${created_at}">${formatTime(created_at)}</time></li>`
   })
   return html`<section><h2>${texts.refunds}</h2><ul class="refunds">${entries}</ul></section>`
-}
-
-/**
- * The orders that this browser has placed. Their numbers are not in the cookie, so ids name them.
- */
-export function orderListMain({ site, shopper }: PageContext): Html {
-  const orders = shopper?.orders ?? []
-  const { texts } = site.locale
-  return html`<div class="wrap narrow center"><h1>${texts.yourOrders}</h1>${
-    orders.length === 0
-      ? html`<div class="empty"><p>${texts.noOrders}</p><p><a class="button" href="/products">${texts.startShopping}</a></p></div>`
-      : html`<ul class="order-list">${orders.map(({ id }, at) => html`<li><a href="/orders/${id}">${at === 0 ? texts.latestOrder : texts.earlierOrder(id.slice(-8))}</a></li>`)}</ul>`
-  }</div>`
 }

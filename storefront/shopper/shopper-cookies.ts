@@ -1,14 +1,24 @@
 import { type Cart, emptyCart, packCart } from '../cart/cart.ts'
 import type { RequestContext } from '../request-context.ts'
-import { addOrder, newShopper, packShopper, type Shopper, type ShopperOrder } from './shopper.ts'
+import {
+  addOrder,
+  newShopper,
+  type OpenedOrder,
+  packOpened,
+  packShopper,
+  type Shopper,
+  type ShopperOrder,
+} from './shopper.ts'
 
 /**
- * The two cookies of a shopper: the cart, and who the shopper is. Each function gives a
- * `set-cookie` value.
+ * The cookies of a shopper: the cart, who the shopper is, and the orders that a mailed link has
+ * opened. Each function gives a `set-cookie` value.
  */
 
 const CART_DAYS = 60
 const SHOPPER_DAYS = 400
+/** As long as a mailed link is valid: the browser may not be the shopper's own. */
+const OPENED_DAYS = 7
 
 export const cartCookie = ({ cookies, site }: RequestContext, cart: Cart): string =>
   cookies.write('cart', site.tenant, packCart(cart), CART_DAYS)
@@ -24,6 +34,15 @@ export const orderCookie = (
   shopper: Shopper,
   order: ShopperOrder,
 ): string => shopperCookie(context, addOrder(shopper, order))
+
+/** The cookie with one more order that a link has opened. */
+export const openedCookie = (
+  { cookies, site, opened }: RequestContext,
+  order: OpenedOrder,
+): string => {
+  const others = opened.filter(({ id }) => id !== order.id)
+  return cookies.write('opened', site.tenant, packOpened([order, ...others]), OPENED_DAYS)
+}
 
 export type ShopperContext = RequestContext & { shopper: Shopper }
 

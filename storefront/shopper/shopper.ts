@@ -49,6 +49,23 @@ export const addOrder = (shopper: Shopper, order: ShopperOrder): Shopper => ({
   orders: [order, ...shopper.orders.filter(({ id }) => id !== order.id)].slice(0, ORDERS_MAX),
 })
 
+/** An order that a mailed link has opened in this browser, and the customer that placed it. */
+export interface OpenedOrder {
+  id: string
+  customerRef: string
+}
+
+const OPENED_MAX = 6
+
+/** Reads what `packOpened` has written. */
+export const unpackOpened = (packed: unknown): readonly OpenedOrder[] =>
+  Array.isArray(packed)
+    ? (packed as [string, string][]).map(([id, customerRef]) => ({ id, customerRef }))
+    : []
+
+export const packOpened = (opened: readonly OpenedOrder[]): unknown =>
+  opened.slice(0, OPENED_MAX).map(({ id, customerRef }) => [id, customerRef])
+
 /** Records that the outcome of an order's payment is known. */
 export const endPending = (shopper: Shopper, id: string): Shopper => ({
   ...shopper,

@@ -175,10 +175,17 @@ export const de: Texts = {
   order: (number) => `Bestellung ${number}`,
   yourOrders: 'Ihre Bestellungen',
   noOrders: 'Von diesem Browser aus wurde noch nichts bestellt.',
-  latestOrder: 'Ihre letzte Bestellung',
-  earlierOrder: (name) => `Frühere Bestellung (${name})`,
+  changeQuantities: 'Mengen ändern',
+  orderNumber: 'Bestellnummer',
+  findOrder: 'Bestellung finden',
+  findOrderNote:
+    'Geben Sie die Nummer und die E-Mail-Adresse der Bestellung ein. Wir senden Ihnen einen Link, der sie öffnet.',
+  mailLink: 'Link senden',
+  linkSent: 'Wenn es diese Bestellung gibt, ist der Link unterwegs an Ihre E-Mail-Adresse.',
+  checkOrderNumber: 'Bitte prüfen Sie die Bestellnummer: Sie hat nur Ziffern.',
+  tooManyLinks: 'Das war oft. Bitte versuchen Sie es in einer Minute wieder.',
   orderNotHere:
-    'Wir können diese Bestellung hier nicht anzeigen. Eine Bestellung ist nur in dem Browser zu sehen, in dem sie aufgegeben wurde.',
+    'Wir können diese Bestellung hier nicht anzeigen. Sie ist nur in dem Browser zu sehen, in dem sie aufgegeben wurde. Unter „Ihre Bestellungen“ erhalten Sie einen Link zu ihr.',
   thankYou: 'Vielen Dank für Ihre Bestellung!',
   statuses: {
     pending_payment: 'Zahlung noch nicht bestätigt',

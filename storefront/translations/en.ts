@@ -171,10 +171,17 @@ export const en = {
   order: (number: number) => `Order ${number}`,
   yourOrders: 'Your orders',
   noOrders: 'No orders have been placed from this browser yet.',
-  latestOrder: 'Your latest order',
-  earlierOrder: (name: string) => `Earlier order (${name})`,
+  changeQuantities: 'Change quantities',
+  orderNumber: 'Order number',
+  findOrder: 'Find an order',
+  findOrderNote:
+    'Enter its number and the e-mail address that you ordered with. We will send you a link that opens it.',
+  mailLink: 'Send the link',
+  linkSent: 'If there is such an order, the link is on its way to your e-mail address.',
+  checkOrderNumber: 'Please check the order number: it has only digits.',
+  tooManyLinks: 'That was often. Please try again in a minute.',
   orderNotHere:
-    'We cannot show this order here. You can see an order only in the browser that placed it.',
+    'We cannot show this order here. You can see an order only in the browser that placed it. “Your orders” sends you a link to it.',
   thankYou: 'Thank you for your order!',
   statuses: {
     pending_payment: 'Payment not confirmed yet',

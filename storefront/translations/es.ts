@@ -174,10 +174,17 @@ export const es: Texts = {
   order: (number) => `Pedido ${number}`,
   yourOrders: 'Tus pedidos',
   noOrders: 'Desde este navegador todavía no se ha hecho ningún pedido.',
-  latestOrder: 'Tu último pedido',
-  earlierOrder: (name) => `Pedido anterior (${name})`,
+  changeQuantities: 'Cambiar cantidades',
+  orderNumber: 'Número de pedido',
+  findOrder: 'Encontrar un pedido',
+  findOrderNote:
+    'Escribe el número y el correo electrónico con el que hiciste el pedido. Te enviaremos un enlace que lo abre.',
+  mailLink: 'Enviar el enlace',
+  linkSent: 'Si existe ese pedido, el enlace va de camino a tu correo electrónico.',
+  checkOrderNumber: 'Comprueba el número de pedido: solo tiene cifras.',
+  tooManyLinks: 'Demasiados intentos. Inténtalo de nuevo en un minuto.',
   orderNotHere:
-    'No podemos mostrar este pedido aquí. Un pedido solo se ve en el navegador desde el que se hizo.',
+    'No podemos mostrar este pedido aquí. Un pedido solo se ve en el navegador desde el que se hizo. En «Tus pedidos» puedes pedir un enlace.',
   thankYou: '¡Gracias por tu pedido!',
   statuses: {
     pending_payment: 'Pago sin confirmar',

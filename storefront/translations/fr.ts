@@ -180,10 +180,17 @@ export const fr: Texts = {
   order: (number) => `Commande ${number}`,
   yourOrders: 'Vos commandes',
   noOrders: 'Aucune commande n’a encore été passée depuis ce navigateur.',
-  latestOrder: 'Votre dernière commande',
-  earlierOrder: (name) => `Commande précédente (${name})`,
+  changeQuantities: 'Modifier les quantités',
+  orderNumber: 'Numéro de commande',
+  findOrder: 'Retrouver une commande',
+  findOrderNote:
+    'Saisissez son numéro et l’adresse e-mail de la commande. Nous vous enverrons un lien qui l’ouvre.',
+  mailLink: 'Envoyer le lien',
+  linkSent: 'Si cette commande existe, le lien est en route vers votre adresse e-mail.',
+  checkOrderNumber: 'Vérifiez le numéro de commande : il ne contient que des chiffres.',
+  tooManyLinks: 'Trop d’essais. Veuillez réessayer dans une minute.',
   orderNotHere:
-    'Nous ne pouvons pas afficher cette commande ici. Une commande n’est visible que dans le navigateur qui l’a passée.',
+    'Nous ne pouvons pas afficher cette commande ici. Elle n’est visible que dans le navigateur qui l’a passée. « Vos commandes » vous envoie un lien.',
   thankYou: 'Merci pour votre commande !',
   statuses: {
     pending_payment: 'Paiement non confirmé',

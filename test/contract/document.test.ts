@@ -24,7 +24,7 @@ describe('the published document', () => {
     )
     assert.deepEqual(
       background.map(([id]) => id),
-      ['forgotPassword', 'resendVerification', 'exportCustomer'],
+      ['forgotPassword', 'resendVerification', 'exportCustomer', 'mailOrderLink'],
     )
     assert.match(String(new Map(said as [string, string][]).get('placeOrder')), /on_hold/)
     assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)

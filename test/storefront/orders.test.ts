@@ -22,17 +22,52 @@ const withCart = () => setup.withCart(shop, 'cedar-candle')
 const quantityField = (text: string) => /name="(q:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
 
 describe('the list of orders', () => {
-  test('gives every order a name of its own, also those of one minute', async () => {
+  test('shows number, date, sum, state and pictures of each, and keeps no copy', async () => {
     const shopper = await withCart()
     const { id } = await setup.variantOf(shop, 'cedar-candle')
+    const paths: string[] = []
     for (let placed = 0; placed < 3; placed++) {
       if (placed > 0) await shopper.post('/cart/add', { variant: id, quantity: '1' })
-      await placeOrder(shopper)
+      paths.push(await placeOrder(shopper))
     }
-    const { text } = await shopper.get('/orders')
-    const names = [...text.matchAll(/Earlier order \((\w+)\)/g)].map(([, name]) => name)
-    assert.equal(names.length, 2)
-    assert.equal(new Set(names).size, 2)
+    const { text, headers } = await shopper.get('/orders')
+    const cards = text.split('<li><a href="/orders/').slice(1)
+    assert.deepEqual(
+      cards.map((each) => `/orders/${each.slice(0, 36)}`),
+      paths.toReversed(),
+    )
+    for (const each of cards) {
+      assert.match(each, /Order \d{4,}/)
+      assert.match(each, /Order placed/)
+      assert.match(each, /\$\d+\.\d\d/)
+      assert.match(each, /<img /)
+    }
+    assert.equal(headers['cache-control'], 'no-store')
+  })
+})
+
+describe('the page of an order', () => {
+  test('shows pictures and quantities, which are changed only where that is asked for', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const { text } = await shopper.get(`${path}?new=1`)
+    assert.match(text, /Thank you for your order!/)
+    assert.match(text, /lines-pictured.*<img .*× 1/s)
+    assert.match(text, /<details class="order-action"><summary>Change quantities<\/summary>/)
+    assert.ok(text.indexOf('name="q:') > text.indexOf('Change quantities'))
+  })
+
+  test('does not show a line that an edit has removed', async () => {
+    const shopper = await withCart()
+    const other = await setup.variantOf(shop, 'harbour-mug')
+    await shopper.post('/cart/add', { variant: other.id, quantity: '1' })
+    const path = await placeOrder(shopper)
+    const page = await shopper.get(path)
+    const body = { [quantityField(page.text)]: '0', action_key: page.field('action_key') }
+    const edited = await shopper.follow(`${path}/edit`, body)
+    assert.match(edited.text, /Your order has been changed/)
+    assert.doesNotMatch(edited.text, /× 0/)
+    assert.equal(edited.text.match(/name="q:/g)?.length, 1)
   })
 })
 

@@ -1,7 +1,9 @@
+import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Found, NEWEST_KEY, readList } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
 import { orderColumns } from './queries.ts'
 import { MerchantOrder } from './schema.ts'
 
@@ -148,3 +150,9 @@ export function listBelow(db: Db, filters: OrderFilters, below: number, limit: n
      limit ${limit}`,
   )
 }
+
+export const findByNumber = (db: Db, number: number) =>
+  db.maybe(
+    Type.Object({ id: Id, email: Nullable(Type.String()) }),
+    sql`select id, email from orders where tenant_ref = ${db.tenant} and order_number = ${number}`,
+  )

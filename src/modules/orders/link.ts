@@ -1,0 +1,104 @@
+import type { Db, TenantDb } from '../../db/database.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { foldEmail } from '../../kernel/email.ts'
+import * as tokens from '../../kernel/tokens.ts'
+import { callerOf, type Limits } from '../../platform/limits.ts'
+import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import * as mail from '../../platform/mail.ts'
+import * as stores from '../stores/service.ts'
+import { linkMail } from './link-mail.ts'
+import type { WantedLink } from './link-schema.ts'
+import { findOrder } from './queries.ts'
+import { findByNumber } from './read-queries.ts'
+
+/**
+ * A link to an order that is mailed to its shopper. It opens the order without the browser that
+ * bought. Who asks learns nothing: an order that does not exist is answered like one that does.
+ */
+
+export interface LinkDeps {
+  key: Buffer
+  limits: Pick<Limits, 'velocity'>
+  /** Whether the store's shop answers at this host. */
+  isHostOf(db: Db, hostname: string): Promise<boolean>
+}
+
+/** Requests per minute of one shopper: enough for typing errors. */
+const PER_SHOPPER = 5
+/** Of a storefront's server that does not say whose request it sends: it has many shoppers. */
+const PER_SERVER = 60
+/** Of all shoppers of a store together. */
+const PER_STORE = 120
+/** Mails to one address of a store in an hour: others may ask for links in its name. */
+const MAILS_PER_HOUR = 3
+const HOUR_SECONDS = 3_600
+
+/** How long a link opens its order. Whoever needs it later asks for a new one. */
+const LINK_DAYS = 7
+const DAY_MS = 86_400_000
+
+/** Where a mail would go that is not sent. */
+const NOBODY = 'nobody@example.invalid'
+
+type Payload = [tenant: string, orderId: string, expires: number]
+
+export async function mailLink(
+  deps: LinkDeps,
+  db: TenantDb,
+  caller: string,
+  wanted: WantedLink,
+): Promise<void> {
+  const { ip } = wanted
+  const [sender, limit] = ip ? [callerOf(ip), PER_SHOPPER] : [caller, PER_SERVER]
+  await assertWithinRate(deps, `order-links:${db.tenant}:${sender}`, limit)
+  await assertWithinRate(deps, `order-links:${db.tenant}`, PER_STORE)
+  const url = await checkReturnUrl(deps, db, wanted.return_url)
+  const email = foldEmail(wanted.email)
+  const mayMail = await deps.limits.velocity(
+    `order-link-mails:${db.tenant}:${tokens.sha256(email ?? '').toString('base64url')}`,
+    MAILS_PER_HOUR,
+    HOUR_SECONDS,
+  )
+  const { display_name, language } = await stores.get(db)
+  await db.transaction('orders: mail a link', async (tx) => {
+    const order = await findByNumber(tx, wanted.order_number)
+    const isTheirs = order?.email != null && foldEmail(order.email) === email
+    const payload: Payload = [db.tenant, order?.id ?? '', db.clock.now() + LINK_DAYS * DAY_MS]
+    const token = tokens.sign(deps.key, Buffer.from(JSON.stringify(payload)))
+    await mail.sendIf(tx, isTheirs && mayMail, {
+      to: isTheirs ? (order.email ?? NOBODY) : NOBODY,
+      tenant_ref: db.tenant,
+      ...linkMail(language, { store: display_name, number: wanted.order_number, url: url + token }),
+    })
+  })
+}
+
+/** The order of a link, and the customer it was placed by. An erased customer's order is not found. */
+export async function openLink({ key }: LinkDeps, db: Db, token: string) {
+  const payload = tokens.verify(key, token)
+  if (payload === null) throw new ApiError('order_not_found')
+  const [tenant, id, expires] = JSON.parse(payload.toString()) as Payload
+  if (tenant !== db.tenant || expires < db.clock.now()) throw new ApiError('order_not_found')
+  const order = await findOrder(db, id)
+  if (order === null || order.email === null) throw new ApiError('order_not_found')
+  return {
+    order_id: order.id,
+    customer_ref: order.customer_ref,
+    expires_at: new Date(expires).toISOString(),
+  }
+}
+
+async function assertWithinRate({ limits }: LinkDeps, bucket: string, limit: number) {
+  if (await limits.velocity(bucket, limit)) return
+  throw new ApiError('rate_limited', { headers: { 'retry-after': String(WINDOW_SECONDS) } })
+}
+
+/** Otherwise a link in a mail of the store could lead to a stranger, with the token in it. */
+async function checkReturnUrl({ isHostOf }: LinkDeps, db: Db, text: string): Promise<string> {
+  const url = URL.parse(text)
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (isPlain && url.search === '' && url.hash === '' && (await isHostOf(db, url.hostname))) {
+    return `${url.origin}${url.pathname.replace(/\/*$/, '/')}`
+  }
+  throw invalidBody('return_url', "must be an http(s) address at a host of the store's shop")
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { openShop } from '../checkout/setup.ts'
+import { type OrderStore, openOrderStore } from './setup.ts'
+
+let store: OrderStore
+let number: number
+const EMAIL = 'ada@example.com'
+const RETURN = 'http://acme.localhost:3000/orders/link'
+
+before(async (t) => {
+  store = await openOrderStore(t as TestContext)
+  const { order } = await store.place({ email: EMAIL })
+  number = order.order_number
+})
+
+const ask = (more: object = {}, tenant = 'acme') =>
+  store.app.storefront.post(`/v1/tenants/${tenant}/orders/links`, {
+    order_number: number,
+    email: EMAIL,
+    return_url: RETURN,
+    ...more,
+  })
+
+const open = (token: string, tenant = 'acme') =>
+  store.app.storefront.post(`/v1/tenants/${tenant}/orders/links/open`, { token })
+
+async function readMails(): Promise<{ recipient: string; body: string; tenant_ref: string }[]> {
+  const admin = await store.app.database.openAdmin()
+  const { rows } = await admin.query(
+    `select recipient, body, tenant_ref from mails
+      where body like '%/orders/link/%' order by created_at`,
+  )
+  return rows
+}
+
+const tokenIn = (body: string) => /\/orders\/link\/([\w-]+)/.exec(body)?.[1] ?? ''
+
+describe('the link to an order', () => {
+  test('is mailed to the address of the order, and opens it', async () => {
+    const answer = await ask({ email: 'Ada@EXAMPLE.com' })
+    assert.deepEqual([answer.status, answer.body], [202, { accepted: true }])
+    const [mail] = await readMails()
+    assert.deepEqual([mail?.recipient, mail?.tenant_ref], [EMAIL, 'acme'])
+    const opened = await open(tokenIn(mail?.body ?? ''))
+    assert.equal(opened.status, 200, opened.text)
+    const { order_id, customer_ref } = opened.body
+    const read = await store.app.storefront.get(
+      `/v1/tenants/acme/orders/${order_id}?customer_ref=${customer_ref}`,
+    )
+    assert.equal(read.body.order.order_number, number)
+  })
+
+  test('is not mailed for another address or number, and the answer does not tell', async () => {
+    const before = (await readMails()).length
+    for (const wrong of [{ email: 'eve@example.com' }, { order_number: 999_999 }]) {
+      const answer = await ask(wrong)
+      assert.deepEqual([answer.status, answer.body], [202, { accepted: true }])
+    }
+    assert.equal((await readMails()).length, before)
+  })
+
+  test('is worthless in another store, when changed, and after seven days', async (t) => {
+    await openShop(store.app, 'globex', [])
+    await ask()
+    const token = tokenIn((await readMails()).at(-1)?.body ?? '')
+    assert.equal((await open(token)).status, 200)
+    const changed = [await open(`${token}A`), await open('x')]
+    for (const answer of [await open(token, 'globex'), ...changed]) {
+      assert.deepEqual([answer.status, answer.body.error.code], [404, 'order_not_found'])
+    }
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 8 * 86_400_000 })
+    assert.equal((await open(token)).status, 404)
+  })
+
+  test('leads to a host of the store and to no other', async () => {
+    for (const return_url of [
+      'https://evil.example/orders/link',
+      'http://globex.localhost/orders/link',
+      'http://acme.localhost@evil.example/',
+      'javascript:alert(1)',
+      'http://acme.localhost/?next=',
+      'http://acme.localhost/#x',
+      'orders/link',
+    ]) {
+      const { status, body } = await ask({ return_url })
+      assert.deepEqual([status, body.issues?.[0]?.path], [400, 'return_url'], return_url)
+    }
+  })
+
+  test('is refused where the body is wrong, and without the token of a storefront', async () => {
+    for (const [wrong, field] of [
+      [{ order_number: 0 }, 'order_number'],
+      [{ order_number: 'x' }, 'order_number'],
+      [{ email: 'x' }, 'email'],
+    ] as const) {
+      const { status, body } = await ask(wrong)
+      assert.deepEqual([status, body.issues?.[0]?.path], [400, field])
+    }
+    const stranger = await store.app.anyone.post('/v1/tenants/acme/orders/links', {})
+    assert.equal(stranger.status, 401)
+  })
+
+  test('is mailed at most three times an hour to one address, and asked for five times a minute', async () => {
+    const { order } = await store.place({ email: 'often@example.com' })
+    const often = { email: 'often@example.com', order_number: order.order_number }
+    for (let n = 0; n < 5; n++) assert.equal((await ask(often)).status, 202)
+    const mailed = (await readMails()).filter(({ recipient }) => recipient === often.email)
+    assert.equal(mailed.length, 3)
+    const shopper = { ip: '203.0.113.77', order_number: 999_999 }
+    const statuses: number[] = []
+    for (let n = 0; n < 6; n++) statuses.push((await ask(shopper)).status)
+    assert.deepEqual(statuses, [202, 202, 202, 202, 202, 429])
+  })
+})
