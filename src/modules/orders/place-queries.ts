@@ -62,6 +62,12 @@ export const takeNumber = (db: TenantDb) =>
     returning last_number`,
   )
 
+/** Returns a number that no order has. It stays unused where a later number is taken already. */
+export const returnNumber = (db: TenantDb, order_number: number) =>
+  db.asyncCommit.run(sql`
+    update order_counters set last_number = last_number - 1
+     where tenant_ref = ${db.tenant} and last_number = ${order_number}`)
+
 /** The version of a row: every change of the row gives it another. */
 const Written = Type.Object({ created_at: Timestamp, version: Type.String() })
 

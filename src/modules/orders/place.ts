@@ -165,3 +165,10 @@ export async function writeSettled(
  */
 export const takeOrderNumber = async (db: TenantDb): Promise<number> =>
   (await queries.takeNumber(db)).last_number
+
+/**
+ * Returns the number of a checkout that was refused before it wrote an order, so that a store's
+ * first sale is 1001 and refusals leave few gaps.
+ */
+export const returnOrderNumber = (db: TenantDb, order_number: number) =>
+  queries.returnNumber(db, order_number)
