@@ -92,7 +92,10 @@ const subscribableLines = ({ offers }: PageContext['site'], lines: readonly Cart
 /**
  * One switch for the whole order, as in the API: it covers each product that can be subscribed to.
  */
-function subscription({ site }: PageContext, { lines, details, errors }: CheckoutView): Html | null {
+function subscription(
+  { site }: PageContext,
+  { lines, details, errors }: CheckoutView,
+): Html | null {
   const { texts, formatList } = site.locale
   const eligible = subscribableLines(site, lines)
   if (eligible.length === 0) return null

@@ -15,6 +15,8 @@ export interface Site {
   locale: Locale
   hasSearch: boolean
   policies: Policies
+  /** Whether the store's prices have the tax inside. */
+  pricesIncludeTax: boolean
   offers: Offers
   /** The store's e-mail address, if the manifest names one. */
   email: string | null
@@ -77,6 +79,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     locale: getLocale(store.language, store.timeZone),
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
+    pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,
     offers: readOffers(behavior),
     email: asLine(brand.email),
     canonicalHostname,

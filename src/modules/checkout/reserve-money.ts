@@ -352,6 +352,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     shipping_cents: priced.shipping_cents,
     tax_cents: priced.tax_cents,
     total_cents: priced.total_cents,
+    prices_include_tax: sale.options.pricesIncludeTax,
     currency: priced.currency,
     idempotency_key: key,
     ship_to: request.shipping_address ? { line2: null, ...request.shipping_address } : null,

@@ -18,6 +18,7 @@ import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { GatewayResult } from '../payments/schema.ts'
+import { withoutTax } from '../pricing/price.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
@@ -104,7 +105,7 @@ async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRo
 }
 
 /**
- * The journal of a sale: tenders in, sales and tax out. The ledger refuses entries that do not sum
+ * The journal of a sale: tenders in, sales without tax and the tax apart out. The ledger refuses entries that do not sum
  * to zero.
  */
 function saleJournal(
@@ -115,6 +116,7 @@ function saleJournal(
   const card = charges
     .filter(({ tender }) => tender === 'card')
     .reduce((sum, each) => sum + each.captured_cents, 0)
+  const sold = withoutTax(order)
   return {
     kind: 'order.placed',
     currency: order.currency,
@@ -132,10 +134,10 @@ function saleJournal(
         amount_cents,
       })),
       { account: 'card_clearing' as const, amount_cents: card },
-      { account: 'sales' as const, amount_cents: -order.subtotal_cents },
-      { account: 'discount' as const, amount_cents: order.discount_cents },
-      { account: 'shipping_income' as const, amount_cents: -order.shipping_cents },
-      { account: 'tax_payable' as const, amount_cents: -order.tax_cents },
+      { account: 'sales' as const, amount_cents: -sold.sales_cents },
+      { account: 'discount' as const, amount_cents: sold.discount_cents },
+      { account: 'shipping_income' as const, amount_cents: -sold.shipping_cents },
+      { account: 'tax_payable' as const, amount_cents: -sold.tax_cents },
     ],
   }
 }

@@ -31,6 +31,9 @@ const COLUMNS = [
 
 const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
 
+/** Columns of later versions stand last, so that a program that counts columns still reads it. */
+const LATER = ['prices_include_tax'] as const satisfies readonly (keyof MerchantOrder)[]
+
 /** A page is a few hundred kilobytes, however many orders there are. */
 const PAGE_ROWS = 500
 
@@ -51,10 +54,16 @@ export function cell(value: unknown): string {
   return `"${safe.replaceAll('"', '""')}"`
 }
 
-const header = [...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`)].map(cell).join(',')
+const header = [...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`), ...LATER]
+  .map(cell)
+  .join(',')
 
 const rowOf = (order: MerchantOrder): string =>
-  [...COLUMNS.map((name) => order[name]), ...ADDRESS.map((name) => order.ship_to?.[name])]
+  [
+    ...COLUMNS.map((name) => order[name]),
+    ...ADDRESS.map((name) => order.ship_to?.[name]),
+    ...LATER.map((name) => order[name]),
+  ]
     .map(cell)
     .join(',')
 

@@ -123,7 +123,11 @@ test('a checkout', async (t) => {
     const free = { code: 'GIFT100', type: 'percent', percent_bps: 10_000 }
     assert.equal((await club.merchant.post('/v1/merchant/marketing/coupons', free)).status, 201)
     for (const tender of [{ gift_card_code: giftCard.code }, { coupon_code: free.code }]) {
-      const answer = await checkout(app, club, cart(tea, { subscribe: true, card: null, ...tender }))
+      const answer = await checkout(
+        app,
+        club,
+        cart(tea, { subscribe: true, card: null, ...tender }),
+      )
       assert.equal(answer.body.error?.code, 'subscription_card_required', answer.text)
     }
     const once = await checkout(app, club, cart(tea, { ...covered, subscribe: false, card: null }))

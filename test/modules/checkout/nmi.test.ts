@@ -4,15 +4,7 @@ import { test } from 'node:test'
 import { createLogger } from '../../../src/platform/log.ts'
 import { showsCard } from '../../harness/card-digits.ts'
 import { startNmi } from '../../harness/nmi.ts'
-import {
-  APPROVED,
-  addVariant,
-  cart,
-  checkout,
-  enable,
-  openCheckoutApp,
-  openShop,
-} from './setup.ts'
+import { APPROVED, addVariant, cart, checkout, enable, openCheckoutApp, openShop } from './setup.ts'
 
 const KEY = 'a-security-key-of-32-characters!'
 const OTHER_KEY = 'another-security-key-32-letters?'
@@ -115,8 +107,7 @@ test('a subscription whose card NMI has not stored', async (t) => {
   const tea = await addVariant(shop.merchant, 1_000, terms)
   const body = cart(tea, { subscribe: true })
   const read = async (id: string) => (await shop.merchant.get(`/v1/merchant/orders/${id}`)).body
-  const started = async () =>
-    (await app.superuser.query('select from subscriptions')).rowCount
+  const started = async () => (await app.superuser.query('select from subscriptions')).rowCount
   t.afterEach(() => app.assertAddsUp())
 
   await t.test('is refused, and its authorisation is voided', async () => {
@@ -157,7 +148,9 @@ test('a subscription whose card NMI has not stored', async (t) => {
     assert.deepEqual(answer.body.subscriptions, [])
     assert.equal(await started(), 0)
     const { timeline } = await read(answer.body.order.id)
-    const entry = timeline.find((each: { type: string }) => each.type === 'subscription_not_started')
+    const entry = timeline.find(
+      (each: { type: string }) => each.type === 'subscription_not_started',
+    )
     assert.deepEqual(entry?.data, { reason: 'card_not_stored', variant_ids: [tea] })
   })
 
