@@ -1661,9 +1661,9 @@ create table orders (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   customer_name text,
+  prices_include_tax boolean not null default false,
   constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
   constraint orders_check CHECK (((discount_cents >= 0) AND (discount_cents <= subtotal_cents))),
-  constraint orders_check1 CHECK ((total_cents = (((subtotal_cents - discount_cents) + shipping_cents) + tax_cents))),
   constraint orders_check2 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
   constraint orders_check3 CHECK ((((payment_failure IS NOT NULL) = (payment = 'failed'::text)) AND (length(payment_failure) <= 60))),
   constraint orders_check4 CHECK (((hold_at IS NULL) = (hold_reason IS NULL))),
@@ -1682,7 +1682,13 @@ create table orders (
   constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'placed'::text, 'processing'::text, 'on_hold'::text, 'shipped'::text, 'partially_shipped'::text, 'delivered'::text, 'cancelled'::text, 'refunded'::text, 'partially_refunded'::text, 'payment_failed'::text]))),
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
-  constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint orders_tax_inside_check CHECK (((NOT prices_include_tax) OR (tax_cents <= total_cents))),
+  constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint orders_total_check CHECK ((total_cents = (((subtotal_cents - discount_cents) + shipping_cents) +
+CASE
+    WHEN prices_include_tax THEN (0)::bigint
+    ELSE tax_cents
+END)))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;

@@ -9,6 +9,19 @@ const BPS_WHOLE = 10_000n
 export const bpsOf = (cents: number, bps: number): number =>
   Number((BigInt(cents) * BigInt(bps) + BPS_WHOLE / 2n) / BPS_WHOLE)
 
+/**
+ * The tax inside an amount, at a rate in basis points: `amount * rate / (10000 + rate)`, rounding
+ * half a cent up like every tax.
+ */
+export function taxInside(cents: number, bps: number): number {
+  const whole = BPS_WHOLE + BigInt(bps)
+  return Number((2n * BigInt(cents) * BigInt(bps) + whole) / (2n * whole))
+}
+
+/** The share of a part that belongs to some of the whole, rounded down. */
+export const shareOfPart = (part: number, some: number, whole: number): number =>
+  whole === 0 ? 0 : Number((BigInt(part) * BigInt(some)) / BigInt(whole))
+
 export const sum = (amounts: readonly number[]): number =>
   amounts.reduce((total, amount) => total + amount, 0)
 

@@ -99,6 +99,9 @@ export interface Totals {
   shipping_cents: number
   tax_cents: number
   total_cents: number
+  /** Whether the tax is inside the other amounts. */
+  prices_include_tax: boolean
+  tax_rate_bps: number | null
   currency: string
 }
 

@@ -2,6 +2,7 @@ import type { Product, Variant } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { type Html, html, paragraphs } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
+import { taxNote } from '../layout/totals.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { priceOf, productGrid } from './product-cards.ts'
@@ -23,11 +24,12 @@ export const productMain = (
 function article(context: PageContext, product: Product): Html {
   const { name, description } = product
   const { texts } = context.site.locale
+  const included = taxNote(context.site)
   return html`<article class="wrap product">
 <nav class="breadcrumb" aria-label="${texts.breadcrumb}"><ol><li><a href="/">${texts.home}</a></li><li><a href="/products">${texts.all}</a></li><li aria-current="page">${name}</li></ol></nav>
 <div class="product-row"><div class="product-images">${images(context, product)}</div>
 <div class="product-text"><h1>${name}</h1>
-<p class="price" data-price>${priceOf(product, context)}</p>
+<p class="price" data-price>${priceOf(product, context)}</p>${included !== null && html`<p class="price-note">${included}</p>`}
 ${addForm(context, product)}
 ${description && html`<div class="prose product-description">${paragraphs(description)}</div>`}
 ${subscriptionNote(context, product)}${shippingNote(context, product)}

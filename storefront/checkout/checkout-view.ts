@@ -98,13 +98,19 @@ function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView)
   return html`<fieldset class="choices"><legend>${texts.shippingMethod}</legend>${radio('standard', texts.standard, !details.expedited)}${radio('expedited', express, details.expedited)}</fieldset>`
 }
 
+const subscribableLines = ({ offers }: PageContext['site'], lines: readonly CartLine[]) =>
+  offers.subscriptions ? lines.filter(({ product }) => product.is_subscription) : []
+
 /**
  * One switch for the whole order, as in the API: it covers each product that can be subscribed to.
  */
-function subscription({ site }: PageContext, { lines, details }: CheckoutView): Html | null {
+function subscription(
+  { site }: PageContext,
+  { lines, details, errors }: CheckoutView,
+): Html | null {
   const { texts, formatList } = site.locale
-  const eligible = lines.filter(({ product }) => product.is_subscription)
-  if (!site.offers.subscriptions || eligible.length === 0) return null
+  const eligible = subscribableLines(site, lines)
+  if (eligible.length === 0) return null
   const products = eligible.map(({ product }) => {
     const { name, subscription_interval: unit, subscription_interval_count: count } = product
     return unit === null ? name : `${name} ${texts.every(count ?? 1, unit)}`
@@ -115,6 +121,7 @@ function subscription({ site }: PageContext, { lines, details }: CheckoutView): 
     note: texts.subscribeNote,
     checked: details.subscribe,
     reprice: true,
+    error: errors.subscribe,
   })
 }
 
@@ -142,7 +149,18 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
   }${
     offers.giftCards &&
     html`<div class="coupon">${textField(giftCard, details.gift, giftCardError)}<button class="button button-quiet" formaction="/checkout/update" formnovalidate data-reprice>${texts.apply}</button></div>`
-  }${tenders.due_cents === 0 && html`<p class="success" role="status">${texts.nothingDue}</p>`}</div>`
+  }${tenders.due_cents === 0 && coveredNote(site, view)}</div>`
+}
+
+/**
+ * Nothing is left to pay by card. The platform refuses a subscription then, since no card would be
+ * stored for its later charges: the shopper learns it here, before the order is sent.
+ */
+function coveredNote(site: PageContext['site'], { details, lines }: CheckoutView): Html {
+  const { texts } = site.locale
+  const needsCard = details.subscribe && subscribableLines(site, lines).length > 0
+  if (!needsCard) return html`<p class="success" role="status">${texts.nothingDue}</p>`
+  return html`<p class="error" role="alert">${texts.refusals.subscription_card_required}</p>`
 }
 
 /** The store's statement, with the time when it is shown: see `readAttestation`. */

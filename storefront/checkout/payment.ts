@@ -144,12 +144,12 @@ async function refusedResponse(
   if (error.status >= 500) throw error
   if (code === 'invalid_body') return invalidResponse(context, refused)
   const cart = NOT_STORED.includes(code) ? context.cart : cartAfterRefusal(context.cart, code)
+  const notice = errorMessage(context.site.locale.texts, error)
+  const errors: Record<string, string> =
+    code === 'subscription_card_required' ? { subscribe: notice } : {}
   return checkoutPage(
     { ...context, cart },
-    {
-      details: withoutRefusedOption(details, error),
-      notice: errorMessage(context.site.locale.texts, error),
-    },
+    { details: withoutRefusedOption(details, error), errors, notice },
   )
 }
 

@@ -1,5 +1,6 @@
 import type { Charge, Quote, Totals } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
+import type { Site } from '../site/site.ts'
 import type { Texts } from '../translations/en.ts'
 import { couponMessage } from '../translations/error-messages.ts'
 import { type Html, html } from './html.ts'
@@ -9,11 +10,27 @@ export function totalsList({ site }: PageContext, totals: Totals, coupon: string
   const { texts, formatMoney } = site.locale
   const money = (cents: number) => formatMoney(cents, totals.currency)
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = totals
+  const isTaxInside = totals.prices_include_tax
   return html`<dl class="totals"><div><dt>${texts.subtotal}</dt><dd>${money(subtotal_cents)}</dd></div>
 ${discount_cents > 0 && html`<div class="totals-discount"><dt>${texts.discount}${coupon && html` <span class="code">${coupon}</span>`}</dt><dd>−${money(discount_cents)}</dd></div>`}
 <div><dt>${texts.shipping}</dt><dd>${shipping_cents === 0 ? texts.free : money(shipping_cents)}</dd></div>
-${tax_cents > 0 && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
-<div class="totals-final"><dt>${texts.total}</dt><dd data-total>${money(total_cents)}</dd></div></dl>`
+${tax_cents > 0 && !isTaxInside && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
+<div class="totals-final"><dt>${texts.total}</dt><dd data-total>${money(total_cents)}</dd></div>${
+    tax_cents > 0 &&
+    isTaxInside &&
+    html`<div class="totals-tax"><dt>${taxIncluded(site, totals.tax_rate_bps)}</dt><dd>${money(tax_cents)}</dd></div>`
+  }</dl>`
+}
+
+const taxIncluded = ({ locale }: Site, rate_bps: number | null): string =>
+  locale.texts.taxIncluded(rate_bps === null ? null : locale.formatRate(rate_bps))
+
+/** Says beside a price that the tax is inside; null where the store adds it, or has none. */
+export function taxNote(site: Site): string | null {
+  const { tax } = site.policies
+  if (!site.pricesIncludeTax || tax === null || tax.provider === 'null') return null
+  if (tax.provider !== 'flat_rate') return taxIncluded(site, null)
+  return tax.rate_bps === 0 ? null : taxIncluded(site, tax.rate_bps)
 }
 
 /** Says whether the discount code in the cart applies. */

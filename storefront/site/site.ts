@@ -26,6 +26,8 @@ export interface Site {
   locale: Locale
   hasSearch: boolean
   policies: Policies
+  /** Whether the store's prices have the tax inside. */
+  pricesIncludeTax: boolean
   offers: Offers
   /** The store's e-mail address, if the manifest names one. */
   email: string | null
@@ -89,6 +91,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     locale,
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
+    pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,
     offers: readOffers(behavior),
     email: asLine(brand.email),
     canonicalHostname,

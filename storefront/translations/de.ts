@@ -132,6 +132,7 @@ export const de: Texts = {
   shipping: 'Versand',
   free: 'Kostenlos',
   tax: 'Steuer',
+  taxIncluded: (rate) => (rate === null ? 'inkl. MwSt.' : `inkl. ${rate} MwSt.`),
   total: 'Gesamt',
   untilFreeShipping: (left) => `Noch ${left} bis zum kostenlosen Versand.`,
   discountCode: 'Rabattcode',

@@ -128,6 +128,7 @@ export const en = {
   shipping: 'Shipping',
   free: 'Free',
   tax: 'Tax',
+  taxIncluded: (rate: string | null) => (rate === null ? 'incl. VAT' : `incl. ${rate} VAT`),
   total: 'Total',
   untilFreeShipping: (left: string) => `Add ${left} more to get free shipping.`,
   discountCode: 'Discount code',

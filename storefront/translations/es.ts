@@ -131,6 +131,7 @@ export const es: Texts = {
   shipping: 'Envío',
   free: 'Gratis',
   tax: 'Impuestos',
+  taxIncluded: (rate) => (rate === null ? 'IVA incluido' : `IVA del ${rate} incluido`),
   total: 'Total',
   untilFreeShipping: (left) => `Añade ${left} más y el envío es gratis.`,
   discountCode: 'Código de descuento',

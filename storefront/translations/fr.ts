@@ -137,6 +137,7 @@ export const fr: Texts = {
   shipping: 'Livraison',
   free: 'Offerte',
   tax: 'Taxes',
+  taxIncluded: (rate) => (rate === null ? 'TVA incluse' : `TVA de ${rate} incluse`),
   total: 'Total',
   untilFreeShipping: (left) => `Plus que ${left} pour profiter de la livraison offerte.`,
   discountCode: 'Code de réduction',

@@ -14,6 +14,8 @@ export interface Locale {
   /** Without the currency, as a shopper types it into a field. */
   formatAmount(cents: number, currency: string): string
   /** The date and the time. */
+  /** A rate in hundredths of a percent. */
+  formatRate(bps: number): string
   formatTime(iso: string): string
   formatList(entries: readonly string[]): string
 }
@@ -60,6 +62,7 @@ function createLocale(language: string, timeZone: string): Locale {
     timeZone,
   })
   const list = new Intl.ListFormat(language)
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
   const point = new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
   const currencyFormat = (currency: string) => {
     const known = currencies.get(currency)
@@ -74,6 +77,7 @@ function createLocale(language: string, timeZone: string): Locale {
     formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),
     formatMoney: (cents, currency) =>
       currencyFormat(currency).format(cents / 10 ** fractionDigits(currency)),
+    formatRate: (bps) => percent.format(bps / 10_000),
     formatTime: (iso) => time.format(new Date(iso)),
     formatList: (entries) => list.format(entries),
   }

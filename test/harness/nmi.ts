@@ -22,6 +22,8 @@ export type Fault =
   | { code: string; response?: string; text?: string; afterMs?: number }
   /** Approved for this much only. */
   | { authorises: string }
+  /** Approved, but the card is not stored, although that was asked for. */
+  | 'stores_no_card'
 
 interface Action {
   type: string
@@ -74,6 +76,7 @@ export async function startNmi(...securityKeys: string[]): Promise<TestNmi> {
       if (!securityKeys.includes(fields.security_key ?? '')) return refuseKey(path)
       const own = journal.filter((each) => each.fields.security_key === fields.security_key)
       if (path === '/api/query.php') return query(own, fields)
+      if (fault === 'stores_no_card') delete fields.customer_vault
       return transact(journal, fields, state.checkDuplicates, fault)
     }
     await answer(request, response, fault, act).catch(() => response.destroy())

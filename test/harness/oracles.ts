@@ -94,7 +94,8 @@ export const ORACLES: Readonly<Record<string, string>> = {
   'an order whose lines do not sum to its total': `
     select o.tenant_ref, o.id, o.total_cents, i.total
       from orders o
-      join lateral (select sum(line_total_cents - discount_cents + tax_cents + shipping_cents)
+      join lateral (select sum(line_total_cents - discount_cents + shipping_cents
+                                 + case when o.prices_include_tax then 0 else tax_cents end)
                              as total
                       from order_items i
                      where i.tenant_ref = o.tenant_ref and i.order_id = o.id) i on true

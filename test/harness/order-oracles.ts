@@ -9,11 +9,11 @@ import { assertStockAddsUp } from './stock-oracles.ts'
  */
 export const ORDER_ORACLES: Readonly<Record<string, string>> = {
   'an order whose lines do not sum to its total': `
-    select o.tenant_ref, o.id, o.total_cents, sum(i.line_total_cents - i.discount_cents + i.tax_cents + i.shipping_cents)
+    select o.tenant_ref, o.id, o.total_cents, sum(i.line_total_cents - i.discount_cents + i.shipping_cents + case when o.prices_include_tax then 0 else i.tax_cents end)
       from orders o join order_items i on i.tenant_ref = o.tenant_ref and i.order_id = o.id
      where o.cancelled_at is null
      group by 1, 2, 3
-    having sum(i.line_total_cents - i.discount_cents + i.tax_cents + i.shipping_cents) <> o.total_cents`,
+    having sum(i.line_total_cents - i.discount_cents + i.shipping_cents + case when o.prices_include_tax then 0 else i.tax_cents end) <> o.total_cents`,
 
   'a paid order whose tenders do not sum to what was captured': `
     select o.tenant_ref, o.id, o.captured_cents, c.captured, a.adjusted
@@ -129,6 +129,19 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where o.total_cents > 0 or o.subtotal_cents > 0
      group by 1, 2, o.placed_at
     having count(j.id) <> case when o.placed_at is null then 0 else 1 end`,
+
+  'a placed order whose tax in the ledger is not its tax without what was refunded': `
+    select o.tenant_ref, o.id, o.tax_cents, r.refunded, l.posted
+      from orders o,
+           lateral (select coalesce(sum(tax_cents), 0) as refunded from refunds r
+                     where r.tenant_ref = o.tenant_ref and r.order_id = o.id
+                       and r.kind = 'refund' and r.status = 'succeeded') r,
+           lateral (select coalesce(-sum(e.amount_cents), 0) as posted
+                      from ledger_journals j join ledger_entries e
+                        on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+                     where j.tenant_ref = o.tenant_ref and j.order_id = o.id
+                       and e.account = 'tax_payable') l
+     where o.placed_at is not null and l.posted <> o.tax_cents - r.refunded`,
 
   'an order that waits for its payment without a running operation': `
     select o.tenant_ref, o.id, o.created_at

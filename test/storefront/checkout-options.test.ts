@@ -132,6 +132,24 @@ describe('a subscription', () => {
     assert.equal(customer.body.customer.active_subscriptions, 1)
   })
 
+  test('needs a card, and says so at the gift card that pays for all of it', async () => {
+    const shopper = await withCart('house-coffee')
+    const gift = await giftCard(50_000)
+    const chosen = { ...DETAILS, gift, subscribe: '1' }
+    const shown = await shopper.post('/checkout/update', chosen)
+    assert.equal(dueOf(shown), 0)
+    assert.match(shown.text, /id="tenders"[\s\S]+class="error" role="alert">A subscription needs/)
+    assert.doesNotMatch(shown.text, /There is nothing left to pay by card/)
+    const form = { ...chosen, due: '0', key: shown.field('key') }
+    const refused = await shopper.follow('/checkout', form)
+    assert.match(refused.text, /A subscription needs a card[^<]+/)
+    assert.match(refused.text, /name="subscribe"[^>]+aria-invalid="true"/)
+    const once = { ...DETAILS, gift, due: '0', key: refused.field('key') }
+    const again = await shopper.post('/checkout/update', once)
+    const placed = await shopper.follow('/checkout', { ...once, key: again.field('key') })
+    assert.match(placed.text, /Thank you for your order!/)
+  })
+
   test('that the store no longer offers is explained, and not selected again', async () => {
     const shopper = await withCart('house-coffee')
     const shown = await shopper.post('/checkout/update', { ...DETAILS, subscribe: '1' })

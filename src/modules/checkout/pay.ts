@@ -2,7 +2,7 @@ import type { TenantDb } from '../../db/database.ts'
 import { type FraudScore, scoreRisk } from '../fraud/score.ts'
 import { isOutOfTransit } from '../operations/replies.ts'
 import type { Fenced } from '../operations/service.ts'
-import type { WaitingOrder } from '../orders/schema.ts'
+import type { OrderRow, WaitingOrder } from '../orders/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import {
   closedResult,
@@ -17,7 +17,7 @@ import {
   wasNotSent,
 } from '../payments/gateway.ts'
 import type { Attempt, GatewayResult, Lookup, Reason } from '../payments/schema.ts'
-import type { Risk } from './schema.ts'
+import type { PricedBy, Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** How paying for an order ended. */
@@ -52,12 +52,13 @@ type Deps = Fenced<CheckoutDeps>
 export async function payByCard(
   deps: Deps,
   db: TenantDb,
-  { order, items }: WaitingOrder,
+  { order }: WaitingOrder,
   { charge, risk, source }: { charge: CardCharge; risk: Risk; source: Source },
 ): Promise<Outcome> {
   const { attempt_id, amount_cents, currency } = charge
   const { id: order_id, order_number, email, ip, ship_to } = order
   const gateway = fencedGateway(charge.gateway, deps.assertClaimHeld)
+  const needsStoredCard = startsSubscription(order)
   await deps.at?.('authorize-sent')
   const result = await gateway.authorize({
     ref: attempt_id,
@@ -70,13 +71,18 @@ export async function payByCard(
     ip,
     ship_to,
     // A subscription stores the card, and the issuer must be told so at the first charge.
-    vault: items.some(({ is_subscription }) => is_subscription),
+    vault: needsStoredCard,
   })
   await deps.at?.('authorized')
   if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
   if (result.outcome !== 'approved') return { kind: 'declined', attempt_id, result }
-  return capture(deps, db, gateway, { attempt_id, amount_cents, currency, risk, result })
+  const authorized = { attempt_id, amount_cents, currency, risk, result, needsStoredCard }
+  return capture(deps, db, gateway, authorized)
 }
+
+/** A subscription is charged again later, so that its order needs a card that the gateway stores. */
+export const startsSubscription = ({ pricing }: OrderRow): boolean =>
+  ((pricing as Partial<PricedBy>).subscriptions ?? []).length > 0
 
 /**
  * An order that store credit and gift cards pay for goes through the fraud check like any other.
@@ -93,19 +99,22 @@ interface Authorized {
   currency: string
   risk: Risk
   result: GatewayResult
+  needsStoredCard: boolean
 }
 
-/** Captures an authorisation, unless the fraud check holds or rejects the order. */
+/**
+ * Captures an authorisation, unless the fraud check holds or rejects the order, or the gateway has
+ * not stored the card of a subscription.
+ */
 async function capture(
   deps: Deps,
   db: TenantDb,
   gateway: Gateway,
-  { attempt_id, amount_cents, currency, risk, result }: Authorized,
+  { attempt_id, amount_cents, currency, risk, result, needsStoredCard }: Authorized,
 ): Promise<Outcome> {
   const { avs, cvv, fraud_signal, txn_id } = result
   const verdict = scoreRisk({ ...risk, avs, cvv, fraud_signal })
   if (txn_id === null) return { kind: 'unknown', attempt_id }
-  if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
   const isVoided = async (reason: Reason): Promise<boolean> => {
     // Checked first: the reason written by an overtaken process would reverse what another
     // captured.
@@ -120,6 +129,11 @@ async function capture(
     if (!(await isVoided('invalid_state'))) return { kind: 'unknown', attempt_id }
     return { kind: 'rejected', attempt_id, result, verdict }
   }
+  if (needsStoredCard && result.vault_id === null) {
+    if (!(await isVoided('card_not_stored'))) return { kind: 'unknown', attempt_id }
+    return { kind: 'declined', attempt_id, result: { ...result, reason: 'card_not_stored' } }
+  }
+  if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
   const captured = await gateway.capture({ ref: attempt_id, txn_id, amount_cents, currency })
   await deps.at?.('captured')
   if (captured.outcome === 'unknown') return { kind: 'unknown', attempt_id }
@@ -142,7 +156,7 @@ export async function recallPayment(
   deps: Deps,
   db: TenantDb,
   attempt: Attempt,
-  risk: Risk,
+  { order, risk }: { order: OrderRow; risk: Risk },
 ): Promise<Outcome> {
   const { id: attempt_id, amount_cents, currency } = attempt
   const decided = decidedByOperator(attempt, risk)
@@ -163,13 +177,17 @@ export async function recallPayment(
   const verdict = scoreRisk({ ...risk, avs, cvv, fraud_signal })
   if (attempt.reason !== null && isActive(lookup))
     return continueVoid(db, gateway, attempt, { lookup, verdict })
-  if (lookup.state === 'authorized')
-    return capture(deps, db, gateway, { attempt_id, amount_cents, currency, risk, result })
+  if (lookup.state === 'authorized') {
+    const needsStoredCard = startsSubscription(order)
+    const authorized = { attempt_id, amount_cents, currency, risk, result, needsStoredCard }
+    return capture(deps, db, gateway, authorized)
+  }
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
   // Voided by a process that came to this verdict and stopped before it could write it down.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')
     return { kind: 'rejected', attempt_id, result, verdict }
-  return { kind: 'declined', attempt_id, result }
+  const reason = attempt.reason === 'card_not_stored' ? attempt.reason : result.reason
+  return { kind: 'declined', attempt_id, result: { ...result, reason } }
 }
 
 /**

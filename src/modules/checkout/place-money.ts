@@ -62,9 +62,9 @@ export const checkoutOperation = defineOperation<CheckoutDeps, PlaceRequest, Wor
         return withUnknown(payByTenders(risk))
       return withUnknown(await payByCard(deps, db, waiting, { charge, risk, source }))
     },
-    async recall(deps, db, { attempt, risk }) {
+    async recall(deps, db, { order, attempt, risk }) {
       if (attempt === null) return withUnknown(payByTenders(risk))
-      return withUnknown(await recallPayment(deps, db, attempt, risk))
+      return withUnknown(await recallPayment(deps, db, attempt, { order, risk }))
     },
     async markUnknown(tx, { order }) {
       const locked = await orders.lock(tx, order.id)

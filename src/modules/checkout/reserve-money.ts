@@ -12,7 +12,7 @@ import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as redemptions from '../marketing/redemptions.ts'
 import type { Reach } from '../operations/service.ts'
-import { insertWaiting, takeOrderNumber } from '../orders/place.ts'
+import { insertWaiting, returnOrderNumber, takeOrderNumber } from '../orders/place.ts'
 import type { NewCharge, WaitingOrder } from '../orders/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { Gateway, Source } from '../payments/gateway.ts'
@@ -79,16 +79,31 @@ export async function reserveOrder(
   const velocity = await measureVelocity(deps, db, facts)
   const order_number = await takeOrderNumber(db)
   const reserving = { ...placing, facts, velocity, order_number }
+  try {
+    return await reserveTaxed(deps, db, start, reserving)
+  } catch (error) {
+    // Only a refusal proves that no order has the number: a lost commit may have written one.
+    if (error instanceof ApiError || error instanceof BlockedError)
+      await returnOrderNumber(db, order_number)
+    throw error instanceof BlockedError ? await recordBlock(deps, db, facts, error) : error
+  }
+}
+
+async function reserveTaxed(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  start: Start,
+  reserving: Reserving,
+): Promise<Reserved> {
   for (let tries = 1; ; tries++) {
-    const taxed = asksProvider(placing.request)
-      ? (await readSale(db, deps, placing.request)).priced.taxed
+    const taxed = asksProvider(reserving.request)
+      ? (await readSale(db, deps, reserving.request)).priced.taxed
       : undefined
     try {
       return await db.transaction('checkout: begin', (tx) =>
         reserve(tx, deps, start, { ...reserving, taxed }),
       )
     } catch (error) {
-      if (error instanceof BlockedError) throw await recordBlock(deps, db, facts, error)
       if (!(error instanceof StaleTaxError) || tries === TAX_TRIES_MAX) throw error
     }
   }
@@ -337,6 +352,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     shipping_cents: priced.shipping_cents,
     tax_cents: priced.tax_cents,
     total_cents: priced.total_cents,
+    prices_include_tax: sale.options.pricesIncludeTax,
     currency: priced.currency,
     idempotency_key: key,
     ship_to: request.shipping_address ? { line2: null, ...request.shipping_address } : null,

@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
-import { Attestation, OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
+import {
+  Attestation,
+  OrderCharge,
+  OrderItem,
+  PricesIncludeTax,
+  ShipTo,
+  StorefrontOrder,
+  TaxRate,
+} from '../orders/schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
@@ -86,6 +94,8 @@ export const Preview = Type.Object({
   shipping_cents: Cents,
   tax_cents: Cents,
   total_cents: Cents,
+  prices_include_tax: PricesIncludeTax,
+  tax_rate_bps: TaxRate,
   currency: Type.String(),
   coupon: Type.Object({
     code: Nullable(Type.String()),

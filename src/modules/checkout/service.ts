@@ -21,7 +21,7 @@ import {
   priceOrder,
   singleCurrency,
 } from '../pricing/price.ts'
-import { resolveTax, type Tax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
+import { rateOf, resolveTax, type Tax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -102,8 +102,12 @@ export async function readSale(
   }
   const usable = features.has('pricing_groups') ? groups : null
   const lines = priceableLines(request, variants, usable)
-  const terms = { coupon: code === '' ? null : (coupon ?? ('unknown' as const)), context }
-  const priced = await priceLines(tax, request, lines, { ...terms, taxed })
+  const priced = await priceLines(tax, request, lines, {
+    coupon: code === '' ? null : (coupon ?? ('unknown' as const)),
+    context,
+    taxed,
+    prices_include_tax: options.pricesIncludeTax,
+  })
   return { store, options, coupon, priced, features }
 }
 
@@ -162,17 +166,19 @@ interface PriceTerms {
   coupon: CheckoutCoupon | 'unknown' | null
   context: Parameters<typeof priceOrder>[0]['coupon_context']
   taxed: Taxed | undefined
+  prices_include_tax: boolean
 }
 
 async function priceLines(
   provider: TaxProvider | null,
   request: PriceRequest,
   lines: ReturnType<typeof priceableLines>,
-  { coupon, context, taxed }: PriceTerms,
+  { context, taxed, ...terms }: PriceTerms,
 ) {
   const { shipping = null, tax: policy = null, expedited = false, subscribe = false } = request
   const currency = singleCurrency(lines) ?? ''
-  const input = { lines, subscribe, currency, coupon, coupon_context: context, shipping, expedited }
+  const rates = { shipping, expedited, ...terms }
+  const input = { lines, subscribe, currency, coupon_context: context, ...rates }
   const untaxed = price({ ...input, tax: null })
   const question = {
     currency,
@@ -182,6 +188,7 @@ async function priceLines(
       amount_cents: line.line_total_cents - line.discount_cents,
     })),
     shipping_cents: untaxed.shipping_cents,
+    prices_include_tax: terms.prices_include_tax,
     ship_to: request.shipping_address ?? null,
   }
   if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
@@ -245,7 +252,7 @@ function shownPreview(
   { tenant, clock }: Db,
   { keys }: CheckoutDeps,
   request: PreviewRequest,
-  { sale: { priced }, stock, credit }: PreviewFacts,
+  { sale: { priced, options }, stock, credit }: PreviewFacts,
 ): Preview {
   const quantities = new Map<string, number>()
   for (const { variant_id, quantity } of priced.lines) {
@@ -268,6 +275,8 @@ function shownPreview(
     shipping_cents: priced.shipping_cents,
     tax_cents: priced.tax_cents,
     total_cents,
+    prices_include_tax: options.pricesIncludeTax,
+    tax_rate_bps: rateOf(request.tax),
     currency,
     coupon: { code: request.coupon_code || null, ...priced.coupon },
     store_credit_available_cents: credit.get(currency) ?? 0,

@@ -18,6 +18,7 @@ import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { GatewayResult } from '../payments/schema.ts'
+import { withoutTax } from '../pricing/price.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
@@ -57,7 +58,7 @@ export async function settleOrder<T>(
   const captured_cents = before.order.total_cents
   const facts = { payment: 'captured', captured_cents, placed_at: at, hold: null }
   const whole = settled(before, facts, card, at)
-  const { order, items, charges } = whole
+  const { order, charges } = whole
   // Locks are taken in one order everywhere: the order, its stock, its balances.
   const writing = awaitLater(
     writeSettled(tx, order, facts, {
@@ -68,11 +69,7 @@ export async function settleOrder<T>(
   )
   const stock = awaitLater(orderStock.sell(tx, order_id))
   const holds = await captureHolds(tx, order_id, charges)
-  const started = await subscriptions.start(
-    tx,
-    originOf(order, charges, at),
-    startedOf(order, items),
-  )
+  const started = await startSubscriptions(tx, whole, at)
   const [, , stored] = await awaitAll([
     writing,
     // Before the events of the answer: an order is placed first.
@@ -108,7 +105,7 @@ async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRo
 }
 
 /**
- * The journal of a sale: tenders in, sales and tax out. The ledger refuses entries that do not sum
+ * The journal of a sale: tenders in, sales without tax and the tax apart out. The ledger refuses entries that do not sum
  * to zero.
  */
 function saleJournal(
@@ -119,6 +116,7 @@ function saleJournal(
   const card = charges
     .filter(({ tender }) => tender === 'card')
     .reduce((sum, each) => sum + each.captured_cents, 0)
+  const sold = withoutTax(order)
   return {
     kind: 'order.placed',
     currency: order.currency,
@@ -136,12 +134,28 @@ function saleJournal(
         amount_cents,
       })),
       { account: 'card_clearing' as const, amount_cents: card },
-      { account: 'sales' as const, amount_cents: -order.subtotal_cents },
-      { account: 'discount' as const, amount_cents: order.discount_cents },
-      { account: 'shipping_income' as const, amount_cents: -order.shipping_cents },
-      { account: 'tax_payable' as const, amount_cents: -order.tax_cents },
+      { account: 'sales' as const, amount_cents: -sold.sales_cents },
+      { account: 'discount' as const, amount_cents: sold.discount_cents },
+      { account: 'shipping_income' as const, amount_cents: -sold.shipping_cents },
+      { account: 'tax_payable' as const, amount_cents: -sold.tax_cents },
     ],
   }
+}
+
+/**
+ * Starts the subscriptions of an order. A payment that was captured without a stored card, because
+ * an operator decided it or the gateway's record does not show the card, buys this order alone: a
+ * subscription that cannot be charged is not started, and the timeline says so.
+ */
+async function startSubscriptions(tx: Tx, { order, items, charges }: WholeOrder, at: string) {
+  const requested = startedOf(order, items)
+  if (requested.length === 0) return []
+  const origin = originOf(order, charges, at)
+  if (origin.vault_id !== null) return subscriptions.start(tx, origin, requested)
+  const data = { reason: 'card_not_stored', variant_ids: requested.map((each) => each.variant_id) }
+  const entry = { type: 'subscription_not_started', actor: 'system', data }
+  await orders.addToTimeline(tx, order.id, entry)
+  return []
 }
 
 const customerOf = ({ customer_ref, person_id, email, customer_name }: OrderRow) => ({
@@ -266,9 +280,17 @@ async function closeFailedAttempt(tx: Tx, failed: Failed): Promise<void> {
 const declinedResult = (result: GatewayResult): GatewayResult =>
   result.outcome === 'approved' ? { ...result, outcome: 'error', reason: 'invalid_state' } : result
 
+const CARD_NOT_STORED =
+  'The payment was not taken: a subscription needs a card that can be charged again, and the gateway has not stored this one. Order without `subscribe`, or use another card.'
+
 /** The refusal for the shopper. It names no rule of the fraud check. */
 function refusalOf(failed: Failed, order: OrderRow): ApiError {
   if (failed.kind === 'rejected')
     return new ApiError('fraud_rejected', { body: { order: briefOf(order) } })
+  if (failed.kind === 'declined' && failed.result.reason === 'card_not_stored')
+    return new ApiError('subscription_card_required', {
+      message: CARD_NOT_STORED,
+      body: { order: briefOf(order) },
+    })
   return declinedPayment(failed.kind === 'declined' ? failed.result : null, order)
 }

@@ -7,9 +7,16 @@ export interface SiteOptions {
   giftCards: boolean
   /** The version of the statement that shoppers must accept; null where there is none. */
   statementVersion: string | null
+  /** Whether the store's prices have the tax inside. */
+  pricesIncludeTax: boolean
 }
 
-const NOTHING: SiteOptions = { storeCredit: false, giftCards: false, statementVersion: null }
+const NOTHING: SiteOptions = {
+  storeCredit: false,
+  giftCards: false,
+  statementVersion: null,
+  pricesIncludeTax: false,
+}
 
 /** Some hundred bytes each. Beyond that the longest unused are dropped. */
 const CACHED_MAX = 5_000
@@ -44,6 +51,7 @@ function readOptions(manifest: unknown): SiteOptions {
     storeCredit: member(member(behavior, 'storeCredit'), 'enabled') === true,
     giftCards: member(member(behavior, 'giftCards'), 'enabled') === true,
     statementVersion: asked ? toVersion(version) : null,
+    pricesIncludeTax: member(member(manifest, 'tax'), 'prices_include_tax') === true,
   }
 }
 

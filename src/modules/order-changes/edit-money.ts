@@ -19,6 +19,7 @@ import * as attempts from '../payments/attempts.ts'
 import type { Source } from '../payments/gateway.ts'
 import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayName } from '../payments/schema.ts'
+import { withoutTax } from '../pricing/price.ts'
 import { cancelOperation } from './cancel-money.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { type Edited, isSame, priceEdit, withQuantities } from './edit-pricing.ts'
@@ -469,8 +470,9 @@ function journalOf(
   { totals, charge, id }: EditPlan,
   refunded: NewJournal['entries'],
 ): NewJournal {
-  const more = (name: 'subtotal_cents' | 'discount_cents' | 'shipping_cents' | 'tax_cents') =>
-    totals[name] - before[name]
+  const was = withoutTax(before)
+  const is = withoutTax({ ...before, ...totals })
+  const more = (name: keyof typeof is) => is[name] - was[name]
   return {
     kind: 'order.edited',
     currency: before.currency,
@@ -479,7 +481,7 @@ function journalOf(
     entries: [
       { account: 'card_clearing', amount_cents: charge?.amount_cents ?? 0 },
       ...refunded,
-      { account: 'sales', amount_cents: -more('subtotal_cents') },
+      { account: 'sales', amount_cents: -more('sales_cents') },
       { account: 'discount', amount_cents: more('discount_cents') },
       { account: 'shipping_income', amount_cents: -more('shipping_cents') },
       { account: 'tax_payable', amount_cents: -more('tax_cents') },

@@ -85,7 +85,8 @@ export async function priceEdit(
     list_price_cents: item.unit_price_cents,
     collection_slugs: slugs.get(item.variant_id) ?? [],
   }))
-  const input = { lines, currency: order.currency, coupon, shipping, expedited }
+  const { currency, prices_include_tax } = order
+  const input = { lines, currency, coupon, shipping, expedited, prices_include_tax }
   const untaxed = reprice({ ...input, tax: null })
   const tax = await resolveTax(provider, policy, questionOf(order, untaxed))
   const priced = reprice({ ...input, ...tax })
@@ -118,11 +119,12 @@ async function collectionsOf(db: Db, items: readonly OrderItem[]) {
 }
 
 const questionOf = (
-  { currency, ship_to }: OrderRow,
+  { currency, ship_to, prices_include_tax }: OrderRow,
   { lines, shipping_cents }: ReturnType<typeof reprice>,
 ): TaxQuestion => ({
   currency,
   shipping_cents,
+  prices_include_tax,
   ship_to,
   lines: lines.map(({ variant_id, quantity, line_total_cents, discount_cents }) => ({
     variant_id,

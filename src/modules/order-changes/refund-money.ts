@@ -287,7 +287,7 @@ async function unitsOf(
       throw exceeds(refundable_cents, { items: [{ order_item_id, refundable_quantity }] })
     }
     const before = refunded.find((each) => each.order_item_id === order_item_id)
-    const share = shareOf(line, quantity, before)
+    const share = shareOf(order, line, quantity, before)
     const amount_cents = share.product_cents + share.tax_cents
     return { share, item: { order_item_id, quantity, amount_cents } }
   })
@@ -298,12 +298,18 @@ async function unitsOf(
  * share differs where later units were refunded while a refund of earlier units was pending and
  * then failed.
  */
-function shareOf(line: OrderItem, quantity: number, before: queries.RefundedUnits | undefined) {
-  const share = lineShare(line, line.refunded_quantity, quantity)
+function shareOf(
+  { prices_include_tax }: OrderRow,
+  line: OrderItem,
+  quantity: number,
+  before: queries.RefundedUnits | undefined,
+) {
+  const share = lineShare(line, line.refunded_quantity, quantity, prices_include_tax)
   const isLast = line.refunded_quantity + quantity === line.quantity
   // A refund that succeeded only in part counts no units, and so no amount.
   if (!isLast || before?.quantity !== line.refunded_quantity) return share
-  const all = line.line_total_cents - line.discount_cents + line.tax_cents
+  const goods_cents = line.line_total_cents - line.discount_cents
+  const all = prices_include_tax ? goods_cents : goods_cents + line.tax_cents
   const left = Math.max(0, all - before.amount_cents)
   const product_cents = Math.max(0, left - share.tax_cents)
   return { ...share, product_cents, tax_cents: left - product_cents }

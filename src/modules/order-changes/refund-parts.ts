@@ -1,15 +1,16 @@
 import { allocate } from '../../kernel/money.ts'
 import type { ChargeRow, OrderRow, Tender } from '../orders/schema.ts'
 import { leftOn } from '../orders/service.ts'
+import { withoutTax } from '../pricing/price.ts'
 import type { Parts } from './schema.ts'
 
 /** How a refund is divided: what it was paid for, and which tenders it goes to. Pure functions. */
 
-export const partsOf = (order: OrderRow): Parts => ({
-  product_cents: order.subtotal_cents - order.discount_cents,
-  tax_cents: order.tax_cents,
-  shipping_cents: order.shipping_cents,
-})
+/** What an order was paid for, the tax apart. */
+export function partsOf(order: OrderRow): Parts {
+  const { sales_cents, discount_cents, tax_cents, shipping_cents } = withoutTax(order)
+  return { product_cents: sales_cents - discount_cents, tax_cents, shipping_cents }
+}
 
 export const totalOf = ({ product_cents, tax_cents, shipping_cents }: Parts): number =>
   product_cents + tax_cents + shipping_cents

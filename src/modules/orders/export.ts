@@ -32,13 +32,20 @@ const COLUMNS = [
 
 const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
 
+/** Columns of later versions stand last, so that a program that counts columns still reads it. */
+const LATER = ['prices_include_tax'] as const satisfies readonly (keyof MerchantOrder)[]
+
 /** A page is a few hundred kilobytes, however many orders there are. */
 const PAGE_ROWS = 500
 
-const header = csvLine([...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`)])
+const header = csvLine([...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`), ...LATER])
 
 const rowOf = (order: MerchantOrder): string =>
-  csvLine([...COLUMNS.map((name) => order[name]), ...ADDRESS.map((name) => order.ship_to?.[name])])
+  csvLine([
+    ...COLUMNS.map((name) => order[name]),
+    ...ADDRESS.map((name) => order.ship_to?.[name]),
+    ...LATER.map((name) => order[name]),
+  ])
 
 /**
  * The whole table, the newest number first, in pages: no transaction is open between two pages, and

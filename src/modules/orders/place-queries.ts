@@ -16,6 +16,7 @@ export interface NewOrder {
   shipping_cents: number
   tax_cents: number
   total_cents: number
+  prices_include_tax: boolean
   currency: string
   idempotency_key: string
   ship_to: (ShipTo & { line2: string | null }) | null
@@ -62,6 +63,12 @@ export const takeNumber = (db: TenantDb) =>
     returning last_number`,
   )
 
+/** Returns a number that no order has. It stays unused where a later number is taken already. */
+export const returnNumber = (db: TenantDb, order_number: number) =>
+  db.asyncCommit.run(sql`
+    update order_counters set last_number = last_number - 1
+     where tenant_ref = ${db.tenant} and last_number = ${order_number}`)
+
 /** The version of a row: every change of the row gives it another. */
 const Written = Type.Object({ created_at: Timestamp, version: Type.String() })
 
@@ -102,13 +109,14 @@ export const insertOrder = (
     )
     insert into orders (tenant_ref, id, order_number, customer_ref, person_id, status,
                         payment_status, fulfillment_status, coupon_code, subtotal_cents,
-                        discount_cents, shipping_cents, tax_cents, total_cents, currency,
-                        idempotency_key, ship_to, email, ip, customer_name, referral_code, source,
+                        discount_cents, shipping_cents, tax_cents, total_cents,
+                        prices_include_tax, currency, idempotency_key, ship_to, email, ip, customer_name, referral_code, source,
                         pricing, risk)
     values (${tx.tenant}, ${order.id}, ${order.order_number}, ${order.customer_ref},
             ${order.person_id}, 'pending_payment', 'pending', 'unfulfilled', ${order.coupon_code},
             ${order.subtotal_cents}, ${order.discount_cents}, ${order.shipping_cents},
-            ${order.tax_cents}, ${order.total_cents}, ${order.currency}, ${order.idempotency_key},
+            ${order.tax_cents}, ${order.total_cents}, ${order.prices_include_tax},
+            ${order.currency}, ${order.idempotency_key},
             ${order.ship_to === null ? null : JSON.stringify(order.ship_to)},
             ${order.email}, ${order.ip}, ${order.customer_name}, ${order.referral_code},
             ${order.source},

@@ -2,6 +2,8 @@ import { isViolationOf } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { StaleWorkError } from '../operations/service.ts'
+import type { TaxPolicy } from '../pricing/schema.ts'
+import { rateOf } from '../pricing/tax.ts'
 import * as queries from './place-queries.ts'
 import type {
   ChargeRow,
@@ -53,6 +55,7 @@ const waitingRow = (
 ): OrderRow => ({
   ...order,
   tenant_ref,
+  tax_rate_bps: rateOf(order.pricing.tax as TaxPolicy | null),
   status: 'pending_payment',
   payment_status: 'pending',
   fulfillment_status: 'unfulfilled',
@@ -165,3 +168,10 @@ export async function writeSettled(
  */
 export const takeOrderNumber = async (db: TenantDb): Promise<number> =>
   (await queries.takeNumber(db)).last_number
+
+/**
+ * Returns the number of a checkout that was refused before it wrote an order, so that a store's
+ * first sale is 1001 and refusals leave few gaps.
+ */
+export const returnOrderNumber = (db: TenantDb, order_number: number) =>
+  queries.returnNumber(db, order_number)

@@ -16,7 +16,9 @@ import type { Derived } from './status-schema.ts'
 export const orderColumns = sql`
   o.id, o.tenant_ref, o.order_number, o.customer_ref, o.person_id, o.status, o.payment_status,
   o.fulfillment_status, o.coupon_code, o.subtotal_cents, o.discount_cents, o.shipping_cents,
-  o.tax_cents, o.total_cents, o.currency, o.idempotency_key, o.ship_to, o.placed_at,
+  o.tax_cents, o.total_cents, o.prices_include_tax,
+  case when o.pricing #>> '{tax,provider}' = 'flat_rate'
+       then (o.pricing #>> '{tax,rate_bps}')::int end as tax_rate_bps, o.currency, o.idempotency_key, o.ship_to, o.placed_at,
   o.cancelled_at, o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
   o.refunded_cents,
   case when o.hold_at is null then null

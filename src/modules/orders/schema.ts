@@ -54,6 +54,17 @@ export const Hold = Type.Object({
   by: Type.String(),
 })
 
+export const PricesIncludeTax = Type.Boolean({
+  description:
+    'True: the prices have the tax inside. Then `tax_cents` is a part of the total and not added to it: `total = subtotal - discount + shipping`. False: `total = subtotal - discount + shipping + tax`.',
+})
+
+export const TaxRate = Type.Unsafe<number | null>({
+  ...Nullable(Type.Integer({ minimum: 0 })),
+  description:
+    'The rate of the tax in hundredths of a percent. Null where there is none: no tax, or the tax of a provider.',
+})
+
 const orderFields = {
   id: Id,
   tenant_ref: Type.String(),
@@ -70,6 +81,8 @@ const orderFields = {
   shipping_cents: Cents,
   tax_cents: Cents,
   total_cents: Cents,
+  prices_include_tax: PricesIncludeTax,
+  tax_rate_bps: TaxRate,
   currency: Type.String(),
   idempotency_key: Type.String(),
   ship_to: Nullable(ShownShipTo),

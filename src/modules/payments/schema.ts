@@ -39,6 +39,8 @@ export const REASONS = [
   'amount_exceeded',
   'invalid_state',
   'duplicate',
+  // Ours, of no gateway: it approved a subscription's payment and did not store the card.
+  'card_not_stored',
 ] as const
 export type Reason = (typeof REASONS)[number]
 

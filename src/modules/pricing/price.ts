@@ -1,4 +1,4 @@
-import { allocate, bpsOf, sum, unitShare } from '../../kernel/money.ts'
+import { allocate, bpsOf, shareOfPart, sum, taxInside, unitShare } from '../../kernel/money.ts'
 import {
   type CouponContext,
   type CouponReason,
@@ -58,6 +58,8 @@ export interface Terms {
   tax: { rate_bps: number } | null
   /** The tax that a provider has computed, in place of the rate. */
   tax_override?: number | undefined
+  /** Whether the prices, of goods and of shipping, have the tax inside. */
+  prices_include_tax: boolean
 }
 
 export interface PriceInput<L extends PriceLine> extends Terms {
@@ -156,6 +158,8 @@ function addUp<L extends BoughtLine>(
   const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel), 'shipping')
   const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
   const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, parcel.goods_cents), 'tax')
+  const paid_cents = parcel.goods_cents + shipping_cents
+  if (terms.prices_include_tax && tax_cents > paid_cents) throw new PriceLimitError('tax')
   const missing = missingForFreeShipping(terms.shipping, parcel)
 
   const split = splitter(lines)
@@ -175,7 +179,7 @@ function addUp<L extends BoughtLine>(
     discount_cents,
     shipping_cents,
     tax_cents,
-    total_cents: requireInBounds(parcel.goods_cents + shipping_cents + tax_cents),
+    total_cents: requireInBounds(paid_cents + (terms.prices_include_tax ? 0 : tax_cents)),
     coupon: { applied: terms.coupon !== null && coupon.reason === null, reason: coupon.reason },
     free_shipping_remaining_cents: missing !== null && shipping_cents === 0 ? 0 : missing,
   }
@@ -193,8 +197,9 @@ function couponDiscount(
 }
 
 /** The rate applies to the goods alone. Only a provider taxes the shipping. */
-const taxCents = ({ tax, tax_override }: Terms, goods_cents: number): number =>
-  tax_override ?? bpsOf(goods_cents, tax?.rate_bps ?? 0)
+const taxCents = (terms: Terms, goods_cents: number): number =>
+  terms.tax_override ??
+  (terms.prices_include_tax ? taxInside : bpsOf)(goods_cents, terms.tax?.rate_bps ?? 0)
 
 /**
  * Splits an amount of the order over its lines, by weights or, where those are all 0, by quantity.
@@ -244,6 +249,33 @@ export function singleCurrency(lines: readonly { currency: string }[]): string |
   return currencies.size === 1 ? first : null
 }
 
+/** The totals of an order as it stores them. */
+export interface StoredTotals {
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  prices_include_tax: boolean
+}
+
+/**
+ * What an order's total is made of, without tax and the tax apart: `sales - discount + shipping +
+ * tax` is the total, whether the tax is inside the prices or on top of them. Tax inside is taken
+ * from the goods. Only a provider, which taxes the shipping too, can answer more than the goods
+ * cost; the rest is then inside the shipping. The discount stays as it was given.
+ */
+export function withoutTax(totals: StoredTotals) {
+  const { subtotal_cents, discount_cents, shipping_cents, tax_cents } = totals
+  const inside = totals.prices_include_tax ? tax_cents : 0
+  const insideGoods = Math.min(inside, subtotal_cents - discount_cents)
+  return {
+    sales_cents: subtotal_cents - insideGoods,
+    discount_cents,
+    shipping_cents: shipping_cents - (inside - insideGoods),
+    tax_cents,
+  }
+}
+
 /** The amounts of a line as an order stores them. */
 export type StoredShares = Pick<
   LineShares,
@@ -252,16 +284,24 @@ export type StoredShares = Pick<
 
 /**
  * The refundable amounts of some units of a line, after `quantity_before` units were refunded.
- * `amount_cents` is the sum that the customer paid for the units.
+ * `amount_cents` is the sum that the customer paid for the units; `product_cents` is without tax.
  */
-export function lineShare(line: StoredShares, quantity_before: number, quantity: number) {
+export function lineShare(
+  line: StoredShares,
+  quantity_before: number,
+  quantity: number,
+  prices_include_tax: boolean,
+) {
   const isValid = [quantity_before, quantity].every((n) => Number.isSafeInteger(n) && n >= 0)
   if (!isValid || quantity_before + quantity > line.quantity) {
     throw new RangeError('more units than the line has')
   }
   const units = { all: line.quantity, before: quantity_before, now: quantity }
-  const product_cents = unitShare(line.line_total_cents - line.discount_cents, units)
-  const tax_cents = unitShare(line.tax_cents, units)
+  const goods_cents = unitShare(line.line_total_cents - line.discount_cents, units)
+  const tax_cents = prices_include_tax
+    ? taxOfUnits(line, units, goods_cents)
+    : unitShare(line.tax_cents, units)
+  const product_cents = prices_include_tax ? goods_cents - tax_cents : goods_cents
   const shipping_cents = unitShare(line.shipping_cents, units)
   return {
     product_cents,
@@ -269,4 +309,21 @@ export function lineShare(line: StoredShares, quantity_before: number, quantity:
     shipping_cents,
     amount_cents: product_cents + tax_cents + shipping_cents,
   }
+}
+
+/**
+ * The tax inside the price of some units. It follows the amount that was refunded before and is
+ * refunded now, rounded down, so that a unit is refunded at exactly its price, no unit has more tax
+ * than its price, and the taxes of all units add up to that of the line.
+ */
+function taxOfUnits(
+  line: StoredShares,
+  { all, before }: { all: number; before: number },
+  now_cents: number,
+): number {
+  const goods_cents = line.line_total_cents - line.discount_cents
+  const inside = Math.min(line.tax_cents, goods_cents)
+  const before_cents = unitShare(goods_cents, { all, before: 0, now: before })
+  const upTo = (cents: number) => shareOfPart(inside, cents, goods_cents)
+  return upTo(before_cents + now_cents) - upTo(before_cents)
 }

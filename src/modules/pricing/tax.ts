@@ -8,6 +8,8 @@ export interface TaxQuestion {
   currency: string
   lines: readonly { variant_id: string; quantity: number; amount_cents: number }[]
   shipping_cents: number
+  /** Whether the amounts have the tax inside. The answer is then the tax that they contain. */
+  prices_include_tax: boolean
   ship_to: Record<string, unknown> | null
 }
 
@@ -34,6 +36,10 @@ export async function resolveTax(
   if (provider === null) throw new ApiError('tax_provider_unavailable')
   return { tax: null, tax_override: await provider(named, question) }
 }
+
+/** The rate of a policy, for answers; null where no rate is known: no tax, or that of a provider. */
+export const rateOf = (policy: TaxPolicy | null | undefined): number | null =>
+  policy?.provider === 'flat_rate' ? policy.rate_bps : null
 
 /** Shoppers wait for the tax, so the limit is far below that of a payment. */
 const TIMEOUT_MS = 3_000

@@ -21,6 +21,19 @@ export const Manifest = Type.Object(
     ),
     seo: Type.Optional(OpenObject),
     behavior: Type.Optional(OpenObject),
+    tax: Type.Optional(
+      Type.Object(
+        {
+          prices_include_tax: Type.Optional(
+            Type.Boolean({
+              description:
+                'True: the prices of the store have the tax inside. It holds for orders placed while this version is published. Default: false.',
+            }),
+          ),
+        },
+        { additionalProperties: true },
+      ),
+    ),
   },
   { additionalProperties: true },
 )

@@ -8,6 +8,7 @@ import {
   checkout,
   enable,
   giveCredit,
+  issueGiftCard,
   openCheckoutApp,
   openShop,
   preview,
@@ -105,7 +106,7 @@ test('a checkout', async (t) => {
 
   await t.test('takes no subscription without a card that can be stored', async () => {
     const club = await openShop(app, 'club', [1_000])
-    for (const key of ['subscriptions', 'store_credit']) await enable(club.merchant, key)
+    await enable(club.merchant, 'subscriptions', 'store_credit', 'gift_cards')
     const terms = { is_subscription: true, subscription_interval: 'month' }
     const tea = await addVariant(club.merchant, 1_000, terms)
     await giveCredit(club.merchant, 'rich', 5_000)
@@ -117,6 +118,17 @@ test('a checkout', async (t) => {
         [422, 'subscription_card_required'],
         answer.text,
       )
+    }
+    const giftCard = await issueGiftCard(club.merchant, 5_000)
+    const free = { code: 'GIFT100', type: 'percent', percent_bps: 10_000 }
+    assert.equal((await club.merchant.post('/v1/merchant/marketing/coupons', free)).status, 201)
+    for (const tender of [{ gift_card_code: giftCard.code }, { coupon_code: free.code }]) {
+      const answer = await checkout(
+        app,
+        club,
+        cart(tea, { subscribe: true, card: null, ...tender }),
+      )
+      assert.equal(answer.body.error?.code, 'subscription_card_required', answer.text)
     }
     const once = await checkout(app, club, cart(tea, { ...covered, subscribe: false, card: null }))
     assert.equal(once.status, 201, 'the same order without a subscription')

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createLogger } from '../../../src/platform/log.ts'
 import { showsCard } from '../../harness/card-digits.ts'
 import { startNmi } from '../../harness/nmi.ts'
-import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
+import { APPROVED, addVariant, cart, checkout, enable, openCheckoutApp, openShop } from './setup.ts'
 
 const KEY = 'a-security-key-of-32-characters!'
 const OTHER_KEY = 'another-security-key-32-letters?'
@@ -93,6 +93,72 @@ test('a partial approval by NMI', async (t) => {
     assert.equal((await read(id)).order.status, 'on_hold')
     assert.equal((await ask('cancel', { reason: 'staff' })).body.order?.status, 'cancelled')
     assert.equal(auth.condition, 'canceled')
+  })
+})
+
+test('a subscription whose card NMI has not stored', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  await enable(shop.merchant, 'subscriptions')
+  const terms = { is_subscription: true, subscription_interval: 'month' }
+  const tea = await addVariant(shop.merchant, 1_000, terms)
+  const body = cart(tea, { subscribe: true })
+  const read = async (id: string) => (await shop.merchant.get(`/v1/merchant/orders/${id}`)).body
+  const started = async () => (await app.superuser.query('select from subscriptions')).rowCount
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('is refused, and its authorisation is voided', async () => {
+    nmi.failNext('stores_no_card')
+    const answer = await checkout(app, shop, body)
+    assert.equal(answer.status, 422, answer.text)
+    assert.equal(answer.body.error.code, 'subscription_card_required')
+    assert.equal(answer.body.order.status, 'payment_failed')
+    assert.equal(nmi.journal.at(-1)?.condition, 'canceled')
+    assert.equal(await started(), 0)
+  })
+
+  await t.test('is refused for the same reason by the process that resumes it', async () => {
+    const key = randomUUID()
+    nmi.failNext('stores_no_card', 'reset_after')
+    assert.equal((await checkout(app, shop, body, key)).status, 503)
+    await app.expireClaims()
+    assert.equal(await app.reconcile(), 1)
+    const answer = await checkout(app, shop, body, key)
+    assert.equal(answer.status, 422, answer.text)
+    assert.equal(answer.body.error.code, 'subscription_card_required')
+    assert.equal(nmi.journal.at(-1)?.condition, 'canceled')
+  })
+
+  await t.test('is not started, if the payment was captured all the same', async () => {
+    const key = randomUUID()
+    nmi.failNext('reset_after')
+    assert.equal((await checkout(app, shop, body, key)).status, 503)
+    const auth = nmi.journal.at(-1)
+    assert.ok(auth)
+    delete auth.fields.customer_vault
+    auth.condition = 'pendingsettlement'
+    auth.actions.push({ ...auth.actions[0], type: 'capture' } as never)
+    await app.expireClaims()
+    assert.equal(await app.reconcile(), 1)
+    const answer = await checkout(app, shop, body, key)
+    assert.equal(answer.status, 201, answer.text)
+    assert.deepEqual(answer.body.subscriptions, [])
+    assert.equal(await started(), 0)
+    const { timeline } = await read(answer.body.order.id)
+    const entry = timeline.find(
+      (each: { type: string }) => each.type === 'subscription_not_started',
+    )
+    assert.deepEqual(entry?.data, { reason: 'card_not_stored', variant_ids: [tea] })
+  })
+
+  await t.test('does not stop an order without a subscription, nor a stored card', async () => {
+    assert.equal((await checkout(app, shop, cart(tea))).status, 201)
+    const subscribed = await checkout(app, shop, body)
+    assert.equal(subscribed.status, 201, subscribed.text)
+    assert.equal(await started(), 1)
   })
 })
 

@@ -1,13 +1,31 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { addVariant, cart, checkout, enable, openCheckoutApp, openShop, preview } from './setup.ts'
+import {
+  ALL_OPTIONS,
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  openCheckoutApp,
+  openShop,
+  preview,
+} from './setup.ts'
 
-const RUNS = process.env.LONG === '1' ? 1_000 : 60
+const RUNS = process.env.LONG === '1' ? 1_000 : 30
 
-test('a preview shows what the checkout costs, for any cart', async (t) => {
+for (const prices_include_tax of [false, true]) {
+  const prices = prices_include_tax ? 'with' : 'without'
+  test(`a preview shows what the checkout costs, for any cart at prices ${prices} tax`, (t) =>
+    compare(t, prices_include_tax))
+}
+
+async function compare(t: TestContext, prices_include_tax: boolean): Promise<void> {
   const app = await openCheckoutApp(t)
-  const shop = await openShop(app, 'acme', [1, 333, 1_000, 99_999])
+  const manifest = { ...ALL_OPTIONS, tax: { prices_include_tax } }
+  // A process keeps the options of a version for ever, and both tests may share one.
+  const tenant = prices_include_tax ? 'gross' : 'net'
+  const shop = await openShop(app, tenant, [1, 333, 1_000, 99_999], manifest)
   const { merchant } = shop
   await enable(merchant, 'subscriptions', 'pricing_groups')
   const terms = {
@@ -74,6 +92,10 @@ test('a preview shows what the checkout costs, for any cart', async (t) => {
       const field = `${name}_cents`
       assert.equal(placed.body.order[field], shown.body[field], field)
     }
+    assert.equal(shown.body.prices_include_tax, prices_include_tax)
+    assert.equal(placed.body.order.prices_include_tax, prices_include_tax)
+    const { total_cents, tax_cents } = shown.body
+    if (prices_include_tax) assert.ok(2 * tax_cents <= total_cents + 1)
     const lines = (items: Record<string, unknown>[]) =>
       items.map((each) => [
         each.variant_id,
@@ -85,4 +107,4 @@ test('a preview shows what the checkout costs, for any cart', async (t) => {
   })
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
   await app.assertAddsUp()
-})
+}

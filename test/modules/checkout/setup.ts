@@ -24,7 +24,7 @@ export const LOST_AFTER_CHARGE = cardOf('4000000000005126')
 export const LOST_BEFORE_CHARGE = cardOf('4000000000005134')
 
 /** A manifest that offers every option of the checkout. */
-const ALL_OPTIONS = {
+export const ALL_OPTIONS = {
   behavior: { storeCredit: { enabled: true }, giftCards: { enabled: true } },
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Answer, Caller } from '../../harness/app.ts'
-import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
+import { ALL_OPTIONS, APPROVED, addVariant, stock } from '../checkout/setup.ts'
 import { keyed, type OrderStore } from '../orders/setup.ts'
 
 /** One change of an order in a random sequence. */
@@ -105,6 +105,8 @@ export const sequences = fc.record({
   /** Placed under a ban with the decision `review`. */
   held: fc.boolean(),
   isShipped: fc.boolean(),
+  /** Whether the store's prices have the tax inside when the order is placed. */
+  isTaxInside: fc.boolean(),
   steps: fc.array(fc.oneof({ weight: 5, arbitrary: single }, { weight: 1, arbitrary: many }), {
     minLength: 1,
     maxLength: 6,
@@ -130,10 +132,11 @@ const ON_HAND = 3
  */
 export async function runSequence(
   store: OrderStore,
-  { steps, credit, gift, coupon, held, isShipped }: Sequence,
+  { steps, credit, gift, coupon, held, isShipped, isTaxInside }: Sequence,
   giveBalances: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
 ): Promise<void> {
   const { merchant, variants } = store.shop
+  await setTaxInside(merchant, isTaxInside)
   const counted = await addVariant(merchant, 333)
   await stock(merchant, counted, ON_HAND)
   const card = gift > 0 || credit > 0 ? await giveBalances(credit, Math.max(gift, 1)) : null
@@ -145,10 +148,13 @@ export async function runSequence(
     ...(isShipped && { shipping: SHIPPING }),
     ...(coupon && { coupon_code: await makeCoupon(merchant, coupon) }),
     ...(held && { email: await banEmail(merchant) }),
-    tax: { provider: 'flat_rate', rate_bps: 777 },
+    tax: { provider: 'flat_rate', rate_bps: RATE_BPS },
     apply_store_credit: credit > 0,
     ...(card === null || gift === 0 ? {} : { gift_card_code: card.code }),
   })
+  assert.equal(order.prices_include_tax, isTaxInside)
+  // A later change of the store's prices does not touch the order.
+  await setTaxInside(merchant, !isTaxInside)
   const take = async (step: Step, isAmong = false): Promise<void> => {
     if (step.do === 'many') {
       await Promise.all(step.steps.map((each) => take(each, true)))
@@ -176,6 +182,24 @@ const SHIPPING = {
   flat_rate_cents: 499,
   expedited_rate_cents: 900,
   max_cents: 900,
+}
+
+const RATE_BPS = 777
+
+async function setTaxInside(merchant: Caller, prices_include_tax: boolean): Promise<void> {
+  const manifest = { ...ALL_OPTIONS, tax: { prices_include_tax } }
+  const saved = await merchant.put('/v1/my/store/manifest', { manifest })
+  assert.equal(saved.status, 200, saved.text)
+}
+
+/** The tax of some goods, by a calculation of its own: half a cent counts as a cent. */
+function taxOf(goods_cents: number, isInside: boolean): number {
+  const whole = 10_000n + (isInside ? BigInt(RATE_BPS) : 0n)
+  const [tax, rest] = [
+    BigInt(goods_cents * RATE_BPS) / whole,
+    BigInt(goods_cents * RATE_BPS) % whole,
+  ]
+  return Number(2n * rest >= whole ? tax + 1n : tax)
 }
 
 async function makeCoupon(merchant: Caller, terms: object): Promise<string> {
@@ -266,6 +290,10 @@ function assertAsExplained(explained: Answer['body'], step: Step, { status, text
   )
 }
 
+/** The sum of one part of all refunds, without those that an edit made. */
+const sum = (refunds: Answer['body'][], part: string): number =>
+  refunds.filter(({ kind }) => kind === 'refund').reduce((all, each) => all + each[part], 0)
+
 /**
  * Fails unless the stored status follows from the facts, and the gateway has the same net amount.
  */
@@ -276,6 +304,14 @@ async function assertConsistent(store: OrderStore, id: string): Promise<void> {
     [body.status, body.payment_status, body.fulfillment_status],
     [order.status, order.payment_status, order.fulfillment_status],
   )
+  const { subtotal_cents, discount_cents, shipping_cents, tax_cents, prices_include_tax } = order
+  const goods_cents = subtotal_cents - discount_cents
+  assert.equal(tax_cents, taxOf(goods_cents, prices_include_tax))
+  const added = prices_include_tax ? 0 : tax_cents
+  assert.equal(order.total_cents, goods_cents + shipping_cents + added)
+  const refundedTax = sum(refunds, 'tax_cents')
+  assert.ok(refundedTax >= 0 && refundedTax <= tax_cents, `${refundedTax} of ${tax_cents}`)
+  assert.equal(sum(refunds, 'amount_cents'), order.refunded_cents)
   assert.ok(order.refunded_cents <= order.captured_cents)
   assert.equal(order.captured_cents, order.placed_at === null ? 0 : order.total_cents)
   assert.ok(refunds.every(({ status }: { status: string }) => status === 'succeeded'))

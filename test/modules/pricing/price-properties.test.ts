@@ -6,9 +6,11 @@ import {
   lineShare,
   type Priced,
   type PriceInput,
+  PriceLimitError,
   type PriceLine,
   priceOrder,
   repriceOrder,
+  withoutTax,
 } from '../../../src/modules/pricing/price.ts'
 import { coupon, order, line as plainLine } from './setup.ts'
 
@@ -63,6 +65,7 @@ const inputs: fc.Arbitrary<PriceInput<PriceLine>> = fc
     shipping: orNull(policies),
     expedited: fc.boolean(),
     tax: orNull(fc.record({ rate_bps: fc.integer({ min: 0, max: 3_000 }) })),
+    prices_include_tax: fc.boolean(),
   })
   .map(order)
 
@@ -102,6 +105,16 @@ function sharesByRule(cents: number, all: readonly SharingLine[]): number[] {
   return shares
 }
 
+/** The tax inside an amount, by whole cents: the largest that is at most half a cent too high. */
+function insideByRule(gross_cents: number, rate_bps: number): number {
+  const [gross, rate] = [BigInt(gross_cents), BigInt(rate_bps)]
+  const net = (gross * 10_000n) / (10_000n + rate)
+  const isLess = (tax: bigint) => (2n * tax - 1n) * (10_000n + rate) <= 2n * gross * rate
+  let tax = gross - net - 1n
+  while (isLess(tax + 1n)) tax += 1n
+  return Number(tax)
+}
+
 const totals = ({ lines: _, ...rest }: Priced<unknown>) => rest
 
 describe('for any order', () => {
@@ -114,7 +127,10 @@ describe('for any order', () => {
         }
         const paid = priced.lines.map(
           (line) =>
-            line.line_total_cents - line.discount_cents + line.tax_cents + line.shipping_cents,
+            line.line_total_cents -
+            line.discount_cents +
+            (input.prices_include_tax ? 0 : line.tax_cents) +
+            line.shipping_cents,
         )
         assert.equal(sum(paid), priced.total_cents)
         for (const line of priced.lines) {
@@ -126,6 +142,52 @@ describe('for any order', () => {
         assert.ok(priced.coupon.applied || priced.discount_cents === 0)
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('a tax inside the prices is what a calculation of its own finds, of goods after discounts', () => {
+    fc.assert(
+      fc.property(inputs, fc.integer({ min: 0, max: 10_000 }), (input, rate_bps) => {
+        const gross = priceOrder({ ...input, prices_include_tax: true, tax: { rate_bps } })
+        const goods_cents = gross.subtotal_cents - gross.discount_cents
+        assert.equal(gross.tax_cents, insideByRule(goods_cents, rate_bps))
+        assert.equal(gross.total_cents, goods_cents + gross.shipping_cents)
+        assert.ok(gross.lines.every((each) => each.tax_cents <= each.line_total_cents))
+        const { sales_cents, discount_cents, shipping_cents, tax_cents } = withoutTax({
+          ...gross,
+          prices_include_tax: true,
+        })
+        const parts = [sales_cents - discount_cents, shipping_cents, tax_cents]
+        assert.ok(parts.every((cents) => cents >= 0))
+        assert.equal(sum(parts), gross.total_cents)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('without a tax it makes no difference whether the prices include it', () => {
+    fc.assert(
+      fc.property(inputs, fc.constantFrom(null, { rate_bps: 0 }), (input, tax) => {
+        const [gross, net] = [true, false].map((prices_include_tax) =>
+          priceOrder({ ...input, tax, prices_include_tax }),
+        )
+        assert.deepEqual(gross, net)
+      }),
+    )
+  })
+
+  test('a tax of a provider inside the prices is never more than the goods and the shipping', () => {
+    fc.assert(
+      fc.property(inputs, fc.nat(200_000), (input, tax_override) => {
+        const price = () => priceOrder({ ...input, tax_override, prices_include_tax: true })
+        const { total_cents } = priceOrder({ ...input, tax: null })
+        if (tax_override > total_cents) return assert.throws(price, PriceLimitError)
+        const priced = price()
+        const booked = withoutTax({ ...priced, prices_include_tax: true })
+        const { sales_cents, discount_cents, shipping_cents, tax_cents } = booked
+        assert.ok(sales_cents >= discount_cents && shipping_cents >= 0)
+        assert.equal(sales_cents - discount_cents + shipping_cents + tax_cents, priced.total_cents)
+      }),
     )
   })
 
@@ -252,7 +314,7 @@ describe('for any order', () => {
           const shares: ReturnType<typeof lineShare>[] = []
           for (let before = 0, step = 0; before < line.quantity; step++) {
             const now = Math.min(steps[step % steps.length] ?? 1, line.quantity - before)
-            shares.push(lineShare(line, before, now))
+            shares.push(lineShare(line, before, now, input.prices_include_tax))
             before += now
           }
           return shares
@@ -260,6 +322,8 @@ describe('for any order', () => {
         assert.ok(back.every((share) => Object.values(share).every((cents) => cents >= 0)))
         assert.equal(sum(back.map((share) => share.amount_cents)), priced.total_cents)
         assert.equal(sum(back.map((share) => share.tax_cents)), priced.tax_cents)
+        const { sales_cents, discount_cents } = withoutTax({ ...input, ...priced })
+        assert.equal(sum(back.map((share) => share.product_cents)), sales_cents - discount_cents)
         assert.equal(sum(back.map((share) => share.shipping_cents)), priced.shipping_cents)
       }),
     )

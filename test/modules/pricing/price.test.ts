@@ -335,12 +335,31 @@ test('a share of more units than the line has is an error', () => {
     [-1, 1],
     [0, 0.5],
   ] as const) {
-    assert.throws(() => lineShare(stored, before, now), RangeError)
+    assert.throws(() => lineShare(stored, before, now, false), RangeError)
   }
-  assert.deepEqual(lineShare(stored, 1, 1), {
+  assert.deepEqual(lineShare(stored, 1, 1, false), {
     product_cents: 5,
     tax_cents: 1,
     shipping_cents: 2,
     amount_cents: 8,
   })
+})
+
+test('a unit is refunded at its price where the tax is inside, to the cent', () => {
+  const stored = {
+    quantity: 3,
+    line_total_cents: 3_000,
+    discount_cents: 0,
+    tax_cents: 479,
+    shipping_cents: 0,
+  }
+  const units = [0, 1, 2].map((before) => lineShare(stored, before, 1, true))
+  assert.deepEqual(
+    units.map(({ amount_cents, tax_cents }) => [amount_cents, tax_cents]),
+    [
+      [1_000, 159],
+      [1_000, 160],
+      [1_000, 160],
+    ],
+  )
 })

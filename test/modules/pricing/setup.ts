@@ -49,6 +49,7 @@ export const order = (over: Partial<PriceInput<PriceLine>> = {}): PriceInput<Pri
   shipping: null,
   expedited: false,
   tax: null,
+  prices_include_tax: false,
   ...over,
 })
 

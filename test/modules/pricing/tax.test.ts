@@ -13,6 +13,7 @@ const question: TaxQuestion = {
     { variant_id: 'b', quantity: 1, amount_cents: 100 },
   ],
   shipping_cents: 50,
+  prices_include_tax: false,
   ship_to: { country: 'US', postal_code: '10001' },
 }
 const policy = { provider: 'acme_tax', rate_bps: 0 }
