@@ -6,7 +6,14 @@ export interface Variant {
   sku: string
   label: string | null
   price_cents: number
+  /** The price before, where it was higher. */
+  compare_at_price_cents: number | null
   currency: string
+  /** Whether at least one can be bought now. */
+  available: boolean
+  low_stock: boolean
+  /** How many are left. Null where the store does not say. */
+  available_units: number | null
 }
 
 export interface ProductImage {
@@ -27,6 +34,9 @@ export interface Product {
   subscription_interval: 'day' | 'week' | 'month' | 'year' | null
   subscription_interval_count: number | null
   subscription_price_cents: number | null
+  /** Whether any of its variants can be bought now. */
+  available: boolean
+  low_stock: boolean
   variants: readonly Variant[]
 }
 

@@ -177,7 +177,7 @@ document.addEventListener('input', ({ target }) => {
   const form = target.form
   if (form?.matches('[data-search]')) searchSoon(form)
   if (target.matches('[data-price]')) {
-    const price = document.querySelector('p[data-price]')
+    const price = document.querySelector('.price [data-price]')
     if (price) price.textContent = target.dataset.price
   }
 })

@@ -15,7 +15,7 @@ import {
   setQuantities,
 } from './cart.ts'
 import { cartLines } from './cart-lines.ts'
-import { priceCart } from './cart-pricing.ts'
+import { lowerToStock, priceCart } from './cart-pricing.ts'
 import { cartMain } from './cart-view.ts'
 
 /** The cart page, and the forms that change the cart. */
@@ -87,7 +87,8 @@ export async function updateCart(
   }
   const removed = form.get('remove')
   if (removed !== null) quantities.set(removed, 0)
-  const counted = setQuantities(context.cart, quantities)
+  const typed = setQuantities(context.cart, quantities)
+  const counted = await lowerToStock({ ...context, cart: typed }, form.get('lower'))
   const code = form.get('coupon')
   const cart = code === null ? counted : setCoupon(counted, code)
   const cookies = [cartCookie(context, cart)]

@@ -2,6 +2,7 @@ import { PlatformError } from '../api/platform-client.ts'
 import type { Quote } from '../api/types.ts'
 import type { RequestContext } from '../request-context.ts'
 import { errorMessage } from '../translations/error-messages.ts'
+import { type Cart, setQuantities } from './cart.ts'
 import { type CartLine, cartLines, isSold } from './cart-lines.ts'
 
 export interface PricedCart {
@@ -75,4 +76,30 @@ export async function priceCart(
 async function priceWithoutCoupon(given: RequestContext, options: PriceOptions) {
   const priced = await priceCart({ ...given, cart: { ...given.cart, coupon: null } }, options)
   return { ...priced, refusal: given.site.locale.texts.couponLater }
+}
+
+/**
+ * The cart with as much of a variant as there is. The platform says only whether a quantity is
+ * there, so the largest is searched for by halves: seven questions at most.
+ */
+export async function lowerToStock(
+  { api, site, shopper, cart, ip }: RequestContext,
+  variantId: string | null,
+): Promise<Cart> {
+  const item = cart.items.find(({ variant_id }) => variant_id === variantId)
+  if (item === undefined) return cart
+  const customerRef = shopper?.ref ?? ''
+  const isThere = async (quantity: number) => {
+    const items = [{ variant_id: item.variant_id, quantity }]
+    const request = { items, coupon: null, ...NO_OPTIONS, customerRef, ip }
+    const { items: quoted } = await api.previewCheckout(site, request)
+    return quoted.every(({ available }) => available)
+  }
+  let [most, tooMany] = [0, item.quantity + 1]
+  while (tooMany - most > 1) {
+    const middle = Math.floor((most + tooMany) / 2)
+    if (await isThere(middle)) most = middle
+    else tooMany = middle
+  }
+  return setQuantities(cart, new Map([[item.variant_id, most]]))
 }

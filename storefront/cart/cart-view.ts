@@ -1,4 +1,4 @@
-import type { Order, Quote } from '../api/types.ts'
+import type { Order, Quote, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
@@ -56,6 +56,12 @@ ${
 }</aside>`
 }
 
+/** Nothing is left, or less than was asked for: then the shopper can have what there is. */
+const shortage = (texts: Texts, { id, available }: Variant): Html =>
+  available
+    ? html`<span class="error">${texts.notEnoughStock}</span><button class="link-button" name="lower" value="${id}">${texts.lowerToStock}</button>`
+    : html`<span class="error">${texts.soldOutRemove}</span>`
+
 function cartLine(context: PageContext, { product, variant, quantity, quoted }: CartLine): Html {
   const { texts, formatMoney } = context.site.locale
   const { name, slug, image_asset_ref: ref } = product
@@ -65,7 +71,7 @@ function cartLine(context: PageContext, { product, variant, quantity, quoted }: 
   return html`<li class="line"><a class="line-image" href="/products/${slug}" tabindex="-1" aria-hidden="true">${shown}</a>
 <div class="line-text"><a class="line-name" href="/products/${slug}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
 <span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${
-    quoted?.available === false && html`<span class="error">${texts.notEnoughStock}</span>`
+    quoted?.available === false && shortage(texts, variant)
   }</div>
 <label class="quantity"><span class="hidden">${texts.quantityOf(name)}</span><input type="number" name="q:${variant.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
 <span class="line-total">${formatMoney(total, variant.currency)}</span>

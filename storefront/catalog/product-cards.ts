@@ -14,6 +14,29 @@ export function priceOf({ variants }: Product, { site }: PageContext): string {
   return least === most ? price : site.locale.texts.fromPrice(price)
 }
 
+/** The price before, where all variants cost the same and this one has been reduced. */
+export function priceBefore({ variants }: Product, { site }: PageContext): Html | null {
+  const [first, second] = variants
+  if (first === undefined || second !== undefined) return null
+  const { compare_at_price_cents: before, price_cents, currency } = first
+  if (before === null || before <= price_cents) return null
+  const { texts, formatMoney } = site.locale
+  return html`<s class="price-before"><span class="hidden">${texts.priceBefore} </span>${formatMoney(before, currency)}</s> `
+}
+
+const isReduced = ({ variants }: Product): boolean =>
+  variants.some(
+    ({ compare_at_price_cents, price_cents }) => (compare_at_price_cents ?? 0) > price_cents,
+  )
+
+/** What a shopper should know of a product before they open it. */
+function badge(product: Product, { site }: PageContext): Html | null {
+  const { texts } = site.locale
+  if (product.variants.length > 0 && !product.available)
+    return html`<span class="badge badge-quiet">${texts.soldOut}</span>`
+  return isReduced(product) ? html`<span class="badge">${texts.sale}</span>` : null
+}
+
 const SIZES: Record<number, string> = {
   1: '(min-width: 70rem) 68rem, 92vw',
   2: '(min-width: 60rem) 34rem, 92vw',
@@ -30,10 +53,7 @@ const productCard = (context: PageContext, product: Product, columns: number): H
       const { slug, name, image_asset_ref: ref } = product
       const sizes = SIZES[columns] ?? SIZES[4] ?? ''
       const shown = image(context, { ref, alt: imageAlt(product), sizes })
-      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${priceOf(
-        product,
-        context,
-      )}</span></span></a></li>`
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${priceBefore(product, context)}${priceOf(product, context)}</span></span></a></li>`
     },
     context.site.hash,
   )

@@ -5,7 +5,8 @@ import { image, imageAlt } from '../layout/images.ts'
 import { taxNote } from '../layout/totals.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
-import { priceOf, productGrid } from './product-cards.ts'
+import type { Texts } from '../translations/en.ts'
+import { priceBefore, priceOf, productGrid } from './product-cards.ts'
 
 /** A product with its images, its variants and the form that adds it to the cart. */
 export const productMain = (
@@ -29,7 +30,7 @@ function article(context: PageContext, product: Product): Html {
 <nav class="breadcrumb" aria-label="${texts.breadcrumb}"><ol><li><a href="/">${texts.home}</a></li><li><a href="/products">${texts.all}</a></li><li aria-current="page">${name}</li></ol></nav>
 <div class="product-row"><div class="product-images">${images(context, product)}</div>
 <div class="product-text"><h1>${name}</h1>
-<p class="price" data-price>${priceOf(product, context)}</p>${included !== null && html`<p class="price-note">${included}</p>`}
+<p class="price">${priceBefore(product, context)}<span data-price>${priceOf(product, context)}</span></p>${included !== null && html`<p class="price-note">${included}</p>`}
 ${addForm(context, product)}
 ${description && html`<div class="prose product-description">${paragraphs(description)}</div>`}
 ${subscriptionNote(context, product)}${shippingNote(context, product)}
@@ -49,30 +50,41 @@ function images(context: PageContext, product: Product): Html {
   )}`
 }
 
-function addForm(context: PageContext, { variants }: Product): Html {
+function addForm(context: PageContext, { variants, available }: Product): Html {
   const { texts } = context.site.locale
   const [first, second] = variants
   if (first === undefined) return html`<p class="empty">${texts.notForSale}</p>`
+  const chosen = variants.find((each) => each.available) ?? first
   const choice =
     second === undefined
       ? html`<input type="hidden" name="variant" value="${first.id}">`
-      : html`<fieldset class="choices"><legend>${texts.chooseOption}</legend>${variants.map((each, at) => variantOption(context, each, at === 0))}</fieldset>`
+      : html`<fieldset class="choices"><legend>${texts.chooseOption}</legend>${variants.map((each) => variantOption(context, each, each === chosen))}</fieldset>`
   return html`<form class="buy" method="post" action="/cart/add" data-add>${choice}
-<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
-${
-  context.site.preview === null
-    ? html`<button class="button button-wide">${texts.addToCart}</button>`
-    : html`<button class="button button-wide" disabled>${texts.notInPreview}</button>`
-}</div></form>`
+${second === undefined && stockNote(texts, first)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+${buyButton(context, available)}</div></form>`
 }
 
-function variantOption(
-  { site }: PageContext,
-  { id, label, sku, price_cents, currency }: Variant,
-  checked: boolean,
-) {
-  const price = site.locale.formatMoney(price_cents, currency)
-  return html`<label class="choice"><input type="radio" name="variant" value="${id}" data-price="${price}"${checked && html` checked`}><span class="choice-box"><span>${label ?? sku}</span><span class="choice-price">${price}</span></span></label>`
+function buyButton({ site }: PageContext, isAvailable: boolean): Html {
+  const { addToCart, notInPreview, soldOut } = site.locale.texts
+  const refusal = site.preview === null ? (isAvailable ? null : soldOut) : notInPreview
+  return refusal === null
+    ? html`<button class="button button-wide">${addToCart}</button>`
+    : html`<button class="button button-wide" disabled>${refusal}</button>`
+}
+
+/** Says that few are left, where the store says so. */
+function stockNote(texts: Texts, { available, low_stock, available_units }: Variant): Html | null {
+  if (!available || !low_stock) return null
+  const words = available_units === null ? texts.fewLeft : texts.unitsLeft(available_units)
+  return html`<p class="stock-note">${words}</p>`
+}
+
+function variantOption({ site }: PageContext, variant: Variant, checked: boolean) {
+  const { id, label, sku, price_cents, currency, available } = variant
+  const { texts, formatMoney } = site.locale
+  const price = formatMoney(price_cents, currency)
+  const state = available ? stockNote(texts, variant) : html`<span>${texts.soldOut}</span>`
+  return html`<label class="choice"><input type="radio" name="variant" value="${id}" data-price="${price}"${checked && html` checked`}${!available && html` disabled`}><span class="choice-box"><span>${label ?? sku}</span><span class="choice-price">${price}</span>${state}</span></label>`
 }
 
 function subscriptionNote({ site }: PageContext, product: Product): Html | null {

@@ -25,12 +25,13 @@ export function productData(context: PageContext, product: Product): unknown {
     ...(images.length === 0 ? {} : { image: images }),
     ...(product.variants[0] === undefined ? {} : { sku: product.variants[0].sku }),
     brand: { '@type': 'Brand', name: site.brand.name },
-    offers: product.variants.map(({ sku, label, price_cents, currency }) => ({
+    offers: product.variants.map(({ sku, label, price_cents, currency, available }) => ({
       '@type': 'Offer',
       sku,
       ...(label === null ? {} : { name: label }),
       price: decimalAmount(price_cents, currency),
       priceCurrency: currency,
+      availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
       url,
       seller: { '@type': 'Organization', name: site.brand.name },
     })),

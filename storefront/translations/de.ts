@@ -118,6 +118,13 @@ export const de: Texts = {
   updateQuantities: 'Mengen aktualisieren',
   summary: 'Bestellübersicht',
   priceEach: (price) => `je ${price}`,
+  soldOut: 'Ausverkauft',
+  sale: 'Reduziert',
+  priceBefore: 'Vorher:',
+  fewLeft: 'Nur noch wenige da',
+  unitsLeft: (count) => `Nur noch ${count} da`,
+  lowerToStock: 'Nehmen, was da ist',
+  soldOutRemove: 'Ausverkauft. Bitte entfernen.',
   notEnoughStock: 'Nicht genug auf Lager',
   lowerQuantity:
     'Einige Artikel sind in dieser Menge nicht auf Lager. Bitte verringern Sie die Menge, um fortzufahren.',

@@ -115,6 +115,13 @@ export const en = {
   updateQuantities: 'Update quantities',
   summary: 'Order summary',
   priceEach: (price: string) => `${price} each`,
+  soldOut: 'Sold out',
+  sale: 'Sale',
+  priceBefore: 'Before:',
+  fewLeft: 'Only a few left',
+  unitsLeft: (count: number) => `Only ${count} left`,
+  lowerToStock: 'Take what is left',
+  soldOutRemove: 'Sold out. Please remove it.',
   notEnoughStock: 'Not enough in stock',
   lowerQuantity:
     'Some items are not in stock in this quantity. Please lower the quantity to continue.',

@@ -118,6 +118,13 @@ export const es: Texts = {
   updateQuantities: 'Actualizar cantidades',
   summary: 'Resumen del pedido',
   priceEach: (price) => `${price} por unidad`,
+  soldOut: 'Agotado',
+  sale: 'Rebajado',
+  priceBefore: 'Antes:',
+  fewLeft: 'Quedan pocas unidades',
+  unitsLeft: (count) => `Solo quedan ${count}`,
+  lowerToStock: 'Llevarme lo que queda',
+  soldOutRemove: 'Agotado. Elimínalo de la cesta.',
   notEnoughStock: 'No hay suficientes existencias',
   lowerQuantity:
     'De algunos artículos no hay suficientes existencias. Reduce la cantidad para continuar.',

@@ -124,6 +124,13 @@ export const fr: Texts = {
   updateQuantities: 'Mettre à jour les quantités',
   summary: 'Récapitulatif de la commande',
   priceEach: (price) => `${price} l’unité`,
+  soldOut: 'Épuisé',
+  sale: 'Promo',
+  priceBefore: 'Avant :',
+  fewLeft: 'Plus que quelques exemplaires',
+  unitsLeft: (count) => `Plus que ${count}`,
+  lowerToStock: 'Prendre ce qui reste',
+  soldOutRemove: 'Épuisé. Veuillez le retirer.',
   notEnoughStock: 'Stock insuffisant',
   lowerQuantity:
     'Certains articles ne sont pas disponibles en cette quantité. Veuillez réduire la quantité pour continuer.',

@@ -112,6 +112,7 @@ async function buy({ page }: Tab, { check }: Options) {
 }
 
 async function editAndCancel({ page }: Tab, { check }: Options) {
+  await page.getByText('Change quantities').click()
   await page.getByLabel('Quantity of Fern Teapot').fill('1')
   await page.getByRole('button', { name: 'Save quantities' }).click()
   await page.getByText('Your order has been changed.').waitFor()

@@ -12,7 +12,7 @@ const MESSAGE = 'looks like a card number; send card numbers in `card` alone'
 
 /** Routes for texts that are full of barcodes, for bytes of providers, and to erase a person. */
 const ANY_DIGITS = [
-  /^(POST|PUT|PATCH) \/v1\/merchant\/catalog\//,
+  /^(POST|PUT|PATCH) \/v1\/merchant\/catalog\/(?!.*activation-request)/,
   /^(POST|PATCH) \/v1\/merchant\/media/,
   /^(POST|PUT) \/v1\/my\/(site|store\/manifest)/,
   /^(POST|PUT) \/v1\/stores\/:tenant\/manifest/,

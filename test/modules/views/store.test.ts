@@ -27,6 +27,7 @@ const MEMBERS = [
   'owner_email',
   'primary_hostname',
   'status',
+  'stock_hint',
   'store_number',
   'tenant_ref',
   'time_zone',
