@@ -29,7 +29,13 @@ export interface KeyedCall {
 }
 
 /** Refusals of the moment, which leave the key free or its operation running. */
-const PASSING = ['idempotency_in_progress', 'order_busy', 'rate_limited', 'unknown_tenant']
+const PASSING = [
+  'idempotency_in_progress',
+  'order_busy',
+  'rate_limited',
+  'unknown_tenant',
+  'request_timeout',
+]
 
 /** Those of an erasure: another token or another time may succeed. */
 const PASSING_OF_ERASURE = ['confirm_invalid', 'erasure_too_broad']
