@@ -99,13 +99,18 @@ function valuesOf(prop: Prop): fc.Arbitrary<unknown> {
 const objectOf = (props: Props): fc.Arbitrary<Record<string, unknown>> =>
   fc.record(Object.fromEntries(Object.entries(props).map(([name, prop]) => [name, valuesOf(prop)])))
 
-/** The same value without members that are missing, blank or empty. */
+/** The same value without members that are missing, blank or empty, and without blank texts in lists. */
 const filled = (value: unknown): unknown => JSON.parse(JSON.stringify(value), dropBlank) ?? {}
-function dropBlank(this: unknown, _name: string, value: unknown) {
-  const isBlank = value === null || (typeof value === 'string' && value.trim() === '')
+function dropBlank(this: unknown, _name: string, given: unknown) {
+  const value = Array.isArray(given)
+    ? given.filter((each) => each === null || !isBlank(each))
+    : given
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-  return (isBlank || isEmpty) && !Array.isArray(this) ? undefined : value
+  return (isBlank(value) || isEmpty) && !Array.isArray(this) ? undefined : value
 }
+
+const isBlank = (value: unknown) =>
+  value === null || (typeof value === 'string' && value.trim() === '')
 
 test('a value without a warning is shown as it is, and any other within its limits', () => {
   fc.assert(
