@@ -75,7 +75,8 @@ describe('npm start', () => {
       // The first of them may have ended everything already.
       if (serving.child.exitCode === null && serving.child.signalCode === null) interrupt(serving)
       await stops(serving, dataDir)
-      assert.doesNotMatch(serving.output(), /"level":[456]0/)
+      // The database has the signal too, and may end a connection first, which is a warning.
+      assert.doesNotMatch(serving.output(), /"level":[56]0/)
     }
   })
 

@@ -32,7 +32,7 @@ export async function openTab(
   { expected = /^$/ }: { expected?: RegExp } = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ ...options, baseURL: origin })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(45_000)
   const faults: string[] = []
   t.after(async () => {
     await context.close()
