@@ -194,6 +194,16 @@ async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Counts one hit of a bucket, and refuses what is over its limit of a minute. */
+export async function requireWithin(
+  limits: Pick<Limits, 'velocity'>,
+  bucket: string,
+  limit: number,
+): Promise<void> {
+  if (await limits.velocity(bucket, limit)) return
+  throw new ApiError('rate_limited', { headers: { 'retry-after': String(WINDOW_SECONDS) } })
+}
+
 const limitError = (limit: number) =>
   new ApiError('rate_limited', {
     message: `Too many attempts: at most ${limit} per minute. Try again later.`,

@@ -25,9 +25,9 @@ export async function findOrderAgain(
   try {
     await api.mailOrderLink(site, { order_number: number, email: typed.email, return_url, ip })
   } catch (error) {
-    const error_text = refusalOf(context, error)
-    if (error_text === null) throw error
-    return orderListPage(context, { ...typed, error: error_text })
+    const refusal = refusalOf(context, error)
+    if (refusal === null) throw error
+    return orderListPage(context, { ...typed, error: refusal })
   }
   return redirect('/orders?sent=1')
 }

@@ -4,8 +4,7 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readExpiry } from '../../platform/expiry.ts'
-import type { Limits } from '../../platform/limits.ts'
-import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { type Limits, requireWithin } from '../../platform/limits.ts'
 import * as entitlements from '../entitlements/service.ts'
 import { type CodeKeys, decryptCode, hashCode, parseCode } from './card-code.ts'
 import * as queries from './queries.ts'
@@ -145,16 +144,11 @@ export async function checkBalance(
   caller: string,
   text: string,
 ): Promise<ShownBalance> {
-  await assertWithinRate(limits, `gift-cards:${db.tenant}:${caller}`, CHECKS_PER_CALLER)
-  await assertWithinRate(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
+  await requireWithin(limits, `gift-cards:${db.tenant}:${caller}`, CHECKS_PER_CALLER)
+  await requireWithin(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
   const code = parseCode(text)
   const card = code === null ? null : await queries.findByCode(db, hashCode(keys, db.tenant, code))
   if (!isUsable(card)) throw new ApiError('gift_card_not_found')
   const { code_last4, balance_cents, held_cents, currency, status, expires_at } = card
   return { code_last4, balance_cents: balance_cents - held_cents, currency, status, expires_at }
-}
-
-async function assertWithinRate(limits: Pick<Limits, 'velocity'>, bucket: string, limit: number) {
-  if (await limits.velocity(bucket, limit)) return
-  throw new ApiError('rate_limited', { headers: { 'retry-after': String(WINDOW_SECONDS) } })
 }

@@ -2,8 +2,7 @@ import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import * as tokens from '../../kernel/tokens.ts'
-import { callerOf, type Limits } from '../../platform/limits.ts'
-import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
 import { linkMail } from './link-mail.ts'
@@ -50,8 +49,8 @@ export async function mailLink(
 ): Promise<void> {
   const { ip } = wanted
   const [sender, limit] = ip ? [callerOf(ip), PER_SHOPPER] : [caller, PER_SERVER]
-  await assertWithinRate(deps, `order-links:${db.tenant}:${sender}`, limit)
-  await assertWithinRate(deps, `order-links:${db.tenant}`, PER_STORE)
+  await requireWithin(deps.limits, `order-links:${db.tenant}:${sender}`, limit)
+  await requireWithin(deps.limits, `order-links:${db.tenant}`, PER_STORE)
   const url = await checkReturnUrl(deps, db, wanted.return_url)
   const email = foldEmail(wanted.email)
   const mayMail = await deps.limits.velocity(
@@ -86,11 +85,6 @@ export async function openLink({ key }: LinkDeps, db: Db, token: string) {
     customer_ref: order.customer_ref,
     expires_at: new Date(expires).toISOString(),
   }
-}
-
-async function assertWithinRate({ limits }: LinkDeps, bucket: string, limit: number) {
-  if (await limits.velocity(bucket, limit)) return
-  throw new ApiError('rate_limited', { headers: { 'retry-after': String(WINDOW_SECONDS) } })
 }
 
 /** Otherwise a link in a mail of the store could lead to a stranger, with the token in it. */

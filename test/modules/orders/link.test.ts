@@ -112,4 +112,18 @@ describe('the link to an order', () => {
     for (let n = 0; n < 6; n++) statuses.push((await ask(shopper)).status)
     assert.deepEqual(statuses, [202, 202, 202, 202, 202, 429])
   })
+
+  test('of fifty at once mails no more than three, and any garbage is refused', async () => {
+    const { order } = await store.place({ email: 'many@example.com' })
+    const many = { email: 'many@example.com', order_number: order.order_number }
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(many)))
+    assert.ok(answers.every(({ status }) => status === 202 || status === 429))
+    const mailed = (await readMails()).filter(({ recipient }) => recipient === many.email)
+    assert.ok(mailed.length >= 1 && mailed.length <= 3, String(mailed.length))
+    for (const garbage of [null, [], 'x', 5, {}, { token: 5 }, { token: '' }, { token: '\0' }]) {
+      const url = '/v1/tenants/acme/orders/links/open'
+      const { status } = await store.app.storefront.post(url, garbage)
+      assert.ok(status === 400 || status === 404, JSON.stringify(garbage))
+    }
+  })
 })
