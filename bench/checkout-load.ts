@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
 /** What checkouts buy: one unit of a variant. */
@@ -33,22 +34,11 @@ export async function loadCheckouts(load: CheckoutLoad): Promise<Checkouts> {
     while (performance.now() < began + seconds * 1_000) {
       const { tenant, variant } = pick()
       const sent = performance.now()
-      const { statusCode, body } = await request(`${url}/v1/tenants/${tenant}/checkout`, {
-        dispatcher: agent,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-storefront-token': storefrontToken,
-          'idempotency-key': randomUUID(),
-        },
-        body: JSON.stringify({
-          customer_ref: `shopper-${who}-${took.length}`,
-          items: [{ variant_id: variant, quantity: 1 }],
-          card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '999' },
-        }),
+      await placeOrder(agent, `${url}/v1/tenants/${tenant}/checkout`, storefrontToken, {
+        customer_ref: `shopper-${who}-${took.length}`,
+        items: [{ variant_id: variant, quantity: 1 }],
+        card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '999' },
       })
-      const text = await body.text()
-      if (statusCode !== 201) throw new Error(text)
       took.push(performance.now() - sent)
     }
   }
@@ -58,4 +48,32 @@ export async function loadCheckouts(load: CheckoutLoad): Promise<Checkouts> {
   took.sort((a, b) => a - b)
   const at = (share: number) => took[Math.floor(took.length * share)] ?? 0
   return { perSecond, p50: at(0.5), p99: at(0.99), orders: took.length }
+}
+
+const PATIENCE_MS = 30_000
+
+/**
+ * One order, until it is placed. A 503 is sent again with the same key, as its message asks: where
+ * another program takes the processor for a moment, the wait of that order grows, and the run goes on.
+ */
+async function placeOrder(
+  dispatcher: Agent,
+  url: string,
+  storefrontToken: string,
+  order: object,
+): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    'x-storefront-token': storefrontToken,
+    'idempotency-key': randomUUID(),
+  }
+  const began = performance.now()
+  for (;;) {
+    const sent = { dispatcher, method: 'POST', headers, body: JSON.stringify(order) } as const
+    const { statusCode, body } = await request(url, sent)
+    const text = await body.text()
+    if (statusCode === 201) return
+    if (statusCode !== 503 || performance.now() > began + PATIENCE_MS) throw new Error(text)
+    await setTimeout(100)
+  }
 }
