@@ -171,6 +171,10 @@ export const ERRORS = {
     422,
     'A subscription needs a card for its renewals, and other tenders cover this order. Order without `subscribe`, or let the card pay a part.',
   ],
+  country_not_served: [
+    422,
+    'The store does not ship to this country. Send one of `countries` in `shipping_address.country`, as its ISO 3166-1 code.',
+  ],
   feature_disabled: [422, "The store's checkout does not offer this. Send the request without it."],
   rate_limited: [429, 'Too many attempts. Try again after `retry-after` seconds.'],
   velocity_exceeded: [429, 'Too many checkout attempts. Try again after `retry-after` seconds.'],

@@ -145,6 +145,40 @@ const debounce = (work, ms) => {
 const searchSoon = debounce(search, 250)
 const updateCartSoon = debounce(updateCart, 350)
 
+/** Changes the fields of the address to those of the country. */
+function applyCountry(country) {
+  const data = document.querySelector('#address-data')
+  const { rules, labels } = JSON.parse(data.textContent)
+  const rule = rules[country] ?? rules['']
+  const locality = document.querySelector('#locality')
+  for (const name of rule.order) {
+    const part = locality.querySelector(`[data-part="${name}"]`)
+    // In the order of the country, also for the tab key.
+    locality.append(part)
+    if (name !== 'city') changePart(part, rule[name], labels)
+  }
+}
+
+/** `more` is an example for a text, or the choices of a list. */
+function changePart(part, rule, labels) {
+  const [label, required, more] = rule ?? [null, 0, null]
+  const old = part.querySelector('input, select')
+  const field = document.createElement(Array.isArray(more) ? 'select' : 'input')
+  for (const name of ['id', 'name', 'autocomplete'])
+    field.setAttribute(name, old.getAttribute(name))
+  field.ariaRequired = required ? 'true' : null
+  part.hidden = field.disabled = rule === null
+  if (label !== null) part.querySelector('span').textContent = labels[label]
+  if (typeof more === 'string') field.placeholder = more
+  if (Array.isArray(more)) {
+    field.append(new Option(''))
+    for (const each of more) field.append(new Option(...[each].flat().reverse()))
+  } else field.maxLength = 200
+  field.value = old.value
+  old.replaceWith(field)
+  part.querySelector('.error')?.remove()
+}
+
 /** Lets the browser send a payment once: a second click sends nothing. */
 function submitCheckout(event, form) {
   if (form.dataset.sent) return event.preventDefault()
@@ -187,6 +221,7 @@ document.addEventListener('change', ({ target }) => {
   if (form?.matches('[data-live]') && target.name.startsWith('q:')) updateCartSoon(form)
   if (form?.matches('[data-facets]')) search(form)
   if (target.matches('input[data-reprice]')) updateCheckout(form)
+  if (target.matches('[data-checkout] [name="country"]')) applyCountry(target.value)
 })
 
 // A page from the back/forward cache may show a cart that was paid for since.

@@ -1,16 +1,10 @@
 import { cleanText } from '../http/forms.ts'
 import type { Site } from '../site/site.ts'
+import { type Address, addressErrors, keepKnownParts } from './address.ts'
 
 /** What a shopper enters at the checkout, except the card: a card is never shown again. */
-export interface CheckoutDetails {
+export interface CheckoutDetails extends Address {
   email: string
-  name: string
-  line1: string
-  line2: string
-  city: string
-  state: string
-  postal_code: string
-  country: string
   /** The code of a gift card. */
   gift: string
   expedited: boolean
@@ -55,36 +49,29 @@ const FIELD_LENGTH_MAX = 200
 export function readDetails(form: URLSearchParams): CheckoutDetails {
   const text = (name: string) => cleanText(form.get(name), FIELD_LENGTH_MAX)
   const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, text(name)]))
-  return {
+  return keepKnownParts({
     ...(fields as TextFields),
     gift: text('gift'),
     expedited: form.get('speed') === 'expedited',
     credit: form.has('credit'),
     subscribe: form.has('subscribe'),
     attested: (form.get('attested') ?? '').trim().slice(0, FIELD_LENGTH_MAX),
-  }
+  })
 }
 
-/** Not every address has these. */
-const OPTIONAL_FIELDS: readonly string[] = ['line2', 'state', 'postal_code']
-
-/** Errors by field, for fields that are missing. The platform checks everything else. */
-export function findErrors(
-  { locale, offers }: Site,
-  details: CheckoutDetails,
-): Record<string, string> {
-  const { texts } = locale
+/** What is wrong with a form, by field. The platform checks everything else. */
+export function findErrors(site: Site, details: CheckoutDetails): Record<string, string> {
+  const { texts } = site.locale
   const errors: Record<string, string> = {}
-  for (const name of TEXT_FIELDS) {
-    if (!OPTIONAL_FIELDS.includes(name) && details[name] === '') errors[name] = texts.fieldRequired
-  }
-  if (details.email !== '' && !/^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/.test(details.email)) {
-    errors.email = texts.checkEmail
-  }
-  const isUnconfirmed = offers.statement !== null && details.attested === ''
+  if (details.email === '') errors.email = texts.fieldRequired
+  else if (!EMAIL.test(details.email)) errors.email = texts.checkEmail
+  Object.assign(errors, addressErrors(site, details))
+  const isUnconfirmed = site.offers.statement !== null && details.attested === ''
   if (isUnconfirmed) errors.attested = texts.confirmToContinue
   return errors
 }
+
+const EMAIL = /^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/
 
 export interface CardInput {
   ccnumber: string

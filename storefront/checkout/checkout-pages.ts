@@ -4,7 +4,9 @@ import { type HttpResponse, redirect } from '../http/response.ts'
 import { pageTitle, renderPage } from '../layout/page.ts'
 import type { RequestContext } from '../request-context.ts'
 import { cartCookie, ensureShopper } from '../shopper/shopper-cookies.ts'
-import { NO_DETAILS, readDetails } from './checkout-form.ts'
+import type { Site } from '../site/site.ts'
+import { defaultCountry } from './address.ts'
+import { type CheckoutDetails, NO_DETAILS, readDetails } from './checkout-form.ts'
 import { type CheckoutView, checkoutMain } from './checkout-view.ts'
 import { splitOverTenders } from './tenders.ts'
 
@@ -18,7 +20,7 @@ export async function checkoutPage(
   shown: Shown = {},
 ): Promise<HttpResponse> {
   const named = ensureShopper(given)
-  const { details = NO_DETAILS, errors = {} } = shown
+  const { details = newDetails(given.site), errors = {} } = shown
   const subscribe = details.subscribe && given.site.offers.subscriptions
   const options = { expedited: details.expedited, subscribe }
   const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
@@ -44,6 +46,12 @@ export async function checkoutPage(
   const page = await renderPage(context, { title: pageTitle(context, texts.checkout), main })
   return { ...page, cookies: [...named.cookies, cartCookie(context, context.cart)] }
 }
+
+/** A new form, with the store's own country. */
+const newDetails = (site: Site): CheckoutDetails => ({
+  ...NO_DETAILS,
+  country: defaultCountry(site),
+})
 
 /** Shows the checkout form again after a change of shipping, tenders or discount code. */
 export async function updateCheckout(

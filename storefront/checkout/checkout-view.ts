@@ -7,7 +7,7 @@ import { image, imageAlt } from '../layout/images.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
-import type { Texts } from '../translations/en.ts'
+import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
 import type { TenderSplit } from './tenders.ts'
 
@@ -24,41 +24,17 @@ export interface CheckoutView {
   key: string
 }
 
-const addressFields = (texts: Texts): readonly Field[] => [
-  { name: 'name', label: texts.fullName, autocomplete: 'name' },
-  { name: 'line1', label: texts.address, autocomplete: 'address-line1' },
-  { name: 'line2', label: texts.addressMore, autocomplete: 'address-line2', optional: true },
-  {
-    name: 'postal_code',
-    label: texts.postalCode,
-    autocomplete: 'postal-code',
-    pair: true,
-    optional: true,
-  },
-  { name: 'city', label: texts.city, autocomplete: 'address-level2', pair: true },
-  {
-    name: 'state',
-    label: texts.region,
-    autocomplete: 'address-level1',
-    pair: true,
-    optional: true,
-  },
-  { name: 'country', label: texts.country, autocomplete: 'country-name', pair: true },
-]
-
 export function checkoutMain(context: PageContext, view: CheckoutView): Html {
   const { details, errors, notice, key } = view
   const { texts } = context.site.locale
-  const values: Partial<Record<string, unknown>> = { ...details }
-  const text = (field: Field) => textField(field, String(values[field.name]), errors[field.name])
   const email: Field = { name: 'email', label: texts.email, autocomplete: 'email', type: 'email' }
   return html`<div class="wrap checkout"><h1>${texts.checkout}</h1>
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 <form class="checkout-row" method="post" action="/checkout" data-checkout>
 <input type="hidden" name="key" value="${key}">
 <div class="checkout-fields">
-<section><h2>${texts.contact}</h2>${text(email)}</section>
-<section><h2>${texts.shipping}</h2><div class="fields">${addressFields(texts).map(text)}</div>${shippingMethod(context, view)}${subscription(context, view)}</section>
+<section><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
+<section><h2>${texts.shipping}</h2>${addressFields(context.site, details, errors)}${shippingMethod(context, view)}${subscription(context, view)}</section>
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
 <fieldset id="card"${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardFields(texts, errors)}</fieldset></section>
 ${statement(context, view)}

@@ -9,15 +9,54 @@ export interface Field {
   /** The value of the `autocomplete` attribute. */
   autocomplete: string
   type?: string
+  inputmode?: string
+  placeholder?: string
   optional?: boolean
   /** Stands beside another field where there is room. */
   pair?: boolean
+  /** Hidden and not sent: our script shows it where the country has it. */
+  absent?: boolean
+  /**
+   * Named for our script, which changes it with the country. The browser does not insist on it:
+   * without the script, the form of one country is sent for another.
+   */
+  part?: boolean
 }
 
+/** The id of a field, by which a list of errors leads to it. */
+export const fieldId = (name: string): string => `field-${name}`
+
 export function textField(field: Field, value: string, error?: string): Html {
-  const { name, label, autocomplete, type = 'text', optional, pair } = field
-  return html`<label class="field${pair && ' field-pair'}"><span>${label}</span><input name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" maxlength="200"${!optional && html` required`}${errorAttributes(name, error)}>${errorText(name, error)}</label>`
+  const { name, type = 'text', inputmode, placeholder } = field
+  return labelled(
+    field,
+    html`<input id="${fieldId(name)}" name="${name}" type="${type}" value="${value}"${attributes(field)}${inputmode !== undefined && html` inputmode="${inputmode}"`} maxlength="200"${placeholder !== undefined && html` placeholder="${placeholder}"`}${errorAttributes(name, error)}>`,
+    error,
+  )
 }
+
+export interface SelectField extends Field {
+  choices: readonly { value: string; label: string }[]
+}
+
+export function selectField(field: SelectField, value: string, error?: string): Html {
+  const { name, choices } = field
+  const options = choices.map(
+    (each) =>
+      html`<option value="${each.value}"${each.value === value && html` selected`}>${each.label}</option>`,
+  )
+  return labelled(
+    field,
+    html`<select id="${fieldId(name)}" name="${name}"${attributes(field)}${errorAttributes(name, error)}>${options}</select>`,
+    error,
+  )
+}
+
+const attributes = ({ autocomplete, optional, absent, part }: Field): Html =>
+  html` autocomplete="${autocomplete}"${!optional && (part ? html` aria-required="true"` : html` required`)}${absent && html` disabled`}`
+
+const labelled = ({ name, label, pair, part, absent }: Field, input: Html, error?: string): Html =>
+  html`<label class="field${pair && ' field-pair'}"${part && html` data-part="${name}"`}${absent && html` hidden`}><span>${label}</span>${input}${errorText(name, error)}</label>`
 
 /** Connects a field with its error. */
 export const errorAttributes = (name: string, error: string | undefined): Html | false =>

@@ -7,6 +7,7 @@ import { tenderName, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
 import { findText } from '../translations/error-messages.ts'
+import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
 
@@ -58,7 +59,7 @@ export const statusText = (texts: Texts, { order }: OrderDetail): string =>
 function facts({ site }: PageContext, detail: OrderDetail): Html {
   const { order, charges } = detail
   const { texts, formatTime } = site.locale
-  return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${order.status}">${statusText(texts, detail)}</dd></div><div><dt>${texts.orderedOn}</dt><dd>${formatTime(order.placed_at ?? order.created_at)}</dd></div>${paidWith(texts, charges)}${shippingAddress(texts, detail)}</dl>`
+  return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${order.status}">${statusText(texts, detail)}</dd></div><div><dt>${texts.orderedOn}</dt><dd>${formatTime(order.placed_at ?? order.created_at)}</dd></div>${paidWith(texts, charges)}${shippingAddress(site.locale, detail)}</dl>`
 }
 
 function paidWith(texts: Texts, charges: readonly Charge[]): Html | null {
@@ -68,11 +69,17 @@ function paidWith(texts: Texts, charges: readonly Charge[]): Html | null {
   return html`<div><dt>${texts.paidWith}</dt><dd>${[...names].join(', ')}</dd></div>`
 }
 
-function shippingAddress(texts: Texts, { order }: OrderDetail): Html | null {
+function shippingAddress({ texts, countryName }: Locale, { order }: OrderDetail): Html | null {
   if (order.ship_to === null) return null
   const { label, line1, line2, city, state, postal_code, country } = order.ship_to
   const town = `${postal_code} ${city}`.trim()
-  const lines = [label, line1, line2, town, [state, country].filter(Boolean).join(', ')]
+  const lines = [
+    label,
+    line1,
+    line2,
+    town,
+    [state, countryName(country)].filter(Boolean).join(', '),
+  ]
   return html`<div><dt>${texts.shipsTo}</dt><dd>${lines.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`
 }
 

@@ -1,3 +1,4 @@
+import { isCountry, readShippingCountries } from '../../manifest/countries.ts'
 import type { Resolved } from '../api/types.ts'
 import { getLocale, type Locale } from '../translations/locale.ts'
 import { asLine, asObject, asText } from './manifest.ts'
@@ -26,6 +27,10 @@ export interface Site {
   locale: Locale
   hasSearch: boolean
   policies: Policies
+  /** The store's own country, which checkout forms name first; null where it is not known. */
+  country: string | null
+  /** The countries that the store ships to; null for every country. */
+  countries: readonly string[] | null
   /** Whether the store's prices have the tax inside. */
   pricesIncludeTax: boolean
   offers: Offers
@@ -72,6 +77,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
   const store = asObject(manifest.store)
   const behavior = asObject(manifest.behavior)
   const locale = getLocale(store.language, store.timeZone)
+  const countries = readShippingCountries(asObject(behavior.shipping).countries)
   const pages = readPages(manifest.pages, locale.texts)
   return {
     tenant: tenantRef,
@@ -91,6 +97,8 @@ export function readSite(resolved: Resolved, hash: string): Site {
     locale,
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
+    country: readCountry(store.country, countries, locale.language),
+    countries,
     pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,
     offers: readOffers(behavior),
     email: asLine(brand.email),
@@ -101,6 +109,16 @@ export function readSite(resolved: Resolved, hash: string): Site {
         ? null
         : { expiresAt: preview.expiresAt, isDraft: resolved.status === 'draft' },
   }
+}
+
+/** As the manifest names it; else the first that it ships to, or the one of its language. */
+function readCountry(
+  value: unknown,
+  countries: readonly string[] | null,
+  language: string,
+): string | null {
+  const guess = countries?.[0] ?? new Intl.Locale(language).region
+  return [value, guess].find(isCountry) ?? null
 }
 
 function readOffers(behavior: Record<string, unknown>): Offers {

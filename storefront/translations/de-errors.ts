@@ -9,6 +9,7 @@ const TOO_MANY_ATTEMPTS =
 export const deErrors: ErrorTexts = {
   fieldRequired: 'Bitte füllen Sie dieses Feld aus.',
   checkEmail: 'Bitte geben Sie eine gültige E-Mail-Adresse ein.',
+  checkPostcode: (example) => `Bitte prüfen Sie die Eingabe, zum Beispiel ${example}.`,
   confirmToContinue: 'Bitte bestätigen Sie dies, um fortzufahren.',
   checkMarkedFields: 'Bitte prüfen Sie die markierten Felder.',
   enterCard: ENTER_CARD,
@@ -37,6 +38,7 @@ export const deErrors: ErrorTexts = {
   refusals: {
     card_required: ENTER_CARD,
     fraud_rejected: 'Wir können diese Bestellung nicht annehmen. Bitte kontaktieren Sie den Shop.',
+    country_not_served: 'In dieses Land liefern wir nicht. Bitte wählen Sie ein anderes.',
     attestation_required: 'Bitte bestätigen Sie die Erklärung des Shops und zahlen Sie dann.',
     insufficient_stock: 'Es ist nicht genug auf Lager. Bitte wählen Sie eine kleinere Menge.',
     variant_not_found: 'Ein Artikel ist nicht mehr verfügbar. Bitte entfernen Sie ihn.',

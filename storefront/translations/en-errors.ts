@@ -8,6 +8,7 @@ const TOO_MANY_ATTEMPTS = 'There were too many attempts. Please wait a minute, t
 export const enErrors = {
   fieldRequired: 'Please fill in this field.',
   checkEmail: 'Please enter a valid email address.',
+  checkPostcode: (example: string) => `Please check it: it should look like ${example}.`,
   confirmToContinue: 'Please confirm this to continue.',
   checkMarkedFields: 'Please check the marked fields.',
   enterCard: ENTER_CARD,
@@ -36,6 +37,7 @@ export const enErrors = {
   refusals: {
     card_required: ENTER_CARD,
     fraud_rejected: 'We could not accept this order. Please contact the store.',
+    country_not_served: 'We do not ship to this country. Please choose another one.',
     attestation_required: 'Please confirm the statement of the store, then pay.',
     insufficient_stock: 'There is not enough in stock. Please choose a smaller quantity.',
     variant_not_found: 'An item in your cart is no longer available. Please remove it.',

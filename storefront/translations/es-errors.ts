@@ -7,6 +7,7 @@ const TOO_MANY_ATTEMPTS = 'Ha habido demasiados intentos. Espera un minuto e int
 export const esErrors: ErrorTexts = {
   fieldRequired: 'Rellena este campo.',
   checkEmail: 'Escribe una dirección de correo válida.',
+  checkPostcode: (example) => `Revísalo: debería ser como ${example}.`,
   confirmToContinue: 'Confírmalo para continuar.',
   checkMarkedFields: 'Revisa los campos marcados.',
   enterCard: ENTER_CARD,
@@ -35,6 +36,7 @@ export const esErrors: ErrorTexts = {
   refusals: {
     card_required: ENTER_CARD,
     fraud_rejected: 'No hemos podido aceptar este pedido. Ponte en contacto con la tienda.',
+    country_not_served: 'No hacemos envíos a este país. Elige otro.',
     attestation_required: 'Confirma la declaración de la tienda y después paga.',
     insufficient_stock: 'No hay suficientes existencias. Elige una cantidad menor.',
     variant_not_found: 'Un artículo de tu cesta ya no está disponible. Quítalo, por favor.',

@@ -7,6 +7,7 @@ const TOO_MANY_ATTEMPTS = 'Trop d’essais. Veuillez attendre une minute, puis r
 export const frErrors: ErrorTexts = {
   fieldRequired: 'Veuillez remplir ce champ.',
   checkEmail: 'Veuillez saisir une adresse e-mail valable.',
+  checkPostcode: (example) => `Veuillez le vérifier, par exemple ${example}.`,
   confirmToContinue: 'Veuillez confirmer ce point pour continuer.',
   checkMarkedFields: 'Veuillez vérifier les champs signalés.',
   enterCard: ENTER_CARD,
@@ -35,6 +36,7 @@ export const frErrors: ErrorTexts = {
   refusals: {
     card_required: ENTER_CARD,
     fraud_rejected: 'Nous n’avons pas pu accepter cette commande. Veuillez contacter la boutique.',
+    country_not_served: 'Nous ne livrons pas dans ce pays. Veuillez en choisir un autre.',
     attestation_required: 'Veuillez confirmer la déclaration de la boutique, puis payez.',
     insufficient_stock: 'Le stock est insuffisant. Veuillez choisir une quantité plus petite.',
     variant_not_found: 'Un article de votre panier n’est plus disponible. Veuillez le retirer.',

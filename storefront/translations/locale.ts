@@ -1,3 +1,4 @@
+import { isCountry } from '../../manifest/countries.ts'
 import { de } from './de.ts'
 import { en, type Texts } from './en.ts'
 import { es } from './es.ts'
@@ -13,9 +14,11 @@ export interface Locale {
   formatMoney(cents: number, currency: string): string
   /** Without the currency, as a shopper types it into a field. */
   formatAmount(cents: number, currency: string): string
-  /** The date and the time. */
+  /** The name of a country, by its ISO 3166-1 code. Any other text stays as it is. */
+  countryName(code: string): string
   /** A rate in hundredths of a percent. */
   formatRate(bps: number): string
+  /** The date and the time. */
   formatTime(iso: string): string
   formatList(entries: readonly string[]): string
 }
@@ -63,6 +66,7 @@ function createLocale(language: string, timeZone: string): Locale {
   })
   const list = new Intl.ListFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
+  const regions = new Intl.DisplayNames(language, { type: 'region' })
   const point = new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
   const currencyFormat = (currency: string) => {
     const known = currencies.get(currency)
@@ -74,6 +78,7 @@ function createLocale(language: string, timeZone: string): Locale {
   return {
     language,
     texts: textsIn(language),
+    countryName: (code) => (isCountry(code) ? (regions.of(code) ?? code) : code),
     formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),
     formatMoney: (cents, currency) =>
       currencyFormat(currency).format(cents / 10 ** fractionDigits(currency)),

@@ -75,8 +75,7 @@ const DETAILS = {
   line1: LONG,
   postal_code: 'SW1Y 4JH',
   city: 'London',
-  state: 'London',
-  country: 'United Kingdom',
+  country: 'GB',
 }
 
 async function buy({ page }: Tab, check: Check) {
@@ -98,7 +97,9 @@ async function buy({ page }: Tab, check: Check) {
   await page.locator('[data-pay]').click()
   await page.locator('#city-error').waitFor()
   await check(page)
-  for (const [name, value] of Object.entries({ ...DETAILS, ...CARD })) {
+  const { country, ...typed } = DETAILS
+  await page.locator('main [name="country"]').selectOption(country)
+  for (const [name, value] of Object.entries({ ...typed, ...CARD })) {
     await page.locator(`main [name="${name}"]`).fill(value)
   }
   await page.locator('[data-pay]').click()

@@ -31,14 +31,15 @@ const DETAILS = {
   line1: '12 St James’s Square',
   postal_code: 'SW1Y 4JH',
   city: 'London',
-  state: 'London',
-  country: 'United Kingdom',
+  country: 'GB',
 }
 
 const field = (page: Page, name: string) => page.locator(`main [name="${name}"]`)
 
 async function fillDetails(page: Page) {
-  for (const [name, value] of Object.entries(DETAILS)) await field(page, name).fill(value)
+  const { country, ...typed } = DETAILS
+  await field(page, 'country').selectOption(country)
+  for (const [name, value] of Object.entries(typed)) await field(page, name).fill(value)
 }
 
 async function pay(page: Page, number: string) {

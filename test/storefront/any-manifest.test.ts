@@ -18,7 +18,7 @@ before(async (t) => {
 
 /** Every member of a manifest that a storefront reads, by block. */
 const MEMBERS: Record<string, readonly string[]> = {
-  store: ['language', 'timeZone', 'currency'],
+  store: ['language', 'timeZone', 'currency', 'country'],
   brand: ['name', 'tagline', 'logoRef', 'faviconRef', 'ogImageRef', 'email'],
   seo: ['title', 'description'],
   menus: ['header', 'footer'],
@@ -28,6 +28,7 @@ const MEMBERS: Record<string, readonly string[]> = {
     'shipping.expedited_rate_cents',
     'shipping.max_cents',
     'shipping.free_shipping_threshold_cents',
+    'shipping.countries',
     'tax.provider',
     'tax.rate_bps',
     'giftCards.enabled',

@@ -9,10 +9,9 @@ export const DETAILS = {
   name: 'Ada',
   line1: '1 Square',
   line2: '',
-  postal_code: '1',
+  postal_code: 'SW1Y 4JH',
   city: 'London',
-  state: 'London',
-  country: 'UK',
+  country: 'GB',
 }
 
 export const card = (number: string) => ({

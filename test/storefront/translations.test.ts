@@ -30,8 +30,17 @@ function textsOf(table: object, place = ''): Map<string, string> {
 
 /** Texts that are the same in English. */
 const SAME_AS_ENGLISH: Record<string, readonly string[]> = {
-  de: ['shop', 'standard', 'express', 'email', 'status'],
-  fr: ['collections', 'collection', 'contact', 'pages', 'pageNumber', 'standard', 'express'],
+  de: ['shop', 'standard', 'express', 'email', 'status', 'optional'],
+  fr: [
+    'collections',
+    'collection',
+    'contact',
+    'pages',
+    'pageNumber',
+    'standard',
+    'express',
+    'regionKinds.province',
+  ],
   es: [],
 }
 
@@ -44,7 +53,7 @@ describe('each language', () => {
         assert.notEqual(text.trim(), '', key)
         const isSame = text === english.get(key)
         const mayBeSame = SAME_AS_ENGLISH[language]?.includes(key) || !/[a-z]{4}/i.test(text)
-        const isEverywhere = ['total', 'subtotal', 'email'].includes(key)
+        const isEverywhere = ['total', 'subtotal', 'email', 'postcodeKinds.eircode'].includes(key)
         assert.ok(!isSame || mayBeSame || isEverywhere, `${key}: ${text}`)
       }
     })

@@ -29,6 +29,20 @@ export function requireOffered(request: CheckoutRequest, { options, features }: 
   if (request.subscribe && !features.has('subscriptions')) throw refuse('subscriptions')
 }
 
+/**
+ * Refuses an address in a country that the store does not ship to. The refusal does not repeat the
+ * country that was sent, which may be any text.
+ */
+export function requireServed(
+  { shipping_address: to }: CheckoutRequest,
+  { options: { countries } }: Sale,
+): void {
+  if (countries === null || !to || countries.includes(to.country.trim().toUpperCase())) return
+  const message = `must be one of ${countries.join(', ')}`
+  const issues = [{ path: 'shipping_address.country', message }]
+  throw new ApiError('country_not_served', { body: { issues, countries } })
+}
+
 /** Requires the store's statement to be accepted, in its current version. */
 export function requireAttested(
   { attestation }: CheckoutRequest,

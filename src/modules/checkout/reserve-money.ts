@@ -18,7 +18,7 @@ import * as attempts from '../payments/attempts.ts'
 import type { Gateway, Source } from '../payments/gateway.ts'
 import { termsForOrder } from '../pricing/coupon.ts'
 import * as storeCredit from '../store-credit/money.ts'
-import { factsOf, requireAttested, requireOffered } from './admission.ts'
+import { factsOf, requireAttested, requireOffered, requireServed } from './admission.ts'
 import type { CardCharge } from './pay.ts'
 import { requireQuoted } from './quote.ts'
 import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
@@ -177,6 +177,7 @@ function requireAdmitted(
   sale: Sale,
 ): void {
   requireOffered(request, sale)
+  requireServed(request, sale)
   requireAttested(request, sale)
   requireCoupon(sale)
   if (!request.quote_token) return

@@ -55,6 +55,7 @@ export const storefrontRoutes =
             'gift_card_invalid',
             'subscription_card_required',
             'feature_disabled',
+            'country_not_served',
             'velocity_exceeded',
             'payment_unconfirmed',
           ],

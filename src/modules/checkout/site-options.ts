@@ -1,3 +1,4 @@
+import { readShippingCountries } from '../../../manifest/countries.ts'
 import type { Db } from '../../db/database.ts'
 import * as sites from '../sites/service.ts'
 
@@ -9,6 +10,8 @@ export interface SiteOptions {
   statementVersion: string | null
   /** Whether the store's prices have the tax inside. */
   pricesIncludeTax: boolean
+  /** The countries that the store ships to; null for every country. */
+  countries: readonly string[] | null
 }
 
 const NOTHING: SiteOptions = {
@@ -16,6 +19,7 @@ const NOTHING: SiteOptions = {
   giftCards: false,
   statementVersion: null,
   pricesIncludeTax: false,
+  countries: null,
 }
 
 /** Some hundred bytes each. Beyond that the longest unused are dropped. */
@@ -52,6 +56,7 @@ function readOptions(manifest: unknown): SiteOptions {
     giftCards: member(member(behavior, 'giftCards'), 'enabled') === true,
     statementVersion: asked ? toVersion(version) : null,
     pricesIncludeTax: member(member(manifest, 'tax'), 'prices_include_tax') === true,
+    countries: readShippingCountries(member(member(behavior, 'shipping'), 'countries')),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isCountry } from '../../../manifest/countries.ts'
 import type { Props } from '../../../manifest/prop.ts'
 import { type Fault, listFaults } from '../../../manifest/read-props.ts'
 import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
@@ -37,6 +38,7 @@ export function listWarnings({ value }: ReceivedManifest): Warning[] {
   const { faults, sections: ofPages } = listPageFaults(pages)
   const warnings = [
     ...listFunnelGateWarnings(value),
+    ...warningsOf(listCountryFaults(value), 'unexpected_value', ''),
     ...listThemeWarnings(value),
     ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
   ]
@@ -104,4 +106,25 @@ function listFunnelGateWarnings({ behavior }: Manifest): Warning[] {
     'Must be a text of 1 to 100 characters. Without it no checkout succeeds while the store has the funnel_gate add-on.'
   const path = '/behavior/funnelGate/statementVersion'
   return [{ path, code: 'unusable_statement', message }]
+}
+
+const COUNTRY_FAULTS_MAX = 10
+const COUNTRY_FORM = 'must be the ISO 3166-1 code of a country, such as DE'
+
+/** Faults of the store's own country and of those it ships to: a checkout refuses all others. */
+function listCountryFaults({ store, behavior }: Manifest): Fault[] {
+  const own = store?.country
+  const faults: Fault[] =
+    own === undefined || isCountry(own) ? [] : [{ path: '/store/country', message: COUNTRY_FORM }]
+  const { countries } = isObject(behavior?.shipping) ? behavior.shipping : {}
+  const path = '/behavior/shipping/countries'
+  if (countries === undefined || countries === null) return faults
+  if (!Array.isArray(countries))
+    return [...faults, { path, message: 'must be a list of countries' }]
+  const wrong = countries.flatMap((each, index) =>
+    isCountry(each) ? [] : [{ path: `${path}/${index}`, message: COUNTRY_FORM }],
+  )
+  if (wrong.length < countries.length) return [...faults, ...wrong.slice(0, COUNTRY_FAULTS_MAX)]
+  const message = 'names no country, so that the store ships to every country'
+  return [...faults, { path, message }, ...wrong.slice(0, COUNTRY_FAULTS_MAX)]
 }

@@ -89,6 +89,31 @@ test('a checkout', async (t) => {
     assert.equal(none.body.attestation, null)
   })
 
+  await t.test('ships only to the countries that the store lists, where it lists any', async () => {
+    const countries = ['DE', 'AT', 'Atlantis']
+    const local = await openShop(app, 'local', [1_000], { behavior: { shipping: { countries } } })
+    const unlimited = { behavior: { shipping: { countries: ['Atlantis'] } } }
+    const everywhere = await openShop(app, 'everywhere', [1_000], unlimited)
+    const to = { label: 'Home', line1: '1 Way', city: 'X', state: '', postal_code: '1' }
+    const buy = (store: typeof local, country: string) =>
+      checkout(app, store, cart(store.variants[1_000], { shipping_address: { ...to, country } }))
+    for (const country of ['US', 'Germany', 'D', 'constructor', '4111111111111111'.slice(0, 4)]) {
+      const { status, body, text } = await buy(local, country)
+      assert.deepEqual([status, body.error?.code], [422, 'country_not_served'], text)
+      assert.deepEqual(body.issues[0].path, 'shipping_address.country')
+      assert.deepEqual(body.countries, ['DE', 'AT'])
+    }
+    for (const country of ['DE', 'at', ' De ']) {
+      assert.equal((await buy(local, country)).status, 201, country)
+    }
+    const none = await checkout(app, local, cart(local.variants[1_000]))
+    assert.equal(none.status, 201, 'an order without an address')
+    for (const country of ['US', 'Germany']) {
+      assert.equal((await buy(everywhere, country)).status, 201)
+      assert.equal((await buy(shop, country)).status, 201)
+    }
+  })
+
   await t.test('accepts no tender and no subscription that the site does not offer', async () => {
     const plain = await openShop(app, 'plain', [1_000], {})
     const variant = plain.variants[1_000]

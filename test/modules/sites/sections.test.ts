@@ -54,6 +54,34 @@ test('a statement version that no checkout can accept is stored, with a warning'
   for (const off of [{ enabled: false }, {}, null, 'on']) assert.deepEqual(await warnings(off), [])
 })
 
+test('a country that is no code is stored, with a warning', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme')
+  const warnings = async (countries: unknown, country?: unknown) => {
+    const manifest = { store: { country }, behavior: { shipping: { countries } } }
+    const { status, body, text } = await acme.put(DRAFT, { manifest })
+    assert.equal(status, 200, text)
+    return body.warnings.map(({ path, code }: { path: string; code: string }) => [path, code])
+  }
+  const at = (path: string) => [path, 'unexpected_value']
+  const list = '/behavior/shipping/countries'
+  for (const fine of [undefined, null, ['DE'], ['US', 'CA']]) {
+    assert.deepEqual(await warnings(fine, 'DE'), [])
+  }
+  assert.deepEqual(
+    await warnings(['DE', 'de', 'Germany', 7, 'AT']),
+    [1, 2, 3].map((n) => at(`${list}/${n}`)),
+  )
+  assert.deepEqual(await warnings('DE'), [at(list)])
+  assert.deepEqual(await warnings([]), [at(list)])
+  assert.deepEqual(await warnings(['UK'], 'UK'), [at('/store/country'), at(list), at(`${list}/0`)])
+  assert.equal((await warnings(new Array(200).fill('X'))).length, 11)
+  for (const shipping of [null, 7, 'x', []]) {
+    const { body } = await acme.put(DRAFT, { manifest: { behavior: { shipping } } })
+    assert.deepEqual(body.warnings, [])
+  }
+})
+
 describe('a section', () => {
   test('of a registered type passes without a warning', async (t) => {
     const app = await openTestApp(t)
