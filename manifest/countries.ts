@@ -67,7 +67,7 @@ const EUROPEAN: Readonly<Record<string, readonly [pattern: string, example: stri
   IS: ['\\d{3}', '101'],
   LI: ['94\\d{2}', '9490'],
   LT: ['(LT-?)?\\d{5}', '01103'],
-  LU: ['(L-?)?\\d{4}', '1111'],
+  LU: ['(L-?)?\\d{4}', '1475'],
   LV: ['(LV-?)?\\d{4}', 'LV-1010'],
   MC: ['980\\d{2}', '98000'],
   ME: ['8\\d{4}', '81000'],

@@ -98,7 +98,8 @@ async function focus({ page, shoot }: Camera) {
 
 const fill = async (page: Page, fields: Record<string, string>) => {
   for (const [name, value] of Object.entries(fields)) {
-    await page.locator(`main [name="${name}"]`).fill(value)
+    const field = page.locator(`main [name="${name}"]`)
+    await (name === 'country' ? field.selectOption(value) : field.fill(value))
   }
 }
 
@@ -108,8 +109,7 @@ const DETAILS = {
   line1: '12 St James’s Square',
   postal_code: 'SW1Y 4JH',
   city: 'London',
-  state: 'London',
-  country: 'United Kingdom',
+  country: 'GB',
 }
 
 const card = (number: string) => ({

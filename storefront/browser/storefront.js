@@ -179,13 +179,39 @@ function changePart(part, rule, labels) {
   part.querySelector('.error')?.remove()
 }
 
-/** Lets the browser send a payment once: a second click sends nothing. */
-function submitCheckout(event, form) {
-  if (form.dataset.sent) return event.preventDefault()
+/** Keeps a payment from being sent twice by one form. */
+function lockPayment(form) {
+  if (form.dataset.sent) return false
   form.dataset.sent = '1'
   const button = form.querySelector('[data-pay]')
   button.disabled = true
   button.textContent = button.dataset.wait
+  return true
+}
+
+/**
+ * Pays, and shows the form again where something is wrong. The card that was typed is known to this
+ * page alone, and is put back to be corrected, unless the bank has declined it. A form whose answer
+ * is lost is sent again by the browser: its key makes one order of both.
+ */
+async function pay(form) {
+  if (!lockPayment(form)) return
+  const body = formBody(form)
+  try {
+    const response = await post(form.action, body)
+    if (response.redirected) return location.assign(response.url)
+    const page = await parsePage(response)
+    replaceParts(page, 'main')
+    if (!document.querySelector('#card-error')) {
+      for (const field of document.querySelectorAll('[name^="card_"]')) {
+        field.value = body.get(field.name) ?? ''
+      }
+    }
+    enhancePage()
+    focusError()
+  } catch {
+    form.submit()
+  }
 }
 
 document.addEventListener('submit', (event) => {
@@ -203,7 +229,8 @@ document.addEventListener('submit', (event) => {
     event.preventDefault()
     updateCheckout(form)
   } else if (form.matches('[data-checkout]')) {
-    submitCheckout(event, form)
+    event.preventDefault()
+    pay(form)
   }
 })
 
@@ -254,6 +281,9 @@ function openZoom(image) {
   dialog.showModal()
 }
 
+/** Leads the reader to what is wrong. */
+const focusError = () => document.querySelector('[data-focus]')?.focus()
+
 /** Makes images open in full, and hides buttons that only a page without the script needs. */
 function enhancePage() {
   for (const image of document.querySelectorAll('img[data-zoom]')) {
@@ -269,6 +299,8 @@ function enhancePage() {
   for (const button of document.querySelectorAll('[data-update], [data-facets] button')) {
     button.hidden = true
   }
+  // The store names all faults at once, in its own language.
+  for (const form of document.querySelectorAll('[data-checkout]')) form.noValidate = true
 }
 
 /** Puts a video of another host in the place of its link. */
@@ -311,5 +343,5 @@ const REFRESH_MS = 4000
 for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
 
 enhancePage()
-document.querySelector('[data-focus]')?.focus()
+focusError()
 if (document.querySelector('[data-refresh]')) setTimeout(() => location.reload(), REFRESH_MS)

@@ -73,29 +73,6 @@ export function findErrors(site: Site, details: CheckoutDetails): Record<string,
 
 const EMAIL = /^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/
 
-export interface CardInput {
-  ccnumber: string
-  ccexp: string
-  cvv?: string
-}
-
-/**
- * The card of a form; undefined where no number was typed. `10/40`, `10 / 2040` and `1040` are
- * alike.
- */
-export function readCard(form: URLSearchParams): CardInput | undefined {
-  const text = (name: string) => cleanText(form.get(`card_${name}`), FIELD_LENGTH_MAX)
-  const number = text('number').replace(/[\s-]/g, '')
-  if (number === '') return undefined
-  const [, month = '', year = ''] = /^(\d{1,2})\s*\/?\s*(?:20)?(\d{2})$/.exec(text('expiry')) ?? []
-  const cvv = text('cvv')
-  return {
-    ccnumber: number,
-    ccexp: `${month.padStart(2, '0')}/${year}`,
-    ...(cvv === '' ? {} : { cvv }),
-  }
-}
-
 /**
  * The `attestation` of a checkout. Its time is the one when the form was shown, so that a form that
  * is sent twice is the same request twice. The platform compares the version with the store's own.

@@ -1,12 +1,13 @@
 import { LEGAL_KINDS } from '../../manifest/page-props.ts'
 import type { Quote } from '../api/types.ts'
 import type { CartLine } from '../cart/cart-lines.ts'
-import { cardFields, checkbox, type Field, textField } from '../layout/fields.ts'
+import { cardFields, checkbox, type Field, fieldId, textField } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
+import type { Texts } from '../translations/en.ts'
 import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
 import type { TenderSplit } from './tenders.ts'
@@ -25,24 +26,65 @@ export interface CheckoutView {
 }
 
 export function checkoutMain(context: PageContext, view: CheckoutView): Html {
-  const { details, errors, notice, key } = view
+  const { details, errors, key } = view
   const { texts } = context.site.locale
   const email: Field = { name: 'email', label: texts.email, autocomplete: 'email', type: 'email' }
   return html`<div class="wrap checkout"><h1>${texts.checkout}</h1>
-${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
+${errorSummary(context, view)}
 <form class="checkout-row" method="post" action="/checkout" data-checkout>
 <input type="hidden" name="key" value="${key}">
 <div class="checkout-fields">
 <section><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
 <section><h2>${texts.shipping}</h2>${addressFields(context.site, details, errors)}${shippingMethod(context, view)}${subscription(context, view)}</section>
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
-<fieldset id="card"${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardFields(texts, errors)}</fieldset></section>
+<fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardError(view)}${cardFields(texts, errors)}</fieldset></section>
 ${statement(context, view)}
 <div class="checkout-end">${payButton(context, view)}
 <p class="note">${texts.cardNote}</p>${legalLinks(context)}</div>
 </div>
 ${summary(context, view)}
 </form></div>`
+}
+
+/** Whether a refusal of the card can be shown at the card: else it stands above the form. */
+const showsCard = ({ tenders }: CheckoutView): boolean => tenders.due_cents > 0
+
+/** Says why the card was refused, at the card. Everything else of the form is still filled in. */
+const cardError = (view: CheckoutView): Html | false =>
+  view.errors.card !== undefined &&
+  html`<p class="error error-box" id="card-error" role="alert" tabindex="-1" data-focus>${view.errors.card}</p>`
+
+/** The fields of the form in their order, with the names that a list of errors has for them. */
+const fieldNames = (texts: Texts): readonly (readonly [field: string, label: string | null])[] => [
+  ['email', texts.email],
+  ['country', texts.country],
+  ['name', texts.fullName],
+  ['line1', texts.address],
+  ['postal_code', texts.postcodeKinds.postcode],
+  ['city', texts.city],
+  ['state', texts.regionKinds.region],
+  ['subscribe', null],
+  ['gift', texts.giftCardCode],
+  ['number', texts.cardNumber],
+  ['expiry', texts.expiryDate],
+  ['cvv', texts.securityCode],
+  ['attested', null],
+]
+
+/** What is wrong, above the form: a message, and a link to each field. */
+function errorSummary({ site }: PageContext, view: CheckoutView): Html | null {
+  const { texts } = site.locale
+  const { errors, notice } = view
+  const links = fieldNames(texts).flatMap(([field, label]) => {
+    const error = errors[field]
+    if (error === undefined) return []
+    const text = label === null ? error : `${label}: ${error}`
+    return [html`<li><a href="#${fieldId(field)}">${text}</a></li>`]
+  })
+  const hidden = showsCard(view) ? null : (errors.card ?? null)
+  const message = notice ?? hidden ?? (links.length > 0 ? texts.checkMarkedFields : null)
+  if (message === null) return null
+  return html`<div class="error error-box" role="alert" tabindex="-1" data-focus><p>${message}</p>${links.length > 0 && html`<ul>${links}</ul>`}</div>`
 }
 
 /** The store's terms and the like, to be read before the shopper pays. */

@@ -12,14 +12,8 @@ import {
   type ShopperContext,
 } from '../shopper/shopper-cookies.ts'
 import { concernsField, errorMessage, fieldErrors } from '../translations/error-messages.ts'
-import {
-  type CardInput,
-  type CheckoutDetails,
-  findErrors,
-  readAttestation,
-  readCard,
-  readDetails,
-} from './checkout-form.ts'
+import { type CardInput, cardErrors, readCard } from './card.ts'
+import { type CheckoutDetails, findErrors, readAttestation, readDetails } from './checkout-form.ts'
 import { checkoutPage, readFormKey } from './checkout-pages.ts'
 
 /** Places the order of a checkout form, or shows the form again and says why not. */
@@ -44,9 +38,9 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
   const card = readCard(form)
   // A form that showed nothing to pay asks for no card. The platform decides whether that still
   // holds.
-  if (card === undefined && form.get('due') !== '0') errors.number = texts.enterCard
+  if (card !== undefined || form.get('due') !== '0') Object.assign(errors, cardErrors(texts, card))
   if (Object.keys(errors).length > 0) {
-    return checkoutPage(context, { details, errors, notice: texts.checkMarkedFields })
+    return checkoutPage(context, { details, errors })
   }
   if (fingerprint !== itemsFingerprint(cart) && !(await wasSubmitted(context))) {
     return checkoutPage(context, { details, notice: texts.cartChanged })
@@ -145,12 +139,23 @@ async function refusedResponse(
   if (code === 'invalid_body') return invalidResponse(context, refused)
   const cart = NOT_STORED.includes(code) ? context.cart : cartAfterRefusal(context.cart, code)
   const notice = errorMessage(context.site.locale.texts, error)
-  const errors: Record<string, string> =
-    code === 'subscription_card_required' ? { subscribe: notice } : {}
+  const field = REFUSED_FIELDS[code]
   return checkoutPage(
     { ...context, cart },
-    { details: withoutRefusedOption(details, error), errors, notice },
+    {
+      details: withoutRefusedOption(details, error),
+      ...(field === undefined ? { notice } : { errors: { [field]: notice } }),
+    },
   )
+}
+
+/** The fields that a refusal is shown at. */
+const REFUSED_FIELDS: Readonly<Record<string, string>> = {
+  payment_declined: 'card',
+  card_required: 'card',
+  subscription_card_required: 'subscribe',
+  country_not_served: 'country',
+  gift_card_invalid: 'gift',
 }
 
 /**
@@ -165,11 +170,7 @@ function invalidResponse(
   const errors = fieldErrors(texts, error)
   const isMarked = Object.keys(errors).length > 0
   const other = concernsField(error, 'quote_token') ? texts.quoteExpired : texts.failed
-  return checkoutPage(context, {
-    details,
-    errors,
-    notice: isMarked ? texts.checkMarkedFields : other,
-  })
+  return checkoutPage(context, { details, errors, ...(isMarked ? {} : { notice: other }) })
 }
 
 /**

@@ -79,7 +79,7 @@ interface Checkbox {
 
 export function checkbox(options: Checkbox): Html {
   const { name, label, value = '1', note, checked, required, reprice, error } = options
-  return html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${checked && html` checked`}${required && html` required`}${reprice && html` data-reprice`}${errorAttributes(name, error)}><span>${label}${note && html`<span class="check-note">${note}</span>`}${errorText(name, error)}</span></label>`
+  return html`<label class="check"><input type="checkbox" id="${fieldId(name)}" name="${name}" value="${value}"${checked && html` checked`}${required && html` required`}${reprice && html` data-reprice`}${errorAttributes(name, error)}><span>${label}${note && html`<span class="check-note">${note}</span>`}${errorText(name, error)}</span></label>`
 }
 
 interface CardField {
@@ -122,7 +122,7 @@ const cardFieldList = (texts: Texts): readonly CardField[] => [
 export function cardFields(texts: Texts, errors: Record<string, string>): Html {
   const fields = cardFieldList(texts).map(
     ({ name, label, autocomplete, lengthMax, placeholder, half }) =>
-      html`<label class="field${half && ' field-half'}"><span>${label}</span><input name="card_${name}" inputmode="numeric" autocomplete="${autocomplete}" required maxlength="${lengthMax}" placeholder="${placeholder}"${errorAttributes(name, errors[name])}>${errorText(name, errors[name])}</label>`,
+      html`<label class="field${half && ' field-half'}"><span>${label}</span><input id="${fieldId(name)}" name="card_${name}" inputmode="numeric" autocomplete="${autocomplete}" required maxlength="${lengthMax}" placeholder="${placeholder}"${errorAttributes(name, errors[name])}>${errorText(name, errors[name])}</label>`,
   )
   return html`<div class="fields">${fields}</div>`
 }

@@ -1,7 +1,7 @@
 import { isRefusal, PlatformError } from '../api/platform-client.ts'
 import type { OrderItem, Refund } from '../api/types.ts'
 import { readQuantity } from '../cart/cart.ts'
-import { readCard } from '../checkout/checkout-form.ts'
+import { cardErrors, readCard } from '../checkout/card.ts'
 import { type HttpResponse, redirect } from '../http/response.ts'
 import type { PageContext, RequestContext } from '../request-context.ts'
 import { errorMessage, fieldErrors } from '../translations/error-messages.ts'
@@ -37,6 +37,11 @@ export async function editOrder(
   const edits = changedQuantities(detail.items, quantities)
   if (edits.length === 0) return redirect(`/orders/${id}`)
   const card = readCard(form)
+  const wrong = card === undefined ? {} : cardErrors(site.locale.texts, card)
+  if (Object.keys(wrong).length > 0) {
+    const edit = { quantities, needsCard: true, errors: wrong }
+    return orderPage(context, id, { notice: site.locale.texts.checkCard, edit })
+  }
   const body = { edits, actor: 'shopper', ...(card === undefined ? {} : { card }) }
   const key = `shop-edit-${readActionKey(form)}`
   try {

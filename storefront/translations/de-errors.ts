@@ -16,6 +16,7 @@ export const deErrors: ErrorTexts = {
   checkCard: 'Bitte prüfen Sie Ihre Kartendaten.',
   checkCardNumber: 'Bitte prüfen Sie die Kartennummer.',
   checkExpiry: 'Bitte prüfen Sie das Ablaufdatum: Monat und Jahr, zum Beispiel 10/40.',
+  cardExpired: 'Diese Karte ist abgelaufen. Bitte verwenden Sie eine andere.',
   checkSecurityCode: 'Bitte geben Sie die drei oder vier Ziffern der Prüfziffer ein.',
   couponChanged: 'Ihr Rabattcode wurde geprüft. Bitte prüfen Sie die Summe und zahlen Sie dann.',
   alreadySubmitted:

@@ -15,6 +15,7 @@ export const enErrors = {
   checkCard: 'Please check your card details.',
   checkCardNumber: 'Please check the card number.',
   checkExpiry: 'Please check the expiry date: month and year, such as 10/40.',
+  cardExpired: 'This card has expired. Please use another one.',
   checkSecurityCode: 'Please enter the three or four digits of the security code.',
   couponChanged: 'We have checked your discount code. Please review the total, then pay.',
   alreadySubmitted:

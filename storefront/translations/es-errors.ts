@@ -14,6 +14,7 @@ export const esErrors: ErrorTexts = {
   checkCard: 'Revisa los datos de tu tarjeta.',
   checkCardNumber: 'Revisa el número de tarjeta.',
   checkExpiry: 'Revisa la fecha de caducidad: mes y año, por ejemplo 10/40.',
+  cardExpired: 'Esta tarjeta ha caducado. Usa otra.',
   checkSecurityCode: 'Introduce las tres o cuatro cifras del código de seguridad.',
   couponChanged: 'Hemos comprobado tu código de descuento. Revisa el total y después paga.',
   alreadySubmitted:

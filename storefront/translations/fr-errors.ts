@@ -14,6 +14,7 @@ export const frErrors: ErrorTexts = {
   checkCard: 'Veuillez vérifier les données de votre carte.',
   checkCardNumber: 'Veuillez vérifier le numéro de carte.',
   checkExpiry: 'Veuillez vérifier la date d’expiration : mois et année, par exemple 10/40.',
+  cardExpired: 'Cette carte a expiré. Veuillez en utiliser une autre.',
   checkSecurityCode: 'Veuillez saisir les trois ou quatre chiffres du cryptogramme.',
   couponChanged: 'Nous avons vérifié votre code de réduction. Vérifiez le total, puis payez.',
   alreadySubmitted:
