@@ -2,6 +2,7 @@ import type { StoreApi } from './api/store-api.ts'
 import type { Cart } from './cart/cart.ts'
 import type { Cookies } from './http/cookies.ts'
 import type { PageFiles } from './http/static-files.ts'
+import type { RememberedAddress } from './shopper/remembered-address.ts'
 import type { OpenedOrder, Shopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
 
@@ -26,6 +27,12 @@ export interface PageContext {
 /** What a handler works with: it may set cookies and place orders, which a page does not. */
 export interface RequestContext extends PageContext {
   cookies: Cookies
+  /** The address that this browser remembers. */
+  remembered: RememberedAddress | null
+  /** The cart of an express checkout that was begun. */
+  express: Cart | null
+  /** During an express checkout, the shopper's own cart: `cart` is then the one product. */
+  otherCart: Cart | null
   /** The shopper's IP address: the platform limits checkouts by it. */
   ip: string | null
   /** Whether our own script sent the form. It needs less of an answer than a browser does. */

@@ -1,7 +1,8 @@
 import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
 import * as catalog from './catalog/catalog-pages.ts'
 import { contentPage } from './catalog/content-page.ts'
-import { checkoutPage, updateCheckout } from './checkout/checkout-pages.ts'
+import { checkoutPage, forgetAddress, updateCheckout } from './checkout/checkout-pages.ts'
+import { EXPRESS_PATH, express } from './checkout/express.ts'
 import { pay } from './checkout/payment.ts'
 import { unlessPending } from './checkout/pending-payment.ts'
 import { type HttpResponse, redirect } from './http/response.ts'
@@ -24,6 +25,7 @@ const PAGES: Record<string, PageHandler> = {
   '/search': catalog.searchPage,
   '/cart': cartPage,
   '/checkout': unlessPending((context) => checkoutPage(context)),
+  [EXPRESS_PATH]: unlessPending(express((context) => checkoutPage(context))),
   '/orders': (context) => orderListPage(context),
   '/sitemap.xml': catalog.sitemap,
   '/robots.txt': catalog.robots,
@@ -43,6 +45,10 @@ const FORMS: Record<string, FormHandler> = {
   '/cart/add': addToCart,
   '/checkout': unlessPending(pay),
   '/checkout/update': unlessPending(updateCheckout),
+  '/checkout/forget': forgetAddress,
+  [EXPRESS_PATH]: unlessPending(express(pay)),
+  [`${EXPRESS_PATH}/update`]: unlessPending(express(updateCheckout)),
+  [`${EXPRESS_PATH}/forget`]: express(forgetAddress),
   '/orders/find': findOrderAgain,
 }
 

@@ -7,6 +7,7 @@ import {
 } from './api/platform-client.ts'
 import { openStoreApi, type StoreApi } from './api/store-api.ts'
 import { emptyCart, unpackCart } from './cart/cart.ts'
+import { EXPRESS_PATH } from './checkout/express.ts'
 import { isAssetPath, proxyAsset } from './http/asset-proxy.ts'
 import { type Cookies, openCookies } from './http/cookies.ts'
 import { isSameOrigin, readForm } from './http/forms.ts'
@@ -21,6 +22,7 @@ import {
 } from './layout/error-pages.ts'
 import type { RequestContext } from './request-context.ts'
 import { showPage, submitForm } from './routes.ts'
+import { unpackAddress } from './shopper/remembered-address.ts'
 import { unpackOpened, unpackShopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
 import { getAcceptedLocale, type Locale } from './translations/locale.ts'
@@ -228,6 +230,14 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
     get opened() {
       return unpackOpened(cookies.read(cookie, 'opened', site.tenant))
     },
+    get remembered() {
+      return unpackAddress(cookies.readEncrypted(cookie, 'address', site.tenant))
+    },
+    get express() {
+      const packed = cookies.read(cookie, 'express', site.tenant)
+      return packed === null ? null : unpackCart(packed)
+    },
+    otherCart: null,
     files: files.pathsFor(site),
     get ip() {
       return ipOf(request)
@@ -264,11 +274,13 @@ async function dispatch(
   }
 }
 
+const PAYMENTS = ['/checkout', EXPRESS_PATH]
+
 /**
  * A payment is not sent again at once: its form is shown first, because the card must be entered
  * anew.
  */
 const unsentForm = (path: string, form: URLSearchParams): UnsentForm => ({
-  action: path === '/checkout' ? '/checkout/update' : path,
+  action: PAYMENTS.includes(path) ? `${path}/update` : path,
   fields: [...form].filter(([name]) => !name.startsWith('card_') && name !== 'key'),
 })

@@ -102,18 +102,28 @@ async function updateCart(form, submitter) {
   }
 }
 
+/** The parts of the checkout page that depend on its price. */
+const REPRICED = [
+  '#summary-total',
+  '#summary-body',
+  '#tenders',
+  '[name="key"]',
+  '[data-pay]',
+  '#card-note',
+]
+
 /** Updates the totals of the checkout page. */
 async function updateCheckout(form) {
   const button = form.querySelector('[data-pay]')
   try {
     const body = formBody(form)
     for (const name of [...body.keys()]) if (name.startsWith('card_')) body.delete(name)
-    const response = await latest(() => post('/checkout/update', body))
+    const response = await latest(() => post(`${form.action}/update`, body))
     if (response === null) return
     // Another tab has emptied the cart, or has an order whose payment is not confirmed.
     if (response.redirected) return location.assign(response.url)
     const page = await parsePage(response)
-    keepFocus(() => replaceParts(page, '#summary', '#tenders', '[name="key"]', '[data-pay]'))
+    keepFocus(() => replaceParts(page, ...REPRICED))
     // The card fields are not replaced: only this page knows what was typed into them.
     const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
     to.hidden = to.disabled = from.disabled
@@ -216,7 +226,7 @@ async function pay(form) {
 
 document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event
-  if (form.matches('[data-add]')) {
+  if (form.matches('[data-add]') && !submitter?.matches('[formaction]')) {
     event.preventDefault()
     addToCart(form)
   } else if (form.matches('[data-live]') && submitter?.name !== 'checkout') {
@@ -298,6 +308,10 @@ function enhancePage() {
   }
   for (const button of document.querySelectorAll('[data-update], [data-facets] button')) {
     button.hidden = true
+  }
+  // Older browsers cannot show what is folded on a wide page by style alone.
+  if (matchMedia('(min-width: 52.01rem)').matches) {
+    for (const fold of document.querySelectorAll('.fold')) fold.open = true
   }
   // The store names all faults at once, in its own language.
   for (const form of document.querySelectorAll('[data-checkout]')) form.noValidate = true

@@ -65,10 +65,10 @@ ${buyButton(context, available)}</div></form>`
 }
 
 function buyButton({ site }: PageContext, isAvailable: boolean): Html {
-  const { addToCart, notInPreview, soldOut } = site.locale.texts
+  const { addToCart, buyNow, notInPreview, soldOut } = site.locale.texts
   const refusal = site.preview === null ? (isAvailable ? null : soldOut) : notInPreview
   return refusal === null
-    ? html`<button class="button button-wide">${addToCart}</button>`
+    ? html`<button class="button button-wide">${addToCart}</button><button class="button button-quiet button-wide buy-now" formaction="/checkout/now" formmethod="get">${buyNow}</button>`
     : html`<button class="button button-wide" disabled>${refusal}</button>`
 }
 

@@ -11,6 +11,8 @@ export interface CheckoutDetails extends Address {
   /** Whether to use store credit. */
   credit: boolean
   subscribe: boolean
+  /** Whether this browser should remember the address. */
+  remember: boolean
   /** The version of the store's statement that was accepted, after the time when it was shown. */
   attested: string
 }
@@ -28,6 +30,7 @@ export const NO_DETAILS: CheckoutDetails = {
   expedited: false,
   credit: false,
   subscribe: false,
+  remember: false,
   attested: '',
 }
 
@@ -55,6 +58,7 @@ export function readDetails(form: URLSearchParams): CheckoutDetails {
     expedited: form.get('speed') === 'expedited',
     credit: form.has('credit'),
     subscribe: form.has('subscribe'),
+    remember: form.has('remember'),
     attested: (form.get('attested') ?? '').trim().slice(0, FIELD_LENGTH_MAX),
   })
 }

@@ -1,13 +1,15 @@
 import { checkoutKey, itemsFingerprint, setCoupon } from '../cart/cart.ts'
+import type { CartLine } from '../cart/cart-lines.ts'
 import { priceCart } from '../cart/cart-pricing.ts'
 import { type HttpResponse, redirect } from '../http/response.ts'
 import { pageTitle, renderPage } from '../layout/page.ts'
 import type { RequestContext } from '../request-context.ts'
-import { cartCookie, ensureShopper } from '../shopper/shopper-cookies.ts'
-import type { Site } from '../site/site.ts'
+import { forgetAddressCookie } from '../shopper/remembered-address.ts'
+import { ensureShopper } from '../shopper/shopper-cookies.ts'
 import { defaultCountry } from './address.ts'
 import { type CheckoutDetails, NO_DETAILS, readDetails } from './checkout-form.ts'
 import { type CheckoutView, checkoutMain } from './checkout-view.ts'
+import { checkoutAddress, checkoutPath, purchaseCookie } from './express.ts'
 import { splitOverTenders } from './tenders.ts'
 
 /** The checkout page. `payment.ts` has the form that pays. */
@@ -20,7 +22,7 @@ export async function checkoutPage(
   shown: Shown = {},
 ): Promise<HttpResponse> {
   const named = ensureShopper(given)
-  const { details = newDetails(given.site), errors = {} } = shown
+  const { details = newDetails(given), errors = {} } = shown
   const subscribe = details.subscribe && given.site.offers.subscriptions
   const options = { expedited: details.expedited, subscribe }
   const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
@@ -28,11 +30,16 @@ export async function checkoutPage(
   // The cart page says what is out of stock. A shopper who has entered an address is told here
   // instead.
   const belongsInCart = quote === null || (isOutOfStock && shown.details === undefined)
-  if (belongsInCart || context.site.preview !== null) return redirect('/cart', named.cookies)
+  if (belongsInCart || context.site.preview !== null) {
+    return redirect(pageBefore(context, lines), named.cookies)
+  }
   const { texts } = context.site.locale
   const main = checkoutMain(context, {
     lines,
     quote,
+    path: checkoutPath(context),
+    item: context.otherCart === null ? null : (context.cart.items[0] ?? null),
+    isRemembered: context.remembered !== null,
     tenders: await splitOverTenders(context, quote, details),
     details,
     errors,
@@ -43,15 +50,26 @@ export async function checkoutPage(
       fingerprint: itemsFingerprint(context.cart),
     }),
   })
-  const page = await renderPage(context, { title: pageTitle(context, texts.checkout), main })
-  return { ...page, cookies: [...named.cookies, cartCookie(context, context.cart)] }
+  const shownContext = { ...context, cart: context.otherCart ?? context.cart }
+  const page = await renderPage(shownContext, { title: pageTitle(context, texts.checkout), main })
+  return { ...page, cookies: [...named.cookies, purchaseCookie(context)] }
 }
 
-/** A new form, with the store's own country. */
-const newDetails = (site: Site): CheckoutDetails => ({
-  ...NO_DETAILS,
-  country: defaultCountry(site),
-})
+/** The page that says why something cannot be bought: the cart, or the product itself. */
+function pageBefore({ otherCart }: RequestContext, [line]: readonly CartLine[]): string {
+  if (otherCart === null) return '/cart'
+  return line === undefined ? '/products' : `/products/${encodeURIComponent(line.product.slug)}`
+}
+
+/** Forgets the address that this browser remembers, and shows an empty form. */
+export const forgetAddress = async (context: RequestContext): Promise<HttpResponse> =>
+  redirect(checkoutAddress(context), [forgetAddressCookie(context)])
+
+/** A new form, with the address that this browser remembers, or the store's own country. */
+const newDetails = ({ site, remembered }: RequestContext): CheckoutDetails =>
+  remembered === null
+    ? { ...NO_DETAILS, country: defaultCountry(site) }
+    : { ...NO_DETAILS, ...remembered, remember: true }
 
 /** Shows the checkout form again after a change of shipping, tenders or discount code. */
 export async function updateCheckout(

@@ -1,22 +1,21 @@
 import { LEGAL_KINDS } from '../../manifest/page-props.ts'
-import type { Quote } from '../api/types.ts'
+import type { Item } from '../api/types.ts'
 import type { CartLine } from '../cart/cart-lines.ts'
 import { cardFields, checkbox, type Field, fieldId, textField } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
-import { image, imageAlt } from '../layout/images.ts'
-import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
 import type { Texts } from '../translations/en.ts'
 import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
-import type { TenderSplit } from './tenders.ts'
+import { orderSummary, type SummaryView } from './summary-view.ts'
 
-export interface CheckoutView {
-  lines: readonly CartLine[]
-  quote: Quote
-  tenders: TenderSplit
+export interface CheckoutView extends SummaryView {
   details: CheckoutDetails
+  /** The one product of an express checkout. */
+  item: Item | null
+  /** Whether this browser remembers an address. */
+  isRemembered: boolean
   /** By field. */
   errors: Record<string, string>
   /** A message above the form. */
@@ -31,19 +30,41 @@ export function checkoutMain(context: PageContext, view: CheckoutView): Html {
   const email: Field = { name: 'email', label: texts.email, autocomplete: 'email', type: 'email' }
   return html`<div class="wrap checkout"><h1>${texts.checkout}</h1>
 ${errorSummary(context, view)}
-<form class="checkout-row" method="post" action="/checkout" data-checkout>
-<input type="hidden" name="key" value="${key}">
+<form class="checkout-row" method="post" action="${view.path}" data-checkout>
+<input type="hidden" name="key" value="${key}">${expressFields(view)}
 <div class="checkout-fields">
 <section><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
-<section><h2>${texts.shipping}</h2>${addressFields(context.site, details, errors)}${shippingMethod(context, view)}${subscription(context, view)}</section>
+<section><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
 <fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardError(view)}${cardFields(texts, errors)}</fieldset></section>
 ${statement(context, view)}
 <div class="checkout-end">${payButton(context, view)}
-<p class="note">${texts.cardNote}</p>${legalLinks(context)}</div>
+${cardNote(context, view)}${legalLinks(context)}</div>
 </div>
-${summary(context, view)}
-</form></div>`
+${orderSummary(context, view)}
+</form>${view.isRemembered && html`<form id="forget" method="post" action="${view.path}/forget">${expressFields(view)}</form>`}</div>`
+}
+
+/** The product of an express checkout: the form names it, because another tab may buy another. */
+const expressFields = ({ item }: CheckoutView): Html | null =>
+  item === null
+    ? null
+    : html`<input type="hidden" name="variant" value="${item.variant_id}"><input type="hidden" name="quantity" value="${item.quantity}">`
+
+/** The button belongs to a form of its own: in this one, the enter key would press it. */
+const rememberedNote = (texts: Texts, { isRemembered }: CheckoutView): Html | false =>
+  isRemembered &&
+  html`<p class="note remembered">${texts.addressRemembered} <button form="forget" class="link-button">${texts.forgetAddress}</button></p>`
+
+const remember = (texts: Texts, { remember: checked }: CheckoutDetails): Html =>
+  checkbox({ name: 'remember', label: texts.rememberAddress, note: texts.rememberNote, checked })
+
+/** Says when the card is charged, and who sees its number. */
+function cardNote({ site }: PageContext, view: CheckoutView): Html {
+  const { texts } = site.locale
+  const isSubscribed = view.details.subscribe && subscribableLines(site, view.lines).length > 0
+  const notes = [texts.cardCharged, texts.cardSeen, isSubscribed && texts.cardStored]
+  return html`<p class="note" id="card-note"${view.tenders.due_cents === 0 && html` hidden`}>${notes.filter(Boolean).join(' ')}</p>`
 }
 
 /** Whether a refusal of the card can be shown at the card: else it stands above the form. */
@@ -166,7 +187,7 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
     })
   }${
     offers.giftCards &&
-    html`<div class="coupon">${textField(giftCard, details.gift, giftCardError)}<button class="button button-quiet" formaction="/checkout/update" formnovalidate data-reprice>${texts.apply}</button></div>`
+    html`<div class="coupon">${textField(giftCard, details.gift, giftCardError)}<button class="button button-quiet" formaction="${view.path}/update" formnovalidate data-reprice>${texts.apply}</button></div>`
   }${tenders.due_cents === 0 && coveredNote(site, view)}</div>`
 }
 
@@ -193,36 +214,4 @@ function statement({ site }: PageContext, { details, errors }: CheckoutView): Ht
     required: true,
     error: errors.attested,
   })
-}
-
-function summary(context: PageContext, view: CheckoutView): Html {
-  const { lines, quote, tenders } = view
-  const { texts } = context.site.locale
-  return html`<aside class="summary" id="summary" aria-label="${texts.yourOrder}"><h2>${texts.yourOrder}</h2><input type="hidden" name="due" value="${tenders.due_cents}"><ul class="lines lines-small">${lines.map((line) => summaryLine(context, line))}</ul>
-<div class="coupon"><label class="field"><span>${texts.discountCode}</span><input name="coupon" value="${context.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button class="button button-quiet" formaction="/checkout/update" formnovalidate data-reprice>${texts.apply}</button></div>
-${couponNote(texts, quote)}${totalsList(context, quote, quote.coupon.code)}${tenderTotals(context, view)}${freeShippingNote(context, quote)}
-<noscript><button class="button button-quiet" formaction="/checkout/update" formnovalidate>${texts.updateTotal}</button></noscript></aside>`
-}
-
-function summaryLine(context: PageContext, { product, variant, quantity, quoted }: CartLine): Html {
-  const { formatMoney } = context.site.locale
-  const shown = image(context, {
-    ref: product.image_asset_ref,
-    alt: imageAlt(product),
-    sizes: '4rem',
-  })
-  const total = quoted?.line_total_cents ?? quantity * variant.price_cents
-  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span></div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
-}
-
-/** What store credit and a gift card pay, and what is left for a card. */
-function tenderTotals({ site }: PageContext, { tenders, quote }: CheckoutView): Html | null {
-  const { store_credit_cents, giftCard, due_cents } = tenders
-  if (store_credit_cents === 0 && giftCard === null) return null
-  const { texts, formatMoney } = site.locale
-  const money = (cents: number) => formatMoney(cents, quote.currency)
-  return html`<dl class="totals">${store_credit_cents > 0 && html`<div><dt>${texts.storeCredit}</dt><dd>−${money(store_credit_cents)}</dd></div>`}${
-    giftCard !== null &&
-    html`<div><dt>${texts.giftCardEnding(giftCard.last4)}</dt><dd>−${money(giftCard.cents)}</dd></div>`
-  }<div class="totals-final"><dt>${texts.dueByCard}</dt><dd data-due>${money(due_cents)}</dd></div></dl>`
 }

@@ -4,17 +4,14 @@ import type { OperationRecord, PlacedOrder } from '../api/types.ts'
 import { type Cart, checkoutKey, countRefusal, itemsFingerprint, setCoupon } from '../cart/cart.ts'
 import { type HttpResponse, redirect, withCookies } from '../http/response.ts'
 import type { RequestContext } from '../request-context.ts'
+import { addressCookies } from '../shopper/remembered-address.ts'
 import type { ShopperOrder } from '../shopper/shopper.ts'
-import {
-  emptyCartCookie,
-  ensureShopper,
-  orderCookie,
-  type ShopperContext,
-} from '../shopper/shopper-cookies.ts'
+import { ensureShopper, orderCookie, type ShopperContext } from '../shopper/shopper-cookies.ts'
 import { concernsField, errorMessage, fieldErrors } from '../translations/error-messages.ts'
 import { type CardInput, cardErrors, readCard } from './card.ts'
 import { type CheckoutDetails, findErrors, readAttestation, readDetails } from './checkout-form.ts'
 import { checkoutPage, readFormKey } from './checkout-pages.ts'
+import { paidCookie } from './express.ts'
 
 /** Places the order of a checkout form, or shows the form again and says why not. */
 
@@ -69,7 +66,7 @@ async function placeOrder(
   const key = checkoutKey(cart)
   try {
     const placed = await api.placeOrder(site, checkoutBody(context, details, payment), key)
-    return placedResponse(context, placed, key)
+    return placedResponse(context, placed, { details, key })
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     return withCookies(await refusedResponse(context, { error, details, key }), cookies)
@@ -81,14 +78,18 @@ function checkoutBody(
   details: CheckoutDetails,
   payment: PaymentInput,
 ): Record<string, unknown> {
-  const { email, name, expedited, gift, credit, subscribe, attested, ...address } = details
+  const { email, expedited, gift, credit, subscribe, attested, ...rest } = details
+  const { name, line1, line2, city, state, postal_code, country } = rest
   return {
     customer_ref: shopper.ref,
     items: cart.items,
     coupon_code: cart.coupon,
     email,
     ip,
-    shipping_address: { label: name, name, ...address, line2: address.line2 || null },
+    shipping_address: {
+      ...{ label: name, name, line1, line2: line2 || null },
+      ...{ city, state, postal_code, country },
+    },
     expedited,
     ...(subscribe ? { subscribe } : {}),
     ...(credit ? { apply_store_credit: true } : {}),
@@ -102,11 +103,12 @@ function checkoutBody(
 const placedResponse = (
   context: ShopperContext,
   { order }: PlacedOrder,
-  key: string,
+  { details, key }: { details: CheckoutDetails; key: string },
 ): HttpResponse =>
   redirect(`/orders/${order.id}?new=1`, [
     orderCookie(context, context.shopper, { id: order.id, key, isPending: false }),
-    emptyCartCookie(context),
+    paidCookie(context),
+    ...addressCookies(context, details),
   ])
 
 /** Leaves the cart as it is: `pending-payment.ts` updates it once the outcome is known. */

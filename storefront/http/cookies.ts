@@ -1,9 +1,16 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /**
  * Reads and writes signed cookies. A shopper can read the value but not change it. The signature
  * covers the cookie's name and the store, so that one cookie cannot be sent in the place of
- * another.
+ * another. Encrypted cookies can also not be read.
  */
 export interface Cookies {
   /** Null for a cookie that is missing or was not signed by us. */
@@ -11,6 +18,10 @@ export interface Cookies {
   /** The value of a `set-cookie` header, as are those of `clear` and `writePlain`. */
   write(name: string, tenant: string, value: unknown, days: number): string
   clear(name: string): string
+  /** Null for a cookie that is missing, or that we have not encrypted for this name and store. */
+  readEncrypted(header: string | undefined, name: string, tenant: string): unknown
+  /** For values that other users of the device must not read. Null for one that is too long. */
+  writeEncrypted(name: string, tenant: string, value: unknown, days: number): string | null
   /** Without a signature, for values that the platform verifies itself. */
   readPlain(header: string | undefined, name: string): string | undefined
   writePlain(name: string, value: string, seconds: number): string
@@ -32,6 +43,9 @@ export function openCookies(secrets: readonly string[], secure: boolean): Cookie
   const keys = secrets.map((each) => Buffer.from(hkdfSync('sha256', each, '', 'shop cookies', 32)))
   const [signing] = keys
   if (signing === undefined) throw new Error('cookies need a secret')
+  const cipherKeys = secrets.map((each) =>
+    Buffer.from(hkdfSync('sha256', each, '', 'shop cookie encryption', 32)),
+  )
   const fullName = (name: string) => `${secure ? '__Host-' : ''}fd_${name}`
   const flags = `; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   const setCookie = (name: string, value: string, seconds: number) =>
@@ -65,9 +79,54 @@ export function openCookies(secrets: readonly string[], secure: boolean): Cookie
       const text = `${payload}.${signatureOf(signing, name, tenant, payload)}`
       return setCookie(name, text, days * DAY_SECONDS)
     },
+    readEncrypted(header, name, tenant) {
+      const text = findCookie(header, fullName(name))
+      if (text === undefined) return null
+      for (const key of cipherKeys) {
+        const opened = decrypt(key, text, `${name}\n${tenant}`)
+        if (opened !== null) return JSON.parse(opened)
+      }
+      return null
+    },
+    writeEncrypted(name, tenant, value, days) {
+      const [key] = cipherKeys
+      const text = JSON.stringify(value)
+      if (key === undefined || Buffer.byteLength(text) > ENCRYPTED_BYTES_MAX) return null
+      return setCookie(name, encrypt(key, text, `${name}\n${tenant}`), days * DAY_SECONDS)
+    },
     clear: (name) => setCookie(name, '', 0),
     readPlain: (header, name) => findCookie(header, fullName(name)),
     writePlain: setCookie,
+  }
+}
+
+/** A cookie has at most 4 KB, and base64 makes four characters of three bytes. */
+const ENCRYPTED_BYTES_MAX = 2_800
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const CIPHER = 'aes-256-gcm'
+
+/** `place` is the cookie's name and store: the text can be decrypted in its own place alone. */
+function encrypt(key: Buffer, text: string, place: string): string {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
+  cipher.setAAD(Buffer.from(place))
+  const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')
+}
+
+function decrypt(key: Buffer, text: string, place: string): string | null {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length <= IV_BYTES + TAG_BYTES) return null
+  const iv = bytes.subarray(0, IV_BYTES)
+  const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(place))
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+  const encrypted = bytes.subarray(IV_BYTES + TAG_BYTES)
+  try {
+    return decipher.update(encrypted).toString('utf8') + decipher.final('utf8')
+  } catch {
+    return null
   }
 }
 

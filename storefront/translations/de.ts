@@ -94,6 +94,7 @@ export const de: Texts = {
   quantity: 'Menge',
   quantityOf: (name) => `Menge von ${name}`,
   addToCart: 'In den Warenkorb',
+  buyNow: 'Jetzt kaufen',
   notForSale: 'Dieses Produkt ist derzeit nicht verfügbar.',
   alsoLike: 'Das könnte Ihnen auch gefallen',
   shippingCost: (rate, freeFrom) =>
@@ -162,6 +163,10 @@ export const de: Texts = {
     emirate: 'Emirat',
   },
   optional: (label) => `${label} (optional)`,
+  rememberAddress: 'Meine Adresse merken',
+  rememberNote: 'Ein Jahr lang verschlüsselt in diesem Browser, nie mit Ihrer Karte.',
+  addressRemembered: 'Wir haben Ihre Adresse vom letzten Mal eingesetzt.',
+  forgetAddress: 'Vergessen',
   shippingMethod: 'Versandart',
   standard: 'Standard',
   express: (price) => `Express, ${price}`,
@@ -170,7 +175,12 @@ export const de: Texts = {
   expiryDate: 'Gültig bis',
   expiryHint: 'MM/JJ',
   securityCode: 'Prüfziffer',
-  cardNote: 'Ihre Karte geht an den Zahlungsdienstleister. Wir speichern die Nummer nicht.',
+  cardCharged:
+    'Ihre Karte wird belastet, wenn Sie die Bestellung aufgeben; prüfen wir sie vorher, wird der Betrag bis dahin nur reserviert.',
+  cardSeen:
+    'Die Nummer geht über unseren Server an den Zahlungsdienst und wird bei uns nicht gespeichert.',
+  cardStored:
+    'Der Zahlungsdienst speichert die Karte und belastet sie bei jeder Lieferung erneut, bis Sie kündigen.',
   giftCardCode: 'Gutscheincode',
   giftCardEnding: (last4) => `Gutschein ••${last4}`,
   giftCardUnknown: 'Dieser Gutschein ist ungültig oder aufgebraucht. Bitte prüfen Sie den Code.',

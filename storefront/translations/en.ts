@@ -90,6 +90,7 @@ export const en = {
   quantity: 'Quantity',
   quantityOf: (name: string) => `Quantity of ${name}`,
   addToCart: 'Add to cart',
+  buyNow: 'Buy now',
   notForSale: 'This product is currently unavailable.',
   alsoLike: 'You may also like',
   shippingCost: (rate: string, freeFrom: string | null) =>
@@ -158,6 +159,10 @@ export const en = {
     emirate: 'Emirate',
   },
   optional: (label: string) => `${label} (optional)`,
+  rememberAddress: 'Remember my address',
+  rememberNote: 'Encrypted in this browser for a year, never with your card.',
+  addressRemembered: 'We have filled in your address from last time.',
+  forgetAddress: 'Forget it',
   shippingMethod: 'Shipping method',
   standard: 'Standard',
   express: (price: string) => `Express, ${price}`,
@@ -166,7 +171,11 @@ export const en = {
   expiryDate: 'Expiry date',
   expiryHint: 'MM/YY',
   securityCode: 'Security code',
-  cardNote: 'We pass your card on to the payment provider and do not store its number.',
+  cardCharged:
+    'Your card is charged when you place the order; if we review the order first, the amount is only reserved until then.',
+  cardSeen: 'Its number passes through our server to the payment provider, and we do not store it.',
+  cardStored:
+    'The payment provider stores the card, and it is charged again for each delivery until you cancel.',
   giftCardCode: 'Gift card code',
   giftCardEnding: (last4: string) => `Gift card ••${last4}`,
   giftCardUnknown: 'This gift card is not valid or has no balance left. Please check the code.',

@@ -94,6 +94,7 @@ export const es: Texts = {
   quantity: 'Cantidad',
   quantityOf: (name) => `Cantidad de ${name}`,
   addToCart: 'Añadir a la cesta',
+  buyNow: 'Comprar ahora',
   notForSale: 'Este producto no está disponible en este momento.',
   alsoLike: 'También te puede gustar',
   shippingCost: (rate, freeFrom) =>
@@ -166,6 +167,10 @@ export const es: Texts = {
     emirate: 'Emirato',
   },
   optional: (label) => `${label} (opcional)`,
+  rememberAddress: 'Recordar mi dirección',
+  rememberNote: 'Cifrada en este navegador durante un año, nunca con tu tarjeta.',
+  addressRemembered: 'Hemos rellenado tu dirección de la última vez.',
+  forgetAddress: 'Olvidarla',
   shippingMethod: 'Método de envío',
   standard: 'Estándar',
   express: (price) => `Exprés, ${price}`,
@@ -174,7 +179,11 @@ export const es: Texts = {
   expiryDate: 'Fecha de caducidad',
   expiryHint: 'MM/AA',
   securityCode: 'Código de seguridad',
-  cardNote: 'Enviamos tu tarjeta al proveedor de pagos y no guardamos su número.',
+  cardCharged:
+    'Cobramos tu tarjeta al hacer el pedido; si antes lo revisamos, el importe solo se reserva hasta entonces.',
+  cardSeen: 'El número pasa por nuestro servidor al proveedor de pagos y no lo guardamos.',
+  cardStored:
+    'El proveedor de pagos guarda la tarjeta y la cobra de nuevo en cada entrega hasta que canceles.',
   giftCardCode: 'Código de tarjeta regalo',
   giftCardEnding: (last4) => `Tarjeta regalo ••${last4}`,
   giftCardUnknown: 'Esta tarjeta regalo no es válida o no tiene saldo. Comprueba el código.',

@@ -96,6 +96,7 @@ export const fr: Texts = {
   quantity: 'Quantité',
   quantityOf: (name) => `Quantité de ${name}`,
   addToCart: 'Ajouter au panier',
+  buyNow: 'Acheter maintenant',
   notForSale: 'Ce produit n’est pas disponible pour le moment.',
   alsoLike: 'Vous aimerez aussi',
   shippingCost: (rate, freeFrom) =>
@@ -167,6 +168,10 @@ export const fr: Texts = {
     emirate: 'Émirat',
   },
   optional: (label) => `${label} (facultatif)`,
+  rememberAddress: 'Mémoriser mon adresse',
+  rememberNote: 'Chiffrée dans ce navigateur pendant un an, jamais avec votre carte.',
+  addressRemembered: 'Nous avons repris votre adresse de la dernière fois.',
+  forgetAddress: 'L’oublier',
   shippingMethod: 'Mode de livraison',
   standard: 'Standard',
   express: (price) => `Express, ${price}`,
@@ -175,7 +180,12 @@ export const fr: Texts = {
   expiryDate: 'Date d’expiration',
   expiryHint: 'MM/AA',
   securityCode: 'Cryptogramme',
-  cardNote: 'Votre carte est transmise au prestataire de paiement. Nous ne gardons pas son numéro.',
+  cardCharged:
+    'Votre carte est débitée lorsque vous passez la commande ; si nous la vérifions d’abord, le montant est seulement réservé jusque-là.',
+  cardSeen:
+    'Son numéro passe par notre serveur jusqu’au prestataire de paiement et nous ne le conservons pas.',
+  cardStored:
+    'Le prestataire de paiement conserve la carte, qui est débitée à chaque livraison jusqu’à la résiliation.',
   giftCardCode: 'Code de carte cadeau',
   giftCardEnding: (last4) => `Carte cadeau ••${last4}`,
   giftCardUnknown: 'Cette carte cadeau est inconnue ou épuisée. Veuillez vérifier le code.',

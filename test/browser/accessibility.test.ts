@@ -79,7 +79,7 @@ const DETAILS = {
 }
 
 async function buy({ page }: Tab, check: Check) {
-  await page.locator('[data-add] button').click()
+  await page.locator('[data-add] button').first().click()
   await page.locator('#toast a').waitFor()
   await check(page)
   await page.goto('/cart')
@@ -147,7 +147,7 @@ describe('a page', () => {
     await database.query('alter table orders rename to orders_away')
     const tab = await openTab(t, browser, shop.at('demo'), PHONE, expect404)
     await tab.page.goto('/products/fern-teapot')
-    await tab.page.locator('[data-add] button').click()
+    await tab.page.locator('[data-add] button').first().click()
     await tab.page.locator('#toast a').waitFor()
     await tab.page.goto('/checkout')
     for (const [name, value] of Object.entries({ ...DETAILS, ...CARD })) {

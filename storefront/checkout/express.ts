@@ -1,0 +1,74 @@
+import type { Item } from '../api/types.ts'
+import { type Cart, checkoutKey, emptyCart, packCart, readItem } from '../cart/cart.ts'
+import { type HttpResponse, redirect } from '../http/response.ts'
+import type { RequestContext } from '../request-context.ts'
+import { cartCookie, emptyCartCookie } from '../shopper/shopper-cookies.ts'
+
+/**
+ * The express checkout of one product: it has a cart of its own, and leaves the shopper's cart as it
+ * is. The form names the product and the cart's id, so that two tabs can buy two products. A cookie
+ * keeps the cart, too: a page that is loaded again after a lost answer has the same idempotency key,
+ * and makes no second order.
+ */
+export const EXPRESS_PATH = '/checkout/now'
+
+const COOKIE = 'express'
+/** As long as a shopper may come back to a page that is still open. */
+const DAYS = 2
+
+/** A handler with the one product as the cart. Without a product, the shopper chooses one. */
+export const express =
+  (handler: (context: RequestContext, form: URLSearchParams) => Promise<HttpResponse>) =>
+  async (context: RequestContext, form = context.url.searchParams): Promise<HttpResponse> => {
+    const item = readItem(form.get('variant'), form.get('quantity'))
+    if (item === null) return redirect('/products')
+    const cart = expressCart(context, item, form.get('key'))
+    return handler({ ...context, cart, otherCart: context.cart }, form)
+  }
+
+/** The id and the refusals in the key of a form. */
+const KEY = /^shop-([A-Za-z0-9_-]{16})-(\d{1,4})(?:\||$)/
+
+function expressCart(
+  { express: kept, shopper }: RequestContext,
+  item: Item,
+  key: string | null,
+): Cart {
+  const [, id, refusals] = KEY.exec(key ?? '') ?? []
+  const isOrdered = shopper?.orders.some(
+    (order) => kept !== null && order.key === checkoutKey(kept),
+  )
+  const isKept =
+    kept !== null && isSameItem(kept, item) && (id === undefined ? !isOrdered : id === kept.id)
+  if (isKept) return kept
+  const items = [item]
+  return id === undefined
+    ? { ...emptyCart(), items }
+    : { id, items, coupon: null, refusals: Number(refusals) }
+}
+
+const isSameItem = ({ items: [first] }: Cart, { variant_id, quantity }: Item): boolean =>
+  first?.variant_id === variant_id && first.quantity === quantity
+
+const isExpress = ({ otherCart }: RequestContext): boolean => otherCart !== null
+
+/** Where the checkout form is sent. */
+export const checkoutPath = (context: RequestContext): string =>
+  isExpress(context) ? EXPRESS_PATH : '/checkout'
+
+/** The page of a checkout. */
+export function checkoutAddress(context: RequestContext): string {
+  const [item] = context.cart.items
+  if (!isExpress(context) || item === undefined) return '/checkout'
+  return `${EXPRESS_PATH}?variant=${item.variant_id}&quantity=${item.quantity}`
+}
+
+/** The cookie of the cart that is being paid for. */
+export const purchaseCookie = (context: RequestContext): string =>
+  isExpress(context)
+    ? context.cookies.write(COOKIE, context.site.tenant, packCart(context.cart), DAYS)
+    : cartCookie(context, context.cart)
+
+/** The cookie of the cart once it is paid for. */
+export const paidCookie = (context: RequestContext): string =>
+  isExpress(context) ? context.cookies.clear(COOKIE) : emptyCartCookie(context)
