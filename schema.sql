@@ -1832,6 +1832,7 @@ create table payment_accounts (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   credentials_at timestamp with time zone,
+  tokenization_key text,
   constraint payment_accounts_check CHECK (((hint IS NULL) OR (credentials IS NOT NULL))),
   constraint payment_accounts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
   constraint payment_accounts_hint_check CHECK ((length(hint) = 4)),

@@ -120,7 +120,7 @@ export async function buildApp(
     ]),
   )
   await app.register(onPlane('merchant', guards.merchant, merchantRoutes(runtime, deps)))
-  await app.register(onPlane('storefront', guards.storefront, storefrontRoutes(deps)))
+  await app.register(onPlane('storefront', guards.storefront, storefrontRoutes(runtime, deps)))
   await app.register(onPlane('operator', guards.operator, operatorRoutes(runtime, deps)))
   return app
 }
@@ -225,12 +225,16 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   keyRoutes.merchantRoutes,
 ]
 
-const storefrontRoutes = ({ giftCards, checkout, orderLinks }: Deps): Routes[] => [
+const storefrontRoutes = (
+  { payments }: Runtime,
+  { giftCards, checkout, orderLinks }: Deps,
+): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
   orderRoutes.storefrontRoutes,
   orderLinkRoutes.storefrontRoutes(orderLinks),
   orderChangeRoutes.storefrontRoutes(checkout),
   checkoutRoutes.storefrontRoutes(checkout),
+  paymentRoutes.storefrontRoutes(payments.deps),
   keyRoutes.storefrontRoutes,
 ]
 

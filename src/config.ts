@@ -157,6 +157,13 @@ export const SETTINGS = {
   ),
   NMI_URL: url(['http', 'https'], "NMI's address; default `https://secure.networkmerchants.com`"),
   NMI_SECURITY_KEY: { ...optional("NMI's `security_key`"), secret: true as const },
+  NMI_TOKENIZATION_KEY: optional(
+    "NMI's public key for Collect.js, of the same account: checkouts then have NMI's card fields",
+  ),
+  NMI_COLLECT_URL: url(
+    ['http', 'https'],
+    'the address of Collect.js; default `https://secure.nmi.com/token/Collect.js`; refused in production',
+  ),
   TAX_PROVIDER_URL: url(['http', 'https'], 'the tax service, for policies that name one'),
   TAX_PROVIDER_KEY: { ...optional('its key, sent as a bearer token'), secret: true as const },
   WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts; for tests only'),
@@ -335,8 +342,15 @@ function storefrontFaults(read: Read) {
   return [
     ...(isOpen ? ['STOREFRONT_TOKEN must be set in production'] : []),
     ...publicUrlFaults(read),
+    ...(read.NODE_ENV === 'production' ? collectFaults(read) : []),
   ]
 }
+
+/** Production loads the script that sees card numbers from NMI alone. */
+const collectFaults = (read: Read): string[] =>
+  read.NMI_COLLECT_URL === undefined
+    ? []
+    : ['NMI_COLLECT_URL must not be set in production: it is for tests']
 
 /** Checks rules over several settings: what production refuses, and what only works together. */
 function crossFaults(read: Read): string[] {
@@ -351,6 +365,7 @@ function crossFaults(read: Read): string[] {
     if (read.NMI_URL !== undefined && new URL(read.NMI_URL).protocol === 'http:') {
       faults.push('NMI_URL must be https in production: it receives card numbers')
     }
+    faults.push(...collectFaults(read))
     if (read.WEBHOOK_TEST_TARGETS.length > 0) {
       faults.push('WEBHOOK_TEST_TARGETS must be empty in production')
     }

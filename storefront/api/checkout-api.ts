@@ -2,6 +2,7 @@ import type { Site } from '../site/site.ts'
 import { orNullIn } from './or-null.ts'
 import type { PlatformClient } from './platform-client.ts'
 import type {
+  CardForm,
   GiftCard,
   Item,
   OpenedLink,
@@ -15,6 +16,7 @@ import type {
 /** Prices carts, places orders and changes them. Nothing that concerns money is ever cached. */
 export interface CheckoutApi {
   previewCheckout(site: Site, request: QuoteRequest): Promise<Quote>
+  readCardForm(site: Site): Promise<CardForm>
   placeOrder(site: Site, body: Record<string, unknown>, key: string): Promise<PlacedOrder>
   /** Null for an order of another customer, too. */
   findOrder(site: Site, id: string, customerRef: string): Promise<OrderDetail | null>
@@ -70,6 +72,10 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
           ...site.policies,
         },
       }),
+    readCardForm: async (site) => {
+      const path = `${storePath(site)}/card-form`
+      return (await client.call<{ card_form: CardForm }>('GET', path)).card_form
+    },
     placeOrder: (site, body, idempotencyKey) =>
       client.call('POST', `${storePath(site)}/checkout`, { body, idempotencyKey }),
     findOrder: (site, id, customerRef) => {

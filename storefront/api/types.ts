@@ -196,6 +196,12 @@ export interface OrderDetail {
   refunds: readonly Refund[]
 }
 
+/** How a card is asked for: with a key, in fields of the gateway. */
+export interface CardForm {
+  gateway: string
+  tokenization_key: string | null
+}
+
 /** A gift card, with what is left on it. */
 export interface GiftCard {
   code_last4: string

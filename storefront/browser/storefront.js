@@ -125,8 +125,7 @@ async function updateCheckout(form) {
     const page = await parsePage(response)
     keepFocus(() => replaceParts(page, ...REPRICED))
     // The card fields are not replaced: only this page knows what was typed into them.
-    const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
-    to.hidden = to.disabled = from.disabled
+    showCard(page)
     enhancePage()
   } catch {
     button.disabled = false
@@ -199,21 +198,39 @@ function lockPayment(form) {
   return true
 }
 
+function unlockPayment(form, label) {
+  delete form.dataset.sent
+  const button = form.querySelector('[data-pay]')
+  button.disabled = false
+  button.textContent = label
+}
+
+/** All parts of the checkout page but the card. */
+const FORM_PARTS = ['#notices', '#contact', '#shipping', '#statement', '#card-notice']
+
 /**
  * Pays, and shows the form again where something is wrong. The card that was typed is known to this
  * page alone, and is put back to be corrected, unless the bank has declined it. A form whose answer
  * is lost is sent again by the browser: its key makes one order of both.
  */
 async function pay(form) {
+  const label = form.querySelector('[data-pay]').textContent
   if (!lockPayment(form)) return
+  const token = form.querySelector('#card:not([disabled]) [name="card_token"]')
+  if (token) {
+    token.value = await cardToken()
+    if (!token.value) return unlockPayment(form, label)
+  }
   const body = formBody(form)
   try {
     const response = await post(form.action, body)
     if (response.redirected) return location.assign(response.url)
     const page = await parsePage(response)
-    replaceParts(page, 'main')
+    delete form.dataset.sent
+    replaceParts(page, ...FORM_PARTS, ...REPRICED, '#card-fields')
+    showCard(page)
     if (!document.querySelector('#card-error')) {
-      for (const field of document.querySelectorAll('[name^="card_"]')) {
+      for (const field of document.querySelectorAll('#card-fields [name^="card_"]')) {
         field.value = body.get(field.name) ?? ''
       }
     }
@@ -222,6 +239,72 @@ async function pay(form) {
   } catch {
     form.submit()
   }
+}
+
+/** Shows the card fields where another page does: not where nothing is left to pay by card. */
+function showCard(page) {
+  const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
+  if (from && to) to.hidden = to.disabled = from.disabled
+}
+
+/** Gives the token of the card, or an empty text, to the payment that waits for it. */
+let endToken = () => {}
+
+/** Shows what is wrong with the card in the gateway's fields, whose own messages are not the store's. */
+function showCardError(text) {
+  const box = document.createElement('p')
+  box.className = 'error error-box'
+  box.id = 'card-error'
+  box.tabIndex = -1
+  box.setAttribute('role', 'alert')
+  box.textContent = text
+  document.querySelector('#card-notice').replaceChildren(box)
+  box.focus()
+}
+
+const TOKEN_MS = 20_000
+
+/** Asks the gateway's fields for a token of the card that was typed into them. */
+function cardToken() {
+  const { check, failed } = document.querySelector('#hosted-fields').dataset
+  return new Promise((resolve) => {
+    endToken = (token, isLost) => {
+      endToken = () => {}
+      if (!token) showCardError(isLost ? failed : check)
+      resolve(token)
+    }
+    if (window.CollectJS) window.CollectJS.startPaymentRequest()
+    else endToken('', true)
+  })
+}
+
+/** Lets the gateway's script put its fields into their places, in the style of ours. */
+function mountHostedFields() {
+  const fields = document.querySelector('#hosted-fields')
+  if (!fields || fields.dataset.mounted) return
+  fields.dataset.mounted = '1'
+  if (!window.CollectJS) return showCardError(fields.dataset.failed)
+  const { color, fontSize } = getComputedStyle(document.querySelector('#field-email'))
+  const place = (name) => {
+    const { title, placeholder } = document.querySelector(`#field-${name}`).dataset
+    return { selector: `#field-${name}`, title, placeholder }
+  }
+  window.CollectJS.configure({
+    variant: 'inline',
+    styleSniffer: 'false',
+    customCss: { color, 'font-size': fontSize, border: '0', 'background-color': 'transparent' },
+    fields: {
+      ccnumber: place('number'),
+      ccexp: place('expiry'),
+      cvv: { ...place('cvv'), display: 'required' },
+    },
+    timeoutDuration: TOKEN_MS,
+    timeoutCallback: () => endToken('', true),
+    validationCallback: (_field, isValid) => {
+      if (!isValid) endToken('')
+    },
+    callback: ({ token }) => endToken(token),
+  })
 }
 
 document.addEventListener('submit', (event) => {
@@ -357,5 +440,6 @@ const REFRESH_MS = 4000
 for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
 
 enhancePage()
+mountHostedFields()
 focusError()
 if (document.querySelector('[data-refresh]')) setTimeout(() => location.reload(), REFRESH_MS)

@@ -10,6 +10,7 @@ import { defaultCountry } from './address.ts'
 import { type CheckoutDetails, NO_DETAILS, readDetails } from './checkout-form.ts'
 import { type CheckoutView, checkoutMain } from './checkout-view.ts'
 import { checkoutAddress, checkoutPath, purchaseCookie } from './express.ts'
+import { findHostedFields, hostedHeaders } from './hosted-fields.ts'
 import { splitOverTenders } from './tenders.ts'
 
 /** The checkout page. `payment.ts` has the form that pays. */
@@ -34,13 +35,18 @@ export async function checkoutPage(
     return redirect(pageBefore(context, lines), named.cookies)
   }
   const { texts } = context.site.locale
+  const [hosted, tenders] = await Promise.all([
+    findHostedFields(context),
+    splitOverTenders(context, quote, details),
+  ])
   const main = checkoutMain(context, {
     lines,
     quote,
     path: checkoutPath(context),
     item: context.otherCart === null ? null : (context.cart.items[0] ?? null),
+    hosted,
     isRemembered: context.remembered !== null,
-    tenders: await splitOverTenders(context, quote, details),
+    tenders,
     details,
     errors,
     notice: shown.notice ?? (hasRemoved ? texts.itemsRemoved : null),
@@ -52,7 +58,11 @@ export async function checkoutPage(
   })
   const shownContext = { ...context, cart: context.otherCart ?? context.cart }
   const page = await renderPage(shownContext, { title: pageTitle(context, texts.checkout), main })
-  return { ...page, cookies: [...named.cookies, purchaseCookie(context)] }
+  return {
+    ...page,
+    headers: { ...page.headers, ...hostedHeaders(context.assetBaseUrl, hosted) },
+    cookies: [...named.cookies, purchaseCookie(context)],
+  }
 }
 
 /** The page that says why something cannot be bought: the cart, or the product itself. */

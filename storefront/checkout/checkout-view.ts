@@ -6,14 +6,18 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
 import type { Texts } from '../translations/en.ts'
+import { addressRuleOf } from './address.ts'
 import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
+import { type HostedFields, hostedCardFields } from './hosted-fields.ts'
 import { orderSummary, type SummaryView } from './summary-view.ts'
 
 export interface CheckoutView extends SummaryView {
   details: CheckoutDetails
   /** The one product of an express checkout. */
   item: Item | null
+  /** The gateway's own card fields; null where the form has fields of its own. */
+  hosted: HostedFields | null
   /** Whether this browser remembers an address. */
   isRemembered: boolean
   /** By field. */
@@ -29,15 +33,15 @@ export function checkoutMain(context: PageContext, view: CheckoutView): Html {
   const { texts } = context.site.locale
   const email: Field = { name: 'email', label: texts.email, autocomplete: 'email', type: 'email' }
   return html`<div class="wrap checkout"><h1>${texts.checkout}</h1>
-${errorSummary(context, view)}
+<div id="notices">${errorSummary(context, view)}</div>
 <form class="checkout-row" method="post" action="${view.path}" data-checkout>
 <input type="hidden" name="key" value="${key}">${expressFields(view)}
 <div class="checkout-fields">
-<section><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
-<section><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>
+<section id="contact"><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
+<section id="shipping"><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
-<fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardError(view)}${cardFields(texts, errors)}</fieldset></section>
-${statement(context, view)}
+<fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend><div id="card-notice">${cardError(view)}</div>${cardInputs(texts, view)}</fieldset></section>
+<div id="statement">${statement(context, view)}</div>
 <div class="checkout-end">${payButton(context, view)}
 ${cardNote(context, view)}${legalLinks(context)}</div>
 </div>
@@ -63,7 +67,8 @@ const remember = (texts: Texts, { remember: checked }: CheckoutDetails): Html =>
 function cardNote({ site }: PageContext, view: CheckoutView): Html {
   const { texts } = site.locale
   const isSubscribed = view.details.subscribe && subscribableLines(site, view.lines).length > 0
-  const notes = [texts.cardCharged, texts.cardSeen, isSubscribed && texts.cardStored]
+  const seen = view.hosted === null ? texts.cardSeen : texts.cardUnseen
+  const notes = [texts.cardCharged, seen, isSubscribed && texts.cardStored]
   return html`<p class="note" id="card-note"${view.tenders.due_cents === 0 && html` hidden`}>${notes.filter(Boolean).join(' ')}</p>`
 }
 
@@ -76,27 +81,36 @@ const cardError = (view: CheckoutView): Html | false =>
   html`<p class="error error-box" id="card-error" role="alert" tabindex="-1" data-focus>${view.errors.card}</p>`
 
 /** The fields of the form in their order, with the names that a list of errors has for them. */
-const fieldNames = (texts: Texts): readonly (readonly [field: string, label: string | null])[] => [
-  ['email', texts.email],
-  ['country', texts.country],
-  ['name', texts.fullName],
-  ['line1', texts.address],
-  ['postal_code', texts.postcodeKinds.postcode],
-  ['city', texts.city],
-  ['state', texts.regionKinds.region],
-  ['subscribe', null],
-  ['gift', texts.giftCardCode],
-  ['number', texts.cardNumber],
-  ['expiry', texts.expiryDate],
-  ['cvv', texts.securityCode],
-  ['attested', null],
-]
+function fieldNames(
+  texts: Texts,
+  country: string,
+): readonly [field: string, label: string | null][] {
+  const { order, postcode, region } = addressRuleOf(country)
+  const locality = {
+    postal_code: texts.postcodeKinds[postcode?.kind ?? 'postcode'],
+    city: texts.city,
+    state: texts.regionKinds[region?.kind ?? 'region'],
+  }
+  return [
+    ['email', texts.email],
+    ['country', texts.country],
+    ['name', texts.fullName],
+    ['line1', texts.address],
+    ...order.map((part): [string, string] => [part, locality[part]]),
+    ['subscribe', null],
+    ['gift', texts.giftCardCode],
+    ['number', texts.cardNumber],
+    ['expiry', texts.expiryDate],
+    ['cvv', texts.securityCode],
+    ['attested', null],
+  ]
+}
 
 /** What is wrong, above the form: a message, and a link to each field. */
 function errorSummary({ site }: PageContext, view: CheckoutView): Html | null {
   const { texts } = site.locale
   const { errors, notice } = view
-  const links = fieldNames(texts).flatMap(([field, label]) => {
+  const links = fieldNames(texts, view.details.country).flatMap(([field, label]) => {
     const error = errors[field]
     if (error === undefined) return []
     const text = label === null ? error : `${label}: ${error}`
@@ -107,6 +121,12 @@ function errorSummary({ site }: PageContext, view: CheckoutView): Html | null {
   if (message === null) return null
   return html`<div class="error error-box" role="alert" tabindex="-1" data-focus><p>${message}</p>${links.length > 0 && html`<ul>${links}</ul>`}</div>`
 }
+
+/** Fields of the gateway, or our own. */
+const cardInputs = (texts: Texts, { hosted, errors }: CheckoutView): Html =>
+  hosted === null
+    ? html`<div id="card-fields">${cardFields(texts, errors)}</div>`
+    : hostedCardFields(texts, hosted)
 
 /** The store's terms and the like, to be read before the shopper pays. */
 function legalLinks({ site }: PageContext): Html | null {

@@ -12,6 +12,7 @@ import { type CardInput, cardErrors, readCard } from './card.ts'
 import { type CheckoutDetails, findErrors, readAttestation, readDetails } from './checkout-form.ts'
 import { checkoutPage, readFormKey } from './checkout-pages.ts'
 import { paidCookie } from './express.ts'
+import { findHostedFields, readToken } from './hosted-fields.ts'
 
 /** Places the order of a checkout form, or shows the form again and says why not. */
 
@@ -32,10 +33,10 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
     return checkoutPage(context, { details, notice: texts.couponChanged })
   }
   const errors = findErrors(given.site, details)
-  const card = readCard(form)
+  const { card, wrong } = await readTender(given, form)
   // A form that showed nothing to pay asks for no card. The platform decides whether that still
   // holds.
-  if (card !== undefined || form.get('due') !== '0') Object.assign(errors, cardErrors(texts, card))
+  if (card !== undefined || form.get('due') !== '0') Object.assign(errors, wrong)
   if (Object.keys(errors).length > 0) {
     return checkoutPage(context, { details, errors })
   }
@@ -46,13 +47,27 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
 }
 
 /**
+ * The card of a form, or the token of the gateway's fields, and what is wrong with it. Where the
+ * gateway has fields, a card number that a form has all the same is not read.
+ */
+async function readTender(context: RequestContext, form: URLSearchParams) {
+  const { texts } = context.site.locale
+  if ((await findHostedFields(context)) === null) {
+    const card = readCard(form)
+    return { card, wrong: cardErrors(texts, card) }
+  }
+  const card = readToken(form)
+  return { card, wrong: card === undefined ? { card: texts.enterCard } : {} }
+}
+
+/**
  * Whether the cart was submitted before. If so, submitting it again finds out what became of it.
  */
 const wasSubmitted = async ({ api, site, cart }: RequestContext): Promise<boolean> =>
   (await api.findOperation(site, 'checkout', checkoutKey(cart))) !== null
 
 interface PaymentInput {
-  card: CardInput | undefined
+  card: CardInput | { payment_token: string } | undefined
   quote_token: string
 }
 

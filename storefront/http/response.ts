@@ -24,19 +24,28 @@ export const withCookies = (response: HttpResponse, cookies: readonly string[]):
   cookies: [...cookies, ...(response.cookies ?? [])],
 })
 
-/**
- * The content security policy of a page. `frames` are the origins of videos that it shows after a
- * click; no other page may have a frame.
- */
-export function contentPolicy(assetBaseUrl: string | null, frames: readonly string[] = []): string {
+/** What a page loads from other origins. Most pages load nothing. */
+export interface OtherOrigins {
+  /** Of videos that it shows after a click, and of the card fields of a gateway. */
+  frames?: readonly string[]
+  /** Of the script of a gateway, which makes its card fields. */
+  scripts?: readonly string[]
+}
+
+/** The content security policy of a page. */
+export function contentPolicy(
+  assetBaseUrl: string | null,
+  { frames = [], scripts = [] }: OtherOrigins = {},
+): string {
+  const own = ["'self'", ...scripts].join(' ')
   const media = assetBaseUrl === null ? "'self'" : `'self' ${new URL(assetBaseUrl).origin}`
   return [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src ${own}`,
     "style-src 'self'",
     `img-src ${media}`,
     `media-src ${media}`,
-    "connect-src 'self'",
+    `connect-src ${own}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -49,7 +58,7 @@ export const frameHeaders = (
   assetBaseUrl: string | null,
   frames: readonly string[],
 ): Record<string, string> =>
-  frames.length === 0 ? {} : { 'content-security-policy': contentPolicy(assetBaseUrl, frames) }
+  frames.length === 0 ? {} : { 'content-security-policy': contentPolicy(assetBaseUrl, { frames }) }
 
 /** The headers of every response. Pages load nothing from other origins but images of the store. */
 export function securityHeaders(assetBaseUrl: string | null): Record<string, string> {

@@ -2,6 +2,7 @@ import { isRefusal, PlatformError } from '../api/platform-client.ts'
 import type { OrderItem, Refund } from '../api/types.ts'
 import { readQuantity } from '../cart/cart.ts'
 import { cardErrors, readCard } from '../checkout/card.ts'
+import { findHostedFields } from '../checkout/hosted-fields.ts'
 import { type HttpResponse, redirect } from '../http/response.ts'
 import type { PageContext, RequestContext } from '../request-context.ts'
 import { errorMessage, fieldErrors } from '../translations/error-messages.ts'
@@ -36,7 +37,9 @@ export async function editOrder(
   const quantities = readQuantities(detail.items, form)
   const edits = changedQuantities(detail.items, quantities)
   if (edits.length === 0) return redirect(`/orders/${id}`)
-  const card = readCard(form)
+  // A card number never passes through the server of a store whose gateway has fields of its own.
+  const isHosted = (await findHostedFields(context)) !== null
+  const card = isHosted ? undefined : readCard(form)
   const wrong = card === undefined ? {} : cardErrors(site.locale.texts, card)
   if (Object.keys(wrong).length > 0) {
     const edit = { quantities, needsCard: true, errors: wrong }
@@ -53,9 +56,10 @@ export async function editOrder(
     const isMarked = Object.keys(errors).length > 0
     const refusal = await actionRefusal(context, error, { operation: 'edit', key })
     const needsCard = card !== undefined || error.code === 'card_required'
+    const notice = isHosted && needsCard ? texts.cardNotHere : refusal
     return orderPage(context, id, {
-      notice: isMarked ? texts.checkCard : refusal,
-      edit: { quantities, needsCard, errors },
+      notice: isMarked ? texts.checkCard : notice,
+      edit: { quantities, needsCard: needsCard && !isHosted, errors },
     })
   }
   return redirect(`/orders/${id}?done=edited`)

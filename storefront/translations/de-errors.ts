@@ -14,6 +14,12 @@ export const deErrors: ErrorTexts = {
   checkMarkedFields: 'Bitte prüfen Sie die markierten Felder.',
   enterCard: ENTER_CARD,
   checkCard: 'Bitte prüfen Sie Ihre Kartendaten.',
+  cardFieldsFailed:
+    'Die Kartenfelder des Zahlungsdienstes konnten nicht geladen werden. Bitte laden Sie die Seite neu.',
+  cardNeedsScript:
+    'Bitte schalten Sie JavaScript ein, um mit Karte zu zahlen: Die Felder kommen vom Zahlungsdienst.',
+  cardNotHere:
+    'Die neue Summe ist höher als Ihre Zahlung, und der Unterschied kann hier nicht bezahlt werden. Bitte bestellen Sie ihn gesondert.',
   checkCardNumber: 'Bitte prüfen Sie die Kartennummer.',
   checkExpiry: 'Bitte prüfen Sie das Ablaufdatum: Monat und Jahr, zum Beispiel 10/40.',
   cardExpired: 'Diese Karte ist abgelaufen. Bitte verwenden Sie eine andere.',

@@ -179,6 +179,8 @@ export const de: Texts = {
     'Ihre Karte wird belastet, wenn Sie die Bestellung aufgeben; prüfen wir sie vorher, wird der Betrag bis dahin nur reserviert.',
   cardSeen:
     'Die Nummer geht über unseren Server an den Zahlungsdienst und wird bei uns nicht gespeichert.',
+  cardUnseen:
+    'Die Nummer geben Sie in Felder des Zahlungsdienstes ein; sie erreicht unseren Server nie.',
   cardStored:
     'Der Zahlungsdienst speichert die Karte und belastet sie bei jeder Lieferung erneut, bis Sie kündigen.',
   giftCardCode: 'Gutscheincode',

@@ -13,6 +13,12 @@ export const enErrors = {
   checkMarkedFields: 'Please check the marked fields.',
   enterCard: ENTER_CARD,
   checkCard: 'Please check your card details.',
+  cardFieldsFailed:
+    'The payment provider’s card fields could not be loaded. Please reload the page.',
+  cardNeedsScript:
+    'Please turn on JavaScript to pay by card: its fields come from the payment provider.',
+  cardNotHere:
+    'The new total is higher than what you paid, and the difference cannot be paid here. Please place another order for it.',
   checkCardNumber: 'Please check the card number.',
   checkExpiry: 'Please check the expiry date: month and year, such as 10/40.',
   cardExpired: 'This card has expired. Please use another one.',

@@ -174,6 +174,8 @@ export const en = {
   cardCharged:
     'Your card is charged when you place the order; if we review the order first, the amount is only reserved until then.',
   cardSeen: 'Its number passes through our server to the payment provider, and we do not store it.',
+  cardUnseen:
+    'You type its number into fields of the payment provider, and it never reaches our server.',
   cardStored:
     'The payment provider stores the card, and it is charged again for each delivery until you cancel.',
   giftCardCode: 'Gift card code',

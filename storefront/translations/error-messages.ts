@@ -36,6 +36,7 @@ export function fieldErrors(texts: Texts, error: unknown): Record<string, string
   if (concernsField(error, 'ccnumber')) errors.number = texts.checkCardNumber
   if (concernsField(error, 'ccexp')) errors.expiry = texts.checkExpiry
   if (concernsField(error, 'cvv')) errors.cvv = texts.checkSecurityCode
+  if (concernsField(error, 'payment_token')) errors.card = texts.checkCard
   if (concernsField(error, 'email')) errors.email = texts.checkEmail
   return errors
 }

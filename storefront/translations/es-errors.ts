@@ -12,6 +12,12 @@ export const esErrors: ErrorTexts = {
   checkMarkedFields: 'Revisa los campos marcados.',
   enterCard: ENTER_CARD,
   checkCard: 'Revisa los datos de tu tarjeta.',
+  cardFieldsFailed:
+    'No se pudieron cargar los campos de la tarjeta del proveedor de pagos. Recarga la página.',
+  cardNeedsScript:
+    'Activa JavaScript para pagar con tarjeta: los campos son del proveedor de pagos.',
+  cardNotHere:
+    'El nuevo total es mayor que lo pagado y la diferencia no se puede pagar aquí. Haz otro pedido.',
   checkCardNumber: 'Revisa el número de tarjeta.',
   checkExpiry: 'Revisa la fecha de caducidad: mes y año, por ejemplo 10/40.',
   cardExpired: 'Esta tarjeta ha caducado. Usa otra.',

@@ -182,6 +182,8 @@ export const es: Texts = {
   cardCharged:
     'Cobramos tu tarjeta al hacer el pedido; si antes lo revisamos, el importe solo se reserva hasta entonces.',
   cardSeen: 'El número pasa por nuestro servidor al proveedor de pagos y no lo guardamos.',
+  cardUnseen:
+    'Escribes el número en campos del proveedor de pagos y nunca llega a nuestro servidor.',
   cardStored:
     'El proveedor de pagos guarda la tarjeta y la cobra de nuevo en cada entrega hasta que canceles.',
   giftCardCode: 'Código de tarjeta regalo',

@@ -12,6 +12,12 @@ export const frErrors: ErrorTexts = {
   checkMarkedFields: 'Veuillez vérifier les champs signalés.',
   enterCard: ENTER_CARD,
   checkCard: 'Veuillez vérifier les données de votre carte.',
+  cardFieldsFailed:
+    'Les champs de carte du prestataire de paiement n’ont pas pu être chargés. Veuillez recharger la page.',
+  cardNeedsScript:
+    'Veuillez activer JavaScript pour payer par carte : les champs viennent du prestataire de paiement.',
+  cardNotHere:
+    'Le nouveau total dépasse votre paiement et la différence ne peut pas être payée ici. Veuillez passer une autre commande.',
   checkCardNumber: 'Veuillez vérifier le numéro de carte.',
   checkExpiry: 'Veuillez vérifier la date d’expiration : mois et année, par exemple 10/40.',
   cardExpired: 'Cette carte a expiré. Veuillez en utiliser une autre.',

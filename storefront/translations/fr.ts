@@ -184,6 +184,8 @@ export const fr: Texts = {
     'Votre carte est débitée lorsque vous passez la commande ; si nous la vérifions d’abord, le montant est seulement réservé jusque-là.',
   cardSeen:
     'Son numéro passe par notre serveur jusqu’au prestataire de paiement et nous ne le conservons pas.',
+  cardUnseen:
+    'Vous saisissez son numéro dans des champs du prestataire de paiement : il n’atteint jamais notre serveur.',
   cardStored:
     'Le prestataire de paiement conserve la carte, qui est débitée à chaque livraison jusqu’à la résiliation.',
   giftCardCode: 'Code de carte cadeau',

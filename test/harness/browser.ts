@@ -28,8 +28,11 @@ export async function openTab(
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
-  /** Console errors that are allowed, such as those of pages that do not exist. */
-  { expected = /^$/ }: { expected?: RegExp } = {},
+  /**
+   * Console errors that are allowed, such as those of pages that do not exist, and other origins that
+   * a page may ask.
+   */
+  { expected = /^$/, others = [] }: { expected?: RegExp; others?: readonly string[] } = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ ...options, baseURL: origin })
   context.setDefaultTimeout(45_000)
@@ -46,7 +49,8 @@ export async function openTab(
     })
     page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`))
     page.on('request', (request) => {
-      if (new URL(request.url()).origin !== origin) faults.push(`asked for ${request.url()}`)
+      const asked = new URL(request.url()).origin
+      if (asked !== origin && !others.includes(asked)) faults.push(`asked for ${request.url()}`)
     })
     return { page, another: open, checkAccessibility: () => checkAxe(page) }
   }

@@ -11,7 +11,7 @@ export const listAccounts = (db: Db) =>
   db.many(
     AccountRow,
     sql`
-    select gateway, in_use, credentials, hint, updated_at
+    select gateway, in_use, credentials, hint, tokenization_key, updated_at
       from payment_accounts
      where tenant_ref = ${db.tenant}`,
   )
@@ -58,19 +58,25 @@ export interface NewCredentials {
  * Sets the account in use. Without new credentials it keeps its own. `credentials_at` is when others
  * were replaced: no payment is older than a store's first account.
  */
-export const useAccount = (tx: Tx, gateway: GatewayName, given: NewCredentials | null) =>
+export const useAccount = (
+  tx: Tx,
+  gateway: GatewayName,
+  { given, tokenizationKey }: { given: NewCredentials | null; tokenizationKey: string | null },
+) =>
   tx.one(
     AccountRow,
     sql`
-    insert into payment_accounts as kept (tenant_ref, gateway, credentials, hint, credentials_at)
+    insert into payment_accounts as kept
+           (tenant_ref, gateway, credentials, hint, tokenization_key, credentials_at)
     values (${tx.tenant}, ${gateway}, ${given?.credentials ?? null}, ${given?.hint ?? null},
+            ${tokenizationKey},
             case when ${given?.replacesOther ?? false}::boolean then fd_now() end)
     on conflict (tenant_ref, gateway) do update
-       set in_use = true, updated_at = fd_now(),
+       set in_use = true, updated_at = fd_now(), tokenization_key = excluded.tokenization_key,
            credentials = coalesce(excluded.credentials, kept.credentials),
            credentials_at = coalesce(excluded.credentials_at, kept.credentials_at),
            hint = case when excluded.credentials is null then kept.hint else excluded.hint end
-    returning gateway, in_use, credentials, hint, updated_at`,
+    returning gateway, in_use, credentials, hint, tokenization_key, updated_at`,
   )
 
 /** Which days (UTC) are compared: the days up to `last`, and `last` itself. */

@@ -5,6 +5,7 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import {
+  CardForm,
   Discrepancy,
   PaymentSettings,
   SettingsChange,
@@ -39,6 +40,25 @@ export const merchantRoutes: Routes = async (app) => {
     },
   )
 }
+
+export const storefrontRoutes =
+  (deps: payments.PaymentDeps): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/tenants/:tenant/card-form',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'readCardForm',
+          tags: ['checkout'],
+          summary: 'Read how to ask for a card: in fields of the storefront, or of the gateway.',
+          params: Params('tenant'),
+          response: { 200: Type.Object({ card_form: ref(CardForm) }) },
+        },
+      },
+      async ({ db }) => ({ card_form: await payments.cardForm(db, deps) }),
+    )
+  }
 
 export const operatorRoutes =
   (deps: payments.PaymentDeps, operator: Runner): Routes =>

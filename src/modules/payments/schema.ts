@@ -205,6 +205,12 @@ export const PaymentSettings = Shared(
     credential_hint: Nullable(
       Type.String({ description: "The last four characters of the store's own credential." }),
     ),
+    tokenization_key: Nullable(
+      Type.String({
+        description:
+          "NMI's public key for Collect.js: with it, storefronts show the gateway's own card fields. Not a secret.",
+      }),
+    ),
     updated_at: Nullable(Timestamp),
   }),
 )
@@ -221,8 +227,33 @@ export const SettingsChange = Type.Object({
       }),
     }),
   ),
+  tokenization_key: Type.Optional(
+    Nullable(
+      Pattern('^[A-Za-z0-9_-]+$', 'must be letters, digits, dashes and underscores', {
+        minLength: 8,
+        maxLength: 100,
+        description:
+          "The public key of the store's own account at NMI, for Collect.js. Left out, it stays as it is; null removes it.",
+      }),
+    ),
+  ),
 })
 export type SettingsChange = Static<typeof SettingsChange>
+
+/** How a storefront asks for a card. */
+export const CardForm = Shared(
+  'CardForm',
+  Type.Object({
+    gateway: GatewayName,
+    tokenization_key: Nullable(
+      Type.String({
+        description:
+          "Not null: show the gateway's own card fields with this public key, and send only the token that they return, as `card.payment_token`.",
+      }),
+    ),
+  }),
+)
+export type CardForm = Static<typeof CardForm>
 
 /** A store's account at a gateway, as a row. */
 export const AccountRow = Type.Object({
@@ -230,6 +261,7 @@ export const AccountRow = Type.Object({
   in_use: Type.Boolean(),
   credentials: Type.Unsafe<Buffer | null>({}),
   hint: Nullable(Type.String()),
+  tokenization_key: Nullable(Type.String()),
   updated_at: Timestamp,
 })
 export type AccountRow = Static<typeof AccountRow>

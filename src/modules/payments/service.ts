@@ -1,12 +1,14 @@
 import type { Database, Db, TenantDb } from '../../db/database.ts'
-import { invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
+import * as stores from '../stores/service.ts'
 import { fencedGateway, type Gateway, unreachable } from './gateway.ts'
 import * as queries from './queries.ts'
 import type {
   AccountRow,
+  CardForm,
   FailedCall,
   GatewayName,
   PaymentSettings,
@@ -22,7 +24,12 @@ export interface PaymentDeps {
   key(purpose: string): Buffer
   /** The gateway of stores without a setting of their own. */
   gateway: GatewayName
-  nmi: { url: string; securityKey: string | null }
+  nmi: {
+    url: string
+    securityKey: string | null
+    /** The public key of the installation's own account. */
+    tokenizationKey: string | null
+  }
   /** How long a time-out of the simulated gateway takes; for tests. */
   timeoutMs?: number
   /**
@@ -116,8 +123,23 @@ const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSetti
   gateway: account?.gateway ?? deps.gateway,
   account: account?.credentials ? 'store' : 'installation',
   credential_hint: account?.hint ?? null,
+  tokenization_key: account?.tokenization_key ?? null,
   updated_at: account?.updated_at ?? null,
 })
+
+/**
+ * How a storefront asks for a card. A token is good for the account that its key belongs to: a store
+ * with an account of its own never uses the key of the installation.
+ */
+export async function cardForm(db: Db, deps: PaymentDeps): Promise<CardForm> {
+  const [store, accounts] = await Promise.all([stores.findLive(db), queries.listAccounts(db)])
+  if (store === null) throw new ApiError('unknown_tenant')
+  const account = accounts.find((each) => each.in_use)
+  const gateway = account?.gateway ?? deps.gateway
+  if (gateway !== 'nmi') return { gateway, tokenization_key: null }
+  const isOwn = account !== undefined && account.credentials !== null
+  return { gateway, tokenization_key: isOwn ? account.tokenization_key : deps.nmi.tokenizationKey }
+}
 
 /**
  * The last four characters distinguish long credentials. Of a short one they would reveal too much.
@@ -128,7 +150,7 @@ export function setGateway(
   db: TenantDb,
   actor: audit.Actor,
   deps: PaymentDeps,
-  { gateway, credentials }: SettingsChange,
+  { gateway, credentials, tokenization_key }: SettingsChange,
 ): Promise<PaymentSettings> {
   if (credentials !== undefined && gateway === 'simulated') {
     throw badCredentials('must not be sent: the simulated gateway has no credentials')
@@ -137,7 +159,8 @@ export function setGateway(
     await queries.lockAccounts(tx)
     const accounts = await queries.listAccounts(tx)
     const before = settingsOf(accounts.find((each) => each.in_use) ?? null, deps)
-    const stored = accounts.find((each) => each.gateway === gateway)?.credentials
+    const account = accounts.find((each) => each.gateway === gateway)
+    const stored = account?.credentials
     const sent = credentials?.security_key
     const context = { db, deps, gateway }
     const isNew = sent !== undefined && !(stored && isSameCredential(context, stored, sent))
@@ -146,8 +169,17 @@ export function setGateway(
     if (gateway === 'nmi' && !encrypted && !stored && deps.nmi.securityKey === null) {
       throw badCredentials('must be sent: the installation has no account of its own')
     }
+    if (tokenization_key && !encrypted && !stored) {
+      throw invalidBody(
+        'tokenization_key',
+        'must belong to an account of the store: send credentials',
+      )
+    }
     await queries.retireAccounts(tx)
-    const after = settingsOf(await queries.useAccount(tx, gateway, encrypted), deps)
+    const tokenizationKey =
+      tokenization_key === undefined ? (account?.tokenization_key ?? null) : tokenization_key
+    const used = await queries.useAccount(tx, gateway, { given: encrypted, tokenizationKey })
+    const after = settingsOf(used, deps)
     await audit.record(tx, actor, {
       action: 'payments.gateway_set',
       entity: 'payments',

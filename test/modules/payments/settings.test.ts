@@ -18,6 +18,7 @@ test('the gateway of a store', async (t) => {
       gateway: 'simulated',
       account: 'installation',
       credential_hint: null,
+      tokenization_key: null,
       updated_at: null,
     })
     assert.equal((await runtime.payments.forStore(await app.store('acme'))).name, 'simulated')
@@ -28,7 +29,12 @@ test('the gateway of a store', async (t) => {
     const set = await operator.put(url('acme'), change)
     assert.equal(set.status, 200)
     const { updated_at, ...payments } = set.body.payments
-    assert.deepEqual(payments, { gateway: 'nmi', account: 'store', credential_hint: 'ers!' })
+    assert.deepEqual(payments, {
+      gateway: 'nmi',
+      account: 'store',
+      credential_hint: 'ers!',
+      tokenization_key: null,
+    })
     assert.ok(updated_at)
     const { rows } = await superuser.query(
       `select string_agg(a::text, ' ') || (select string_agg(l::text, ' ') from audit_log l) as all
@@ -112,6 +118,41 @@ test('the gateway of a store', async (t) => {
     assert.equal((await operator.get(url('umbrella'))).body.payments.gateway, 'simulated')
     assert.equal((await operator.put(url('nobody'), { gateway: 'simulated' })).status, 404)
     assert.equal((await operator.get(url('nobody'))).status, 404)
+  })
+
+  await t.test('has a public key for card fields, if it is set', async () => {
+    const merchant = await app.merchant('globex')
+    await merchant.put('/v1/my/store/manifest', { manifest: {} })
+    await operator.put('/v1/stores/globex/status', { status: 'live' })
+    const form = async (tenant: string) => {
+      const { status, body } = await app.storefront.get(`/v1/tenants/${tenant}/card-form`)
+      return [status, body.card_form ?? body.error.code]
+    }
+    const nmi = (tokenization_key: string | null) => [200, { gateway: 'nmi', tokenization_key }]
+    const own = { gateway: 'nmi', credentials: { security_key: KEY } }
+    await operator.put(url('globex'), own)
+    assert.deepEqual(await form('globex'), nmi(null))
+    const set = await operator.put(url('globex'), { ...own, tokenization_key: 'public-key-1' })
+    assert.equal(set.body.payments.tokenization_key, 'public-key-1')
+    assert.deepEqual(await form('globex'), nmi('public-key-1'))
+    await operator.put(url('globex'), { gateway: 'nmi' })
+    assert.deepEqual(await form('globex'), nmi('public-key-1'), 'left out, it stays')
+    await operator.put(url('globex'), { gateway: 'simulated' })
+    assert.deepEqual(await form('globex'), [200, { gateway: 'simulated', tokenization_key: null }])
+    await operator.put(url('globex'), { gateway: 'nmi', tokenization_key: null })
+    assert.deepEqual(await form('globex'), nmi(null), 'null removes it')
+    for (const tenant of ['umbrella', 'nobody']) {
+      assert.deepEqual(await form(tenant), [404, 'unknown_tenant'], tenant)
+    }
+    for (const [change, path] of [
+      [{ ...own, tokenization_key: 'short' }, 'tokenization_key'],
+      [{ ...own, tokenization_key: 'has "quotes"' }, 'tokenization_key'],
+      [{ ...own, tokenization_key: 'x'.repeat(101) }, 'tokenization_key'],
+      [{ gateway: 'simulated', tokenization_key: 'public-key-1' }, 'tokenization_key'],
+    ] as const) {
+      const { status, body, text } = await operator.put(url('globex'), change)
+      assert.deepEqual([status, body.issues?.[0].path], [400, path], text)
+    }
   })
 
   await t.test('is one, even if it is set many times at once', async () => {

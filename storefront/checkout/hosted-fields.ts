@@ -1,0 +1,48 @@
+import { contentPolicy } from '../http/response.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Texts } from '../translations/en.ts'
+
+/**
+ * Card fields of the gateway: frames of its own in the page, made by its script. The shopper's card
+ * goes from there to the gateway, and the form has only the token that comes back. So neither the
+ * storefront nor the platform ever sees the number.
+ */
+export interface HostedFields {
+  /** The address of NMI's Collect.js. */
+  url: string
+  /** The public key of the account. */
+  key: string
+}
+
+/** Null where the store asks for cards in fields of its own. */
+export async function findHostedFields(context: PageContext): Promise<HostedFields | null> {
+  const { gateway, tokenization_key: key } = await context.api.readCardForm(context.site)
+  return gateway === 'nmi' && key !== null ? { url: context.collectUrl, key } : null
+}
+
+/** Lets the page load the script and the frames of this one host. */
+export function hostedHeaders(
+  assetBaseUrl: string | null,
+  hosted: HostedFields | null,
+): Record<string, string> {
+  if (hosted === null) return {}
+  const origins = [new URL(hosted.url).origin]
+  const policy = contentPolicy(assetBaseUrl, { frames: origins, scripts: origins })
+  return { 'content-security-policy': policy }
+}
+
+/** The token of a form; undefined where there is none. */
+export function readToken(form: URLSearchParams): { payment_token: string } | undefined {
+  const token = (form.get('card_token') ?? '').trim()
+  return /^[\x21-\x7e]{1,255}$/.test(token) ? { payment_token: token } : undefined
+}
+
+/** The places of the gateway's fields. Our script fills them, and says so where it cannot. */
+export function hostedCardFields(texts: Texts, { url, key }: HostedFields): Html {
+  const place = (name: string, label: string, placeholder: string, half = false) =>
+    html`<div class="field${half && ' field-half'}"><span>${label}</span><div class="hosted" id="field-${name}" data-title="${label}" data-placeholder="${placeholder}"></div></div>`
+  return html`<div class="fields" id="hosted-fields" data-check="${texts.checkCard}" data-failed="${texts.cardFieldsFailed}">${place('number', texts.cardNumber, '1234 1234 1234 1234')}${place('expiry', texts.expiryDate, texts.expiryHint, true)}${place('cvv', texts.securityCode, '123', true)}</div>
+<input type="hidden" name="card_token"><noscript><p class="error error-box">${texts.cardNeedsScript}</p></noscript>
+<script src="${url}" data-tokenization-key="${key}" data-variant="inline"></script>`
+}
