@@ -25,7 +25,7 @@ function createLink(href, text) {
 }
 
 function showCartCount(count, label) {
-  const badge = document.querySelector('.badge')
+  const badge = document.querySelector('.cart-count')
   if (!badge) return
   badge.textContent = String(count)
   badge.dataset.count = String(count)

@@ -11,6 +11,7 @@ const UNITS: Record<Unit, readonly [one: string, more: string]> = {
 export const de: Texts = {
   skipToContent: 'Zum Inhalt springen',
   shop: 'Shop',
+  menu: 'Menü',
   home: 'Startseite',
   all: 'Alle',
   allProducts: 'Alle Produkte',

@@ -6,6 +6,7 @@ import { enErrors } from './en-errors.ts'
 export const en = {
   skipToContent: 'Skip to content',
   shop: 'Shop',
+  menu: 'Menu',
   home: 'Home',
   all: 'All',
   allProducts: 'All products',

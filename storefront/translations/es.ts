@@ -11,6 +11,7 @@ const UNITS: Record<Unit, readonly [one: string, more: string]> = {
 export const es: Texts = {
   skipToContent: 'Ir al contenido',
   shop: 'Tienda',
+  menu: 'Menú',
   home: 'Inicio',
   all: 'Todo',
   allProducts: 'Todos los productos',

@@ -11,6 +11,7 @@ const UNITS: Record<Unit, readonly [one: string, more: string]> = {
 export const fr: Texts = {
   skipToContent: 'Aller au contenu',
   shop: 'Boutique',
+  menu: 'Menu',
   home: 'Accueil',
   all: 'Tout',
   allProducts: 'Tous les produits',

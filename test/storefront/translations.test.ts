@@ -31,7 +31,16 @@ function textsOf(table: object, place = ''): Map<string, string> {
 /** Texts that are the same in English. */
 const SAME_AS_ENGLISH: Record<string, readonly string[]> = {
   de: ['shop', 'standard', 'express', 'email', 'status'],
-  fr: ['collections', 'collection', 'contact', 'pages', 'pageNumber', 'standard', 'express'],
+  fr: [
+    'menu',
+    'collections',
+    'collection',
+    'contact',
+    'pages',
+    'pageNumber',
+    'standard',
+    'express',
+  ],
   es: [],
 }
 
