@@ -123,14 +123,26 @@ async function updateCheckout(form) {
   }
 }
 
+/** Shows what a form of a list asks for, at the address that the form leads to. */
 async function search(form) {
-  const url = `/search?${formBody(form)}`
+  const body = formBody(form)
+  // As the server writes it: without what is empty or goes without saying.
+  for (const [name, value] of [...body]) {
+    if (value === '' || (name === 'sort' && value === 'relevance')) body.delete(name)
+  }
+  const url = new URL(form.action)
+  url.search = body
   const response = await latest(() => fetch(url))
   if (!response?.ok) return
   const page = await parsePage(response)
-  keepFocus(() => replaceParts(page, '#results'))
+  const parts = form.matches('[data-facets]')
+    ? ['#facets', '#filter-count', '#found']
+    : ['#results']
+  keepFocus(() => replaceParts(page, ...parts))
+  // Replaced texts are not read out; changed ones are.
+  const count = page.querySelector('#count')?.textContent ?? ''
+  document.querySelector('#count').textContent = count
   history.replaceState(null, '', url)
-  enhancePage()
 }
 
 /** Delays a function until it was not called for a while. */
@@ -164,6 +176,7 @@ document.addEventListener('submit', (event) => {
     updateCart(form, submitter)
   } else if (form.matches('[data-search], [data-facets]')) {
     event.preventDefault()
+    if (form.popover && form.matches(':popover-open')) form.hidePopover()
     search(form)
   } else if (form.matches('[data-checkout]') && submitter?.matches('[data-reprice]')) {
     event.preventDefault()
@@ -231,7 +244,7 @@ function enhancePage() {
     button.append(image)
     button.addEventListener('click', () => openZoom(image))
   }
-  for (const button of document.querySelectorAll('[data-update], [data-facets] button')) {
+  for (const button of document.querySelectorAll('[data-update]')) {
     button.hidden = true
   }
 }
@@ -275,6 +288,7 @@ const REFRESH_MS = 4000
 
 for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
 
+document.documentElement.dataset.script = ''
 enhancePage()
 document.querySelector('[data-focus]')?.focus()
 if (document.querySelector('[data-refresh]')) setTimeout(() => location.reload(), REFRESH_MS)

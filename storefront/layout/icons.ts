@@ -12,3 +12,6 @@ export const CART_ICON = icon(
 )
 export const MENU_ICON = icon('<path d="M3.5 7h17M3.5 12h17M3.5 17h17"/>')
 export const CLOSE_ICON = icon('<path d="m6 6 12 12M18 6 6 18"/>')
+export const FILTER_ICON = icon(
+  '<path d="M4 7h9m5 0h2M4 17h2m5 0h9"/><circle cx="15.5" cy="7" r="2.5"/><circle cx="8.5" cy="17" r="2.5"/>',
+)

@@ -89,6 +89,13 @@ export const de: Texts = {
   anyPrice: 'Alle Preise',
   andUp: (price) => `ab ${price}`,
   apply: 'Anwenden',
+  filterAndSort: 'Filtern und sortieren',
+  chosenFilters: 'Gewählte Filter',
+  removeFilter: 'Filter entfernen:',
+  removeFilters: 'Alle entfernen',
+  featured: 'Empfohlen',
+  noMatches: 'Zu diesen Filtern gibt es hier nichts.',
+  showProducts: (count) => (count === 1 ? '1 Produkt anzeigen' : `${count} Produkte anzeigen`),
 
   fromPrice: (price) => `ab ${price}`,
   chooseOption: 'Variante wählen',

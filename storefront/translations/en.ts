@@ -85,6 +85,13 @@ export const en = {
   anyPrice: 'Any price',
   andUp: (price: string) => `${price} and up`,
   apply: 'Apply',
+  filterAndSort: 'Filter and sort',
+  chosenFilters: 'Chosen filters',
+  removeFilter: 'Remove filter:',
+  removeFilters: 'Remove all',
+  featured: 'Featured',
+  noMatches: 'Nothing here matches these filters.',
+  showProducts: (count: number) => (count === 1 ? 'Show 1 product' : `Show ${count} products`),
 
   fromPrice: (price: string) => `from ${price}`,
   chooseOption: 'Choose an option',

@@ -89,6 +89,13 @@ export const es: Texts = {
   anyPrice: 'Cualquier precio',
   andUp: (price) => `${price} o más`,
   apply: 'Aplicar',
+  filterAndSort: 'Filtrar y ordenar',
+  chosenFilters: 'Filtros elegidos',
+  removeFilter: 'Quitar el filtro:',
+  removeFilters: 'Quitar todos',
+  featured: 'Destacados',
+  noMatches: 'Aquí nada coincide con estos filtros.',
+  showProducts: (count) => (count === 1 ? 'Ver 1 producto' : `Ver ${count} productos`),
 
   fromPrice: (price) => `desde ${price}`,
   chooseOption: 'Elige una opción',

@@ -91,6 +91,13 @@ export const fr: Texts = {
   anyPrice: 'Tous les prix',
   andUp: (price) => `${price} et plus`,
   apply: 'Appliquer',
+  filterAndSort: 'Filtrer et trier',
+  chosenFilters: 'Filtres choisis',
+  removeFilter: 'Retirer le filtre :',
+  removeFilters: 'Tout retirer',
+  featured: 'En vedette',
+  noMatches: 'Rien ici ne correspond à ces filtres.',
+  showProducts: (count) => (count === 1 ? 'Voir 1 produit' : `Voir ${count} produits`),
 
   fromPrice: (price) => `dès ${price}`,
   chooseOption: 'Choisissez une option',

@@ -61,3 +61,41 @@ describe('the header of a phone', () => {
     })
   }
 })
+
+describe('filters', () => {
+  test('are in a sheet on a phone, which shows each choice at once and closes with its button', async (t) => {
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'), PHONE)
+    await page.goto('/collections/tableware')
+    const sheet = page.locator('#filters')
+    assert.equal(await sheet.isVisible(), false)
+    await page.getByRole('button', { name: 'Filter and sort' }).click()
+    await sheet.waitFor()
+    await checkAccessibility()
+    await sheet.getByLabel('$10.00 – $24.99').check()
+    await page.getByRole('button', { name: 'Show 2 products' }).waitFor()
+    assert.match(page.url(), /\/collections\/tableware\?price=1000-2499$/)
+    assert.equal(await page.evaluate('document.activeElement.value'), '1000-2499')
+    await page.getByRole('button', { name: 'Show 2 products' }).click()
+    await sheet.waitFor({ state: 'hidden' })
+    assert.equal(await page.locator('#found .card').count(), 2)
+    assert.equal(await page.locator('#count').innerText(), '2 products')
+    assert.equal(await page.locator('#filter-count').innerText(), '1')
+    await page.getByRole('link', { name: 'Remove filter: $10.00 – $24.99' }).click()
+    await page.waitForURL(/tableware$/)
+    await page.getByText('5 products', { exact: true }).waitFor()
+  })
+
+  test('are a plain form without the script, on a phone and on a desktop', async (t) => {
+    for (const device of [PHONE, {}]) {
+      const options = { ...device, javaScriptEnabled: false }
+      const { page } = await openTab(t, browser, shop.at('demo'), options)
+      await page.goto('/collections/tableware')
+      const opener = page.getByRole('button', { name: 'Filter and sort' })
+      if (await opener.isVisible()) await opener.click()
+      await page.getByLabel('Sort by').selectOption('price_asc')
+      await page.getByRole('button', { name: 'Show 5 products' }).click()
+      await page.waitForURL(/\/collections\/tableware\?sort=price_asc$/)
+      assert.equal(await page.locator('.card-name').first().innerText(), 'Tide Bowl')
+    }
+  })
+})
