@@ -1,6 +1,7 @@
 import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
 import * as catalog from './catalog/catalog-pages.ts'
 import { contentPage } from './catalog/content-page.ts'
+import { suggestionList } from './catalog/suggestions.ts'
 import { checkoutPage, updateCheckout } from './checkout/checkout-pages.ts'
 import { pay } from './checkout/payment.ts'
 import { unlessPending } from './checkout/pending-payment.ts'
@@ -22,6 +23,7 @@ const PAGES: Record<string, PageHandler> = {
   '/products': catalog.productsPage,
   '/collections': catalog.collectionsPage,
   '/search': catalog.searchPage,
+  '/search/suggest': suggestionList,
   '/cart': cartPage,
   '/checkout': unlessPending((context) => checkoutPage(context)),
   '/orders': (context) => orderListPage(context),

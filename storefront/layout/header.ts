@@ -85,5 +85,5 @@ function searchBox(context: PageContext): Html {
   return html`<button type="button" class="tool search-button" popovertarget="find" aria-label="${texts.searchStore}">${SEARCH_ICON}</button>
 <div class="find" id="find" popover><form class="search-box" action="/search" role="search">
 <label class="hidden" for="search-box">${texts.searchStore}</label>
-<input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>${closeButton(context, 'find')}</div>`
+<input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}" data-suggestions="${texts.suggestions}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>${closeButton(context, 'find')}</div>`
 }

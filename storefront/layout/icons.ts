@@ -15,3 +15,5 @@ export const CLOSE_ICON = icon('<path d="m6 6 12 12M18 6 6 18"/>')
 export const FILTER_ICON = icon(
   '<path d="M4 7h9m5 0h2M4 17h2m5 0h9"/><circle cx="15.5" cy="7" r="2.5"/><circle cx="8.5" cy="17" r="2.5"/>',
 )
+export const PLUS_ICON = icon('<path d="M12 6v12M6 12h12"/>', 18)
+export const MINUS_ICON = icon('<path d="M6 12h12"/>', 18)

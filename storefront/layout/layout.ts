@@ -48,7 +48,6 @@ export const pageHeader = (context: PageContext, collections: readonly Collectio
 export const pageEnd = (context: PageContext): string =>
   html`</main>
 ${footer(context)}
-<div id="toast" role="status" aria-live="polite"></div>
 </body>
 </html>
 `.text

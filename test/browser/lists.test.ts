@@ -99,3 +99,105 @@ describe('filters', () => {
     }
   })
 })
+
+describe('the search box of the header', () => {
+  test('suggests while a shopper types, and is used by its keys', async (t) => {
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'))
+    await page.goto('/')
+    const field = page.getByRole('combobox', { name: 'Search the store' })
+    const list = page.getByRole('listbox', { name: 'Suggestions' })
+    await field.pressSequentially('tabl')
+    await list.waitFor()
+    assert.equal(await field.getAttribute('aria-expanded'), 'true')
+    await page.getByText(/^\d suggestions$/).waitFor({ state: 'attached' })
+    const chosen = () =>
+      page.evaluate(`document.getElementById(
+        document.activeElement.getAttribute('aria-activedescendant'))?.getAttribute('href')`)
+    await field.press('ArrowDown')
+    assert.equal(await chosen(), '/collections/tableware')
+    await checkAccessibility()
+    await field.press('ArrowUp')
+    assert.equal(await chosen(), undefined)
+    await field.press('ArrowUp')
+    assert.equal(await chosen(), '/search?q=tabl')
+    await field.press('Escape')
+    await list.waitFor({ state: 'hidden' })
+    assert.equal(await field.inputValue(), 'tabl')
+    await field.fill('teapto')
+    await list.getByRole('option', { name: /Fern Teapot/ }).waitFor()
+    await field.press('ArrowDown')
+    await field.press('Enter')
+    await page.waitForURL(/\/products\/fern-teapot$/)
+  })
+
+  test('asks once for what is typed at last, and a click on a suggestion opens it', async (t) => {
+    const { page } = await openTab(t, browser, shop.at('demo'), PHONE)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const url = new URL(request.url())
+      if (url.pathname === '/search/suggest') asked.push(url.searchParams.get('q') ?? '')
+    })
+    await page.goto('/')
+    await page.getByRole('button', { name: 'Search the store' }).click()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'search-box')
+    // All letters within one moment, as a fast typist's.
+    await page.evaluate(`for (const word of ['te', 'tea', 'teap', 'teapot']) {
+      document.activeElement.value = word
+      document.activeElement.dispatchEvent(new Event('input'))
+    }`)
+    await page.getByRole('option', { name: /Fern Teapot/ }).click()
+    await page.waitForURL(/\/products\/fern-teapot$/)
+    assert.deepEqual(asked, ['teapot'])
+  })
+})
+
+describe('the cart beside a page', () => {
+  test('opens with what was added, is changed in place, and gives the focus back', async (t) => {
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'))
+    await page.goto('/products/fern-teapot')
+    const drawer = page.getByRole('dialog', { name: 'Your cart' })
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    await drawer.waitFor()
+    await drawer.getByRole('status').filter({ hasText: 'Fern Teapot was added' }).waitFor()
+    await checkAccessibility()
+    assert.equal(await page.locator('.cart-count').innerText(), '1')
+    // The page behind is inert: neither a click nor the focus reaches it.
+    for (let n = 0; n < 12; n++) {
+      await page.keyboard.press('Tab')
+      const inside = await page.evaluate(
+        'document.activeElement === document.body || !!document.activeElement.closest("dialog")',
+      )
+      assert.equal(inside, true)
+    }
+    const more = drawer.getByRole('button', { name: 'One more: Fern Teapot' })
+    await more.click()
+    await more.click()
+    await drawer.getByText('$144.00').first().waitFor()
+    assert.equal(await page.locator('.cart-count').innerText(), '3')
+    assert.match(String(await page.evaluate('document.activeElement.id')), /^more-/)
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'hidden' })
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Add to cart')
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    await drawer.getByRole('button', { name: 'Remove Fern Teapot' }).click()
+    await drawer.getByText('Your cart is empty.').waitFor()
+    await checkAccessibility()
+    await drawer.getByRole('button', { name: 'Start shopping' }).click()
+    await drawer.waitFor({ state: 'hidden' })
+  })
+
+  test('leads to the checkout with the quantities it shows, on a phone', async (t) => {
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'), PHONE)
+    await page.goto('/products/harbour-mug')
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Your cart' })
+    const quantity = drawer.getByRole('spinbutton', { name: 'Quantity of Harbour Mug' })
+    await quantity.fill('4')
+    await quantity.press('Tab')
+    await drawer.getByText('$96.00').first().waitFor()
+    await checkAccessibility()
+    await drawer.getByRole('button', { name: 'Check out' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Checkout' }).waitFor()
+    assert.equal(await page.locator('.cart-count').innerText(), '4')
+  })
+})
