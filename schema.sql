@@ -291,7 +291,9 @@ CREATE TRIGGER search_insert AFTER INSERT ON collection_products REFERENCING NEW
 grant delete, insert, select, update on collection_products to fd_app;
 grant select on collection_products to fd_operator;
 grant select on collection_products to fd_worker;
+grant select ("position") on collection_products to fd_search;
 grant select (collection_id) on collection_products to fd_search;
+grant select (on_sale) on collection_products to fd_search;
 grant select (product_id) on collection_products to fd_search;
 grant select (tenant_ref) on collection_products to fd_search;
 
@@ -4275,6 +4277,7 @@ declare
   hit    record;
   inside text := case when length(folded) >= 3 then '%' || folded || '%' end;
   chosen uuid;
+  browses boolean := wanted = '' and collection is not null;
   edges  bigint[] := '{100,250,500,1000,2500,5000,10000,25000,50000,100000,250000,500000,1000000,
                        2500000,5000000,10000000,25000000,50000000,100000000}';
 begin
@@ -4283,18 +4286,20 @@ begin
   if not found then
     return;
   end if;
-  if folded = '' then
+  if folded = '' and not browses then
     return query select '{}'::uuid[], 0, '[]'::json, '[]'::json;
     return;
   end if;
-  config := fd_search_config(store.language);
-  asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, false);
-  named := array(select c.id from collections c
-                  where c.tenant_ref = store.tenant_ref and c.title_words @@ asked);
-  if fd_search_joins_words(config) then
-    select string_agg(format('''%s/%s''', store.store_number, lexeme), ' | ')::tsquery into plain
-      from unnest(to_tsvector(config, folded)) where octet_length(lexeme) <= 200;
-    asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, true);
+  if not browses then
+    config := fd_search_config(store.language);
+    asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, false);
+    named := array(select c.id from collections c
+                    where c.tenant_ref = store.tenant_ref and c.title_words @@ asked);
+    if fd_search_joins_words(config) then
+      select string_agg(format('''%s/%s''', store.store_number, lexeme), ' | ')::tsquery into plain
+        from unnest(to_tsvector(config, folded)) where octet_length(lexeme) <= 200;
+      asked := fd_search_query(store.tenant_ref, store.store_number, config, folded, true);
+    end if;
   end if;
   select c.id into chosen
     from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
@@ -4317,11 +4322,20 @@ begin
                        when 'price_asc' then s.price_cents
                        when 'price_desc' then -s.price_cents end as place
         from product_search s
-       where tries = 1 and s.tenant_ref = store.tenant_ref
+       where tries = 1 and not browses and s.tenant_ref = store.tenant_ref
          and s.product_id in (select m.product_id from collection_products m
                                where m.tenant_ref = store.tenant_ref
                                  and m.collection_id = any (named))
          and s.words <> '' and not s.words @@ asked
+    ),
+    members as materialized (
+      select s.product_id, s.created_at, s.price_cents, s.collections,
+             case sort when 'relevance' then m.position::float8
+                       when 'price_asc' then s.price_cents
+                       when 'price_desc' then -s.price_cents end as place
+        from collection_products m
+        join product_search s on s.tenant_ref = store.tenant_ref and s.product_id = m.product_id
+       where browses and m.tenant_ref = store.tenant_ref and m.collection_id = chosen and m.on_sale
     ),
     -- What has it inside of a longer word. Looking there is dear, so no more than a thousand are shown.
     inner_parts as materialized (
@@ -4340,7 +4354,7 @@ begin
              -- An unknown collection holds nothing.
              collection is null or coalesce(chosen = any (h.collections), false) as collected
         from (select * from found union all select * from of_collections
-              union all select * from inner_parts) as h
+              union all select * from members union all select * from inner_parts) as h
     ),
     page as (
       select h.product_id, h.place, h.created_at
@@ -4385,7 +4399,7 @@ begin
               join collections c on c.tenant_ref = store.tenant_ref and c.id = n.id)
              as in_collections
       into hit;
-    exit when hit.matches > 0 or tries = 3;
+    exit when hit.matches > 0 or tries = 3 or browses;
     tries := tries + 1;
     asked := case when tries = 2
                   then fd_search_corrected(store.tenant_ref, store.store_number, config, folded) end;

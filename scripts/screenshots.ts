@@ -121,7 +121,7 @@ const card = (number: string) => ({
 async function buy({ page, shoot, visit }: Camera, store: string) {
   await page.goto(`/products/${STORES[store]?.slug}`)
   await page.locator('[data-add] button').first().click()
-  await page.locator('#toast a').waitFor()
+  await page.locator('.drawer[open]').waitFor()
   await shoot('added', false)
   await visit('/cart', 'cart')
   await fill(page, { coupon: 'NOPE' })

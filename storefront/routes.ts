@@ -1,6 +1,7 @@
 import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
 import * as catalog from './catalog/catalog-pages.ts'
 import { contentPage } from './catalog/content-page.ts'
+import { suggestionList } from './catalog/suggestions.ts'
 import { checkoutPage, forgetAddress, updateCheckout } from './checkout/checkout-pages.ts'
 import { EXPRESS_PATH, express } from './checkout/express.ts'
 import { pay } from './checkout/payment.ts'
@@ -23,6 +24,7 @@ const PAGES: Record<string, PageHandler> = {
   '/products': catalog.productsPage,
   '/collections': catalog.collectionsPage,
   '/search': catalog.searchPage,
+  '/search/suggest': suggestionList,
   '/cart': cartPage,
   '/checkout': unlessPending((context) => checkoutPage(context)),
   [EXPRESS_PATH]: unlessPending(express((context) => checkoutPage(context))),

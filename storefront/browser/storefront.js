@@ -2,40 +2,10 @@
 // without this script. It has no texts of its own: they come with the page, or with the answer to a
 // form.
 
-const TOAST_MS = 6000
-
-const toast = document.querySelector('#toast')
-let toastTimer = 0
-
-/** Shows a message for a while. Screen readers read it out. */
-function showToast(text, more = []) {
-  if (!toast) return
-  const message = document.createElement('span')
-  message.textContent = text
-  toast.replaceChildren(message, ...more)
-  clearTimeout(toastTimer)
-  toastTimer = setTimeout(() => toast.replaceChildren(), TOAST_MS)
-}
-
-function createLink(href, text) {
-  const link = document.createElement('a')
-  link.href = href
-  link.textContent = text
-  return link
-}
-
-function showCartCount(count, label) {
-  const badge = document.querySelector('.badge')
-  if (!badge) return
-  badge.textContent = String(count)
-  badge.dataset.count = String(count)
-  badge.parentElement.ariaLabel = label
-}
-
-const formBody = (form, submitter) => new URLSearchParams(new FormData(form, submitter))
+export const formBody = (form, submitter) => new URLSearchParams(new FormData(form, submitter))
 
 /** Sends a form. The header tells the server that the script sent it. */
-function post(url, body) {
+export function post(url, body) {
   const headers = { 'x-storefront-script': '1' }
   return fetch(url, { method: 'POST', body, headers }).then((response) => {
     if (!response.ok) throw new Error(`the store answered ${response.status}`)
@@ -43,11 +13,11 @@ function post(url, body) {
   })
 }
 
-const parsePage = async (response) =>
+export const parsePage = async (response) =>
   new DOMParser().parseFromString(await response.text(), 'text/html')
 
 /** Replaces parts of this page with the same parts of another. */
-function replaceParts(page, ...selectors) {
+export function replaceParts(page, ...selectors) {
   for (const selector of selectors) {
     const [from, to] = [page.querySelector(selector), document.querySelector(selector)]
     if (from && to) to.replaceWith(document.importNode(from, true))
@@ -55,13 +25,12 @@ function replaceParts(page, ...selectors) {
 }
 
 /** Runs a change of the page, and puts the focus back on the field that had it. */
-function keepFocus(change) {
-  const { name, value, selectionStart } = document.activeElement ?? {}
-  const type = document.activeElement?.type
+export function keepFocus(change) {
+  const { id, name, value, type, selectionStart } = document.activeElement ?? {}
   change()
-  if (!name) return
-  const selector = `[name="${CSS.escape(name)}"]${type === 'radio' ? `[value="${CSS.escape(value)}"]` : ''}`
-  const field = document.querySelector(`main ${selector}`)
+  if (!id && !name) return
+  const named = `[name="${CSS.escape(name)}"]${type === 'radio' ? `[value="${CSS.escape(value)}"]` : ''}`
+  const field = document.querySelector(id ? `#${CSS.escape(id)}` : `main ${named}`)
   field?.focus({ preventScroll: true })
   if (type === 'search') field?.setSelectionRange(selectionStart, selectionStart)
 }
@@ -69,25 +38,11 @@ function keepFocus(change) {
 let lastRequest = 0
 
 /** Null for the answer of a request that a later one has overtaken. */
-async function latest(send) {
+export async function latest(send) {
   lastRequest += 1
   const request = lastRequest
   const response = await send()
   return request === lastRequest ? response : null
-}
-
-async function addToCart(form) {
-  const button = form.querySelector('button')
-  button.disabled = true
-  try {
-    const answer = await (await post('/cart/add', formBody(form))).json()
-    showCartCount(answer.count, answer.label)
-    showToast(answer.message, [createLink('/cart', answer.link)])
-  } catch {
-    form.submit()
-  } finally {
-    button.disabled = false
-  }
 }
 
 async function updateCart(form, submitter) {
@@ -132,18 +87,30 @@ async function updateCheckout(form) {
   }
 }
 
+/** Shows what a form of a list asks for, at the address that the form leads to. */
 async function search(form) {
-  const url = `/search?${formBody(form)}`
+  const body = formBody(form)
+  // As the server writes it: without what is empty or goes without saying.
+  for (const [name, value] of [...body]) {
+    if (value === '' || (name === 'sort' && value === 'relevance')) body.delete(name)
+  }
+  const url = new URL(form.action)
+  url.search = body
   const response = await latest(() => fetch(url))
   if (!response?.ok) return
   const page = await parsePage(response)
-  keepFocus(() => replaceParts(page, '#results'))
+  const parts = form.matches('[data-facets]')
+    ? ['#facets', '#filter-count', '#found']
+    : ['#results']
+  keepFocus(() => replaceParts(page, ...parts))
+  // Replaced texts are not read out; changed ones are.
+  const count = page.querySelector('#count')?.textContent ?? ''
+  document.querySelector('#count').textContent = count
   history.replaceState(null, '', url)
-  enhancePage()
 }
 
 /** Delays a function until it was not called for a while. */
-const debounce = (work, ms) => {
+export const debounce = (work, ms) => {
   let timer = 0
   return (...given) => {
     clearTimeout(timer)
@@ -309,14 +276,12 @@ function mountHostedFields() {
 
 document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event
-  if (form.matches('[data-add]') && !submitter?.matches('[formaction]')) {
-    event.preventDefault()
-    addToCart(form)
-  } else if (form.matches('[data-live]') && submitter?.name !== 'checkout') {
+  if (form.matches('[data-live]') && submitter?.name !== 'checkout') {
     event.preventDefault()
     updateCart(form, submitter)
   } else if (form.matches('[data-search], [data-facets]')) {
     event.preventDefault()
+    if (form.popover && form.matches(':popover-open')) form.hidePopover()
     search(form)
   } else if (form.matches('[data-checkout]') && submitter?.matches('[data-reprice]')) {
     event.preventDefault()
@@ -389,7 +354,7 @@ function enhancePage() {
     button.append(image)
     button.addEventListener('click', () => openZoom(image))
   }
-  for (const button of document.querySelectorAll('[data-update], [data-facets] button')) {
+  for (const button of document.querySelectorAll('[data-update]')) {
     button.hidden = true
   }
   // Older browsers cannot show what is folded on a wide page by style alone.
@@ -439,6 +404,7 @@ const REFRESH_MS = 4000
 
 for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
 
+document.documentElement.dataset.script = ''
 enhancePage()
 mountHostedFields()
 focusError()

@@ -5,32 +5,39 @@ import { pageTitle, renderPage } from '../layout/page.ts'
 import type { RequestContext } from '../request-context.ts'
 import { cartCookie } from '../shopper/shopper-cookies.ts'
 import { findText } from '../translations/error-messages.ts'
-import {
-  addItem,
-  type Cart,
-  cartCount,
-  readItem,
-  readQuantity,
-  setCoupon,
-  setQuantities,
-} from './cart.ts'
+import { addItem, type Cart, readItem, readQuantity, setCoupon, setQuantities } from './cart.ts'
 import { cartLines } from './cart-lines.ts'
 import { lowerToStock, priceCart } from './cart-pricing.ts'
-import { cartMain } from './cart-view.ts'
+import { type CartView, cartMain } from './cart-view.ts'
+import { cartDrawer } from './drawer-view.ts'
 
 /** The cart page, and the forms that change the cart. */
 
 export async function cartPage(given: RequestContext): Promise<HttpResponse> {
+  const { context, view, cookies } = await readCart(given)
+  const { texts } = context.site.locale
+  const main = cartMain(context, view)
+  const page = await renderPage(context, { title: pageTitle(context, texts.cart), main })
+  return { ...page, cookies }
+}
+
+/** The cart for the script, which shows it beside the page. */
+async function drawerPart(given: RequestContext, said: string | null): Promise<HttpResponse> {
+  const { context, view, cookies } = await readCart(given)
+  return { status: 200, body: cartDrawer(context, view, said).text, cookies }
+}
+
+/** What is in the cart and what it costs now, with the cookies of a cart that had to be changed. */
+async function readCart(given: RequestContext) {
   const checked = await checkPendingOrders(given)
   const { context, hasRemoved, refusal, lines, quote } = await priceCart(checked.context)
   const { texts } = context.site.locale
   const addErrors = { unavailable: texts.noProduct, full: texts.cartFull }
   const addError = findText(addErrors, context.url.searchParams.get('error'))
   const notice = refusal ?? (hasRemoved ? texts.itemsRemoved : addError)
-  const main = cartMain(context, { lines, quote, notice, pendingOrder: checked.pendingOrder })
-  const page = await renderPage(context, { title: pageTitle(context, texts.cart), main })
+  const view: CartView = { lines, quote, notice, pendingOrder: checked.pendingOrder }
   const cookies = hasRemoved ? [cartCookie(context, context.cart)] : []
-  return { ...page, cookies: [...checked.cookies, ...cookies] }
+  return { context, view, cookies: [...checked.cookies, ...cookies] }
 }
 
 export async function addToCart(
@@ -64,17 +71,17 @@ interface Added {
   error?: 'unavailable' | 'full'
 }
 
-/** Our script gets the message as JSON; a browser is sent to the cart page. */
-function addedResponse(context: RequestContext, { cart, message, error }: Added): HttpResponse {
+/** Our script gets the cart, to show it beside the page; a browser is sent to the cart page. */
+async function addedResponse(
+  context: RequestContext,
+  { cart, message, error }: Added,
+): Promise<HttpResponse> {
   const cookies = [cartCookie(context, cart)]
-  if (!context.isFromScript) {
-    return redirect(error === undefined ? '/cart' : `/cart?error=${error}`, cookies)
-  }
-  const { texts } = context.site.locale
-  const count = cartCount(cart)
-  const label = texts.cartItems(count)
-  const body = JSON.stringify({ count, message, label, link: texts.viewCart })
-  return { status: 200, body, type: 'application/json', cookies }
+  const query = error === undefined ? '' : `?error=${error}`
+  if (!context.isFromScript) return redirect(`/cart${query}`, cookies)
+  const url = new URL(`/cart${query}`, context.url)
+  const said = error === undefined ? message : null
+  return withCookies(await drawerPart({ ...context, cart, url }, said), cookies)
 }
 
 export async function updateCart(
@@ -96,5 +103,7 @@ export async function updateCart(
   // Our script takes the page at once; a browser is redirected, so that a reload sends no form
   // again.
   if (!context.isFromScript) return redirect('/cart', cookies)
-  return withCookies(await cartPage({ ...context, cart }), cookies)
+  const changed = { ...context, cart }
+  const isDrawer = form.get('view') === 'drawer'
+  return withCookies(await (isDrawer ? drawerPart(changed, null) : cartPage(changed)), cookies)
 }

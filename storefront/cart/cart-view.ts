@@ -37,27 +37,31 @@ export function cartMain(context: PageContext, view: CartView): Html {
 ${summary(context, view)}</div></div>`
 }
 
-const pendingNote = (texts: Texts, { pendingOrder: order }: CartView): Html | null =>
+export const pendingNote = (texts: Texts, { pendingOrder: order }: CartView): Html | null =>
   order === null
     ? null
     : html`<p class="panel" role="status">${texts.paymentPending(order.order_number)} <a href="/orders/${order.id}">${texts.viewOrder}</a></p>`
 
-function summary(context: PageContext, { lines, quote, pendingOrder }: CartView): Html {
+function summary(context: PageContext, view: CartView): Html {
+  const { quote, pendingOrder } = view
   const { texts } = context.site.locale
-  const isOutOfStock = lines.some(({ quoted }) => quoted?.available === false)
   const canCheckOut = quote !== null && pendingOrder === null
   return html`<aside class="summary" aria-label="${texts.summary}">${quote !== null && html`${totalsList(context, quote, quote.coupon.code)}${freeShippingNote(context, quote)}`}
 <div class="coupon"><label class="field"><span>${texts.discountCode}</span><input form="lines" name="coupon" value="${context.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button form="lines" class="button button-quiet">${texts.apply}</button></div>
 ${quote !== null && couponNote(texts, quote)}
 ${
-  isOutOfStock
+  isShort(view)
     ? html`<p class="error" role="alert">${texts.lowerQuantity}</p>`
     : canCheckOut && checkOutButton(texts)
 }</aside>`
 }
 
+/** Whether there is less of a line than the cart has. */
+export const isShort = ({ lines }: CartView): boolean =>
+  lines.some(({ quoted }) => quoted?.available === false)
+
 /** Nothing is left, or less than was asked for: then the shopper can have what there is. */
-const shortage = (texts: Texts, { id, available }: Variant): Html =>
+export const shortage = (texts: Texts, { id, available }: Variant): Html =>
   available
     ? html`<span class="error">${texts.notEnoughStock}</span><button class="link-button" name="lower" value="${id}">${texts.lowerToStock}</button>`
     : html`<span class="error">${texts.soldOutRemove}</span>`

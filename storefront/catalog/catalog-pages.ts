@@ -1,15 +1,29 @@
-import type { Collection } from '../api/types.ts'
-import { frameHeaders, type HttpResponse } from '../http/response.ts'
+import { isUnknownStore } from '../api/platform-client.ts'
+import type { Collection, CollectionPage, Product, SearchResult } from '../api/types.ts'
+import { frameHeaders, type HttpResponse, redirect } from '../http/response.ts'
 import { type Page, pageEnd, pageHeader, pageStart } from '../layout/layout.ts'
 import { cachedPage, notFoundPage, pageHtml, pageTitle, renderPage } from '../layout/page.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import { homeSections } from './home-view.ts'
+import {
+  filterAddress,
+  hasEmptyFields,
+  isFiltered,
+  type ListFilters,
+  readFilters,
+  searchQuery,
+} from './list-filters.ts'
 import { framesOf } from './manifest-sections.ts'
 import { PER_PAGE, placeAddress, placeLinks, readPlace } from './pager.ts'
-import { collectionMain, collectionsMain, productListMain } from './product-list-view.ts'
+import {
+  collectionMain,
+  collectionsMain,
+  filteredCollectionMain,
+  productListMain,
+} from './product-list-view.ts'
 import { productMain } from './product-view.ts'
-import { searchMain, searchQuery } from './search-view.ts'
+import { type FoundProducts, searchMain } from './search-view.ts'
 import { productData, robotsTxt, sitemapIndexXml, sitemapXml, storeData } from './seo.ts'
 
 /** The pages that show the catalog. They change nothing. */
@@ -84,7 +98,7 @@ export async function productsPage(context: PageContext): Promise<HttpResponse> 
     title: pageTitle(context, title),
     canonical: placeAddress('/products', url),
     links: placeLinks(url, page),
-    main: productListMain(context, { title, page, collections }),
+    main: productListMain(context, page, collections),
   })
 }
 
@@ -99,27 +113,91 @@ export async function collectionsPage(context: PageContext): Promise<HttpRespons
 
 export async function collectionPage(context: PageContext, slug: string): Promise<HttpResponse> {
   const { api, site, url } = context
-  const found = await api.findCollection(site, slug, readPlace(url))
+  const path = `/collections/${encodeURIComponent(slug)}`
+  const filters: ListFilters = { ...readFilters(url), q: null, collection: null }
+  if (hasEmptyFields(url)) return redirect(filterAddress(path, filters))
+  // The platform searches live stores only.
+  const isSorted = isFiltered(filters) && site.preview === null
+  const place = isSorted ? { limit: PER_PAGE } : readPlace(url)
+  const found = await api.findCollection(site, slug, place)
   if (found === null) return notFoundPage(context, site.locale.texts.noCollection)
   const { collection, products } = found
-  return renderPage(context, {
+  const head = {
     title: pageTitle(context, collection.title),
     description: collection.description ?? site.seo.description,
+    imageRef: products[0]?.image_asset_ref ?? null,
+  }
+  if (isSorted) {
+    const result = await api.search(site, searchQuery({ ...filters, collection: slug }))
+    const shown = await listOf(context, { path, filters, result })
+    return renderPage(context, {
+      ...head,
+      main: filteredCollectionMain(context, collection, shown),
+    })
+  }
+  return renderPage(context, {
+    ...head,
     canonical: placeAddress(`/collections/${collection.slug}`, url),
     links: placeLinks(url, found),
-    imageRef: products[0]?.image_asset_ref ?? null,
-    main: collectionMain(context, found),
+    main: collectionMain(context, found, await filtersOf(context, found, filters)),
   })
+}
+
+/** More than one product can be sorted; fewer need no form. */
+const SORTABLE_MIN = 2
+
+/**
+ * What a collection can be filtered by. Null where that is not worth a form, and where the platform
+ * cannot search now: the collection is shown all the same.
+ */
+async function filtersOf(context: PageContext, page: CollectionPage, filters: ListFilters) {
+  const { api, site } = context
+  const { slug } = page.collection
+  if (page.total < SORTABLE_MIN || site.preview !== null) return null
+  const query = searchQuery({ ...filters, collection: slug, page: 1 }, 1)
+  const result = await api.search(site, query).catch((error: unknown) => {
+    if (isUnknownStore(error)) throw error
+    return null
+  })
+  if (result === null) return null
+  const path = `/collections/${encodeURIComponent(slug)}`
+  return (await listOf(context, { path, filters: { ...filters, page: 1 }, result })).list
+}
+
+interface Asked {
+  path: string
+  filters: ListFilters
+  result: SearchResult
+}
+
+async function listOf(
+  context: PageContext,
+  { path, filters, result }: Asked,
+): Promise<FoundProducts> {
+  const currency = await findCurrency(context, result.results)
+  const { facets, result_count: count } = result
+  return { result, list: { path, filters, facets, count, currency } }
+}
+
+/** A store has one currency: that of any product. Prices to choose from need it, though nothing is found. */
+async function findCurrency({ api, site }: PageContext, products: readonly Product[]) {
+  const first = (list: readonly Product[]) => list.find(({ variants }) => variants.length > 0)
+  const known =
+    first(products) ?? first((await api.listProducts(site, { limit: PER_PAGE })).products)
+  return known?.variants[0]?.currency ?? 'USD'
 }
 
 export async function searchPage(context: PageContext): Promise<HttpResponse> {
   const { api, site, url } = context
-  const query = searchQuery(url)
+  const filters = readFilters(url)
+  if (hasEmptyFields(url)) return redirect(filterAddress('/search', filters))
   // The platform searches live stores only.
-  const result = query === null || site.preview !== null ? null : await api.search(site, query)
+  const canSearch = filters.q !== null && site.preview === null
+  const result = canSearch ? await api.search(site, searchQuery(filters)) : null
+  const found = result && (await listOf(context, { path: '/search', filters, result }))
   return renderPage(context, {
     title: pageTitle(context, site.locale.texts.search),
-    main: searchMain(context, result),
+    main: searchMain(context, found),
   })
 }
 

@@ -44,9 +44,28 @@ const STYLE_SHEET = /^\/_fd\/store\.[\w-]{12}\.css$/
 /** Includes files of older versions: a page that is still open may ask for them once more. */
 const FILES_MAX = 500
 
-const STYLES = ['base', 'layout', 'catalog', 'sections', 'checkout']
+/** The parts of the script. They are modules of each other, and are sent as one file. */
+const SCRIPTS = ['storefront', 'suggestions', 'drawer']
+
+const STYLES = [
+  'base',
+  'layout',
+  'header',
+  'catalog',
+  'filters',
+  'suggestions',
+  'sections',
+  'checkout',
+]
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+/** Puts the parts of the script together: what one exports, the ones after it share. */
+const readScript = (): string =>
+  SCRIPTS.map((name) => read(`../browser/${name}.js`))
+    .join('')
+    .replace(/^import [^']*'[^']*'\n/gm, '')
+    .replace(/^export /gm, '')
 
 export function openStaticFiles(): StaticFiles {
   const styles = STYLES.map((name) => read(`../style/${name}.css`)).join('')
@@ -65,12 +84,7 @@ export function openStaticFiles(): StaticFiles {
     return path
   }
 
-  const script: string = add(
-    'shop',
-    'js',
-    'text/javascript; charset=utf-8',
-    read('../browser/storefront.js'),
-  )
+  const script: string = add('shop', 'js', 'text/javascript; charset=utf-8', readScript())
   const make = (theme: Theme, name: string): PageFiles => ({
     script,
     styleSheet: add('store', 'css', 'text/css; charset=utf-8', styles + theme.css),

@@ -1,9 +1,9 @@
 import type { Collection } from '../api/types.ts'
-import { cartCount } from '../cart/cart.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
-import { type MenuItem, pagePath } from '../site/pages.ts'
+import { pagePath } from '../site/pages.ts'
 import { sectionsOf } from '../site/sections.ts'
+import { header, menuLinks } from './header.ts'
 import { type Html, html, jsonScript, trusted } from './html.ts'
 import { assetUrl } from './images.ts'
 
@@ -27,8 +27,6 @@ export interface Page {
   status?: number
 }
 
-const NAV_MAX = 6
-
 /** The page up to its header. It needs nothing of the catalog, so it can be sent at once. */
 export function pageStart(context: PageContext, page: Omit<Page, 'main'>): string {
   const { site } = context
@@ -50,7 +48,6 @@ export const pageHeader = (context: PageContext, collections: readonly Collectio
 export const pageEnd = (context: PageContext): string =>
   html`</main>
 ${footer(context)}
-<div id="toast" role="status" aria-live="polite"></div>
 </body>
 </html>
 `.text
@@ -99,45 +96,6 @@ function previewRibbon({ site }: PageContext): Html | null {
   return html`<aside class="ribbon" aria-label="${texts.preview}"><strong>${texts.preview}</strong> <span>${texts.previewNote(formatTime(site.preview.expiresAt))}</span> <a href="/?preview=">${texts.leavePreview}</a></aside>`
 }
 
-function header(context: PageContext, collections: readonly Collection[]): Html {
-  const { site, cart } = context
-  const count = cartCount(cart)
-  return html`<header class="page-header"><div class="wrap page-header-row">
-${brand(context)}
-${memoize(collections, 'nav', () => navigation(context, collections), site.hash)}
-<div class="page-header-tools">${site.hasSearch && searchBox(context)}
-<a class="tool" href="/cart" data-cart aria-label="${site.locale.texts.cartItems(count)}">${CART_ICON}<span class="badge" data-count="${count}">${count}</span></a></div>
-</div></header>`
-}
-
-function brand(context: PageContext): Html {
-  const { name, logoRef } = context.site.brand
-  const logo = assetUrl(context, logoRef)
-  return html`<a class="brand" href="/">${logo === null ? name : html`<img src="${logo}" alt="${name}">`}</a>`
-}
-
-function navigation({ site }: PageContext, collections: readonly Collection[]): Html {
-  const { texts } = site.locale
-  const made = [
-    { label: texts.all, href: '/products' },
-    ...collections
-      .slice(0, NAV_MAX)
-      .map(({ slug, title }) => ({ label: title, href: `/collections/${slug}` })),
-  ]
-  return html`<nav class="nav" aria-label="${texts.shop}"><ul>${menuLinks(site.menus.header ?? made)}</ul></nav>`
-}
-
-const menuLinks = (items: readonly MenuItem[]): Html[] =>
-  items.map(({ label, href }) => html`<li><a href="${href}">${label}</a></li>`)
-
-function searchBox({ url, site }: PageContext): Html {
-  const { texts } = site.locale
-  const query = url.pathname === '/search' ? url.searchParams.get('q') : ''
-  return html`<form class="search-box" action="/search" role="search">
-<label class="hidden" for="search-box">${texts.searchStore}</label>
-<input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>`
-}
-
 /** The `announcement` sections of the manifest, which stand above every page. */
 const announcements = ({ site }: PageContext): Html =>
   memoize(site, 'announcements', () => {
@@ -169,10 +127,3 @@ const footer = ({ site }: PageContext): Html =>
 ${text && html`<p class="page-footer-text">${text}</p>`}
 </div></footer>`
   })
-
-const SEARCH_ICON = trusted(
-  '<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.7" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5" stroke-linecap="round"/></svg>',
-)
-const CART_ICON = trusted(
-  '<svg viewBox="0 0 24 24" width="22" height="22" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true"><path d="M5.5 8h13l1 12.5h-15z" stroke-linejoin="round"/><path d="M8.5 10.500V7a3.500 3.500 0 0 1 7 0v3.500" stroke-linecap="round"/></svg>',
-)

@@ -80,7 +80,7 @@ const DETAILS = {
 
 async function buy({ page }: Tab, check: Check) {
   await page.locator('[data-add] button').first().click()
-  await page.locator('#toast a').waitFor()
+  await page.locator('.drawer[open]').waitFor()
   await check(page)
   await page.goto('/cart')
   await page.locator('[name="coupon"]').fill('NOPE')
@@ -148,7 +148,7 @@ describe('a page', () => {
     const tab = await openTab(t, browser, shop.at('demo'), PHONE, expect404)
     await tab.page.goto('/products/fern-teapot')
     await tab.page.locator('[data-add] button').first().click()
-    await tab.page.locator('#toast a').waitFor()
+    await tab.page.locator('.drawer[open]').waitFor()
     await tab.page.goto('/checkout')
     for (const [name, value] of Object.entries({ ...DETAILS, ...CARD })) {
       await tab.page.locator(`main [name="${name}"]`).fill(value)

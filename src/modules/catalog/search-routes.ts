@@ -25,7 +25,8 @@ export const publicRoutes =
             price_min_cents: Price,
             price_max_cents: Price,
             collection: Type.String({
-              description: 'The slug of a collection: only its products are found.',
+              description:
+                'The slug of a collection: only its products are found, and without `q` all of them.',
             }),
             sort: Type.Enum([...SORTS], { default: 'relevance' }),
             limit: Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault }),
@@ -35,7 +36,8 @@ export const publicRoutes =
         schema: {
           operationId: 'searchProducts',
           tags: ['public'],
-          summary: 'Search the active products of a live store. A blank query finds nothing.',
+          summary:
+            'Search the active products of a live store. A blank query finds nothing, or all of the collection where one is named.',
           params: Params('tenant'),
           response: { 200: ref(SearchAnswer) },
         },

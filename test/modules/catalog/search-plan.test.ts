@@ -27,7 +27,7 @@ before(async (t) => {
 })
 
 /** The plans of the statements within a call, as the server logged them. */
-async function plansOf(q: string): Promise<string> {
+async function plansOf(q: string, collection: string | null = null): Promise<string> {
   const plans: string[] = []
   const note = ({ message }: { message?: string | undefined }) => plans.push(message ?? '')
   admin.on('notice', note)
@@ -40,10 +40,10 @@ async function plansOf(q: string): Promise<string> {
     set role fd_app;
     set app.tenant = 'store-1'`)
   try {
-    await admin.query(
-      `select * from fd_search_products($1, null, null, null, 'relevance', 20, 0)`,
-      [q],
-    )
+    await admin.query(`select * from fd_search_products($1, null, null, $2, 'relevance', 20, 0)`, [
+      q,
+      collection,
+    ])
   } finally {
     await admin.query('reset all')
     await admin.query('reset role')
@@ -88,6 +88,24 @@ describe('the search function', () => {
     assert.doesNotMatch(plan, /Seq Scan on (product_search|search_words)/)
   })
 
+  test('without words finds the products of a collection by their index', async () => {
+    await admin.query(`
+      insert into collections (tenant_ref, slug, title)
+      select 'store-1', 'c' || n, 'Some' from generate_series(1, 100) n`)
+    await admin.query(`
+      insert into collection_products (tenant_ref, collection_id, product_id, position)
+      select c.tenant_ref, c.id, p.id, p.place
+        from collections c
+        join (select id, row_number() over () as place from products where tenant_ref = 'store-1') p
+          on 'c' || p.place / 10 = c.slug`)
+    await admin.query('analyze collection_products, collections')
+    const plan = await plansOf('', 'c7')
+    assert.match(lineOf(plan, /Scan .*collection_products_\w+ .*rows=10/), /Index/)
+    assert.match(lineOf(plan, /Scan using product_search_pkey on product_search/), /loops=10/)
+    assert.doesNotMatch(plan, /Bitmap Index Scan on product_search_\w+ .*actual time.*rows=[1-9]/)
+    assert.doesNotMatch(plan, /Seq Scan on (product_search|search_words) .*actual time/)
+  })
+
   test('reads the words of its own store alone from the index', async () => {
     const { rows } = await admin.query<{ n: number }>(`
       select count(*)::int as n from product_search, stores
@@ -113,7 +131,10 @@ describe('its owner', () => {
          and has_column_privilege('fd_search', c.oid, a.attnum, 'select')
        group by c.relname order by c.relname`)
     assert.deepEqual(rows, [
-      { name: 'collection_products', columns: 'tenant_ref collection_id product_id' },
+      {
+        name: 'collection_products',
+        columns: 'tenant_ref collection_id product_id position on_sale',
+      },
       { name: 'collections', columns: 'tenant_ref id slug title title_words' },
       {
         name: 'product_search',

@@ -185,6 +185,64 @@ describe('search narrows', () => {
   })
 })
 
+describe('search without words, within a collection', () => {
+  test('finds all of it in its own order, with its number and its facets', async () => {
+    const { body } = await ask({ collection: 'kitchen' })
+    assert.deepEqual(
+      body.results.map((each: { slug: string }) => each.slug),
+      ['mug', 'grinder', 'creme'],
+    )
+    assert.deepEqual([body.query, body.result_count], ['', 3])
+    assert.deepEqual(body.filters.collectionSlug, 'kitchen')
+    assert.deepEqual(body.facets, {
+      price_buckets: [
+        { min_cents: 500, max_cents: 999, count: 1 },
+        { min_cents: 1_000, max_cents: 2_499, count: 1 },
+        { min_cents: 10_000, max_cents: 24_999, count: 1 },
+      ],
+      collections: [
+        { slug: 'kitchen', title: 'The kitchen', count: 3 },
+        { slug: 'gifts', title: 'The gifts', count: 1 },
+      ],
+    })
+    assert.deepEqual(await find('  ', { collectionSlug: 'gifts' }), ['mug', 'voucher'])
+  })
+
+  test('sorts and narrows it, and goes through its pages', async () => {
+    const kitchen = { collection: 'kitchen' }
+    assert.deepEqual(await find('', { ...kitchen, sort: 'price_desc' }), [
+      'grinder',
+      'creme',
+      'mug',
+    ])
+    assert.deepEqual(await find('', { ...kitchen, sort: 'newest' }), ['creme', 'grinder', 'mug'])
+    assert.deepEqual(await find('', { ...kitchen, price_max_cents: '2400' }), ['mug', 'creme'])
+    assert.deepEqual(await find('', { ...kitchen, limit: '1', offset: '1' }), ['grinder'])
+  })
+
+  test('finds nothing in an unknown one, in another store’s, or for signs that are no words', async () => {
+    await openLiveStore(app, 'browsed')
+    for (const [collection, tenant] of [
+      ['none', 'acme'],
+      ['kitchen', 'browsed'],
+    ] as const) {
+      const { status, body } = await ask({ collection }, tenant)
+      assert.deepEqual([status, body.results, body.result_count], [200, [], 0])
+    }
+    assert.deepEqual(await find('!!!', { collection: 'kitchen' }), [])
+    const hidden = await ask({ collection: 'kitchen' }, 'nobody')
+    assert.deepEqual([hidden.status, hidden.body.error.code], [404, 'unknown_tenant'])
+  })
+
+  test('leaves out products that are not for sale', async () => {
+    const { id } = await createProduct(acme, 'going', { name: 'Going' })
+    await createCollection(acme, 'leaving', [id])
+    assert.deepEqual(await find('', { collection: 'leaving' }), ['going'])
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    assert.deepEqual(await find('', { collection: 'leaving' }), [])
+  })
+})
+
 describe('search sorts', () => {
   test('by price, with products without a price last, and by age', async () => {
     assert.deepEqual(await find('coffee', { sort: 'price_asc' }), ['mug', 'grinder', 'voucher'])
