@@ -20,6 +20,7 @@ const PRODUCT = [
 const VARIANT = [
   'sku',
   'label',
+  'image_asset_ref',
   'price_cents',
   'compare_at_price_cents',
   'currency',

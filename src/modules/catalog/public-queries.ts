@@ -23,7 +23,8 @@ export const publicProduct: Sql = sql`
     'variants', (select coalesce(json_agg(json_build_object(
                                    'id', v.id, 'tenant_ref', v.tenant_ref,
                                    'product_id', v.product_id, 'sku', v.sku, 'label', v.label,
-                                   'options', v.options, 'price_cents', v.price_cents,
+                                   'options', v.options, 'image_asset_ref', v.image_asset_ref,
+                                   'price_cents', v.price_cents,
                                    'compare_at_price_cents',
                                    case when v.compare_at_price_cents > v.price_cents
                                         then v.compare_at_price_cents end,
@@ -213,7 +214,8 @@ export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: num
               from (select p.*, p.xmin::text as version, wanted.place,
                            500 + octet_length(coalesce(p.description, ''))
                            + (select coalesce(sum(250 + octet_length(v.options::text)
-                                                     + 2 * octet_length(concat(v.sku, v.label))), 0)
+                                                     + 2 * octet_length(concat(v.sku, v.label))
+                                                     + coalesce(octet_length(v.image_asset_ref), 0)), 0)
                                 from variants v
                                where v.tenant_ref = p.tenant_ref and v.product_id = p.id
                                  and v.archived_at is null) as bytes

@@ -51,6 +51,9 @@ const PublicVariant = Type.Object({
   sku: Type.String(),
   label: Nullable(Type.String()),
   options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
+  image_asset_ref: Nullable(
+    Type.String({ description: "The one of the product's images that shows this variant." }),
+  ),
   price_cents: Type.Integer(),
   compare_at_price_cents: CompareAt(
     'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
@@ -318,6 +321,14 @@ const variantFields = {
       description:
         'What the variant differs by, such as a size and a colour. Each name once; no two variants of a product have the same.',
     }),
+  ),
+  image_asset_ref: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 200,
+        description: "One of the product's images. Null again once the product has it no more.",
+      }),
+    ),
   ),
   compare_at_price_cents: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: PRICE_MAX }))),
   currency: Type.Optional(Currency),

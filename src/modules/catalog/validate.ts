@@ -140,6 +140,7 @@ export const validateNewVariant = (request: NewVariant, storeCurrency: string): 
   sku: validateSku(request.sku),
   label: request.label ?? null,
   options: validateOptions(request.options ?? []),
+  image_asset_ref: request.image_asset_ref ?? null,
   price_cents: request.price_cents,
   compare_at_price_cents: request.compare_at_price_cents ?? null,
   currency: request.currency === undefined ? storeCurrency : checkCurrency(request.currency),
@@ -154,6 +155,8 @@ export const validateVariantPatch = (
   sku: patch.sku === undefined ? before.sku : validateSku(patch.sku),
   label: patch.label === undefined ? before.label : patch.label,
   options: patch.options === undefined ? before.options : validateOptions(patch.options),
+  image_asset_ref:
+    patch.image_asset_ref === undefined ? before.image_asset_ref : patch.image_asset_ref,
   price_cents: patch.price_cents ?? before.price_cents,
   compare_at_price_cents:
     patch.compare_at_price_cents === undefined

@@ -65,6 +65,7 @@ describe('public products', () => {
           sku: 'C-1',
           label: null,
           options: [],
+          image_asset_ref: null,
           price_cents: 1_000,
           compare_at_price_cents: null,
           currency: 'USD',

@@ -44,6 +44,7 @@ describe('creating a variant', () => {
       sku: 'S-1',
       label: null,
       options: [],
+      image_asset_ref: null,
       price_cents: 1_999,
       compare_at_price_cents: null,
       currency: 'EUR',
