@@ -5,6 +5,10 @@ export interface Variant {
   product_id: string
   sku: string
   label: string | null
+  /** What it differs by from the other variants, such as its size. */
+  options: readonly { name: string; value: string }[]
+  /** The one of the product's images that shows it. */
+  image_asset_ref: string | null
   price_cents: number
   /** The price before, where it was higher. */
   compare_at_price_cents: number | null
@@ -30,6 +34,8 @@ export interface Product {
   image_asset_ref: string | null
   image_url: string | null
   images: readonly ProductImage[]
+  /** The names of the options of all variants. */
+  option_names: readonly string[]
   is_subscription: boolean
   subscription_interval: 'day' | 'week' | 'month' | 'year' | null
   subscription_interval_count: number | null

@@ -8,7 +8,7 @@ import { homeSections } from './home-view.ts'
 import { framesOf } from './manifest-sections.ts'
 import { PER_PAGE, placeAddress, placeLinks, readPlace } from './pager.ts'
 import { collectionMain, collectionsMain, productListMain } from './product-list-view.ts'
-import { productMain } from './product-view.ts'
+import { namedVariant, productMain } from './product-view.ts'
 import { searchMain, searchQuery } from './search-view.ts'
 import { productData, robotsTxt, sitemapIndexXml, sitemapXml, storeData } from './seo.ts'
 
@@ -72,6 +72,8 @@ export async function productPage(context: PageContext, slug: string): Promise<H
     main: productMain(context, product, related),
   })
   const render = () => pageHtml(context, page(), collections)
+  // One page for each of up to 500 variants would drive the others from the cache.
+  if (namedVariant(context, product) !== null) return { status: 200, body: render() }
   return { status: 200, body: cachedPage(context, [product, related, collections], render) }
 }
 

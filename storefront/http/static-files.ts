@@ -44,7 +44,7 @@ const STYLE_SHEET = /^\/_fd\/store\.[\w-]{12}\.css$/
 /** Includes files of older versions: a page that is still open may ask for them once more. */
 const FILES_MAX = 500
 
-const STYLES = ['base', 'layout', 'catalog', 'sections', 'checkout']
+const STYLES = ['base', 'layout', 'catalog', 'product', 'sections', 'checkout']
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 

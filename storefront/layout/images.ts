@@ -1,7 +1,6 @@
 import { ASSET_REF } from '../../manifest/forms.ts'
 import type { Product } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
-import type { Texts } from '../translations/en.ts'
 import { type Html, html, trusted } from './html.ts'
 
 /** The widths that the platform makes of each image. */
@@ -15,10 +14,6 @@ interface ImageOptions {
   sizes: string
   /** Loads the image before the others. For the first one on a page. */
   eager?: boolean
-  /**
-   * Lets the script open the full image. It has no texts of its own, so they come with the image.
-   */
-  zoom?: Pick<Texts, 'enlarge' | 'image' | 'close'>
 }
 
 /** The address of an asset. Null for another store's asset, and for none. */
@@ -40,17 +35,14 @@ const STAND_IN = trusted(
 )
 
 /** An image in all its widths; a drawn stand-in where there is none. */
-export function image(context: PageContext, { ref, alt, sizes, eager, zoom }: ImageOptions): Html {
+export function image(context: PageContext, { ref, alt, sizes, eager }: ImageOptions): Html {
   const url = assetUrl(context, ref)
   if (url === null) return imageStandIn()
   const set = WIDTHS.map((width) => `${url}?w=${width} ${width}w`).join(', ')
   return html`<img src="${url}?w=640" srcset="${set}" sizes="${sizes}" alt="${alt}" ${
     eager ? html`fetchpriority="high"` : html`loading="lazy"`
-  } decoding="async"${zoom && zoomAttributes(url, alt, zoom)}>`
+  } decoding="async">`
 }
-
-const zoomAttributes = (url: string, alt: string, texts: NonNullable<ImageOptions['zoom']>): Html =>
-  html` data-zoom="${url}" data-enlarge="${texts.enlarge(alt || texts.image)}" data-close="${texts.close}"`
 
 /** The alternative text of a product's image: its own, or the product's name. */
 export const imageAlt = ({ images, name }: Product, at = 0): string => images[at]?.alt ?? name

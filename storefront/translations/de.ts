@@ -91,6 +91,8 @@ export const de: Texts = {
 
   fromPrice: (price) => `ab ${price}`,
   chooseOption: 'Variante wählen',
+  notWith: (values) => `Nicht mit ${values}`,
+  choiceSoldOut: 'Diese Auswahl ist ausverkauft. Eine andere ist vielleicht erhältlich.',
   quantity: 'Menge',
   quantityOf: (name) => `Menge von ${name}`,
   addToCart: 'In den Warenkorb',
@@ -101,7 +103,9 @@ export const de: Texts = {
   subscriptionPrice: (price, interval) => `Oder an der Kasse abonnieren: ${price} ${interval}.`,
   every: (count, unit) => (count === 1 ? UNITS[unit][0] : `alle ${count} ${UNITS[unit][1]}`),
   enlarge: (name) => `Vergrößern: ${name}`,
-  image: 'Bild',
+  imageOf: (at, count) => `Bild ${at} von ${count}`,
+  previousImage: 'Vorheriges Bild',
+  nextImage: 'Nächstes Bild',
   close: 'Schließen',
 
   cart: 'Warenkorb',

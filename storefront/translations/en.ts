@@ -87,6 +87,8 @@ export const en = {
 
   fromPrice: (price: string) => `from ${price}`,
   chooseOption: 'Choose an option',
+  notWith: (values: string) => `Not with ${values}`,
+  choiceSoldOut: 'This choice is sold out. Another one may be available.',
   quantity: 'Quantity',
   quantityOf: (name: string) => `Quantity of ${name}`,
   addToCart: 'Add to cart',
@@ -98,7 +100,9 @@ export const en = {
     `Or subscribe at checkout: ${price} ${interval}.`,
   every: (count: number, unit: Unit) => (count === 1 ? `every ${unit}` : `every ${count} ${unit}s`),
   enlarge: (name: string) => `Enlarge: ${name}`,
-  image: 'Image',
+  imageOf: (at: number, count: number) => `Image ${at} of ${count}`,
+  previousImage: 'Previous image',
+  nextImage: 'Next image',
   close: 'Close',
 
   cart: 'Cart',

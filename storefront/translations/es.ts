@@ -91,6 +91,8 @@ export const es: Texts = {
 
   fromPrice: (price) => `desde ${price}`,
   chooseOption: 'Elige una opción',
+  notWith: (values) => `No con ${values}`,
+  choiceSoldOut: 'Esta opción está agotada. Puede que haya otra disponible.',
   quantity: 'Cantidad',
   quantityOf: (name) => `Cantidad de ${name}`,
   addToCart: 'Añadir a la cesta',
@@ -101,7 +103,9 @@ export const es: Texts = {
   subscriptionPrice: (price, interval) => `O suscríbete al pagar: ${price} ${interval}.`,
   every: (count, unit) => (count === 1 ? UNITS[unit][0] : `cada ${count} ${UNITS[unit][1]}`),
   enlarge: (name) => `Ampliar: ${name}`,
-  image: 'Imagen',
+  imageOf: (at, count) => `Imagen ${at} de ${count}`,
+  previousImage: 'Imagen anterior',
+  nextImage: 'Imagen siguiente',
   close: 'Cerrar',
 
   cart: 'Cesta',

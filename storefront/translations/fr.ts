@@ -93,6 +93,8 @@ export const fr: Texts = {
 
   fromPrice: (price) => `dès ${price}`,
   chooseOption: 'Choisissez une option',
+  notWith: (values) => `Pas avec ${values}`,
+  choiceSoldOut: 'Ce choix est épuisé. Un autre est peut-être disponible.',
   quantity: 'Quantité',
   quantityOf: (name) => `Quantité de ${name}`,
   addToCart: 'Ajouter au panier',
@@ -107,7 +109,9 @@ export const fr: Texts = {
       ? UNITS[unit][0]
       : `${unit === 'week' ? 'toutes' : 'tous'} les ${count} ${UNITS[unit][1]}`,
   enlarge: (name) => `Agrandir : ${name}`,
-  image: 'Photo',
+  imageOf: (at, count) => `Photo ${at} sur ${count}`,
+  previousImage: 'Photo précédente',
+  nextImage: 'Photo suivante',
   close: 'Fermer',
 
   cart: 'Panier',

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { addSamples } from '../harness/sample-products.ts'
+import { openShopper } from '../harness/shopper.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+
+let shop: TestShop
+let samples: Awaited<ReturnType<typeof addSamples>>
+
+before(async (t) => {
+  shop = await openTestShop(t as TestContext)
+  samples = await addSamples(await shop.merchant('demo'))
+})
+
+const shopper = () => openShopper(shop.url, 'demo.localhost')
+const read = async (path: string) => (await shopper().get(path)).text
+const variantId = (slug: string, sku: string) => samples.added[slug]?.ids[sku] ?? ''
+
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, one]) => one)
+const slides = (text: string) => all(text, /<li id="(image-\d+)"/g)
+
+describe('the images of a product', () => {
+  test('are a row with a link to each, of which the first is loaded at once', async () => {
+    const text = await read('/products/five')
+    assert.deepEqual(
+      slides(text),
+      [1, 2, 3, 4, 5].map((at) => `image-${at}`),
+    )
+    assert.deepEqual(all(text, /<a href="#(image-\d+)"/g), slides(text))
+    assert.deepEqual(
+      all(text, /aria-label="(Image \d of 5)"/g),
+      [1, 2, 3, 4, 5].map((at) => `Image ${at} of 5`),
+    )
+    assert.equal(all(text, /(fetchpriority="high")/g).length, 1)
+    const [gallery = ''] = /<ul class="slides".*?<\/ul>/s.exec(text) ?? []
+    assert.equal(all(gallery, /(loading="lazy")/g).length, 4)
+    assert.match(gallery, /^.*?fetchpriority="high".*?loading="lazy"/s)
+    assert.match(gallery, /href="\/stores\/demo\/assets\/[0-9a-f]{64}\.jpg\?w=1920"/)
+  })
+
+  test('have no row of links where there is one, and a drawing where there is none', async () => {
+    const one = await read('/products/one')
+    assert.equal(slides(one).length, 1)
+    assert.doesNotMatch(one, /class="thumbs"/)
+    const none = await read('/products/bare')
+    assert.match(none, /<div class="shots"><svg class="no-image"/)
+    assert.match(
+      await read('/products'),
+      /products\/bare"><span class="card-image"><svg class="no-image"/,
+    )
+  })
+
+  test('begin with the image of the variant that the address names', async () => {
+    const blue = await read(`/products/shirt?variant=${variantId('shirt', 'SHIRT-M-BLUE')}`)
+    assert.deepEqual(slides(blue), ['image-2', 'image-1'])
+    assert.deepEqual(slides(await read('/products/shirt')), ['image-1', 'image-2'])
+    assert.match(blue, /<s class="price-before">.*?\$89\.00<\/s> <span data-price>\$69\.00/)
+  })
+})
+
+describe('the options of a product', () => {
+  const groups = (text: string) => all(text, /role="group" aria-label="([^"]+)"/g)
+
+  test('are links that name the variant, and say what cannot be had', async () => {
+    const text = await read(`/products/shirt?variant=${variantId('shirt', 'SHIRT-M-BLUE')}`)
+    assert.deepEqual(groups(text), ['Size', 'Colour'])
+    const link = (sku: string) =>
+      `href="?variant=${variantId('shirt', sku)}" rel="nofollow" data-choice`
+    assert.ok(text.includes(`${link('SHIRT-M-BLUE')} aria-current="true">`))
+    assert.ok(
+      text.includes(
+        `${link('SHIRT-S-BLUE')} data-state="sold-out"><span class="choice-text">S</span> <span class="choice-note">Sold out`,
+      ),
+    )
+    assert.ok(
+      text.includes(
+        `${link('SHIRT-L-SAND')} data-state="other"><span class="choice-text">L</span> <span class="choice-note">Not with Blue`,
+      ),
+    )
+    assert.match(text, /<link rel="canonical" href="[^"]*\/products\/shirt">/)
+  })
+
+  test('put the chosen variant into the cart without the script', async () => {
+    const buyer = shopper()
+    const id = variantId('shirt', 'SHIRT-L-SAND')
+    const page = await buyer.get(`/products/shirt?variant=${id}`)
+    assert.equal(page.field('variant'), id)
+    assert.match(page.text, /data-price>\$74\.00/)
+    const cart = await buyer.follow('/cart/add', { variant: page.field('variant'), quantity: '1' })
+    assert.match(cart.text, /L \/ Sand/)
+  })
+
+  test('show a variant that is sold out, and explain it', async () => {
+    const text = await read(`/products/shirt?variant=${variantId('shirt', 'SHIRT-S-BLUE')}`)
+    assert.match(text, /This choice is sold out\. Another one may be available\./)
+    assert.match(text, /<button class="button button-wide" disabled>Sold out/)
+  })
+
+  test('are labels with prices where the variants have none, and the first is chosen', async () => {
+    const text = await read('/products/labels')
+    assert.deepEqual(groups(text), ['Choose an option'])
+    assert.match(
+      text,
+      /aria-current="true"><span class="choice-text">250 g<\/span> <span class="choice-note">\$9\.90/,
+    )
+  })
+
+  test('of an address with an unknown variant are those of the product, as without', async () => {
+    const plain = await read('/products/shirt')
+    for (const wrong of [
+      '',
+      'x',
+      '%00',
+      variantId('labels', 'COFFEE-S'),
+      `${variantId('shirt', 'SHIRT-M-BLUE')}x`,
+    ]) {
+      assert.equal(await read(`/products/shirt?variant=${wrong}`), plain, wrong)
+    }
+    assert.equal(await read('/products/shirt?variant=a&variant=b'), plain)
+  })
+})
