@@ -22,6 +22,7 @@ const PAGES: Record<string, PageHandler> = {
   '/products': catalog.productsPage,
   '/collections': catalog.collectionsPage,
   '/search': catalog.searchPage,
+  '/recently-seen': catalog.seenProducts,
   '/cart': cartPage,
   '/checkout': unlessPending((context) => checkoutPage(context)),
   '/orders': (context) => orderListPage(context),

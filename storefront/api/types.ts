@@ -52,6 +52,12 @@ export interface Collection {
   description: string | null
 }
 
+/** A product with its first collections, in the store's own order. */
+export interface FoundProduct {
+  product: Product
+  collections: readonly Collection[]
+}
+
 /** A page of a list of products. */
 export interface ProductPage {
   products: readonly Product[]

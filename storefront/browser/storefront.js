@@ -342,6 +342,23 @@ function startCountdown(section) {
   clock.hidden = false
 }
 
+const SEEN_MAX = 8
+
+/** Shows the products that this browser has seen before, and remembers this one. */
+async function showSeen(section) {
+  // A browser may refuse to keep anything.
+  const kept = JSON.parse(localStorage.getItem('seen') ?? '[]')
+  const here = section.dataset.seen
+  const others = kept.filter((slug) => slug !== here).slice(0, SEEN_MAX)
+  localStorage.setItem('seen', JSON.stringify([here, ...others]))
+  if (others.length === 0) return
+  const response = await fetch(`/recently-seen?${new URLSearchParams({ slugs: others })}`)
+  const cards = (await parsePage(response)).querySelector('.grid')
+  if (!response.ok || !cards) return
+  section.append(document.importNode(cards, true))
+  section.hidden = false
+}
+
 const REFRESH_MS = 4000
 
 for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
@@ -349,6 +366,7 @@ for (const section of document.querySelectorAll('[data-countdown]')) startCountd
 if (slidesOf()) watchSlides(slidesOf())
 // A link that opens a dialog is a button.
 for (const link of document.querySelectorAll('.zoomable')) link.role = 'button'
+for (const section of document.querySelectorAll('[data-seen]')) showSeen(section).catch(() => {})
 enhancePage()
 document.querySelector('[data-focus]')?.focus()
 if (document.querySelector('[data-refresh]')) setTimeout(() => location.reload(), REFRESH_MS)

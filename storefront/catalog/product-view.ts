@@ -1,4 +1,4 @@
-import type { Product, Variant } from '../api/types.ts'
+import type { FoundProduct, Product, Variant } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { type Html, html, paragraphs } from '../layout/html.ts'
 import { taxNote } from '../layout/totals.ts'
@@ -7,18 +7,32 @@ import type { Texts } from '../translations/en.ts'
 import { priceBefore, productGrid } from './product-cards.ts'
 import { gallery } from './product-gallery.ts'
 import { type Choice, type ChoiceGroup, choiceGroups, chooseVariant } from './product-options.ts'
+import { productTrail } from './seo.ts'
 
 /** A product with its images, its variants and the form that adds it to the cart. */
 export function productMain(
   context: PageContext,
-  product: Product,
+  found: FoundProduct,
   related: readonly Product[],
 ): Html {
   const { texts } = context.site.locale
-  return html`${article(context, product)}${
+  return html`${article(context, found)}${
     related.length > 0 &&
     html`<section class="wrap section"><h2 class="section-title">${texts.alsoLike}</h2>${productGrid(context, { products: related })}</section>`
-  }`
+  }
+<section class="wrap section" data-seen="${found.product.slug}" hidden><h2 class="section-title">${texts.recentlySeen}</h2></section>`
+}
+
+/** The way to the product, as search engines read it, too. */
+function breadcrumb(context: PageContext, found: FoundProduct): Html {
+  const trail = productTrail(context, found)
+  const last = trail.at(-1)
+  return html`<nav class="breadcrumb" aria-label="${context.site.locale.texts.breadcrumb}"><ol>${trail.map(
+    (each) =>
+      each === last
+        ? html`<li aria-current="page">${each.name}</li>`
+        : html`<li><a href="${each.path}">${each.name}</a></li>`,
+  )}</ol></nav>`
 }
 
 /** The id of the variant that the address asks for, if the product has it. */
@@ -27,13 +41,14 @@ export function namedVariant({ url }: PageContext, { variants }: Product): Varia
   return variants.find((each) => each.id === id) ?? null
 }
 
-function article(context: PageContext, product: Product): Html {
+function article(context: PageContext, found: FoundProduct): Html {
+  const { product } = found
   const { name, description } = product
   const { texts } = context.site.locale
   const named = namedVariant(context, product)
   const chosen = named ?? chooseVariant(product)
   return html`<article class="wrap product">
-<nav class="breadcrumb" aria-label="${texts.breadcrumb}"><ol><li><a href="/">${texts.home}</a></li><li><a href="/products">${texts.all}</a></li><li aria-current="page">${name}</li></ol></nav>
+${breadcrumb(context, found)}
 <div class="product-row">${gallery(context, product, named?.image_asset_ref ?? null)}
 <div class="product-text"><h1>${name}</h1>
 <div aria-live="polite">${chosen && priceBlock(context, chosen)}</div>

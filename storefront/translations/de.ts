@@ -98,6 +98,7 @@ export const de: Texts = {
   addToCart: 'In den Warenkorb',
   notForSale: 'Dieses Produkt ist derzeit nicht verfügbar.',
   alsoLike: 'Das könnte Ihnen auch gefallen',
+  recentlySeen: 'Zuletzt angesehen',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Versand ${rate}.` : `Versand ${rate}, ab ${freeFrom} kostenlos.`,
   subscriptionPrice: (price, interval) => `Oder an der Kasse abonnieren: ${price} ${interval}.`,

@@ -94,6 +94,7 @@ export const en = {
   addToCart: 'Add to cart',
   notForSale: 'This product is currently unavailable.',
   alsoLike: 'You may also like',
+  recentlySeen: 'Recently seen',
   shippingCost: (rate: string, freeFrom: string | null) =>
     freeFrom === null ? `Shipping ${rate}.` : `Shipping ${rate}, free from ${freeFrom}.`,
   subscriptionPrice: (price: string, interval: string) =>

@@ -98,6 +98,7 @@ export const es: Texts = {
   addToCart: 'Añadir a la cesta',
   notForSale: 'Este producto no está disponible en este momento.',
   alsoLike: 'También te puede gustar',
+  recentlySeen: 'Vistos recientemente',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Envío ${rate}.` : `Envío ${rate}, gratis desde ${freeFrom}.`,
   subscriptionPrice: (price, interval) => `O suscríbete al pagar: ${price} ${interval}.`,

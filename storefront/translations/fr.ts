@@ -100,6 +100,7 @@ export const fr: Texts = {
   addToCart: 'Ajouter au panier',
   notForSale: 'Ce produit n’est pas disponible pour le moment.',
   alsoLike: 'Vous aimerez aussi',
+  recentlySeen: 'Vus récemment',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Livraison ${rate}.` : `Livraison ${rate}, offerte dès ${freeFrom}.`,
   subscriptionPrice: (price, interval) =>

@@ -136,3 +136,31 @@ describe('choosing a variant', () => {
     await page.getByText('M / Blue').waitFor()
   })
 })
+
+describe('products that the browser has seen', () => {
+  test('are shown on the next product pages, newest first, and set no cookie', async (t) => {
+    const { page, checkAccessibility } = await open(t, PHONE)
+    const section = page.locator('[data-seen]')
+    await page.goto('/products/one')
+    for (const slug of ['five', 'shirt', 'one']) {
+      await page.goto(`/products/${slug}`)
+      await section.locator('.card').first().waitFor()
+    }
+    assert.deepEqual(await section.locator('.card-name').allInnerTexts(), [
+      'Linen shirt',
+      'Tall harbour vase',
+    ])
+    await checkAccessibility()
+    assert.deepEqual(await page.context().cookies(), [])
+    await page.evaluate(`localStorage.setItem('seen', '{"no":"list"}')`)
+    await page.reload()
+    await page.getByRole('button', { name: 'Add to cart' }).waitFor()
+    assert.equal(await section.isVisible(), false)
+  })
+
+  test('are not named without the script', async (t) => {
+    const { page } = await open(t, { ...DESKTOP, javaScriptEnabled: false })
+    await page.goto('/products/one')
+    assert.equal(await page.getByText('Recently seen').isVisible(), false)
+  })
+})

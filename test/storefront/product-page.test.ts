@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
+import { until } from '../harness/eventually.ts'
 import { addSamples } from '../harness/sample-products.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
@@ -117,5 +118,84 @@ describe('the options of a product', () => {
       assert.equal(await read(`/products/shirt?variant=${wrong}`), plain, wrong)
     }
     assert.equal(await read('/products/shirt?variant=a&variant=b'), plain)
+  })
+})
+
+describe('the way to a product', () => {
+  const trail = (text: string) => {
+    const [, list = ''] = /<nav class="breadcrumb".*?<ol>(.*?)<\/ol>/s.exec(text) ?? []
+    return list
+      .replaceAll(/<li><a href="([^"]*)">|<[^>]*>/g, ' $1 ')
+      .trim()
+      .split(/ {2,}/)
+  }
+  const data = (text: string) =>
+    all(text, /<script type="application\/ld\+json">(.*?)<\/script>/g).map((each) =>
+      JSON.parse(each ?? ''),
+    )
+
+  test('leads through its first collection, for people and for search engines', async () => {
+    const text = await read('/products/fern-teapot')
+    assert.deepEqual(trail(text), ['/ Home', '/collections/tableware Tableware', 'Fern Teapot'])
+    const list = data(text).find((each) => each['@type'] === 'BreadcrumbList')
+    assert.deepEqual(
+      list.itemListElement.map(({ position, name, item }: Record<string, string>) => [
+        position,
+        name,
+        new URL(item ?? '').pathname,
+      ]),
+      [
+        [1, 'Home', '/'],
+        [2, 'Tableware', '/collections/tableware'],
+        [3, 'Fern Teapot', '/products/fern-teapot'],
+      ],
+    )
+  })
+
+  test('leads through all products where it has no collection', async () => {
+    assert.deepEqual(trail(await read('/products/one')), ['/ Home', '/products All', 'Moon vase'])
+  })
+
+  test('is named by each offer, with its variant', async () => {
+    const product = data(await read('/products/shirt')).find((each) => each['@type'] === 'Product')
+    const urls = product.offers.map(({ url }: { url: string }) => new URL(url).search)
+    assert.deepEqual(
+      urls,
+      Object.values(samples.added.shirt?.ids ?? {}).map((id) => `?variant=${id}`),
+    )
+  })
+})
+
+describe('products seen before', () => {
+  const seen = (slugs: string) => shopper().get(`/recently-seen?${new URLSearchParams({ slugs })}`)
+  const names = (text: string) => all(text, /class="card-name">([^<]*)/g)
+
+  test('are answered as cards in the order asked for, eight at most and each once', async () => {
+    const { status, text, headers } = await seen('one,five,one,shirt')
+    assert.deepEqual(
+      [status, names(text)],
+      [200, ['Moon vase', 'Tall harbour vase', 'Linen shirt']],
+    )
+    assert.equal(headers['set-cookie'], undefined)
+    assert.equal(headers['x-robots-tag'], 'noindex')
+    assert.equal(names((await seen(`${'none,'.repeat(8)}one`)).text).length, 0)
+    assert.match((await shopper().get('/robots.txt')).text, /Disallow: \/recently-seen/)
+  })
+
+  test('that are gone, unknown or no product at all are left out', async () => {
+    const merchant = await shop.merchant('demo')
+    const made = await merchant.post('/v1/merchant/catalog/products', {
+      slug: 'brief',
+      name: 'Brief',
+    })
+    assert.deepEqual(names((await seen('brief,one')).text), ['Brief', 'Moon vase'])
+    await merchant.post(`/v1/merchant/catalog/products/${made.body.product.id}/archive`)
+    const isGone = async () => names((await seen('brief,one')).text).length === 1
+    await until('the archived product is left out', isGone, 20_000)
+    for (const wrong of ['', ',,,', '../cart', '%00', '<b>', 'x'.repeat(2_000), '🦊']) {
+      const { status, text } = await seen(wrong)
+      assert.deepEqual([status, text], [200, ''], wrong)
+    }
+    assert.equal((await shopper().get('/recently-seen')).text, '')
   })
 })
