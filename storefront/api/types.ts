@@ -13,6 +13,9 @@ export interface Variant {
   /** The price before, where it was higher. */
   compare_at_price_cents: number | null
   currency: string
+  /** What one of them contains, such as 750 ml. Both are null where it is not said. */
+  content_amount: number | null
+  content_unit: 'g' | 'kg' | 'ml' | 'l' | 'cm' | 'm' | 'cm2' | 'm2' | 'piece' | null
   /** Whether at least one can be bought now. */
   available: boolean
   low_stock: boolean

@@ -1,6 +1,7 @@
 import type { Product, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
+import { measurePriceText } from '../layout/measure-price.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 
@@ -12,6 +13,14 @@ export function priceOf({ variants }: Product, { site }: PageContext): string {
   const most = Math.max(...variants.map((each) => each.price_cents))
   const price = site.locale.formatMoney(least, first.currency)
   return least === most ? price : site.locale.texts.fromPrice(price)
+}
+
+/** The price of a measure of the variant whose price is shown. */
+function leastMeasurePrice({ variants }: Product, context: PageContext): Html | null {
+  const [first, ...others] = variants
+  if (first === undefined) return null
+  const least = others.reduce((a, b) => (b.price_cents < a.price_cents ? b : a), first)
+  return measurePriceText(context, least)
 }
 
 /** The price before, of a product with one variant. */
@@ -57,7 +66,7 @@ const productCard = (context: PageContext, product: Product, columns: number): H
       const { slug, name, image_asset_ref: ref } = product
       const sizes = SIZES[columns] ?? SIZES[4] ?? ''
       const shown = image(context, { ref, alt: imageAlt(product), sizes })
-      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}</span></span></a></li>`
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}</span>${leastMeasurePrice(product, context)}</span></a></li>`
     },
     context.site.hash,
   )

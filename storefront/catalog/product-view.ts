@@ -1,6 +1,7 @@
 import type { FoundProduct, Product, Variant } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { type Html, html, paragraphs } from '../layout/html.ts'
+import { measurePriceText } from '../layout/measure-price.ts'
 import { taxNote } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
@@ -64,7 +65,7 @@ function priceBlock(context: PageContext, variant: Variant): Html {
   const included = taxNote(context.site)
   return html`<div id="price" class="price-block"><p class="price">${before}<span data-price>${formatMoney(variant.price_cents, variant.currency)}</span>${
     before !== null && html` <span class="tag">${texts.sale}</span>`
-  }</p>${included !== null && html`<p class="price-note">${included}</p>`}</div>`
+  }</p>${measurePriceText(context, variant)}${included !== null && html`<p class="price-note">${included}</p>`}</div>`
 }
 
 function addForm(context: PageContext, product: Product, chosen: Variant): Html {

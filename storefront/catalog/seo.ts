@@ -1,6 +1,7 @@
-import type { Collection, FoundProduct, Product, SitemapPart } from '../api/types.ts'
+import type { Collection, FoundProduct, Product, SitemapPart, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { assetUrl } from '../layout/images.ts'
+import { measureData } from '../layout/measure-price.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
 import { decimalAmount } from '../translations/locale.ts'
@@ -25,16 +26,25 @@ export function productData(context: PageContext, product: Product): unknown {
     ...(images.length === 0 ? {} : { image: images }),
     ...(product.variants[0] === undefined ? {} : { sku: product.variants[0].sku }),
     brand: { '@type': 'Brand', name: site.brand.name },
-    offers: product.variants.map(({ id, sku, label, price_cents, currency, available }) => ({
-      '@type': 'Offer',
-      sku,
-      ...(label === null ? {} : { name: label }),
-      price: decimalAmount(price_cents, currency),
-      priceCurrency: currency,
-      availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
-      url: product.variants.length === 1 ? url : `${url}?variant=${id}`,
+    offers: product.variants.map((variant) => ({
+      ...offerData(variant),
+      url: product.variants.length === 1 ? url : `${url}?variant=${variant.id}`,
       seller: { '@type': 'Organization', name: site.brand.name },
     })),
+  }
+}
+
+function offerData(variant: Variant): object {
+  const { sku, label, price_cents, currency, available } = variant
+  const price = decimalAmount(price_cents, currency)
+  return {
+    '@type': 'Offer',
+    sku,
+    ...(label === null ? {} : { name: label }),
+    price,
+    priceCurrency: currency,
+    ...measureData(variant, price),
+    availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
   }
 }
 

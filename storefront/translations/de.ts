@@ -126,6 +126,8 @@ export const de: Texts = {
   soldOut: 'Ausverkauft',
   sale: 'Reduziert',
   priceBefore: 'Vorher:',
+  unitPrice: 'Grundpreis',
+  piece: 'Stück',
   fewLeft: 'Nur noch wenige da',
   unitsLeft: (count) => `Nur noch ${count} da`,
   lowerToStock: 'Nehmen, was da ist',

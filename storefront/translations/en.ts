@@ -123,6 +123,8 @@ export const en = {
   soldOut: 'Sold out',
   sale: 'Sale',
   priceBefore: 'Before:',
+  unitPrice: 'Unit price',
+  piece: 'piece',
   fewLeft: 'Only a few left',
   unitsLeft: (count: number) => `Only ${count} left`,
   lowerToStock: 'Take what is left',

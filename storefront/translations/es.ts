@@ -126,6 +126,8 @@ export const es: Texts = {
   soldOut: 'Agotado',
   sale: 'Rebajado',
   priceBefore: 'Antes:',
+  unitPrice: 'Precio por unidad de medida',
+  piece: 'unidad',
   fewLeft: 'Quedan pocas unidades',
   unitsLeft: (count) => `Solo quedan ${count}`,
   lowerToStock: 'Llevarme lo que queda',

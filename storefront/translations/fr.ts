@@ -132,6 +132,8 @@ export const fr: Texts = {
   soldOut: 'Épuisé',
   sale: 'Promo',
   priceBefore: 'Avant :',
+  unitPrice: 'Prix à l’unité de mesure',
+  piece: 'pièce',
   fewLeft: 'Plus que quelques exemplaires',
   unitsLeft: (count) => `Plus que ${count}`,
   lowerToStock: 'Prendre ce qui reste',

@@ -148,6 +148,17 @@ export async function addSamples(merchant: Caller) {
         { sku: 'COFFEE-L', price_cents: 3_290, label: '1 kg', compare_at_price_cents: 3_690 },
       ],
     },
+    {
+      slug: 'oil',
+      name: 'Olive oil',
+      description,
+      images: [await draw(PORTRAIT, 75)],
+      variants: single('OIL', 1_795, {
+        compare_at_price_cents: 2_100,
+        content_amount: 750,
+        content_unit: 'ml',
+      }),
+    },
   ]
   const added: Record<string, Awaited<ReturnType<typeof addSample>>> = {}
   for (const sample of samples) added[sample.slug] = await addSample(merchant, sample)

@@ -22,6 +22,8 @@ const variant = ([size, colour, available = true]: Made): Variant => ({
   price_cents: 100,
   compare_at_price_cents: null,
   currency: 'EUR',
+  content_amount: null,
+  content_unit: null,
   available,
   low_stock: false,
   available_units: null,

@@ -199,3 +199,32 @@ describe('products seen before', () => {
     assert.equal((await shopper().get('/recently-seen')).text, '')
   })
 })
+
+describe('the price of a measure', () => {
+  const SHOWN = /class="unit-price"><span class="hidden">Unit price: <\/span>\$23\.93 \/ l</
+
+  test('stands on the page, the card and in the cart, and in the data of the offer', async () => {
+    const text = await read('/products/oil')
+    assert.match(text, SHOWN)
+    assert.match(await read('/products'), SHOWN)
+    const buyer = shopper()
+    const added = { variant: variantId('oil', 'OIL'), quantity: '2' }
+    assert.match((await buyer.follow('/cart/add', added)).text, SHOWN)
+    const [, data = ''] = /(\{"@type":"UnitPriceSpecification".*?\}\}\})/.exec(text) ?? []
+    assert.deepEqual(JSON.parse(data), {
+      '@type': 'UnitPriceSpecification',
+      price: '17.95',
+      priceCurrency: 'USD',
+      referenceQuantity: {
+        '@type': 'QuantitativeValue',
+        value: 750,
+        unitCode: 'MLT',
+        valueReference: { '@type': 'QuantitativeValue', value: 1, unitCode: 'LTR' },
+      },
+    })
+  })
+
+  test('is not shown for a variant that names no content', async () => {
+    assert.doesNotMatch(await read('/products/one'), /unit-price|UnitPriceSpecification/)
+  })
+})

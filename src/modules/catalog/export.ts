@@ -24,6 +24,8 @@ const VARIANT = [
   'price_cents',
   'compare_at_price_cents',
   'currency',
+  'content_amount',
+  'content_unit',
   'position',
 ] as const satisfies readonly (keyof Variant)[]
 

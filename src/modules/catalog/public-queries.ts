@@ -28,7 +28,8 @@ export const publicProduct: Sql = sql`
                                    'compare_at_price_cents',
                                    case when v.compare_at_price_cents > v.price_cents
                                         then v.compare_at_price_cents end,
-                                   'currency', v.currency)
+                                   'currency', v.currency, 'content_amount', v.content_amount,
+                                   'content_unit', v.content_unit)
                                  order by v.position, v.created_at, v.id), '[]')
                    from variants v
                   where v.tenant_ref = p.tenant_ref and v.product_id = p.id
@@ -262,7 +263,7 @@ export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: num
                             as bytes_before
               from (select p.*, p.xmin::text as version, wanted.place,
                            500 + octet_length(coalesce(p.description, ''))
-                           + (select coalesce(sum(250 + octet_length(v.options::text)
+                           + (select coalesce(sum(300 + octet_length(v.options::text)
                                                      + 2 * octet_length(concat(v.sku, v.label))
                                                      + coalesce(octet_length(v.image_asset_ref), 0)), 0)
                                 from variants v

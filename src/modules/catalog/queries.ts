@@ -18,8 +18,8 @@ const columns = sql`id, tenant_ref, slug, name, description, status, is_subscrip
                     metadata, created_at, updated_at`
 
 const variantColumns = sql`id, tenant_ref, product_id, sku, label, options,
-                           image_asset_ref, price_cents, compare_at_price_cents, currency, position,
-                           metadata, archived_at, created_at, updated_at`
+                           image_asset_ref, price_cents, compare_at_price_cents, currency,
+                           content_amount, content_unit, position, metadata, archived_at, created_at, updated_at`
 
 /** A timestamp inside JSON, in the format in which the driver writes timestamps. */
 const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -36,6 +36,7 @@ const variants = sql`
                      'sku', v.sku, 'label', v.label, 'options', v.options,
                      'image_asset_ref', v.image_asset_ref, 'price_cents', v.price_cents,
                      'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency,
+                     'content_amount', v.content_amount, 'content_unit', v.content_unit,
                      'position', v.position, 'metadata', v.metadata,
                      'archived_at', ${iso(sql`v.archived_at`)},
                      'created_at', ${iso(sql`v.created_at`)},
@@ -213,6 +214,8 @@ export type VariantFields = Pick<
   | 'price_cents'
   | 'compare_at_price_cents'
   | 'currency'
+  | 'content_amount'
+  | 'content_unit'
   | 'metadata'
 > & {
   /** Null: after the others. */
@@ -225,10 +228,12 @@ export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
     Variant,
     sql`
     insert into variants (tenant_ref, product_id, sku, label, options, image_asset_ref, price_cents,
-                          compare_at_price_cents, currency, metadata, position)
+                          compare_at_price_cents, currency, content_amount, content_unit, metadata,
+                          position)
     select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${JSON.stringify(row.options)}::jsonb,
            ${row.image_asset_ref}, ${row.price_cents}, ${row.compare_at_price_cents}::bigint,
-           ${row.currency}, ${JSON.stringify(row.metadata)},
+           ${row.currency}, ${row.content_amount}::integer, ${row.content_unit},
+           ${JSON.stringify(row.metadata)},
            coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
       from variants
      where tenant_ref = ${tx.tenant} and product_id = ${productId}
@@ -282,7 +287,8 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
        set sku = ${row.sku}, label = ${row.label}, options = ${JSON.stringify(row.options)},
            image_asset_ref = ${row.image_asset_ref}, price_cents = ${row.price_cents},
            compare_at_price_cents = ${row.compare_at_price_cents},
-           currency = ${row.currency}, metadata = ${JSON.stringify(row.metadata)},
+           currency = ${row.currency}, content_amount = ${row.content_amount},
+           content_unit = ${row.content_unit}, metadata = ${JSON.stringify(row.metadata)},
            position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${variantColumns}`,

@@ -69,6 +69,8 @@ describe('public products', () => {
           price_cents: 1_000,
           compare_at_price_cents: null,
           currency: 'USD',
+          content_amount: null,
+          content_unit: null,
           available: true,
           low_stock: false,
           available_units: null,
