@@ -25,6 +25,7 @@ const PAGES: Record<string, PageHandler> = {
   '/collections': catalog.collectionsPage,
   '/search': catalog.searchPage,
   '/search/suggest': suggestionList,
+  '/recently-seen': catalog.seenProducts,
   '/cart': cartPage,
   '/checkout': unlessPending((context) => checkoutPage(context)),
   [EXPRESS_PATH]: unlessPending(express((context) => checkoutPage(context))),

@@ -82,6 +82,8 @@ function variantOf(row) {
     price_cents: integer(row, 'price_cents'),
     compare_at_price_cents: integer(row, 'compare_at_price_cents'),
     currency: row.currency,
+    content_amount: integer(row, 'content_amount'),
+    content_unit: row.content_unit,
     position: integer(row, 'position'),
     options: options.length > 0 ? options : undefined,
   })

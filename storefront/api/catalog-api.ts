@@ -5,6 +5,7 @@ import type { PlatformClient } from './platform-client.ts'
 import type {
   Collection,
   CollectionPage,
+  FoundProduct,
   Product,
   ProductPage,
   Resolved,
@@ -44,7 +45,7 @@ export interface CatalogApi {
   /** Some products to show beside one. */
   listRelated(site: Site, product: Product): Promise<readonly Product[]>
   listCollections(site: Site): Promise<readonly Collection[]>
-  findProduct(site: Site, slug: string): Promise<Product | null>
+  findProduct(site: Site, slug: string): Promise<FoundProduct | null>
   findCollection(site: Site, slug: string, page: PageRequest): Promise<CollectionPage | null>
   readSitemap(site: Site, part: number): Promise<SitemapPart>
   search(site: Site, query: URLSearchParams): Promise<SearchResult>
@@ -94,7 +95,7 @@ export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi 
     findProduct: async (site, slug) => {
       if (slug.length > SLUG_LENGTH_MAX) return null
       const path = pathOf(site, `products/${encodeURIComponent(slug)}`)
-      return (await orNullIn(site, catalog.read<{ product: Product }>(path)))?.product ?? null
+      return orNullIn(site, catalog.read<FoundProduct>(path))
     },
     findCollection: async (site, slug, page) => {
       if (slug.length > SLUG_LENGTH_MAX) return null

@@ -5,10 +5,17 @@ export interface Variant {
   product_id: string
   sku: string
   label: string | null
+  /** What it differs by from the other variants, such as its size. */
+  options: readonly { name: string; value: string }[]
+  /** The one of the product's images that shows it. */
+  image_asset_ref: string | null
   price_cents: number
   /** The price before, where it was higher. */
   compare_at_price_cents: number | null
   currency: string
+  /** What one of them contains, such as 750 ml. Both are null where it is not said. */
+  content_amount: number | null
+  content_unit: 'g' | 'kg' | 'ml' | 'l' | 'cm' | 'm' | 'cm2' | 'm2' | 'piece' | null
   /** Whether at least one can be bought now. */
   available: boolean
   low_stock: boolean
@@ -30,6 +37,8 @@ export interface Product {
   image_asset_ref: string | null
   image_url: string | null
   images: readonly ProductImage[]
+  /** The names of the options of all variants. */
+  option_names: readonly string[]
   is_subscription: boolean
   subscription_interval: 'day' | 'week' | 'month' | 'year' | null
   subscription_interval_count: number | null
@@ -44,6 +53,12 @@ export interface Collection {
   slug: string
   title: string
   description: string | null
+}
+
+/** A product with its first collections, in the store's own order. */
+export interface FoundProduct {
+  product: Product
+  collections: readonly Collection[]
 }
 
 /** A page of a list of products. */

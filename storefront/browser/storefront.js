@@ -295,10 +295,6 @@ document.addEventListener('submit', (event) => {
 document.addEventListener('input', ({ target }) => {
   const form = target.form
   if (form?.matches('[data-search]')) searchSoon(form)
-  if (target.matches('[data-price]')) {
-    const price = document.querySelector('.price [data-price]')
-    if (price) price.textContent = target.dataset.price
-  }
 })
 
 document.addEventListener('change', ({ target }) => {
@@ -314,16 +310,54 @@ addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload()
 })
 
-function openZoom(image) {
+/** Whether a click opens the link in this tab. */
+const isPlainClick = ({ ctrlKey, metaKey, shiftKey }) => !(ctrlKey || metaKey || shiftKey)
+
+const slidesOf = () => document.querySelector('[data-slides]')
+
+/** Moves an image into view, and not the page. */
+const showSlide = (slide) => slide?.scrollIntoView({ block: 'nearest', inline: 'start' })
+
+/** Marks the link of the image that is in view. */
+function watchSlides(slides) {
+  const links = [...document.querySelectorAll('.thumbs a')]
+  const watcher = new IntersectionObserver(
+    (seen) => {
+      const hash = `#${seen.findLast((each) => each.isIntersecting)?.target.id}`
+      if (!links.some((link) => link.hash === hash)) return
+      for (const link of links) link.ariaCurrent = link.hash === hash ? 'true' : null
+    },
+    { root: slides, threshold: 0.6 },
+  )
+  for (const slide of slides.children) watcher.observe(slide)
+}
+
+function createButton(text, work) {
+  const button = document.createElement('button')
+  button.textContent = text
+  button.addEventListener('click', work)
+  return button
+}
+
+/** Opens an image in full. The arrow keys show those beside it. */
+function openZoom(links, at) {
+  const { close, previous, next } = slidesOf().dataset
   const dialog = document.createElement('dialog')
   dialog.className = 'zoom'
-  dialog.setAttribute('aria-label', image.dataset.enlarge)
   const large = document.createElement('img')
-  large.src = `${image.dataset.zoom}?w=1920`
-  large.alt = image.alt
-  const close = document.createElement('button')
-  close.textContent = image.dataset.close
-  dialog.append(large, close)
+  const show = (place) => {
+    at = (place + links.length) % links.length
+    dialog.removeAttribute('data-zoomed')
+    dialog.ariaLabel = links[at].ariaLabel
+    large.src = links[at].href
+    large.alt = links[at].firstElementChild.alt
+  }
+  const stepButton = (step, text, label) => {
+    const button = createButton(text, () => show(at + step))
+    button.dataset.step = step
+    button.ariaLabel = label
+    return button
+  }
   // The first click zooms in on the place that was clicked, the second zooms out.
   large.addEventListener('click', (event) => {
     const [x, y] = [event.offsetX / large.clientWidth, event.offsetY / large.clientHeight]
@@ -333,8 +367,22 @@ function openZoom(image) {
       y * large.clientHeight - innerHeight / 2,
     )
   })
-  close.addEventListener('click', () => dialog.close())
-  dialog.addEventListener('close', () => dialog.remove())
+  dialog.addEventListener('keydown', ({ key }) => {
+    const isForward = getComputedStyle(dialog).direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
+    if (key.startsWith('Arrow') && !dialog.matches('[data-zoomed]')) {
+      show(at + (key === isForward || key === 'ArrowDown' ? 1 : -1))
+    }
+  })
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    showSlide(links[at].closest('li'))
+  })
+  dialog.append(
+    large,
+    createButton(close, () => dialog.close()),
+  )
+  if (links.length > 1) dialog.append(stepButton(-1, '‹', previous), stepButton(1, '›', next))
+  show(at)
   document.body.append(dialog)
   dialog.showModal()
 }
@@ -342,18 +390,41 @@ function openZoom(image) {
 /** Leads the reader to what is wrong. */
 const focusError = () => document.querySelector('[data-focus]')?.focus()
 
-/** Makes images open in full, and hides buttons that only a page without the script needs. */
-function enhancePage() {
-  for (const image of document.querySelectorAll('img[data-zoom]')) {
-    if (image.parentElement.matches('.zoomable')) continue
-    const button = document.createElement('button')
-    button.className = 'zoomable'
-    button.type = 'button'
-    button.setAttribute('aria-label', image.dataset.enlarge)
-    image.replaceWith(button)
-    button.append(image)
-    button.addEventListener('click', () => openZoom(image))
+/** Shows another variant without loading the page: its price, its image, and what goes with it. */
+async function chooseVariant(link) {
+  const place = [...document.querySelectorAll('[data-choice]')].indexOf(link)
+  const response = await latest(() => fetch(link.href))
+  if (response === null) return
+  if (!response.ok) return location.assign(link.href)
+  const page = await parsePage(response)
+  const quantity = document.querySelector('#buy [name="quantity"]').value
+  replaceParts(page, '#price', '#buy')
+  const form = document.querySelector('#buy')
+  form.elements.quantity.value = quantity
+  form.querySelectorAll('[data-choice]')[place]?.focus()
+  history.replaceState(null, '', link.href)
+  const slides = [...(slidesOf()?.children ?? [])]
+  showSlide(slides.find((slide) => slide.dataset.ref === form.dataset.image))
+}
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest?.('a')
+  if (!link || !isPlainClick(event)) return
+  if (link.matches('[data-choice]')) {
+    event.preventDefault()
+    chooseVariant(link).catch(() => location.assign(link.href))
+  } else if (link.matches('.thumbs a')) {
+    event.preventDefault()
+    showSlide(document.querySelector(link.hash))
+  } else if (link.matches('.zoomable')) {
+    event.preventDefault()
+    const links = [...document.querySelectorAll('.zoomable')]
+    openZoom(links, links.indexOf(link))
   }
+})
+
+/** Hides buttons that only a page without the script needs. */
+function enhancePage() {
   for (const button of document.querySelectorAll('[data-update]')) {
     button.hidden = true
   }
@@ -368,7 +439,7 @@ function enhancePage() {
 /** Puts a video of another host in the place of its link. */
 document.addEventListener('click', (event) => {
   const link = event.target.closest?.('a[data-embed]')
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
+  if (!link || !isPlainClick(event)) return
   event.preventDefault()
   const frame = document.createElement('iframe')
   frame.src = link.dataset.embed
@@ -400,11 +471,32 @@ function startCountdown(section) {
   clock.hidden = false
 }
 
+const SEEN_MAX = 8
+
+/** Shows the products that this browser has seen before, and remembers this one. */
+async function showSeen(section) {
+  // A browser may refuse to keep anything.
+  const kept = JSON.parse(localStorage.getItem('seen') ?? '[]')
+  const here = section.dataset.seen
+  const others = kept.filter((slug) => slug !== here).slice(0, SEEN_MAX)
+  localStorage.setItem('seen', JSON.stringify([here, ...others]))
+  if (others.length === 0) return
+  const response = await fetch(`/recently-seen?${new URLSearchParams({ slugs: others })}`)
+  const cards = (await parsePage(response)).querySelector('.grid')
+  if (!response.ok || !cards) return
+  section.append(document.importNode(cards, true))
+  section.hidden = false
+}
+
 const REFRESH_MS = 4000
 
 for (const section of document.querySelectorAll('[data-countdown]')) startCountdown(section)
 
 document.documentElement.dataset.script = ''
+if (slidesOf()) watchSlides(slidesOf())
+// A link that opens a dialog is a button.
+for (const link of document.querySelectorAll('.zoomable')) link.role = 'button'
+for (const section of document.querySelectorAll('[data-seen]')) showSeen(section).catch(() => {})
 enhancePage()
 mountHostedFields()
 focusError()

@@ -1,6 +1,7 @@
 import type { Order, Quote, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
+import { measurePriceText } from '../layout/measure-price.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
@@ -74,7 +75,7 @@ function cartLine(context: PageContext, { product, variant, quantity, quoted }: 
   const unit = quoted?.unit_price_cents ?? variant.price_cents
   return html`<li class="line"><a class="line-image" href="/products/${slug}" tabindex="-1" aria-hidden="true">${shown}</a>
 <div class="line-text"><a class="line-name" href="/products/${slug}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
-<span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${
+<span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${measurePriceText(context, variant, unit)}${
     quoted?.available === false && shortage(texts, variant)
   }</div>
 <label class="quantity"><span class="hidden">${texts.quantityOf(name)}</span><input type="number" name="q:${variant.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>

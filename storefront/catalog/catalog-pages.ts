@@ -16,15 +16,23 @@ import {
 } from './list-filters.ts'
 import { framesOf } from './manifest-sections.ts'
 import { PER_PAGE, placeAddress, placeLinks, readPlace } from './pager.ts'
+import { productGrid } from './product-cards.ts'
 import {
   collectionMain,
   collectionsMain,
   filteredCollectionMain,
   productListMain,
 } from './product-list-view.ts'
-import { productMain } from './product-view.ts'
+import { namedVariant, productMain } from './product-view.ts'
 import { type FoundProducts, searchMain } from './search-view.ts'
-import { productData, robotsTxt, sitemapIndexXml, sitemapXml, storeData } from './seo.ts'
+import {
+  breadcrumbData,
+  productData,
+  robotsTxt,
+  sitemapIndexXml,
+  sitemapXml,
+  storeData,
+} from './seo.ts'
 
 /** The pages that show the catalog. They change nothing. */
 
@@ -70,8 +78,9 @@ export async function homePage(context: PageContext): Promise<HttpResponse> {
 
 export async function productPage(context: PageContext, slug: string): Promise<HttpResponse> {
   const { api, site } = context
-  const product = await api.findProduct(site, slug)
-  if (product === null) return notFoundPage(context, site.locale.texts.noProduct)
+  const found = await api.findProduct(site, slug)
+  if (found === null) return notFoundPage(context, site.locale.texts.noProduct)
+  const { product } = found
   const [related, collections] = await Promise.all([
     api.listRelated(site, product),
     api.listCollections(site),
@@ -82,11 +91,30 @@ export async function productPage(context: PageContext, slug: string): Promise<H
     canonical: `/products/${product.slug}`,
     imageRef: product.image_asset_ref,
     ogType: 'product',
-    structuredData: [productData(context, product)],
-    main: productMain(context, product, related),
+    structuredData: [productData(context, product), breadcrumbData(context, found)],
+    main: productMain(context, found, related),
   })
   const render = () => pageHtml(context, page(), collections)
-  return { status: 200, body: cachedPage(context, [product, related, collections], render) }
+  // One page for each of up to 500 variants would drive the others from the cache.
+  if (namedVariant(context, product) !== null) return { status: 200, body: render() }
+  return { status: 200, body: cachedPage(context, [found, related, collections], render) }
+}
+
+/** As many as one row and the next one. */
+const SEEN_MAX = 8
+
+/**
+ * The products that the script says this browser has seen, as a part of a page. Those that are no
+ * longer sold are left out.
+ */
+export async function seenProducts(context: PageContext): Promise<HttpResponse> {
+  const { api, site, url } = context
+  const asked = (url.searchParams.get('slugs') ?? '').split(',', SEEN_MAX)
+  const slugs = new Set(asked.filter((slug) => slug !== ''))
+  const found = await Promise.all([...slugs].map((slug) => api.findProduct(site, slug)))
+  const products = found.flatMap((each) => (each === null ? [] : [each.product]))
+  const body = products.length === 0 ? '' : productGrid(context, { products }).text
+  return { status: 200, body, headers: { 'x-robots-tag': 'noindex' } }
 }
 
 export async function productsPage(context: PageContext): Promise<HttpResponse> {

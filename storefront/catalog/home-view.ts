@@ -131,7 +131,7 @@ async function featuredProduct(
   props: PropsOf<'featured-product'>,
 ): Promise<Html | null> {
   const { api, site } = context
-  const product = await api.findProduct(site, props.slug ?? '')
+  const product = (await api.findProduct(site, props.slug ?? ''))?.product ?? null
   if (product === null) return null
   const shown = image(context, {
     ref: product.image_asset_ref,

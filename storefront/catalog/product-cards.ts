@@ -1,6 +1,7 @@
-import type { Product } from '../api/types.ts'
+import type { Product, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
+import { measurePriceText } from '../layout/measure-price.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 
@@ -14,11 +15,23 @@ export function priceOf({ variants }: Product, { site }: PageContext): string {
   return least === most ? price : site.locale.texts.fromPrice(price)
 }
 
-/** The price before, where all variants cost the same and this one has been reduced. */
-export function priceBefore({ variants }: Product, { site }: PageContext): Html | null {
+/** The price of a measure of the variant whose price is shown. */
+function leastMeasurePrice({ variants }: Product, context: PageContext): Html | null {
+  const [first, ...others] = variants
+  if (first === undefined) return null
+  const least = others.reduce((a, b) => (b.price_cents < a.price_cents ? b : a), first)
+  return measurePriceText(context, least)
+}
+
+/** The price before, of a product with one variant. */
+function onlyPriceBefore({ variants }: Product, context: PageContext): Html | null {
   const [first, second] = variants
-  if (first === undefined || second !== undefined) return null
-  const { compare_at_price_cents: before, price_cents, currency } = first
+  return first === undefined || second !== undefined ? null : priceBefore(first, context)
+}
+
+/** The price before, of a variant that has been reduced. */
+export function priceBefore(variant: Variant, { site }: PageContext): Html | null {
+  const { compare_at_price_cents: before, price_cents, currency } = variant
   if (before === null || before <= price_cents) return null
   const { texts, formatMoney } = site.locale
   return html`<s class="price-before"><span class="hidden">${texts.priceBefore} </span>${formatMoney(before, currency)}</s> `
@@ -53,7 +66,7 @@ const productCard = (context: PageContext, product: Product, columns: number): H
       const { slug, name, image_asset_ref: ref } = product
       const sizes = SIZES[columns] ?? SIZES[4] ?? ''
       const shown = image(context, { ref, alt: imageAlt(product), sizes })
-      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${priceBefore(product, context)}${priceOf(product, context)}</span></span></a></li>`
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}</span>${leastMeasurePrice(product, context)}</span></a></li>`
     },
     context.site.hash,
   )

@@ -1,67 +1,103 @@
-import type { Product, Variant } from '../api/types.ts'
+import type { FoundProduct, Product, Variant } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { type Html, html, paragraphs } from '../layout/html.ts'
-import { image, imageAlt } from '../layout/images.ts'
+import { measurePriceText } from '../layout/measure-price.ts'
 import { taxNote } from '../layout/totals.ts'
-import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
-import { priceBefore, priceOf, productGrid } from './product-cards.ts'
+import { priceBefore, productGrid } from './product-cards.ts'
+import { gallery } from './product-gallery.ts'
+import { type Choice, type ChoiceGroup, choiceGroups, chooseVariant } from './product-options.ts'
+import { productTrail } from './seo.ts'
 
 /** A product with its images, its variants and the form that adds it to the cart. */
-export const productMain = (
+export function productMain(
   context: PageContext,
-  product: Product,
+  found: FoundProduct,
   related: readonly Product[],
-): Html => {
-  const details = memoize(product, 'main', () => article(context, product), context.site.hash)
-  if (related.length === 0) return details
-  return html`${details}<section class="wrap section"><h2 class="section-title">${context.site.locale.texts.alsoLike}</h2>${productGrid(
-    context,
-    { products: related },
-  )}</section>`
+): Html {
+  const { texts } = context.site.locale
+  return html`${article(context, found)}${
+    related.length > 0 &&
+    html`<section class="wrap section"><h2 class="section-title">${texts.alsoLike}</h2>${productGrid(context, { products: related })}</section>`
+  }
+<section class="wrap section" data-seen="${found.product.slug}" hidden><h2 class="section-title">${texts.recentlySeen}</h2></section>`
 }
 
-function article(context: PageContext, product: Product): Html {
+/** The way to the product, as search engines read it, too. */
+function breadcrumb(context: PageContext, found: FoundProduct): Html {
+  const trail = productTrail(context, found)
+  const last = trail.at(-1)
+  return html`<nav class="breadcrumb" aria-label="${context.site.locale.texts.breadcrumb}"><ol>${trail.map(
+    (each) =>
+      each === last
+        ? html`<li aria-current="page">${each.name}</li>`
+        : html`<li><a href="${each.path}">${each.name}</a></li>`,
+  )}</ol></nav>`
+}
+
+/** The id of the variant that the address asks for, if the product has it. */
+export function namedVariant({ url }: PageContext, { variants }: Product): Variant | null {
+  const id = url.searchParams.get('variant')
+  return variants.find((each) => each.id === id) ?? null
+}
+
+function article(context: PageContext, found: FoundProduct): Html {
+  const { product } = found
   const { name, description } = product
   const { texts } = context.site.locale
-  const included = taxNote(context.site)
+  const named = namedVariant(context, product)
+  const chosen = named ?? chooseVariant(product)
   return html`<article class="wrap product">
-<nav class="breadcrumb" aria-label="${texts.breadcrumb}"><ol><li><a href="/">${texts.home}</a></li><li><a href="/products">${texts.all}</a></li><li aria-current="page">${name}</li></ol></nav>
-<div class="product-row"><div class="product-images">${images(context, product)}</div>
+${breadcrumb(context, found)}
+<div class="product-row">${gallery(context, product, named?.image_asset_ref ?? null)}
 <div class="product-text"><h1>${name}</h1>
-<p class="price">${priceBefore(product, context)}<span data-price>${priceOf(product, context)}</span></p>${included !== null && html`<p class="price-note">${included}</p>`}
-${addForm(context, product)}
+<div aria-live="polite">${chosen && priceBlock(context, chosen)}</div>
+${chosen ? addForm(context, product, chosen) : html`<p class="empty">${texts.notForSale}</p>`}
 ${description && html`<div class="prose product-description">${paragraphs(description)}</div>`}
 ${subscriptionNote(context, product)}${shippingNote(context, product)}
 </div></div></article>`
 }
 
-function images(context: PageContext, product: Product): Html {
-  const refs = product.images.length > 0 ? product.images.map((each) => each.asset_ref) : [null]
-  return html`${refs.map((ref, at) =>
-    image(context, {
-      ref,
-      alt: imageAlt(product, at),
-      sizes: '(min-width: 60rem) 50vw, 100vw',
-      eager: at === 0,
-      zoom: context.site.locale.texts,
-    }),
-  )}`
+function priceBlock(context: PageContext, variant: Variant): Html {
+  const { texts, formatMoney } = context.site.locale
+  const before = priceBefore(variant, context)
+  const included = taxNote(context.site)
+  return html`<div id="price" class="price-block"><p class="price">${before}<span data-price>${formatMoney(variant.price_cents, variant.currency)}</span>${
+    before !== null && html` <span class="tag">${texts.sale}</span>`
+  }</p>${measurePriceText(context, variant)}${included !== null && html`<p class="price-note">${included}</p>`}</div>`
 }
 
-function addForm(context: PageContext, { variants, available }: Product): Html {
+function addForm(context: PageContext, product: Product, chosen: Variant): Html {
   const { texts } = context.site.locale
-  const [first, second] = variants
-  if (first === undefined) return html`<p class="empty">${texts.notForSale}</p>`
-  const chosen = variants.find((each) => each.available) ?? first
-  const choice =
-    second === undefined
-      ? html`<input type="hidden" name="variant" value="${first.id}">`
-      : html`<fieldset class="choices"><legend>${texts.chooseOption}</legend>${variants.map((each) => variantOption(context, each, each === chosen))}</fieldset>`
-  return html`<form class="buy" method="post" action="/cart/add" data-add>${choice}
-${second === undefined && stockNote(texts, first)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
-${buyButton(context, available)}</div></form>`
+  return html`<form id="buy" class="buy" method="post" action="/cart/add" data-add data-image="${chosen.image_asset_ref}"><input type="hidden" name="variant" value="${chosen.id}">${choiceGroups(
+    product,
+    chosen,
+  ).map((each) => choiceGroup(context, each))}
+${stockNote(texts, chosen, product)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+${buyButton(context, chosen.available)}</div></form>`
+}
+
+function choiceGroup(context: PageContext, { name, choices }: ChoiceGroup): Html {
+  const { texts } = context.site.locale
+  const chosen = choices.find(({ isChosen }) => isChosen)?.text
+  return html`<div class="choices" role="group" aria-label="${name ?? texts.chooseOption}"><p class="choices-name">${
+    name === null ? texts.chooseOption : html`${name}: <strong>${chosen}</strong>`
+  }</p><ul>${choices.map((each) => html`<li>${choiceLink(context, each, name === null)}</li>`)}</ul></div>`
+}
+
+/** A link, so that the address names the variant, also without the script. */
+function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): Html {
+  const { text, variant, isChosen, notWith } = choice
+  const { texts, formatMoney, formatList } = site.locale
+  const { id, price_cents, currency, available } = variant
+  const notes = [
+    ...(withPrice ? [formatMoney(price_cents, currency)] : []),
+    ...(notWith.length > 0 ? [texts.notWith(formatList(notWith))] : []),
+    ...(available ? [] : [texts.soldOut]),
+  ]
+  const state = notWith.length > 0 ? 'other' : available ? null : 'sold-out'
+  return html`<a class="choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}><span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
 }
 
 function buyButton({ site }: PageContext, isAvailable: boolean): Html {
@@ -72,19 +108,15 @@ function buyButton({ site }: PageContext, isAvailable: boolean): Html {
     : html`<button class="button button-wide" disabled>${refusal}</button>`
 }
 
-/** Says that few are left, where the store says so. */
-function stockNote(texts: Texts, { available, low_stock, available_units }: Variant): Html | null {
-  if (!available || !low_stock) return null
+/** Says that the choice is sold out and others are not; or that few are left, where the store says so. */
+function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null {
+  const { available, low_stock, available_units } = chosen
+  if (!available) {
+    return product.available ? html`<p class="stock-note">${texts.choiceSoldOut}</p>` : null
+  }
+  if (!low_stock) return null
   const words = available_units === null ? texts.fewLeft : texts.unitsLeft(available_units)
   return html`<p class="stock-note">${words}</p>`
-}
-
-function variantOption({ site }: PageContext, variant: Variant, checked: boolean) {
-  const { id, label, sku, price_cents, currency, available } = variant
-  const { texts, formatMoney } = site.locale
-  const price = formatMoney(price_cents, currency)
-  const state = available ? stockNote(texts, variant) : html`<span>${texts.soldOut}</span>`
-  return html`<label class="choice"><input type="radio" name="variant" value="${id}" data-price="${price}"${checked && html` checked`}${!available && html` disabled`}><span class="choice-box"><span>${label ?? sku}</span><span class="choice-price">${price}</span>${state}</span></label>`
 }
 
 function subscriptionNote({ site }: PageContext, product: Product): Html | null {

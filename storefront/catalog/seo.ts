@@ -1,6 +1,7 @@
-import type { Collection, Product, SitemapPart } from '../api/types.ts'
+import type { Collection, FoundProduct, Product, SitemapPart, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { assetUrl } from '../layout/images.ts'
+import { measureData } from '../layout/measure-price.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
 import { decimalAmount } from '../translations/locale.ts'
@@ -25,18 +26,51 @@ export function productData(context: PageContext, product: Product): unknown {
     ...(images.length === 0 ? {} : { image: images }),
     ...(product.variants[0] === undefined ? {} : { sku: product.variants[0].sku }),
     brand: { '@type': 'Brand', name: site.brand.name },
-    offers: product.variants.map(({ sku, label, price_cents, currency, available }) => ({
-      '@type': 'Offer',
-      sku,
-      ...(label === null ? {} : { name: label }),
-      price: decimalAmount(price_cents, currency),
-      priceCurrency: currency,
-      availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
-      url,
+    offers: product.variants.map((variant) => ({
+      ...offerData(variant),
+      url: product.variants.length === 1 ? url : `${url}?variant=${variant.id}`,
       seller: { '@type': 'Organization', name: site.brand.name },
     })),
   }
 }
+
+function offerData(variant: Variant): object {
+  const { sku, label, price_cents, currency, available } = variant
+  const price = decimalAmount(price_cents, currency)
+  return {
+    '@type': 'Offer',
+    sku,
+    ...(label === null ? {} : { name: label }),
+    price,
+    priceCurrency: currency,
+    ...measureData(variant, price),
+    availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
+  }
+}
+
+/** The way to a product: through its first collection, or through the list of all products. */
+export function productTrail(context: PageContext, { product, collections }: FoundProduct) {
+  const { texts } = context.site.locale
+  const [first] = collections
+  return [
+    { name: texts.home, path: '/' },
+    first === undefined
+      ? { name: texts.all, path: '/products' }
+      : { name: first.title, path: `/collections/${first.slug}` },
+    { name: product.name, path: `/products/${product.slug}` },
+  ]
+}
+
+export const breadcrumbData = (context: PageContext, found: FoundProduct): unknown => ({
+  '@context': 'https://schema.org',
+  '@type': 'BreadcrumbList',
+  itemListElement: productTrail(context, found).map(({ name, path }, at) => ({
+    '@type': 'ListItem',
+    position: at + 1,
+    name,
+    item: context.origin + path,
+  })),
+})
 
 /** The store as an object of schema.org. */
 export const storeData = ({ site, origin }: PageContext): unknown => ({
@@ -90,5 +124,5 @@ export function sitemapIndexXml(context: PageContext, parts: number): string {
 
 export const robotsTxt = ({ origin, site }: PageContext): string =>
   site.preview === null
-    ? `User-agent: *\nDisallow: /cart\nDisallow: /checkout\nDisallow: /orders\nDisallow: /search\n\nSitemap: ${origin}/sitemap.xml\n`
+    ? `User-agent: *\nDisallow: /cart\nDisallow: /checkout\nDisallow: /orders\nDisallow: /search\nDisallow: /recently-seen\n\nSitemap: ${origin}/sitemap.xml\n`
     : 'User-agent: *\nDisallow: /\n'

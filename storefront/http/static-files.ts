@@ -52,6 +52,7 @@ const STYLES = [
   'layout',
   'header',
   'catalog',
+  'product',
   'filters',
   'suggestions',
   'sections',

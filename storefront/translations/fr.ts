@@ -105,12 +105,15 @@ export const fr: Texts = {
 
   fromPrice: (price) => `dès ${price}`,
   chooseOption: 'Choisissez une option',
+  notWith: (values) => `Pas avec ${values}`,
+  choiceSoldOut: 'Ce choix est épuisé. Un autre est peut-être disponible.',
   quantity: 'Quantité',
   quantityOf: (name) => `Quantité de ${name}`,
   addToCart: 'Ajouter au panier',
   buyNow: 'Acheter maintenant',
   notForSale: 'Ce produit n’est pas disponible pour le moment.',
   alsoLike: 'Vous aimerez aussi',
+  recentlySeen: 'Vus récemment',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Livraison ${rate}.` : `Livraison ${rate}, offerte dès ${freeFrom}.`,
   subscriptionPrice: (price, interval) =>
@@ -120,7 +123,9 @@ export const fr: Texts = {
       ? UNITS[unit][0]
       : `${unit === 'week' ? 'toutes' : 'tous'} les ${count} ${UNITS[unit][1]}`,
   enlarge: (name) => `Agrandir : ${name}`,
-  image: 'Photo',
+  imageOf: (at, count) => `Photo ${at} sur ${count}`,
+  previousImage: 'Photo précédente',
+  nextImage: 'Photo suivante',
   close: 'Fermer',
 
   cart: 'Panier',
@@ -142,6 +147,8 @@ export const fr: Texts = {
   soldOut: 'Épuisé',
   sale: 'Promo',
   priceBefore: 'Avant :',
+  unitPrice: 'Prix à l’unité de mesure',
+  piece: 'pièce',
   fewLeft: 'Plus que quelques exemplaires',
   unitsLeft: (count) => `Plus que ${count}`,
   lowerToStock: 'Prendre ce qui reste',

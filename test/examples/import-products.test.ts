@@ -84,7 +84,14 @@ describe('the export of products', () => {
     const source = await app.merchant('source')
     await importFile('source', SAMPLE)
     const odd = await createProduct(source, 'odd', { name: '=1+1', description: 'a "b",\nc' })
-    await createVariant(source, odd.id, { sku: '-5', label: '@x', price_cents: 0, position: 7 })
+    await createVariant(source, odd.id, {
+      sku: '-5',
+      label: '@x',
+      price_cents: 0,
+      position: 7,
+      content_amount: 750,
+      content_unit: 'ml',
+    })
     await createProduct(source, 'club', { subscription_interval: 'month' })
     const text = await csvOf(source)
     assert.ok(text.includes(`"'=1+1"`) && text.includes(`"'-5"`) && text.includes(`"'@x"`))

@@ -20,9 +20,12 @@ const PRODUCT = [
 const VARIANT = [
   'sku',
   'label',
+  'image_asset_ref',
   'price_cents',
   'compare_at_price_cents',
   'currency',
+  'content_amount',
+  'content_unit',
   'position',
 ] as const satisfies readonly (keyof Variant)[]
 

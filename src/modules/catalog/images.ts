@@ -67,6 +67,7 @@ function changeImages(db: TenantDb, actor: Actor, id: string, rearrange: Rearran
     await setAssetUses(tx, { kind: 'product', id }, refs)
     await queries.deleteImages(tx, id)
     await queries.insertImages(tx, id, after)
+    await queries.clearVariantImages(tx, id, refs)
     await queries.touchProduct(tx, id)
     await recordChange(tx, actor, {
       action: 'product.images_changed',

@@ -94,7 +94,7 @@ export const readProductsOf = (
 ): Promise<CachedResponse> =>
   loadSome(deps, tenant, (db) => queries.choosePublicProductsOf(db, variantIds))
 
-/** The products that follow one in the list, to be shown beside it. None for an unknown product. */
+/** The products to be shown beside one: of its collections first. None for an unknown product. */
 export function readRelatedProducts(
   deps: LiveDeps,
   tenant: string,
@@ -187,7 +187,8 @@ export function readProduct(deps: LiveDeps, tenant: string, text: string): Promi
     const { id } = found.product
     const stock = (await readStockOf(deps.readStock, db, [id])).get(id)
     const product = toStorefrontProduct(deps.assetBase(), found.product, stock ?? NO_STOCK)
-    return toAnswer(deps, { product }, freshness(stock !== undefined))
+    const { collections } = found
+    return toAnswer(deps, { product, collections }, freshness(stock !== undefined))
   })
 }
 

@@ -23,11 +23,13 @@ export const publicProduct: Sql = sql`
     'variants', (select coalesce(json_agg(json_build_object(
                                    'id', v.id, 'tenant_ref', v.tenant_ref,
                                    'product_id', v.product_id, 'sku', v.sku, 'label', v.label,
-                                   'options', v.options, 'price_cents', v.price_cents,
+                                   'options', v.options, 'image_asset_ref', v.image_asset_ref,
+                                   'price_cents', v.price_cents,
                                    'compare_at_price_cents',
                                    case when v.compare_at_price_cents > v.price_cents
                                         then v.compare_at_price_cents end,
-                                   'currency', v.currency)
+                                   'currency', v.currency, 'content_amount', v.content_amount,
+                                   'content_unit', v.content_unit)
                                  order by v.position, v.created_at, v.id), '[]')
                    from variants v
                   where v.tenant_ref = p.tenant_ref and v.product_id = p.id
@@ -112,9 +114,55 @@ export const choosePublicProductsOf = (db: Db, variantIds: readonly string[]) =>
                            and v.archived_at is null)) page on true`,
   )
 
+/** A product in more collections than this is shown with the first of them. */
+const COLLECTIONS_OF_PRODUCT = 50
+
+/** The collections of a product, by an index, in the store's own order. */
+const collectionsOf = (db: Db, productId: Sql, limit: number) => sql`
+  select c.id, c.slug, c.title, c.description, m.position,
+         row_number() over (order by c.position, c.created_at, c.id) as place
+    from (select collection_id, position
+            from collection_products
+           where tenant_ref = ${db.tenant} and product_id = ${productId}
+           limit ${COLLECTIONS_OF_PRODUCT}) m
+    join collections c on c.tenant_ref = ${db.tenant} and c.id = m.collection_id
+   order by c.position, c.created_at, c.id
+   limit ${limit}`
+
+/** Members of the collections of `shared` after or before the product `origin`, `limit` of each. */
+const membersBeside = (db: Db, turn: number, range: Sql, limit: number) => sql`
+  select shared.place * 2 + ${turn}::integer as turn,
+         row_number() over (order by beside.position, beside.product_id) as place,
+         beside.product_id as id
+    from shared
+   cross join origin
+   cross join lateral (
+     select m.position, m.product_id
+       from collection_products m
+      where m.tenant_ref = ${db.tenant} and m.collection_id = shared.id and m.on_sale
+        and (m.position, m.product_id) ${range} (shared.position, origin.id)
+      order by m.position, m.product_id
+      limit ${limit}) beside`
+
+/** Products after or before the product `origin` in the list of all. */
+const productsBeside = (db: Db, turn: number, range: Sql, limit: number) => sql`
+  select ${turn}::integer as turn,
+         row_number() over (order by beside.created_at desc, beside.id desc) as place, beside.id
+    from (select p.created_at, p.id
+            from products p
+           where p.tenant_ref = ${db.tenant} and p.status = 'active'
+             and (p.created_at, p.id) ${range} ((select created_at from origin), (select id from origin))
+           order by p.created_at desc, p.id desc
+           limit ${limit}) beside`
+
+/** The first collections of a product are those that it is best known by. */
+const SHARED_COLLECTIONS = 3
+/** The turns of the list of all products: after those of collections. */
+const [LIST_NEXT, LIST_START] = [100, 101]
+
 /**
- * No row unless the store is live: the products that follow one in the list, and after its end those
- * from its beginning.
+ * No row unless the store is live: the products that follow one in its collections, and then in the
+ * list of all. After the end of each it goes on at the beginning.
  */
 export const chooseRelatedProducts = (db: Db, slug: string, limit: number) =>
   db.many(
@@ -123,26 +171,29 @@ export const chooseRelatedProducts = (db: Db, slug: string, limit: number) =>
     with origin as materialized (
       select created_at, id
         from products
-       where tenant_ref = ${db.tenant} and slug = ${slug} and status = 'active')
+       where tenant_ref = ${db.tenant} and slug = ${slug} and status = 'active'),
+    shared as materialized (
+      ${collectionsOf(db, sql`(select id from origin)`, SHARED_COLLECTIONS)}),
+    beside as (
+      (${membersBeside(db, 0, sql`>`, limit)})
+      union all
+      (${membersBeside(db, 1, sql`<`, limit)})
+      union all
+      (${productsBeside(db, LIST_NEXT, sql`<`, limit)})
+      union all
+      (${productsBeside(db, LIST_START, sql`>`, limit)})),
+    chosen as (
+      select id, turn, place
+        from (select distinct on (id) id, turn, place from beside order by id, turn, place) once
+       order by turn, place
+       limit ${limit})
     select count(page.id) over () as total, page.id, page.version, null::bigint as at
       from ${stores.liveStore(db)}
-      left join lateral (
-        (select 1 as turn, p.created_at, p.id, p.xmin::text as version
-           from products p
-          where p.tenant_ref = ${db.tenant} and p.status = 'active'
-            and (p.created_at, p.id) < ((select created_at from origin), (select id from origin))
-          order by p.created_at desc, p.id desc
-          limit ${limit})
-        union all
-        (select 2, p.created_at, p.id, p.xmin::text
-           from products p
-          where p.tenant_ref = ${db.tenant} and p.status = 'active'
-            and (p.created_at, p.id) > ((select created_at from origin), (select id from origin))
-          order by p.created_at desc, p.id desc
-          limit ${limit})
-         order by turn, created_at desc, id desc
-         limit ${limit}) page on true
-     order by page.turn, page.created_at desc, page.id desc`,
+      left join (
+        select p.id, p.xmin::text as version, chosen.turn, chosen.place
+          from chosen
+          join products p on p.tenant_ref = ${db.tenant} and p.id = chosen.id) page on true
+     order by page.turn, page.place`,
   )
 
 const rangeOfPositions = ({ after, before }: PageRange) => {
@@ -212,8 +263,9 @@ export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: num
                             as bytes_before
               from (select p.*, p.xmin::text as version, wanted.place,
                            500 + octet_length(coalesce(p.description, ''))
-                           + (select coalesce(sum(250 + octet_length(v.options::text)
-                                                     + 2 * octet_length(concat(v.sku, v.label))), 0)
+                           + (select coalesce(sum(300 + octet_length(v.options::text)
+                                                     + 2 * octet_length(concat(v.sku, v.label))
+                                                     + coalesce(octet_length(v.image_asset_ref), 0)), 0)
                                 from variants v
                                where v.tenant_ref = p.tenant_ref and v.product_id = p.id
                                  and v.archived_at is null) as bytes
@@ -224,16 +276,26 @@ export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: num
      order by p.place`,
   )
 
-/** Null unless the store is live. */
+/** As many as a page names. */
+const COLLECTIONS_SHOWN = 10
+
+/** Null unless the store is live. The product comes with its first collections. */
 export const findPublicProduct = (db: Db, slug: string) =>
   db.maybe(
-    Type.Object({ product: Nullable(PublicProduct) }),
+    Type.Object({
+      product: Nullable(PublicProduct),
+      collections: Type.Array(StorefrontCollection),
+    }),
     sql`
-    select (select ${publicProduct}
-              from products p
-             where p.tenant_ref = ${db.tenant} and p.slug = ${slug}
-               and p.status = 'active') as product
-      from ${stores.liveStore(db)}`,
+    select found.product, coalesce(found.collections, '[]') as collections
+      from ${stores.liveStore(db)}
+      left join (
+        select ${publicProduct} as product,
+               (select json_agg(${publicCollection} order by c.place)
+                  from (${collectionsOf(db, sql`p.id`, COLLECTIONS_SHOWN)}) c) as collections
+          from products p
+         where p.tenant_ref = ${db.tenant} and p.slug = ${slug} and p.status = 'active') found
+        on true`,
   )
 
 /**

@@ -139,7 +139,7 @@ export const publicRoutes =
               description: `Ids of variants, separated by commas, at most ${VARIANTS_MAX}: only the products that sell them, in no order.`,
             }),
             related_to: Type.String({
-              description: `The slug of a product: up to \`limit\` others to show beside it (4 by default, at most ${RELATED_MAX}).`,
+              description: `The slug of a product: up to \`limit\` others to show beside it, those of its collections first (4 by default, at most ${RELATED_MAX}).`,
             }),
           },
         },
@@ -166,9 +166,15 @@ export const publicRoutes =
         schema: {
           operationId: 'readStorefrontProduct',
           tags: ['public'],
-          summary: 'Read one active product of a live store.',
+          summary:
+            'Read one active product of a live store, with the first ten of its collections.',
           params: Params('tenant', 'slug'),
-          response: { 200: Type.Object({ product: ref(StorefrontProduct) }) },
+          response: {
+            200: Type.Object({
+              product: ref(StorefrontProduct),
+              collections: Type.Array(ref(StorefrontCollection)),
+            }),
+          },
         },
       },
       async (request, reply) => {

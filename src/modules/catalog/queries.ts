@@ -17,8 +17,9 @@ const columns = sql`id, tenant_ref, slug, name, description, status, is_subscrip
                     subscription_interval, subscription_interval_count, subscription_price_cents,
                     metadata, created_at, updated_at`
 
-const variantColumns = sql`id, tenant_ref, product_id, sku, label, options, price_cents,
-                           compare_at_price_cents, currency, position, metadata, archived_at, created_at, updated_at`
+const variantColumns = sql`id, tenant_ref, product_id, sku, label, options,
+                           image_asset_ref, price_cents, compare_at_price_cents, currency,
+                           content_amount, content_unit, position, metadata, archived_at, created_at, updated_at`
 
 /** A timestamp inside JSON, in the format in which the driver writes timestamps. */
 const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -33,8 +34,10 @@ const variants = sql`
   (select coalesce(json_agg(json_build_object(
                      'id', v.id, 'tenant_ref', v.tenant_ref, 'product_id', v.product_id,
                      'sku', v.sku, 'label', v.label, 'options', v.options,
-                     'price_cents', v.price_cents,
-                     'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency, 'position', v.position, 'metadata', v.metadata,
+                     'image_asset_ref', v.image_asset_ref, 'price_cents', v.price_cents,
+                     'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency,
+                     'content_amount', v.content_amount, 'content_unit', v.content_unit,
+                     'position', v.position, 'metadata', v.metadata,
                      'archived_at', ${iso(sql`v.archived_at`)},
                      'created_at', ${iso(sql`v.created_at`)},
                      'updated_at', ${iso(sql`v.updated_at`)})
@@ -204,7 +207,16 @@ export const listProducts = (db: Db, ids: readonly string[], bytesMax: number) =
 
 export type VariantFields = Pick<
   Variant,
-  'sku' | 'label' | 'options' | 'price_cents' | 'compare_at_price_cents' | 'currency' | 'metadata'
+  | 'sku'
+  | 'label'
+  | 'options'
+  | 'image_asset_ref'
+  | 'price_cents'
+  | 'compare_at_price_cents'
+  | 'currency'
+  | 'content_amount'
+  | 'content_unit'
+  | 'metadata'
 > & {
   /** Null: after the others. */
   position: number | null
@@ -215,10 +227,13 @@ export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
   tx.one(
     Variant,
     sql`
-    insert into variants (tenant_ref, product_id, sku, label, options, price_cents,
-                          compare_at_price_cents, currency, metadata, position)
+    insert into variants (tenant_ref, product_id, sku, label, options, image_asset_ref, price_cents,
+                          compare_at_price_cents, currency, content_amount, content_unit, metadata,
+                          position)
     select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${JSON.stringify(row.options)}::jsonb,
-           ${row.price_cents}, ${row.compare_at_price_cents}::bigint, ${row.currency}, ${JSON.stringify(row.metadata)},
+           ${row.image_asset_ref}, ${row.price_cents}, ${row.compare_at_price_cents}::bigint,
+           ${row.currency}, ${row.content_amount}::integer, ${row.content_unit},
+           ${JSON.stringify(row.metadata)},
            coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
       from variants
      where tenant_ref = ${tx.tenant} and product_id = ${productId}
@@ -270,9 +285,10 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
     sql`
     update variants
        set sku = ${row.sku}, label = ${row.label}, options = ${JSON.stringify(row.options)},
-           price_cents = ${row.price_cents},
+           image_asset_ref = ${row.image_asset_ref}, price_cents = ${row.price_cents},
            compare_at_price_cents = ${row.compare_at_price_cents},
-           currency = ${row.currency}, metadata = ${JSON.stringify(row.metadata)},
+           currency = ${row.currency}, content_amount = ${row.content_amount},
+           content_unit = ${row.content_unit}, metadata = ${JSON.stringify(row.metadata)},
            position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${variantColumns}`,
@@ -291,6 +307,23 @@ export const archiveVariant = (tx: Tx, id: string) =>
 export const deleteImages = (tx: Tx, productId: string) =>
   tx.run(sql`
     delete from product_images where tenant_ref = ${tx.tenant} and product_id = ${productId}`)
+
+/** Takes the image from variants of the product that have another one than these. */
+export const clearVariantImages = (tx: Tx, productId: string, kept: readonly string[]) =>
+  tx.run(sql`
+    update variants
+       set image_asset_ref = null, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and product_id = ${productId}
+       and image_asset_ref <> all (${kept}::text[])`)
+
+export const hasImage = (tx: Tx, productId: string, assetRef: string) =>
+  tx.one(
+    Type.Object({ has_image: Type.Boolean() }),
+    sql`
+    select exists (select from product_images
+                    where tenant_ref = ${tx.tenant} and product_id = ${productId}
+                      and asset_ref = ${assetRef}) as has_image`,
+  )
 
 /** Inserts the images in the order of the list. */
 export const insertImages = (tx: Tx, productId: string, list: readonly StoredImage[]) =>

@@ -41,6 +41,22 @@ const product = {
 export const VariantOption = Type.Object({ name: Type.String(), value: Type.String() })
 export type VariantOption = Static<typeof VariantOption>
 
+/** The units of what a variant contains. */
+const CONTENT_UNITS = ['g', 'kg', 'ml', 'l', 'cm', 'm', 'cm2', 'm2', 'piece'] as const
+export const CONTENT_AMOUNT_MAX = 1_000_000
+
+const content = {
+  content_amount: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: CONTENT_AMOUNT_MAX,
+      description:
+        'How much one unit contains, in `content_unit`: `750` and `ml`. From both a storefront works out the price of a litre or a kilogram.',
+    }),
+  ),
+  content_unit: Nullable(Type.Enum([...CONTENT_UNITS])),
+}
+
 const CompareAt = (description: string) => Nullable(Type.Integer({ description }))
 
 /** A variant that the public may see, as the database answers it. */
@@ -51,11 +67,15 @@ const PublicVariant = Type.Object({
   sku: Type.String(),
   label: Nullable(Type.String()),
   options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
+  image_asset_ref: Nullable(
+    Type.String({ description: "The one of the product's images that shows this variant." }),
+  ),
   price_cents: Type.Integer(),
   compare_at_price_cents: CompareAt(
     'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
   ),
   currency: Type.String(),
+  ...content,
 })
 
 const variantStock = {
@@ -319,8 +339,18 @@ const variantFields = {
         'What the variant differs by, such as a size and a colour. Each name once; no two variants of a product have the same.',
     }),
   ),
+  image_asset_ref: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 200,
+        description: "One of the product's images. Null again once the product has it no more.",
+      }),
+    ),
+  ),
   compare_at_price_cents: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: PRICE_MAX }))),
   currency: Type.Optional(Currency),
+  content_amount: Type.Optional(content.content_amount),
+  content_unit: Type.Optional(content.content_unit),
   position: Type.Optional(Position),
   metadata: Type.Optional(OpenObject),
 }

@@ -1,6 +1,6 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { LIST, type Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
@@ -188,6 +188,7 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
     const fields = validateNewVariant(request, currency)
     await requireVariantRoom(tx, productId)
     await requireOwnOptions(tx, productId, fields.options, null)
+    await requireOwnImage(tx, productId, fields.image_asset_ref)
     const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
@@ -221,6 +222,11 @@ async function requireOwnOptions(
   if (others.some((other) => optionsKey(other.options) === key)) throw new ApiError('options_exist')
 }
 
+async function requireOwnImage(tx: Tx, productId: string, ref: string | null): Promise<void> {
+  if (ref === null || (await queries.hasImage(tx, productId, ref)).has_image) return
+  throw invalidBody('image_asset_ref', "must be one of the product's images")
+}
+
 interface VariantPath {
   id: string
   variantId: string
@@ -232,6 +238,7 @@ export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, pat
     if (patch.options !== undefined && before.archived_at === null) {
       await requireOwnOptions(tx, before.product_id, fields.options, before.id)
     }
+    await requireOwnImage(tx, before.product_id, patch.image_asset_ref ?? null)
     const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_EXISTS)
     const entity = `variant:${after.id}`
     await recordChange(tx, actor, { action: 'variant.updated', entity, before, after })

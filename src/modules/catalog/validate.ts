@@ -136,13 +136,28 @@ export const optionsKey = (options: readonly VariantOption[]): string =>
     .toSorted()
     .join()
 
+type Content = Pick<VariantFields, 'content_amount' | 'content_unit'>
+
+/** What a variant contains after a change: an amount and its unit, or neither. */
+function validateContent(before: Content, request: Partial<Content>): Content {
+  const { content_amount = before.content_amount, content_unit = before.content_unit } = request
+  if ((content_amount === null) === (content_unit === null)) return { content_amount, content_unit }
+  const missing = content_amount === null ? 'content_amount' : 'content_unit'
+  const other = content_amount === null ? 'content_unit' : 'content_amount'
+  throw invalidBody(missing, `must be sent with ${other}, or both be null`)
+}
+
+const NO_CONTENT: Content = { content_amount: null, content_unit: null }
+
 export const validateNewVariant = (request: NewVariant, storeCurrency: string): VariantFields => ({
   sku: validateSku(request.sku),
   label: request.label ?? null,
   options: validateOptions(request.options ?? []),
+  image_asset_ref: request.image_asset_ref ?? null,
   price_cents: request.price_cents,
   compare_at_price_cents: request.compare_at_price_cents ?? null,
   currency: request.currency === undefined ? storeCurrency : checkCurrency(request.currency),
+  ...validateContent(NO_CONTENT, request),
   metadata: validateMetadata(request.metadata ?? {}),
   position: request.position ?? null,
 })
@@ -154,12 +169,15 @@ export const validateVariantPatch = (
   sku: patch.sku === undefined ? before.sku : validateSku(patch.sku),
   label: patch.label === undefined ? before.label : patch.label,
   options: patch.options === undefined ? before.options : validateOptions(patch.options),
+  image_asset_ref:
+    patch.image_asset_ref === undefined ? before.image_asset_ref : patch.image_asset_ref,
   price_cents: patch.price_cents ?? before.price_cents,
   compare_at_price_cents:
     patch.compare_at_price_cents === undefined
       ? before.compare_at_price_cents
       : patch.compare_at_price_cents,
   currency: patch.currency === undefined ? before.currency : checkCurrency(patch.currency),
+  ...validateContent(before, patch),
   metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
   position: patch.position ?? null,
 })

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { plain } from '../media/sample-images.ts'
-import { auditOf, createProduct, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+import {
+  auditOf,
+  createProduct,
+  createVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+} from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -23,6 +30,7 @@ before(async (t) => {
 const shaOf = (ref: string) => /([0-9a-f]{64})/.exec(ref)?.[1] ?? ''
 const urlOf = (ref: string) => `https://cdn.test/a/stores/acme/assets/${ref.split('/')[1]}`
 const listed = (body: { images: { asset_ref: string }[] }) => body.images.map((i) => i.asset_ref)
+const toImage = (asset_ref: string) => ({ asset_ref })
 const codeOf = (answer: { status: number; body: { error?: { code: string } } }) => [
   answer.status,
   answer.body.error?.code,
@@ -147,5 +155,47 @@ describe('the URL of an image', () => {
       assert.equal(product.images[0].url, expected)
       assert.equal(product.image_asset_ref, asset_ref)
     }
+  })
+})
+
+describe('the image of a variant', () => {
+  test("is one of its product's images, and is cleared with it", async () => {
+    const { id } = await createProduct(acme, 'in-two-colours')
+    const [first = '', second = '', third = ''] = refs
+    await acme.put(`${PRODUCTS}/${id}/images`, { images: [first, second].map(toImage) })
+    const red = { sku: 'TWO-RED', price_cents: 1, image_asset_ref: second }
+    const variant = await createVariant(acme, id, red)
+    const path = `${PRODUCTS}/${id}/variants/${variant.id}`
+    const shown = async () => {
+      const { product } = (await app.anyone.get(publicUrl('acme', 'products/in-two-colours'))).body
+      return product.variants[0].image_asset_ref
+    }
+    assert.deepEqual([variant.image_asset_ref, await shown()], [second, second])
+    await acme.put(`${PRODUCTS}/${id}/images`, { images: [second, first].map(toImage) })
+    assert.equal(await shown(), second, 'another order keeps it')
+    await acme.send('DELETE', `${PRODUCTS}/${id}/images/${shaOf(second)}`)
+    assert.equal(await shown(), null)
+    const again = await acme.patch(path, { image_asset_ref: first })
+    assert.equal(again.body.variant.image_asset_ref, first)
+    assert.equal((await acme.patch(path, { price_cents: 2 })).body.variant.image_asset_ref, first)
+    assert.equal((await acme.patch(path, { image_asset_ref: null })).status, 200)
+    assert.equal(await shown(), null)
+    for (const image_asset_ref of [third, second, 'none', '', 7]) {
+      const answer = await acme.patch(path, { image_asset_ref })
+      assert.deepEqual(codeOf(answer), [400, 'invalid_body'])
+      assert.equal(answer.body.issues[0].path, 'image_asset_ref')
+    }
+  })
+
+  test("of another store is refused, though the other store's product has it", async () => {
+    const globex = await openLiveStore(app, 'globex')
+    const foreign = await upload(globex, 4)
+    const other = await createProduct(globex, 'theirs')
+    await globex.post(`${PRODUCTS}/${other.id}/images`, { asset_ref: foreign })
+    const { id } = await createProduct(acme, 'ours')
+    const body = { sku: 'OURS', price_cents: 1, image_asset_ref: foreign }
+    const answer = await acme.post(`${PRODUCTS}/${id}/variants`, body)
+    assert.deepEqual(codeOf(answer), [400, 'invalid_body'])
+    assert.deepEqual((await acme.get(`${PRODUCTS}/${id}`)).body.product.variants, [])
   })
 })

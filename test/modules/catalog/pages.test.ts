@@ -273,7 +273,7 @@ describe('the bytes of a public list', () => {
   test('are bounded, whole and page, and a page has at least one product', async (t) => {
     await openBigStore('wordy', 8)
     await addDescriptions('wordy', 2_000)
-    const { read } = openList(t, app.runtime.database, { wholeBytes: 12_000, pageBytes: 8_000 })
+    const { read } = openList(t, app.runtime.database, { wholeBytes: 12_000, pageBytes: 8_500 })
     const page = await read('wordy')
     assert.deepEqual(slugsOf(page), newest(8, 3))
     assert.match(page.next ?? '', /limit=100&after=/)

@@ -65,9 +65,12 @@ describe('public products', () => {
           sku: 'C-1',
           label: null,
           options: [],
+          image_asset_ref: null,
           price_cents: 1_000,
           compare_at_price_cents: null,
           currency: 'USD',
+          content_amount: null,
+          content_unit: null,
           available: true,
           low_stock: false,
           available_units: null,
@@ -76,7 +79,7 @@ describe('public products', () => {
     }
     const one = await app.anyone.get(publicUrl('acme', 'products/club'))
     assert.equal(one.status, 200)
-    assert.deepEqual(one.body, { product: expected })
+    assert.deepEqual(one.body, { product: expected, collections: [] })
     assert.deepEqual((await app.anyone.get(publicUrl('acme'))).body, { products: [expected] })
     assert.equal(one.headers.etag, undefined)
     assert.equal(one.headers['cache-control'], 'no-cache')
@@ -190,5 +193,46 @@ describe('a database that fails', () => {
       assert.equal(answer.status, 503)
       assert.equal(answer.body.error.code, 'service_unavailable')
     }
+  })
+})
+
+describe('a public product', () => {
+  test('comes with its collections in the order of the store, ten at most', async () => {
+    const merchant = await openLiveStore(app, 'sorted')
+    const { id } = await createProduct(merchant, 'lamp')
+    await createCollection(merchant, 'empty')
+    for (let at = 11; at >= 1; at--) {
+      const collection = await createCollection(merchant, `c-${at}`, [id])
+      await merchant.patch(`${COLLECTIONS}/${collection.id}`, { position: at })
+    }
+    const { body } = await app.anyone.get(publicUrl('sorted', 'products/lamp'))
+    assert.deepEqual(
+      body.collections.map(({ slug }: { slug: string }) => slug),
+      Array.from({ length: 10 }, (_, at) => `c-${at + 1}`),
+    )
+    assert.deepEqual(body.collections[0], { slug: 'c-1', title: 'The c-1', description: null })
+  })
+
+  test('is shown beside those of its collections first, and never twice or beside itself', async () => {
+    const merchant = await openLiveStore(app, 'beside')
+    const made = new Map<string, string>()
+    for (const slug of ['a', 'b', 'c', 'd', 'e', 'f', 'draft']) {
+      const more = slug === 'draft' ? { status: 'draft' } : {}
+      made.set(slug, (await createProduct(merchant, slug, more)).id)
+    }
+    const ids = (...slugs: string[]) => slugs.map((slug) => made.get(slug) ?? '')
+    await createCollection(merchant, 'first', ids('e', 'draft', 'b', 'a'))
+    await createCollection(merchant, 'second', ids('a', 'b', 'd'))
+    const related = async (query: string) => {
+      const answer = await app.anyone.get(`${publicUrl('beside')}?related_to=${query}`)
+      return answer.body.products.map(({ slug }: { slug: string }) => slug)
+    }
+    // In the first collection a follows b, and e comes after its end; d is in the second.
+    assert.deepEqual(await related('b'), ['a', 'e', 'd', 'f'])
+    assert.deepEqual(await related('b&limit=20'), ['a', 'e', 'd', 'f', 'c'])
+    assert.deepEqual(await related('b&limit=1'), ['a'])
+    // In no collection: those that follow it in the list of all.
+    assert.deepEqual(await related('c'), ['b', 'a', 'f', 'e'])
+    assert.deepEqual(await related('draft'), [])
   })
 })

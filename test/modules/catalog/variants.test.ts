@@ -44,9 +44,12 @@ describe('creating a variant', () => {
       sku: 'S-1',
       label: null,
       options: [],
+      image_asset_ref: null,
       price_cents: 1_999,
       compare_at_price_cents: null,
       currency: 'EUR',
+      content_amount: null,
+      content_unit: null,
       position: 0,
       metadata: {},
       archived_at: null,
@@ -396,6 +399,52 @@ describe('the price before', () => {
     for (const compare_at_price_cents of [0, -1, 1.5, '5', 1e12]) {
       const refused = await merchant.patch(url, { compare_at_price_cents })
       assert.deepEqual(codeOf(refused), [400, 'invalid_body'])
+    }
+  })
+})
+
+describe('the content of a variant', () => {
+  test('is an amount with its unit, set and cleared together, and public', async () => {
+    const merchant = await openLiveStore(app, 'contents')
+    const { id } = await createProduct(merchant, 'oil')
+    const oil = { sku: 'OIL', price_cents: 1, content_amount: 750, content_unit: 'ml' }
+    const variant = await createVariant(merchant, id, oil)
+    const path = `${PRODUCTS}/${id}/variants/${variant.id}`
+    const contentOf = ({ content_amount, content_unit }: Record<string, unknown>) => [
+      content_amount,
+      content_unit,
+    ]
+    assert.deepEqual(contentOf(variant), [750, 'ml'])
+    const shown = await app.anyone.get(publicUrl('contents', 'products/oil'))
+    assert.deepEqual(contentOf(shown.body.product.variants[0]), [750, 'ml'])
+    const changed = await merchant.patch(path, { content_amount: 500 })
+    assert.deepEqual(contentOf(changed.body.variant), [500, 'ml'])
+    assert.deepEqual(contentOf((await merchant.patch(path, { price_cents: 2 })).body.variant), [
+      500,
+      'ml',
+    ])
+    const table = await merchant.get(`${PRODUCTS}/export.csv`)
+    assert.match(table.text, /"?500"?,"?ml"?,/)
+    const neither = { content_amount: null, content_unit: null }
+    assert.deepEqual(contentOf((await merchant.patch(path, neither)).body.variant), [null, null])
+  })
+
+  test('is refused with its path where it is no amount, no unit, or one without the other', async () => {
+    const wrong: [string, object][] = [
+      ['content_unit', { content_amount: 1 }],
+      ['content_amount', { content_unit: 'g' }],
+      ['content_amount', { content_amount: null, content_unit: 'g' }],
+      ['content_amount', { content_amount: 0, content_unit: 'g' }],
+      ['content_amount', { content_amount: 1_000_001, content_unit: 'g' }],
+      ['content_amount', { content_amount: 0.5, content_unit: 'l' }],
+      ['content_amount', { content_amount: '1', content_unit: 'l' }],
+      ['content_unit', { content_amount: 1, content_unit: 'oz' }],
+      ['content_unit', { content_amount: 1, content_unit: '' }],
+    ]
+    for (const [path, content] of wrong) {
+      const answer = await acme.post(url, { sku: 'CONTENT', price_cents: 1, ...content })
+      assert.deepEqual(codeOf(answer), [400, 'invalid_body'], JSON.stringify(content))
+      assert.equal(answer.body.issues[0].path, path, answer.text)
     }
   })
 })

@@ -1,0 +1,79 @@
+import type { Product, Variant } from '../api/types.ts'
+
+/** What a shopper chooses between on a product page: one group for each option of the variants. */
+export interface ChoiceGroup {
+  /** Null where the variants have labels only. */
+  name: string | null
+  choices: readonly Choice[]
+}
+
+export interface Choice {
+  text: string
+  /** What this choice leads to: the variant itself, or the one that is nearest to what is chosen. */
+  variant: Variant
+  isChosen: boolean
+  /**
+   * The chosen values that this one is not made with, such as the colour. Then choosing it changes
+   * them, too.
+   */
+  notWith: readonly string[]
+}
+
+/** The variant that is shown first: one that can be bought, where there is any. */
+export const chooseVariant = ({ variants }: Product): Variant | undefined =>
+  variants.find((each) => each.available) ?? variants[0]
+
+/** No group where there is nothing to choose. */
+export function choiceGroups(product: Product, chosen: Variant): ChoiceGroup[] {
+  const { variants, option_names: names } = product
+  if (variants.length < 2) return []
+  const isStructured =
+    names.length > 0 &&
+    variants.every((each) => names.every((name) => optionOf(each, name) !== null))
+  if (!isStructured) return [{ name: null, choices: variants.map((each) => byLabel(each, chosen)) }]
+  return names.map((name) => ({ name, choices: choicesOf(product, chosen, name) }))
+}
+
+const byLabel = (variant: Variant, chosen: Variant): Choice => ({
+  text: variant.label ?? variant.sku,
+  variant,
+  isChosen: variant === chosen,
+  notWith: [],
+})
+
+/** Names and values are compared as the platform does: whatever their case. */
+const fold = (text: string) => text.toLowerCase()
+
+const optionOf = ({ options }: Variant, name: string): string | null =>
+  options.find((each) => fold(each.name) === fold(name))?.value ?? null
+
+const isAlike = (one: string | null, other: string | null) => fold(one ?? '') === fold(other ?? '')
+
+/** The values of one option, each once, in the order of the variants. */
+function choicesOf({ variants, option_names }: Product, chosen: Variant, name: string): Choice[] {
+  const others = option_names.filter((each) => each !== name)
+  const byValue = Map.groupBy(variants, (each) => fold(optionOf(each, name) ?? ''))
+  const current = optionOf(chosen, name)
+  return [...byValue.values()].map((sold) => {
+    const variant = isAlike(optionOf(sold[0] ?? chosen, name), current)
+      ? chosen
+      : nearest(sold, chosen, others)
+    const changed = others.filter(
+      (other) => !isAlike(optionOf(variant, other), optionOf(chosen, other)),
+    )
+    return {
+      text: optionOf(variant, name) ?? '',
+      variant,
+      isChosen: variant === chosen,
+      notWith: changed.map((other) => optionOf(chosen, other) ?? ''),
+    }
+  })
+}
+
+/** The variant that shares most values with the chosen one. Among equals, one that can be bought. */
+function nearest(variants: readonly Variant[], chosen: Variant, names: readonly string[]): Variant {
+  const shared = (each: Variant) =>
+    names.filter((name) => isAlike(optionOf(each, name), optionOf(chosen, name))).length
+  const rank = (each: Variant) => 2 * shared(each) + (each.available ? 1 : 0)
+  return variants.reduce((best, each) => (rank(each) > rank(best) ? each : best))
+}
