@@ -252,8 +252,7 @@ export const de: Texts = {
   statusNotes: {
     pending_payment:
       'Wir warten auf Ihre Bank. Bitte zahlen Sie nicht noch einmal; diese Seite aktualisiert sich von selbst.',
-    payment_failed:
-      'Es wurde nichts abgebucht. Die Artikel liegen noch in Ihrem Warenkorb, Sie können es also noch einmal versuchen.',
+    payment_failed: 'Es wurde nichts abgebucht. Sie können die Bestellung noch einmal aufgeben.',
     cancelled: 'Zahlungen werden auf dem ursprünglichen Zahlungsweg erstattet.',
     on_hold: 'Wir haben Ihre Bestellung erhalten und prüfen sie, bevor wir sie versenden.',
   },

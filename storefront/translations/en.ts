@@ -247,7 +247,7 @@ export const en = {
   statusNotes: {
     pending_payment:
       'We are waiting for your bank. Please do not pay again; this page updates by itself.',
-    payment_failed: 'Nothing was charged. The items are still in your cart, so you can try again.',
+    payment_failed: 'Nothing was charged. You can place the order again.',
     cancelled: 'Any payment will be refunded to the original payment method.',
     on_hold: 'We have received your order and will review it before we ship it.',
   },

@@ -255,8 +255,7 @@ export const es: Texts = {
   statusNotes: {
     pending_payment:
       'Estamos esperando a tu banco. No pagues otra vez; esta página se actualiza sola.',
-    payment_failed:
-      'No se ha cobrado nada. Los artículos siguen en tu cesta y puedes intentarlo de nuevo.',
+    payment_failed: 'No se ha cobrado nada. Puedes hacer el pedido de nuevo.',
     cancelled: 'Los pagos se reembolsan por el mismo medio de pago.',
     on_hold: 'Hemos recibido tu pedido y lo revisamos antes de enviarlo.',
   },

@@ -257,8 +257,7 @@ export const fr: Texts = {
   statusNotes: {
     pending_payment:
       'Nous attendons votre banque. Ne payez pas une seconde fois ; cette page se met à jour toute seule.',
-    payment_failed:
-      'Rien n’a été débité. Les articles sont toujours dans votre panier, vous pouvez donc réessayer.',
+    payment_failed: 'Rien n’a été débité. Vous pouvez passer la commande de nouveau.',
     cancelled: 'Les paiements sont remboursés par le même moyen de paiement.',
     on_hold: 'Nous avons reçu votre commande et la vérifions avant de l’expédier.',
   },
