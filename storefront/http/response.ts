@@ -36,6 +36,7 @@ export function contentPolicy(assetBaseUrl: string | null, frames: readonly stri
     "style-src 'self'",
     `img-src ${media}`,
     `media-src ${media}`,
+    "font-src 'self'",
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
