@@ -45,6 +45,10 @@ export const FORMS: Partial<Record<TextKind, Form>> = {
     expected: 'the name of an asset: asset:<tenant>/<sha256>.<ext>',
     read: like(ASSET_REF),
   },
+  font: {
+    expected: 'the name of an uploaded font: asset:<tenant>/<sha256>.woff2',
+    read: (text) => (ASSET_REF.test(text) && text.endsWith('.woff2') ? text : null),
+  },
   time: {
     expected: 'a moment with its offset, such as 2026-12-24T18:00:00+01:00',
     read: (text) => (TIME.test(text) && !Number.isNaN(Date.parse(text)) ? text : null),

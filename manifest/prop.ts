@@ -56,6 +56,7 @@ export const TEXT_KINDS = [
   'email',
   'slug',
   'asset',
+  'font',
   'time',
   'colour',
   'fonts',
@@ -103,6 +104,8 @@ export const link = textOf('link', 2_000)
 export const email = textOf('email', 254)
 export const slug = textOf('slug', 200)
 export const asset = textOf('asset', 200)
+/** A web font of the store. */
+export const font = textOf('font', 200)
 export const time = textOf('time', 40)
 export const colour = textOf('colour', 40)
 export const fonts = textOf('fonts', 200)

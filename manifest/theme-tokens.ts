@@ -1,4 +1,4 @@
-import { choice, colour, fonts, integer, length, number, spacing } from './prop.ts'
+import { choice, colour, font, fonts, integer, length, number, spacing } from './prop.ts'
 
 /** The members of `theme` that the reference storefront reads. */
 export const THEME_TOKENS = {
@@ -12,6 +12,16 @@ export const THEME_TOKENS = {
   type: {
     heading: fonts('The fonts of headings.'),
     body: fonts('The fonts of all other text.'),
+    headingFont: font(
+      'A font that the store has uploaded, for headings. `heading` stands in for it.',
+    ),
+    bodyFont: font(
+      'A font that the store has uploaded, for all other text. `body` stands in for it.',
+    ),
+    bodyWeights: choice('Whether the font of the text has one weight, or all: a variable font.', [
+      'one',
+      'all',
+    ]),
     weight: integer('The weight of headings.', { min: 100, max: 900, fallback: 600 }),
     case: choice('Whether headings are written in capitals.', ['none', 'upper']),
     style: choice('Whether headings are slanted.', ['normal', 'italic']),

@@ -85,7 +85,8 @@ is the merchant's own and gets no warning.
 
 Forms: a **line** is one line of text, a **text** has paragraphs between empty lines, **markdown** is explained
 [below](#markdown), a **link** is a path of the store or an address with \`https:\`, \`http:\`, \`mailto:\` or \`tel:\`, an
-**asset** is the name of an uploaded file (\`asset:<tenant>/<sha256>.<ext>\`), a **slug** names a product, a collection
+**asset** is the name of an uploaded file (\`asset:<tenant>/<sha256>.<ext>\`), a **font** is
+one that ends in \`.woff2\`, a **slug** names a product, a collection
 or a page.
 
 | Type | |

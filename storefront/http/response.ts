@@ -45,6 +45,7 @@ export function contentPolicy(
     "style-src 'self'",
     `img-src ${media}`,
     `media-src ${media}`,
+    "font-src 'self'",
     `connect-src ${own}`,
     "form-action 'self'",
     "base-uri 'none'",

@@ -76,6 +76,7 @@ ${description && html`<meta property="og:description" content="${description.sli
 ${!isHidden && html`<meta property="og:url" content="${address}">`}
 ${image && html`<meta property="og:image" content="${image}?w=1280">`}
 ${favicon(context)}
+${site.theme.bodyFont && html`<link rel="preload" href="${site.theme.bodyFont}" as="font" type="font/woff2" crossorigin>`}
 <link rel="stylesheet" href="${files.styleSheet}">
 <script type="module" src="${files.script}"></script>
 ${structuredData.map((each) => html`<script type="application/ld+json">${jsonScript(each)}</script>`)}

@@ -93,7 +93,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     sections: readSections(asObject(manifest.template).sections),
     pages,
     menus: readMenus(manifest.menus, pages),
-    theme: readTheme(manifest.theme),
+    theme: readTheme(manifest.theme, tenantRef),
     locale,
     hasSearch: asObject(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },

@@ -1,3 +1,4 @@
+import { ASSET_REF } from '../../manifest/forms.ts'
 import type { ValuesOf } from '../../manifest/prop.ts'
 import { readProps } from '../../manifest/read-props.ts'
 import { THEME_TOKENS } from '../../manifest/theme-tokens.ts'
@@ -18,8 +19,10 @@ import { asObject } from './manifest.ts'
  * because the merchant's text would become part of the CSS.
  */
 export interface Theme {
-  /** The CSS rule that sets the variables. */
+  /** The CSS rules that load the store's fonts and set the variables. */
   css: string
+  /** The address of the font that most of the text needs; null for a font of the reader's machine. */
+  bodyFont: string | null
   /** Attributes of the `html` element that choose a layout, such as `data-hero`. */
   layout: Record<string, string>
   backgroundColour: string
@@ -33,15 +36,17 @@ const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Ar
 
 const LAYOUTS = ['header', 'hero', 'card', 'density', 'button'] as const
 
-export function readTheme(theme: unknown): Theme {
+export function readTheme(theme: unknown, tenant: string | null = null): Theme {
   const { color, type, layout } = asObject(theme)
   const { variables, primary, background } = colourVariables(readProps(THEME_TOKENS.color, color))
   const chosen = readProps(THEME_TOKENS.layout, layout)
   const scheme = isDark(background) ? 'dark' : 'light'
-  const types = typeVariables(readProps(THEME_TOKENS.type, type))
-  const all = [...variables, ...types, ...layoutVariables(chosen)]
+  const typeTokens = readProps(THEME_TOKENS.type, type)
+  const own = ownFonts(typeTokens, tenant)
+  const all = [...variables, ...typeVariables(typeTokens, own), ...layoutVariables(chosen)]
   return {
-    css: `:root{color-scheme:${scheme};${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
+    bodyFont: own.body,
+    css: `${fontFaces(own, typeTokens)}:root{color-scheme:${scheme};${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
     layout: Object.fromEntries(LAYOUTS.map((name) => [`data-${name}`, chosen[name]])),
     backgroundColour: formatColour(background),
     scheme,
@@ -90,10 +95,44 @@ function colourVariables(color: ValuesOf<Tokens['color']>): {
   return { variables, primary, background }
 }
 
-function typeVariables(type: ValuesOf<Tokens['type']>): Variable[] {
+type TypeTokens = ValuesOf<Tokens['type']>
+
+/** The addresses of the fonts that the store has uploaded, by their use. */
+type OwnFonts = Record<'body' | 'head', string | null>
+
+/** A font of another store is not used. Fonts come from the store's own host, whatever serves images. */
+function ownFonts({ bodyFont, headingFont }: TypeTokens, tenant: string | null): OwnFonts {
+  const address = (ref: string | null) => {
+    const [, owner, file] = ASSET_REF.exec(ref ?? '') ?? []
+    return owner === tenant && file !== undefined ? `/stores/${owner}/assets/${file}` : null
+  }
+  return { body: address(bodyFont), head: address(headingFont) }
+}
+
+/**
+ * The names of the families are ours, so that no text of the merchant becomes one. A font for
+ * headings is used in the weight that it has; the text also needs a bold one, which the browser draws
+ * where the font has but one.
+ */
+function fontFaces({ body, head }: OwnFonts, { bodyWeights }: TypeTokens): string {
+  const face = (name: string, url: string, weights: string) =>
+    `@font-face{font-family:${name};src:url("${url}") format("woff2");font-display:swap;font-weight:${weights}}`
+  const ofBody = bodyWeights === 'all' ? ALL_WEIGHTS : '400'
   return [
-    ['font-body', type.body ?? SANS],
-    ['font-head', type.heading ?? SERIF],
+    body === null ? '' : face(BODY_FONT, body, ofBody),
+    head === null ? '' : face(HEAD_FONT, head, ALL_WEIGHTS),
+  ].join('')
+}
+
+const ALL_WEIGHTS = '1 1000'
+const [BODY_FONT, HEAD_FONT] = ['fd-body', 'fd-head']
+
+function typeVariables(type: TypeTokens, own: OwnFonts): Variable[] {
+  const family = (name: string, url: string | null, others: string) =>
+    url === null ? others : `${name},${others}`
+  return [
+    ['font-body', family(BODY_FONT, own.body, type.body ?? SANS)],
+    ['font-head', family(HEAD_FONT, own.head, type.heading ?? SERIF)],
     ['head-weight', String(type.weight)],
     ['head-case', type.case === 'upper' ? 'uppercase' : 'none'],
     ['head-spacing', type.spacing ?? '-0.015em'],

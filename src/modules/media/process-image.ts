@@ -14,6 +14,7 @@ import { sniff } from './images/sniff.ts'
 import { cleanSvg } from './images/svg.ts'
 import { readWebp } from './images/webp.ts'
 import type { ContentType, Raster } from './schema.ts'
+import { checkFont } from './woff2.ts'
 
 /** An image that was checked and cleaned, and can be stored and published. */
 export interface ProcessedImage {
@@ -54,7 +55,7 @@ const READERS: Record<Raster, (bytes: Buffer) => ParsedImage> = {
   'image/avif': readAvif,
 }
 
-/** Checks an upload and removes everything but the image. */
+/** Checks an upload and removes everything but the image. A font stays as it is. */
 export async function processImage(
   bytes: Buffer,
   contentType: ContentType,
@@ -64,6 +65,10 @@ export async function processImage(
   if (contentType === 'image/svg+xml') {
     const { clean, width, height } = cleanSvg(bytes)
     return { bytes: clean, width, height }
+  }
+  if (contentType === 'font/woff2') {
+    await checkFont(bytes)
+    return { bytes, width: null, height: null }
   }
   const parsed = refuseTruncated(() => READERS[contentType](bytes))
   const { decode, encode } = PIXELS[contentType]

@@ -81,7 +81,9 @@ interface Resizing {
 
 async function createResized(db: Db, blobs: BlobStore, { asset, width, perform }: Resizing) {
   const { content_type: contentType } = asset
-  if (contentType === 'image/svg+xml') throw new Error('a drawing has no smaller forms')
+  if (contentType === 'image/svg+xml' || contentType === 'font/woff2') {
+    throw new Error('a drawing or a font has no smaller forms')
+  }
   const original = await blobs.get(keyOf(db.tenant, asset))
   if (original === null) throw new Error(`the bytes of asset ${asset.sha256} are missing`)
   const bytes = await resize(await buffer(original.stream), { contentType, width }, perform).catch(

@@ -93,7 +93,8 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
       schema: {
         operationId: 'uploadAsset',
         tags: ['merchant-ops'],
-        summary: 'Upload an image: its bytes with their content type, or base64 in JSON.',
+        summary:
+          'Upload an image or a web font: its bytes with their content type, or base64 in JSON.',
         body: UPLOAD_BODY,
         response: { 200: OneAsset, 201: OneAsset },
       },
@@ -204,6 +205,8 @@ function headersOf({ asset, hash, isFallback }: serving.ServedAsset) {
     'content-disposition': 'inline',
     // Storefronts on any host show the asset.
     'cross-origin-resource-policy': 'cross-origin',
+    // A browser asks for a font of another host only with this header.
+    ...(asset.extension === 'woff2' && { 'access-control-allow-origin': '*' }),
     ...(asset.extension === 'svg' && { 'content-security-policy': SVG_POLICY }),
   }
 }
@@ -216,7 +219,10 @@ function readWidth(query: unknown): number | null {
 }
 
 const Bytes = {
-  content: { 'image/*': { schema: Type.String({ format: 'binary' }) } },
+  content: {
+    'image/*': { schema: Type.String({ format: 'binary' }) },
+    'font/woff2': { schema: Type.String({ format: 'binary' }) },
+  },
 }
 
 export const publicRoutes =

@@ -9,17 +9,20 @@ export const EXTENSIONS = {
   'image/gif': 'gif',
   'image/avif': 'avif',
   'image/svg+xml': 'svg',
+  'font/woff2': 'woff2',
 } as const
 
 export type ContentType = keyof typeof EXTENSIONS
 /** The types of images made of pixels, which a decoder reads. */
-export type Raster = Exclude<ContentType, 'image/svg+xml'>
+export type Raster = Exclude<ContentType, 'image/svg+xml' | 'font/woff2'>
 export type Extension = (typeof EXTENSIONS)[ContentType]
 
 export const CONTENT_TYPES = Object.keys(EXTENSIONS) as ContentType[]
 
 /** The contract's limit of an upload, in bytes. */
 export const ASSET_BYTES_MAX = 20 * 1_024 * 1_024
+/** Every page waits for its font. */
+export const FONT_BYTES_MAX = 1_024 * 1_024
 
 export const ALT_LENGTH_MAX = 1_000
 
@@ -56,7 +59,9 @@ export const Asset = Shared(
     sha256: Type.String({ description: 'The hash of the stored bytes, which have no metadata.' }),
     content_type: AssetRow.properties.content_type,
     bytes: Type.Integer(),
-    width: Nullable(Type.Integer({ description: 'In pixels. Null for an SVG without a size.' })),
+    width: Nullable(
+      Type.Integer({ description: 'In pixels. Null for a font, and for an SVG without a size.' }),
+    ),
     height: Nullable(Type.Integer()),
     alt: Nullable(Type.String()),
     created_at: Timestamp,

@@ -29,7 +29,8 @@ export interface MediaDeps {
   assetBase(): string | null
 }
 
-const REF = /^asset:(?<tenant>[a-z0-9-]{3,63})\/(?<sha256>[0-9a-f]{64})\.(?<extension>[a-z]{3,4})$/
+const REF =
+  /^asset:(?<tenant>[a-z0-9-]{3,63})\/(?<sha256>[0-9a-f]{64})\.(?<extension>[a-z0-9]{3,5})$/
 
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set(Object.values(EXTENSIONS))
 
@@ -70,8 +71,8 @@ export const keyOf = (
 ) => `${tenant}/${sha256}.${extension}`
 
 /**
- * Sets the assets that a product or a site uses. Earlier uses that are not named again end. Every
- * ref must be an asset of the store. A concurrent deletion of an asset either sees the use and is
+ * Sets the images that a product uses. Earlier uses that are not named again end. Every ref must be
+ * an image of the store. A concurrent deletion of an asset either sees the use and is
  * refused, or comes first, and then this call is refused.
  */
 export async function setAssetUses(
@@ -83,7 +84,9 @@ export async function setAssetUses(
   const hashes = [...new Set(parsed.map((each) => each?.sha256 ?? ''))].sort()
   const found = hashes.length === 0 ? [] : await queries.lockAssets(tx, hashes)
   const known = new Set(found.map((each) => keyOf(tx.tenant, each)))
-  if (parsed.some((each) => each === null || !known.has(keyOf(tx.tenant, each)))) {
+  const isImage = (each: ParsedRef | null) =>
+    each !== null && each.extension !== 'woff2' && known.has(keyOf(tx.tenant, each))
+  if (!parsed.every(isImage)) {
     throw new ApiError('asset_not_found')
   }
   await replaceUses(tx, owner, hashes)
@@ -99,7 +102,7 @@ export async function recordManifestAssets(
   manifest: unknown,
 ): Promise<void> {
   const text = JSON.stringify(manifest)
-  const refs = text.matchAll(/asset:[a-z0-9-]{3,63}\/[0-9a-f]{64}\.[a-z]{3,4}/g)
+  const refs = text.matchAll(/asset:[a-z0-9-]{3,63}\/[0-9a-f]{64}\.[a-z0-9]{3,5}/g)
   const named = [...refs].flatMap(([ref]) => parseAssetRef(tx.tenant, ref)?.sha256 ?? [])
   if (named.length === 0) return
   const hashes = [...new Set(named)].sort()

@@ -4,7 +4,7 @@ import { METADATA_BYTES_MAX } from '../catalog/validate.ts'
 import * as domains from '../domains/service.ts'
 import type { Bound, Usage } from '../entitlements/limit-schema.ts'
 import { listUsage } from '../entitlements/limits.ts'
-import { ASSET_BYTES_MAX } from '../media/schema.ts'
+import { ASSET_BYTES_MAX, FONT_BYTES_MAX } from '../media/schema.ts'
 import * as media from '../media/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 
@@ -17,6 +17,7 @@ const BOUNDS: Bound[] = [
   ['description_characters', 'Characters of a description.', catalog.TEXT_LENGTH_MAX],
   ['metadata_bytes', 'Bytes of metadata, as JSON.', METADATA_BYTES_MAX],
   ['asset_bytes', 'Bytes of an uploaded image.', ASSET_BYTES_MAX],
+  ['font_bytes', 'Bytes of an uploaded web font.', FONT_BYTES_MAX],
 ].map(([limit, description, max]) => ({ limit, description, max }) as Bound)
 
 /** Everything a store may have: what is counted for it, and what bounds each thing by itself. */

@@ -11,6 +11,7 @@ export function sniff(bytes: Buffer): ContentType | null {
   if (text(0, 3) === '\xff\xd8\xff') return 'image/jpeg'
   if (/^GIF8[79]a$/.test(text(0, 6))) return 'image/gif'
   if (text(0, 4) === 'RIFF' && text(8, 12) === 'WEBP') return 'image/webp'
+  if (text(0, 4) === 'wOF2') return 'font/woff2'
   if (text(4, 8) === 'ftyp') return text(8, 12) === 'avif' ? 'image/avif' : null
   const head = bytes
     .toString('utf8', 0, HEAD_BYTES)

@@ -1,0 +1,77 @@
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
+import { ApiError } from '../../errors.ts'
+import { FONT_BYTES_MAX } from './schema.ts'
+
+/** Web fonts (WOFF2, a recommendation of the W3C): checked, and stored as they came. */
+
+const decompress = promisify(brotliDecompress)
+
+/** More than a font of that size unpacks to; a bomb ends here. */
+const UNPACKED_BYTES_MAX = 16 * 1_024 * 1_024
+
+const HEADER_BYTES = 48
+const TABLES_MAX = 100
+
+/** TrueType and OpenType outlines. Collections are not for the web. */
+const FLAVOURS = new Set([0x00010000, 0x4f54544f, 0x74727565])
+
+/** The numbers of tables whose tag is written out, and of those with a transform of their own. */
+const [OWN_TAG, GLYF, LOCA] = [63, 10, 11]
+
+const invalid = (what: string) =>
+  new ApiError('image_invalid', { message: `The file is not a web font: ${what}.` })
+
+/**
+ * Checks a font: its header, its list of tables, and that the rest unpacks to just these tables. A
+ * browser checks what is in them, and shows another font if it does not like them.
+ */
+export async function checkFont(bytes: Buffer): Promise<void> {
+  if (bytes.length > FONT_BYTES_MAX) {
+    throw new ApiError('asset_too_large', {
+      message: `A font has at most ${FONT_BYTES_MAX} bytes. Leave out the characters that the store does not need.`,
+    })
+  }
+  if (bytes.length < HEADER_BYTES) throw invalid('it is too short')
+  if (!FLAVOURS.has(bytes.readUInt32BE(4)))
+    throw invalid('it is a collection, or of an unknown kind')
+  if (bytes.readUInt32BE(8) !== bytes.length) throw invalid('it is cut off, or longer than it says')
+  const { end, unpackedBytes } = readTables(bytes, bytes.readUInt16BE(12))
+  const packed = bytes.subarray(end, end + bytes.readUInt32BE(20))
+  const unpacked = await decompress(packed, { maxOutputLength: UNPACKED_BYTES_MAX }).catch(() => {
+    throw invalid('its tables cannot be unpacked')
+  })
+  if (unpacked.length !== unpackedBytes) throw invalid('its tables are not of the sizes it names')
+}
+
+/** Where the list of tables ends, and how long they are together. */
+function readTables(bytes: Buffer, count: number): { end: number; unpackedBytes: number } {
+  if (count === 0 || count > TABLES_MAX) throw invalid('it has no tables, or too many')
+  let at = HEADER_BYTES
+  const readByte = () => {
+    const byte = bytes[at++]
+    if (byte === undefined) throw invalid('its list of tables is cut off')
+    return byte
+  }
+  // Seven bits in each byte; the last one has no high bit. Five bytes at most.
+  const readNumber = () => {
+    let value = 0
+    for (let digits = 0; digits < 5; digits++) {
+      const byte = readByte()
+      value = value * 128 + (byte & 0x7f)
+      if (byte < 0x80) return value
+    }
+    throw invalid('the size of a table is no number')
+  }
+  let unpackedBytes = 0
+  for (let table = 0; table < count; table++) {
+    const flags = readByte()
+    const [tag, transform] = [flags & 0x3f, flags >> 6]
+    if (tag === OWN_TAG) at += 4
+    const length = readNumber()
+    const isOutline = tag === GLYF || tag === LOCA
+    const isTransformed = isOutline ? transform === 0 : transform !== 0
+    unpackedBytes += isTransformed ? readNumber() : length
+  }
+  return { end: at, unpackedBytes }
+}
