@@ -89,7 +89,7 @@ async function stock(databaseUrl: string, env: Record<string, string>): Promise<
     logger: pino({ level: 'silent' }),
     databaseUrl,
   })
-  await stockDemo(runtime, DEMO_STORES.slice(0, 1))
+  await stockDemo(runtime, { all: DEMO_STORES.slice(0, 1) })
   await runtime.close()
 }
 

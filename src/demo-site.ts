@@ -1,10 +1,24 @@
+import { EMBER_PAGES, HARBOUR_PAGES, OBJECTS_PAGES } from './demo-pages.ts'
+
 /** The manifests of the three demo stores. All are shown by the same storefront. */
 
-/** Makes a manifest with the image of its home page, if there is one. */
-type Site = (heroRef: string | null) => Record<string, unknown>
+/** The images of a home page: at its top, and beside its story. Null until they are drawn. */
+export interface SiteImages {
+  hero: string | null
+  story: string | null
+}
+
+/** Makes a manifest with the images of its home page, as far as there are any. */
+type Site = (images: SiteImages) => Record<string, unknown>
+
+export const NO_IMAGES: SiteImages = { hero: null, story: null }
 
 const withImage = (imageRef: string | null, imageAlt: string) =>
   imageRef === null ? {} : { imageRef, imageAlt }
+
+/** An image beside a text. It is left out until there is an image. */
+const storySection = (imageRef: string | null, props: Record<string, unknown>) =>
+  imageRef === null ? [] : [{ type: 'image-with-text', props: { imageRef, ...props } }]
 
 const behavior = {
   search: { enabled: true },
@@ -23,13 +37,13 @@ const shipping = (flat: number, expedited: number, free: number | null) => ({
 })
 
 /** A warm and calm theme: paper, teal and a serif font. */
-export const harbourSite: Site = (heroRef) => ({
+export const harbourSite: Site = ({ hero, story }) => ({
   store: { slug: 'demo', language: 'en-US' },
   brand: {
     name: 'Harbour & Hearth',
     tagline: 'Good things for slow mornings',
     email: 'hello@harbour.example',
-    ...(heroRef === null ? {} : { ogImageRef: heroRef }),
+    ...(hero === null ? {} : { ogImageRef: hero }),
   },
   theme: {
     color: {
@@ -60,23 +74,22 @@ export const harbourSite: Site = (heroRef) => ({
           heading: 'Made for slow mornings',
           subheading: 'Stoneware, wool and good coffee from people whose names we know.',
           cta: { label: 'Look around', href: '/products' },
-          ...withImage(heroRef, 'A teapot, a mug and a vase on a wooden table'),
+          ...withImage(hero, 'A teapot, a mug and a vase on a wooden table'),
         },
       },
       { type: 'product-grid', props: { heading: 'New this week', limit: 8, columns: 4 } },
+      ...storySection(story, {
+        imageAlt: 'A clay bowl and a sea-green mug in the morning light',
+        heading: 'Dipped once, fired twice',
+        body: 'Our stoneware is thrown on a wheel, dipped by hand and fired overnight. The foot stays bare: **you can feel the clay**, and see where the glaze stopped.',
+        cta: { label: 'Our story', href: '/pages/about' },
+      }),
       { type: 'featured-product', props: { slug: 'fern-teapot', heading: 'Worth a closer look' } },
-      { type: 'collection-list', props: { heading: 'Browse the shelves' } },
       {
-        type: 'testimonials',
-        props: {
-          heading: 'Kind words',
-          items: [
-            { quote: 'The mug I reach for first. Every day.', author: 'Ines, Lisbon' },
-            { quote: 'Arrived wrapped like a present, and it was for me.', author: 'Tom, Bristol' },
-            { quote: 'The blanket has been fought over ever since.', author: 'The Okafors' },
-          ],
-        },
+        type: 'featured-collection',
+        props: { collection: 'pantry', heading: 'For the shelf above the kettle', limit: 3 },
       },
+      { type: 'collection-list', props: { heading: 'Browse the shelves' } },
       {
         type: 'faq',
         props: {
@@ -102,6 +115,15 @@ export const harbourSite: Site = (heroRef) => ({
       },
     ],
   },
+  pages: HARBOUR_PAGES,
+  menus: {
+    header: [
+      { label: 'Tableware', collection: 'tableware' },
+      { label: 'Living', collection: 'living' },
+      { label: 'Pantry', collection: 'pantry' },
+      { label: 'Our story', page: 'about' },
+    ],
+  },
   seo: {
     title: 'Harbour & Hearth: good things for slow mornings',
     description: 'Stoneware, wool, light and coffee for the home, from people whose names we know.',
@@ -114,13 +136,13 @@ export const harbourSite: Site = (heroRef) => ({
 })
 
 /** A loud and plain theme: black on white, one red, everything on a grid. */
-export const objectsSite: Site = (heroRef) => ({
+export const objectsSite: Site = ({ hero, story }) => ({
   store: { slug: 'objects', language: 'en-GB' },
   brand: {
     name: 'Plain Objects',
     tagline: 'Nine things. Made well.',
     email: 'studio@objects.example',
-    ...(heroRef === null ? {} : { ogImageRef: heroRef }),
+    ...(hero === null ? {} : { ogImageRef: hero }),
   },
   theme: {
     color: {
@@ -156,7 +178,7 @@ export const objectsSite: Site = (heroRef) => ({
           heading: 'Nine things. Made well.',
           subheading: 'No seasons. No sale. The same nine objects, a little better every year.',
           cta: { label: 'All nine', href: '/products' },
-          ...withImage(heroRef, 'A red cup, a bowl and a lamp in a row'),
+          ...withImage(hero, 'A red cup, a bowl and a lamp in a row'),
         },
       },
       { type: 'product-grid', props: { heading: '01–09', limit: 9, columns: 3 } },
@@ -167,18 +189,30 @@ export const objectsSite: Site = (heroRef) => ({
           body: 'Because a tenth would have been worse than the ninth.\n\nEach is made in one workshop, by people who signed it underneath. If it breaks, we mend it.',
         },
       },
+      ...storySection(story, {
+        imageAlt: 'A black teapot and a red cup in front of yellow paper',
+        heading: 'Drawn to be mended',
+        body: 'One screw, one joint, one colour. If a part breaks, you order the part.',
+        cta: { label: 'The studio', href: '/pages/about' },
+        side: 'right',
+      }),
       { type: 'collection-list', props: { heading: 'Two shelves' } },
       { type: 'contact', props: { heading: 'Ask', email: 'studio@objects.example' } },
       {
         type: 'footer',
         props: {
           text: 'Plain Objects is a demo store. Nothing is charged or sent.',
-          links: [
-            { label: 'Table', href: '/collections/table' },
-            { label: 'Room', href: '/collections/room' },
-          ],
         },
       },
+    ],
+  },
+  pages: OBJECTS_PAGES,
+  menus: {
+    header: [
+      { label: 'All nine', url: '/products' },
+      { label: 'Table', collection: 'table' },
+      { label: 'Room', collection: 'room' },
+      { label: 'Studio', page: 'about' },
     ],
   },
   seo: {
@@ -196,13 +230,13 @@ export const objectsSite: Site = (heroRef) => ({
  * A dark theme: orange on brown and an italic font. It is in German, since not every store is in
  * English.
  */
-export const emberSite: Site = (heroRef) => ({
+export const emberSite: Site = ({ hero, story }) => ({
   store: { slug: 'ember', language: 'de-DE', timeZone: 'Europe/Berlin' },
   brand: {
     name: 'Glut & Roggen',
     tagline: 'Vorräte für den Abend',
     email: 'nacht@glut.example',
-    ...(heroRef === null ? {} : { ogImageRef: heroRef }),
+    ...(hero === null ? {} : { ogImageRef: hero }),
   },
   theme: {
     color: {
@@ -243,7 +277,7 @@ export const emberSite: Site = (heroRef) => ({
           subheading: 'Dunkles, Süßes und das Licht, um es zu sehen.',
           cta: { label: 'Eintreten', href: '/products' },
           ...withImage(
-            heroRef,
+            hero,
             'Eine Kerze, ein Glas Honig und ein Beutel Kaffee auf einem dunklen Tisch',
           ),
         },
@@ -258,16 +292,16 @@ export const emberSite: Site = (heroRef) => ({
         type: 'product-grid',
         props: { heading: 'Von der dunklen Seite der Speisekammer', limit: 6, columns: 3 },
       },
+      ...storySection(story, {
+        imageAlt: 'Eine Tafel Schokolade neben einer brennenden Kerze',
+        heading: 'Drei Tage auf dem Stein',
+        body: 'So lange dauert es, bis der Kakao **nicht mehr nach Eile schmeckt**. Danach gießen wir, brechen eine Ecke ab und schweigen.',
+        cta: { label: 'Wer wir sind', href: '/pages/about' },
+        side: 'right',
+      }),
       {
-        type: 'testimonials',
-        props: {
-          items: [
-            {
-              quote: 'Ich aß sie allein, im Stehen in der Küche, und sagte es niemandem.',
-              author: 'Ein Brief aus Bremen',
-            },
-          ],
-        },
+        type: 'featured-collection',
+        props: { collection: 'evening', heading: 'Licht und Wärme', limit: 3 },
       },
       { type: 'collection-list', props: { heading: 'Drei Räume' } },
       { type: 'spacer', props: { size: 'small' } },
@@ -279,10 +313,25 @@ export const emberSite: Site = (heroRef) => ({
       },
     ],
   },
+  pages: EMBER_PAGES,
+  menus: {
+    header: [
+      { label: 'Schokolade', collection: 'chocolate' },
+      { label: 'Tasse & Glas', collection: 'cup-and-jar' },
+      { label: 'Abend', collection: 'evening' },
+      { label: 'Über uns', page: 'about' },
+    ],
+  },
   seo: {
     title: 'Glut & Roggen: Vorräte für den Abend',
     description:
       'Schokolade, Tee, Honig und Kerzenlicht, nachts gemacht, immer vierzig auf einmal.',
   },
-  behavior: { ...behavior, shipping: shipping(650, 1_400, 5_000) },
+  behavior: {
+    ...behavior,
+    shipping: shipping(650, 1_400, 5_000),
+    tax: { provider: 'flat_rate', rate_bps: 1_900 },
+  },
+  // In Germany shoppers see final prices.
+  tax: { prices_include_tax: true },
 })

@@ -1,11 +1,13 @@
 import { openMedia } from './app.ts'
+import type { TenantDb } from './db/database.ts'
 import { emberSite, harbourSite, objectsSite } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
-import { drawScene } from './modules/catalog/demo-images.ts'
+import { drawView, IMAGE_TYPE, type View } from './modules/catalog/demo-images.ts'
 import { addSamples } from './modules/catalog/demo-seed.ts'
 import { EMBER_AND_RYE, HOME, OBJECTS, type SampleSet } from './modules/catalog/demo-sets.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as entitlements from './modules/entitlements/service.ts'
+import * as inventory from './modules/inventory/service.ts'
 import * as marketing from './modules/marketing/service.ts'
 import { storeAsset } from './modules/media/service.ts'
 import * as sites from './modules/sites/service.ts'
@@ -20,10 +22,45 @@ interface DemoStore {
   language: string
   set: SampleSet
   site: typeof harbourSite
-  entrance: Parameters<typeof drawScene>[0]
+  hero: View
+  story: View
+  /** The variants whose stock is counted, by SKU: one is sold out, and few are left of another. */
+  stock: Readonly<Record<string, number>>
 }
 
 export const DEMO_REF = 'demo'
+
+/** The add-ons that a shopper can try: coffee by subscription, a gift card, store credit. */
+const ADD_ONS = ['subscriptions', 'gift_cards', 'store_credit']
+
+const LOW_STOCK = 5
+const WIDE = [1_600, 1_000] as const
+
+const HARBOUR = {
+  wall: '#efe6d8',
+  table: '#cfae88',
+  light: '#9cc3c4',
+  dark: '#2f6671',
+  accent: '#efb95a',
+}
+const HARBOUR_CLAY = { ...HARBOUR, light: '#dba67c', dark: '#8f4f2b' }
+const STUDIO = {
+  wall: '#f2c14e',
+  table: '#f2c14e',
+  light: '#ff6a55',
+  dark: '#b8231a',
+  accent: '#fff4e6',
+}
+const STUDIO_BLACK = { ...STUDIO, light: '#5a5a5c', dark: '#141416', accent: '#e5352b' }
+const STUDIO_BLUE = { ...STUDIO, light: '#5b86ff', dark: '#1437b8' }
+const EVENING = {
+  wall: '#33231b',
+  table: '#3a2418',
+  light: '#d98142',
+  dark: '#6a2a14',
+  accent: '#f2b35c',
+}
+const EVENING_HONEY = { ...EVENING, light: '#f2b749', dark: '#96540c' }
 
 /** Three stores that share one renderer and nothing else. */
 export const DEMO_STORES: readonly DemoStore[] = [
@@ -34,20 +71,28 @@ export const DEMO_STORES: readonly DemoStore[] = [
     language: 'en-US',
     set: HOME,
     site: harbourSite,
-    entrance: {
-      palette: {
-        wall: '#dfe8e6',
-        table: '#c9b391',
-        light: '#9cc3c4',
-        dark: '#2f6671',
-        accent: '#f0d9a8',
-      },
+    hero: {
+      room: 'day',
+      palette: HARBOUR,
+      size: WIDE,
+      prop: 'board',
       objects: [
-        ['vase', 420, 1.15],
-        ['teapot', 850, 0.95],
-        ['mug', 1_220, 0.72],
+        { motif: 'vase', at: 0.24, scale: 1.02, palette: HARBOUR_CLAY },
+        { motif: 'teapot', at: 0.5, scale: 1, nearer: 0.04 },
+        { motif: 'mug', at: 0.77, scale: 0.72, nearer: 0.05, palette: HARBOUR_CLAY },
       ],
     },
+    story: {
+      room: 'day',
+      palette: HARBOUR,
+      size: [1_200, 1_000],
+      prop: 'cloth',
+      objects: [
+        { motif: 'bowl', at: 0.26, scale: 0.74, palette: HARBOUR_CLAY },
+        { motif: 'mug', at: 0.62, scale: 1.05, nearer: 0.06 },
+      ],
+    },
+    stock: { 'DEMO-VASE': 0, 'DEMO-BOWL-L': 3, 'DEMO-BOWL-S': 40 },
   },
   {
     tenant_ref: 'objects',
@@ -56,21 +101,27 @@ export const DEMO_STORES: readonly DemoStore[] = [
     language: 'en-GB',
     set: OBJECTS,
     site: objectsSite,
-    entrance: {
-      palette: {
-        wall: '#f4f4f2',
-        table: '#e2e2e0',
-        light: '#ff6a55',
-        dark: '#d1281d',
-        accent: '#111111',
-      },
+    hero: {
+      room: 'studio',
+      palette: STUDIO,
+      size: WIDE,
       objects: [
-        ['lamp', 260, 0.85],
-        ['mug', 600, 0.68],
-        ['bowl', 950, 0.66],
-        ['cushion', 1_330, 0.72],
+        { motif: 'lamp', at: 0.16, scale: 1, palette: STUDIO_BLACK },
+        { motif: 'teapot', at: 0.39, scale: 0.86, palette: STUDIO_BLUE },
+        { motif: 'bowl', at: 0.63, scale: 0.8, nearer: 0.05, palette: STUDIO },
+        { motif: 'vase', at: 0.85, scale: 0.92, palette: STUDIO_BLACK },
       ],
     },
+    story: {
+      room: 'studio',
+      palette: STUDIO,
+      size: [1_200, 1_000],
+      objects: [
+        { motif: 'teapot', at: 0.36, scale: 1, palette: STUDIO_BLACK },
+        { motif: 'mug', at: 0.74, scale: 0.8, nearer: 0.06 },
+      ],
+    },
+    stock: { 'OBJ-BLANKET': 0, 'OBJ-POT': 2 },
   },
   {
     tenant_ref: 'ember',
@@ -79,21 +130,26 @@ export const DEMO_STORES: readonly DemoStore[] = [
     language: 'de-DE',
     set: EMBER_AND_RYE,
     site: emberSite,
-    entrance: {
-      palette: {
-        wall: '#2a1a13',
-        table: '#150d09',
-        light: '#d98142',
-        dark: '#5c2413',
-        accent: '#f5cf86',
-        lamp: '#ff9a5c',
-      },
+    hero: {
+      room: 'night',
+      palette: EVENING,
+      size: WIDE,
       objects: [
-        ['candle', 880, 0.85],
-        ['jar', 1_150, 0.62],
-        ['bag', 1_410, 0.8],
+        { motif: 'bag', at: 0.9, scale: 0.86 },
+        { motif: 'jar', at: 0.72, scale: 0.72, palette: EVENING_HONEY },
+        { motif: 'candle', at: 0.54, scale: 0.92, nearer: 0.04 },
       ],
     },
+    story: {
+      room: 'night',
+      palette: EVENING,
+      size: [1_200, 1_000],
+      objects: [
+        { motif: 'candle', at: 0.26, scale: 0.86 },
+        { motif: 'bar', at: 0.62, scale: 1.02, nearer: 0.07 },
+      ],
+    },
+    stock: { 'EMB-LAMP': 0, 'EMB-HON-500': 4, 'EMB-HON-250': 60 },
   },
 ]
 
@@ -112,50 +168,73 @@ export async function isStocked({ database }: Runtime): Promise<boolean> {
   return last !== null && last.status !== 'draft'
 }
 
+interface StockOptions {
+  all?: readonly DemoStore[]
+  /** How many images each product gets: drawing all of them takes seconds. */
+  imagesMax?: number | undefined
+}
+
 /**
  * Fills the demo stores, and creates those that do not exist yet. Work of an earlier start is left
  * as it is, so that an interrupted start is continued.
  */
-export async function stockDemo(runtime: Runtime, all = DEMO_STORES): Promise<void> {
+export async function stockDemo(
+  runtime: Runtime,
+  { all = DEMO_STORES, imagesMax }: StockOptions = {},
+): Promise<void> {
   // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
   // three pages.
   const scanner = createScanner({ inlineCharacters: 0 })
   try {
-    for (const store of all) await openStore(runtime, store, scanner)
+    for (const store of all) await openStore(runtime, store, { scanner, imagesMax })
   } finally {
     await scanner.close()
   }
 }
 
-async function openStore(
-  runtime: Runtime,
-  store: DemoStore,
-  scanner: ReturnType<typeof createScanner>,
-): Promise<void> {
+interface OpenOptions extends Pick<StockOptions, 'imagesMax'> {
+  scanner: ReturnType<typeof createScanner>
+}
+
+async function openStore(runtime: Runtime, store: DemoStore, options: OpenOptions): Promise<void> {
   const { database } = runtime
-  const { tenant_ref, display_name, currency, language, set, site, entrance } = store
+  const { tenant_ref, display_name, currency, language, set, site } = store
+  const { scanner, imagesMax } = options
   const media = openMedia(runtime, () => null)
   const db = database.tenant(tenant_ref)
   if ((await stores.find(db)) === null) {
     await stores.create(database, SYSTEM, { tenant_ref, display_name, currency, language })
   }
-  await addSamples(db, media, { actor: SYSTEM, set })
+  await addSamples(db, media, { actor: SYSTEM, set, imagesMax })
   const coupon = { code: 'WELCOME10', type: 'percent' as const, percent_bps: 1_000 }
   await ignoreExisting('code_exists', marketing.create(db, SYSTEM, coupon))
-  // The demo sells coffee by subscription, which needs this add-on.
-  await entitlements.enable(db, SYSTEM, 'subscriptions')
+  for (const feature of ADD_ONS) await entitlements.enable(db, SYSTEM, feature)
   const overview = await stores.get(db)
   // A site that was changed since then is not overwritten.
   if (overview.status === 'live' && overview.activeVersion !== 1) return
-  const hero = await storeAsset(db, media, {
-    bytes: await drawScene(entrance),
-    contentType: 'image/jpeg',
-    alt: 'The entrance',
-  })
-  const value = site(hero.asset_ref)
+  await countStock(db, store)
+  const draw = async (view: View) => {
+    const bytes = await drawView(view)
+    return (await storeAsset(db, media, { bytes, contentType: IMAGE_TYPE, alt: null })).asset_ref
+  }
+  const [hero, story] = await Promise.all([draw(store.hero), draw(store.story)])
+  const value = site({ hero, story })
   await sites.saveActive({ db, actor: SYSTEM, scanner }, { value, text: JSON.stringify(value) })
   if (overview.status !== 'draft') return
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'a demo store' })
+}
+
+/** Counts the stock of a few variants, so that "sold out" and "few left" can be seen. */
+async function countStock(db: TenantDb, { stock }: DemoStore): Promise<void> {
+  await stores.updateSettings(db, SYSTEM, { stock_hint: 'low' })
+  for (const [sku, set_on_hand] of Object.entries(stock)) {
+    const { items } = await inventory.list(db, { sku, low: undefined }, { limit: 1, offset: 0 })
+    const id = items[0]?.variant_id
+    if (id === undefined) continue
+    const settings = { track_inventory: true, low_stock_threshold: LOW_STOCK }
+    await inventory.putSettings(db, SYSTEM, id, settings)
+    await inventory.adjust(db, SYSTEM, id, { set_on_hand, reason: 'the first count' })
+  }
 }
 
 export async function ignoreExisting(code: ErrorCode, creation: Promise<unknown>): Promise<void> {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
-import { harbourSite } from './demo-site.ts'
+import { type Demo, demoFileOf, readDemo, writeDemo } from './demo-file.ts'
+import { issueDemoGiftCard } from './demo-gift-card.ts'
+import { harbourSite, NO_IMAGES } from './demo-site.ts'
 import { DEMO_REF, DEMO_STORES, ignoreExisting } from './demo-stock.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import { createScanner } from './modules/claims/scanner.ts'
@@ -13,14 +14,6 @@ import * as sites from './modules/sites/service.ts'
 import * as stores from './modules/stores/service.ts'
 import { SYSTEM } from './platform/audit.ts'
 import type { Runtime } from './runtime.ts'
-
-export interface Demo {
-  tenant_ref: string
-  owner: { email: string; password: string }
-  merchant_key: string
-}
-
-const fileOf = (config: Config) => join(config.DATA_DIR, 'demo.json')
 
 /**
  * Creates a demo store when there is no store at all. Its credentials are stored beside the
@@ -33,27 +26,24 @@ export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
   const stored = await readDemo(config)
   // Without a key, an earlier start was killed before it had finished: this one continues.
   const isIncomplete = stored?.merchant_key === ''
-  if (total > 0 && !isIncomplete) return stored
+  if (total > 0 && !isIncomplete) return stored === null ? null : addGiftCard(runtime, stored)
   const password = randomBytes(12).toString('base64url')
   const owner = isIncomplete ? stored.owner : { email: 'owner@demo.example', password }
   // Stored before the owner is created, since a password cannot be read back.
   await writeDemo(config, { tenant_ref: DEMO_REF, owner, merchant_key: '' })
   const demo = { tenant_ref: DEMO_REF, owner, merchant_key: await createDemo(runtime, owner) }
   await writeDemo(config, demo)
-  return demo
+  return addGiftCard(runtime, demo)
 }
 
-async function readDemo(config: Config): Promise<Demo | null> {
-  const text = await readFile(fileOf(config), 'utf8').catch(() => null)
-  return text === null ? null : (JSON.parse(text) as Demo)
-}
-
-/** Writes a temporary file and renames it, so that a reader never sees half a file. */
-async function writeDemo(config: Config, demo: Demo): Promise<void> {
-  const path = fileOf(config)
-  const temporary = `${path}.${process.pid}`
-  await writeFile(temporary, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-  await rename(temporary, path)
+/** Issues the demo's gift card, unless it has one. */
+async function addGiftCard(runtime: Runtime, demo: Demo): Promise<Demo> {
+  if (demo.gift_card !== undefined) return demo
+  const gift_card = await issueDemoGiftCard(runtime, demo.tenant_ref)
+  if (gift_card === null) return demo
+  const complete = { ...demo, gift_card }
+  await writeDemo(runtime.config, complete)
+  return complete
 }
 
 /** Creates what does not exist yet, and answers a merchant key. */
@@ -80,7 +70,7 @@ async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<strin
 async function publishSite({ database }: Runtime): Promise<void> {
   const db = database.tenant(DEMO_REF)
   if ((await stores.get(db)).status === 'live') return
-  const value = harbourSite(null)
+  const value = harbourSite(NO_IMAGES)
   const manifest = { value, text: JSON.stringify(value) }
   // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
   // one page.
@@ -108,7 +98,7 @@ export function printWelcome({ url, config, demo }: Welcome): void {
     `  OpenAPI         ${url}/openapi.json`,
   ]
   if (demo !== null && !config.production) {
-    const shown = relative(process.cwd(), fileOf(config))
+    const shown = relative(process.cwd(), demoFileOf(config))
     lines.push(
       '',
       ...DEMO_STORES.map(
@@ -117,6 +107,11 @@ export function printWelcome({ url, config, demo }: Welcome): void {
       ),
       `  Merchant key    ${demo.merchant_key}`,
       `  Owner           ${demo.owner.email}  ${demo.owner.password}`,
+      ...(demo.gift_card === undefined
+        ? []
+        : [
+            `  Gift card       ${demo.gift_card.code}  ${demo.gift_card.balance} at ${storeUrl(url, demo.tenant_ref)}`,
+          ]),
       '',
       `  Stored in ${shown}; secrets.json beside it has the operator token and the storefront token.`,
     )

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { readDemo } from './demo-file.ts'
 import { type Html, html } from './http/html.ts'
 import { VERSION } from './http/openapi.ts'
 import { sendPage } from './http/page.ts'
@@ -47,9 +48,11 @@ async function describeInstallation(
   app: App,
   { runtime, hasStorefront }: StartPageOptions,
 ): Promise<Html> {
+  const demo = await readDemo(runtime.config)
   const dataDir = relative(process.cwd(), runtime.config.DATA_DIR) || '.'
   return html`<p class="quiet">Version ${VERSION}, for development. Nothing here costs money: payments are simulated.</p>
 ${hasStorefront && (await listStores(app, runtime))}
+${hasStorefront && demo?.gift_card !== undefined && describeGiftCard(demo.tenant_ref, demo.gift_card)}
 <h2>Build with it</h2>
 <dl>
 <dt>API</dt><dd><a href="/docs">API reference</a>, <a href="/openapi.json">OpenAPI document</a></dd>
@@ -58,6 +61,15 @@ ${hasStorefront && (await listStores(app, runtime))}
 <dt>Stop</dt><dd><kbd>Ctrl</kbd> + <kbd>C</kbd> in the terminal. The data stays in <code>${dataDir}</code>.</dd>
 </dl>`
 }
+
+/** A card to pay with. Its code is in `demo.json`, as the merchant key is. */
+const describeGiftCard = (tenant: string, { code, balance }: { code: string; balance: string }) =>
+  html`<h2>Try the checkout</h2>
+<dl>
+<dt>Gift card</dt><dd><code>${code}</code>, issued with ${balance}, for the store <code>${tenant}</code></dd>
+<dt>Coupon</dt><dd><code>WELCOME10</code> takes ten per cent off in the demo stores</dd>
+<dt>Card</dt><dd><code>4111 1111 1111 1111</code> with any future date; <code>4000 0000 0000 0002</code> is declined</dd>
+</dl>`
 
 async function listStores(app: App, { config, operatorDatabase }: Runtime): Promise<Html> {
   const page = { limit: STORES_MAX, offset: 0 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { buildApp } from '../src/app.ts'
+import { seedDemo } from '../src/demo.ts'
+import { writeDemo } from '../src/demo-file.ts'
 import { openTestApp } from './harness/app.ts'
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -46,6 +48,25 @@ describe('the address that a start prints', () => {
     }
   })
 
+  test('shows a gift card of the demo store that pays there, the same at each start', async (t) => {
+    const { tested, read } = await open(t, false)
+    const demo = await seedDemo(tested.runtime)
+    const { code = '', balance } = demo?.gift_card ?? {}
+    assert.match(code, /^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
+    assert.equal(balance, '$50.00')
+    assert.deepEqual(await seedDemo(tested.runtime), demo)
+    assert.ok((await read('/')).text.includes(code))
+    const check = { code }
+    const { status, body } = await tested.storefront.post(
+      '/v1/tenants/demo/gift-cards/balance',
+      check,
+    )
+    assert.deepEqual(
+      [status, body.gift_card.balance_cents, body.gift_card.currency],
+      [200, 5_000, 'USD'],
+    )
+  })
+
   test('answers a program in JSON', async (t) => {
     const { read } = await open(t, false)
     for (const accept of ['application/json', '*/*']) {
@@ -55,11 +76,20 @@ describe('the address that a start prints', () => {
     }
   })
 
-  test('shows strangers in production no store and no mail', async (t) => {
-    const { read, openStore } = await open(t, true)
+  test('shows strangers in production no store, no mail and no gift card', async (t) => {
+    const { tested, read, openStore } = await open(t, true)
+    const gift_card = { code: 'YCZ5-Y7DH-3TN3-SGKC', balance: '$50.00' }
+    const owner = { email: 'o@x.example', password: 'secret' }
+    await writeDemo(tested.runtime.config, {
+      tenant_ref: 'demo',
+      owner,
+      merchant_key: 'k',
+      gift_card,
+    })
     await openStore('acme', 'Acme')
     const { text } = await read('/')
     assert.match(text, /href="\/docs"/)
+    assert.ok(!text.includes(gift_card.code))
     assert.doesNotMatch(text, /acme|demo\.json|mail/i)
     assert.equal((await read('/dev/mail')).status, 404)
   })

@@ -9,11 +9,16 @@ export interface TestShop extends TestApp {
   at(tenant: string): string
 }
 
+interface TestShopOptions extends TestAppOptions {
+  /** How many images each product has. Drawing takes a tenth of a second each, so it is one unless a test needs more. */
+  imagesMax?: number
+}
+
 /** The platform with the storefront, as `serve` starts it, and with demo stores. */
 export async function openTestShop(
   t: TestContext,
   tenants: readonly string[] = ['demo'],
-  options: TestAppOptions = {},
+  options: TestShopOptions = {},
 ): Promise<TestShop> {
   const app = await openTestApp(t, {
     ...options,
@@ -31,10 +36,8 @@ export async function openTestShop(
   })
   // Created by the harness, so that the test has a merchant's keys, too.
   if (tenants.includes('demo')) await app.store('demo')
-  await stockDemo(
-    app.runtime,
-    DEMO_STORES.filter(({ tenant_ref }) => tenants.includes(tenant_ref)),
-  )
+  const all = DEMO_STORES.filter(({ tenant_ref }) => tenants.includes(tenant_ref))
+  await stockDemo(app.runtime, { all, imagesMax: options.imagesMax ?? 1 })
   const { port } = new URL(app.url)
   return { ...app, at: (tenant) => `http://${tenant}.localhost:${port}` }
 }

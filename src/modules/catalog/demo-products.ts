@@ -1,4 +1,6 @@
-import type { Motif, Palette } from './demo-images.ts'
+import type { Prop } from './demo-images.ts'
+import type { Motif } from './demo-motifs.ts'
+import type { Palette } from './demo-paint.ts'
 import type { NewProduct, NewVariant } from './schema.ts'
 
 /** Goods for the home: the sample products that a draft store gets on request. */
@@ -9,50 +11,26 @@ export interface Sample {
   motif: Motif
   palette: Palette
   alt: string
+  /** The same object in other colours, each with an image of its own. */
+  colours?: readonly { palette: Palette; alt: string }[]
+  /** What stands and lies beside it in its last image. */
+  beside: Motif
+  prop?: Prop
 }
 
-const CLAY = {
-  wall: '#efe4d6',
-  table: '#d9c3a8',
-  light: '#e9c9a8',
-  dark: '#a8643c',
-  accent: '#f7efe4',
-}
-const SEA = {
-  wall: '#dfe8e6',
-  table: '#c2d2cf',
-  light: '#9cc3c4',
-  dark: '#2f6671',
-  accent: '#f3f0e6',
-}
-const SAND = {
-  wall: '#f3ece0',
-  table: '#e0d2bb',
-  light: '#fbf5ea',
-  dark: '#c9b490',
-  accent: '#d98b5f',
-}
-const MOSS = {
-  wall: '#e6e9dc',
-  table: '#cdd3b9',
-  light: '#b7c49a',
-  dark: '#5c7047',
-  accent: '#f0b667',
-}
-const DUSK = {
-  wall: '#e9dfe6',
-  table: '#cfbccb',
-  light: '#c8a2b6',
-  dark: '#6f4460',
-  accent: '#f6d9b0',
-}
-const NIGHT = {
-  wall: '#d8dde6',
-  table: '#b4bdcb',
-  light: '#7286a6',
-  dark: '#26344f',
-  accent: '#f2c879',
-}
+const ROOM = { wall: '#f0e7da', table: '#d3b48f' }
+const CLAY = { ...ROOM, light: '#dba67c', dark: '#8f4f2b', accent: '#f3dfc2' }
+const SEA = { ...ROOM, wall: '#e7ece8', light: '#9cc3c4', dark: '#2f6671', accent: '#f3e3bf' }
+const CHALK = { ...ROOM, wall: '#e6ddd0', light: '#fbf6ec', dark: '#b8a68a', accent: '#d98b5f' }
+const MOSS = { ...ROOM, wall: '#eceade', light: '#b7c49a', dark: '#566a42', accent: '#e9b04c' }
+const DUSK = { ...ROOM, wall: '#f0e4e4', light: '#c99fb2', dark: '#6f4460', accent: '#efb95a' }
+const NIGHT = { ...ROOM, wall: '#e4e5e8', light: '#7d92b4', dark: '#26344f', accent: '#f2c879' }
+const SAND = { ...ROOM, light: '#f0e2c8', dark: '#b2936a', accent: '#c9744a' }
+
+const option = (name: string) => (value: string) => ({ name, value })
+const colour = option('Colour')
+const set = option('Set')
+const size = option('Size')
 
 export const SAMPLES: readonly Sample[] = [
   {
@@ -60,76 +38,131 @@ export const SAMPLES: readonly Sample[] = [
       slug: 'harbour-mug',
       name: 'Harbour Mug',
       description:
-        'Thrown by hand in small batches and glazed the colour of wet clay. It holds 350 ml, keeps its warmth through a second chapter, and has a handle wide enough for three fingers.',
+        'Thrown by hand in small batches, dipped once, and left bare at the foot so that you can feel the clay. It holds 350 ml and keeps its warmth through a second chapter. The handle takes three fingers; the rim is thin enough to forget.',
     },
     variants: [
-      { sku: 'DEMO-MUG-CLAY', label: 'Clay', price_cents: 2_400 },
-      { sku: 'DEMO-MUG-PAIR', label: 'Pair', price_cents: 4_400 },
+      {
+        sku: 'DEMO-MUG-CLAY',
+        label: 'Clay, one',
+        options: [colour('Clay'), set('One')],
+        price_cents: 2_400,
+      },
+      {
+        sku: 'DEMO-MUG-PAIR',
+        label: 'Clay, pair',
+        options: [colour('Clay'), set('Pair')],
+        price_cents: 4_400,
+        compare_at_price_cents: 4_800,
+      },
+      {
+        sku: 'DEMO-MUG-SEA',
+        label: 'Sea, one',
+        options: [colour('Sea'), set('One')],
+        price_cents: 2_400,
+      },
+      {
+        sku: 'DEMO-MUG-SEA-PAIR',
+        label: 'Sea, pair',
+        options: [colour('Sea'), set('Pair')],
+        price_cents: 4_400,
+        compare_at_price_cents: 4_800,
+      },
+      {
+        sku: 'DEMO-MUG-CHALK',
+        label: 'Chalk, one',
+        options: [colour('Chalk'), set('One')],
+        price_cents: 2_400,
+      },
     ],
     motif: 'mug',
     palette: CLAY,
     alt: 'A clay-coloured mug filled with coffee on a wooden table',
+    colours: [
+      { palette: SEA, alt: 'The same mug in sea green' },
+      { palette: CHALK, alt: 'The same mug in chalk white' },
+    ],
+    beside: 'teapot',
+    prop: 'books',
   },
   {
     product: {
       slug: 'tide-bowl',
       name: 'Tide Bowl',
       description:
-        'A deep, open bowl for soup, salad or fruit. The glaze pools blue-green at the rim, so no two are quite alike. Safe in the dishwasher and the microwave.',
+        'A deep, open bowl for soup, salad or the fruit of the week. The glaze pools blue-green towards the rim, so no two are quite alike. Safe in the dishwasher, the microwave and the hands of guests.',
     },
     variants: [
-      { sku: 'DEMO-BOWL-S', label: 'Small, 16 cm', price_cents: 1_900 },
-      { sku: 'DEMO-BOWL-L', label: 'Large, 26 cm', price_cents: 3_900 },
+      {
+        sku: 'DEMO-BOWL-S',
+        label: 'Small, 16 cm',
+        options: [size('Small, 16 cm')],
+        price_cents: 1_900,
+      },
+      {
+        sku: 'DEMO-BOWL-L',
+        label: 'Large, 26 cm',
+        options: [size('Large, 26 cm')],
+        price_cents: 3_900,
+        compare_at_price_cents: 4_600,
+      },
     ],
     motif: 'bowl',
     palette: SEA,
     alt: 'A blue-green ceramic bowl',
+    beside: 'vase',
+    prop: 'cloth',
   },
   {
     product: {
       slug: 'everyday-plates',
       name: 'Everyday Plates',
       description:
-        'Four stoneware plates that stack neatly and take whatever a weekday brings. Matt on the outside, smooth where the fork goes.',
+        'Stoneware plates that stack without a rattle and take whatever a weekday brings. Matt on the outside, smooth where the fork goes, and with just enough of a rim to keep the sauce at home.',
     },
     variants: [
       { sku: 'DEMO-PLATE-4', label: 'Set of four', price_cents: 5_600 },
       { sku: 'DEMO-PLATE-8', label: 'Set of eight', price_cents: 10_400 },
     ],
     motif: 'plates',
-    palette: SAND,
+    palette: { ...SAND, accent: '#d08a63' },
     alt: 'A stack of four plates in cream and terracotta',
+    beside: 'mug',
+    prop: 'cloth',
   },
   {
     product: {
       slug: 'fern-teapot',
       name: 'Fern Teapot',
       description:
-        'A round-bellied pot for four cups, with a spout that does not drip and a lid that stays on. Comes with a fine steel strainer.',
+        'A round-bellied pot for four cups, with a spout that does not drip and a lid that stays on when you pour the last of it. A fine steel strainer sits inside; the knob is turned from ash.',
     },
     variants: [{ sku: 'DEMO-TEAPOT', price_cents: 4_800 }],
     motif: 'teapot',
     palette: MOSS,
     alt: 'A green teapot with an amber knob',
+    beside: 'mug',
+    prop: 'board',
   },
   {
     product: {
       slug: 'dusk-vase',
       name: 'Dusk Vase',
       description:
-        'Narrow at the neck and generous below, so that three stems look like a bouquet. Glazed inside and out; 24 cm tall.',
+        'Narrow at the neck and generous below, so that three stems look like a bouquet. The lower half is dipped a second time, which is where the colour turns to dusk. 24 cm tall, glazed inside and out.',
     },
     variants: [{ sku: 'DEMO-VASE', price_cents: 3_600 }],
     motif: 'vase',
     palette: DUSK,
     alt: 'A plum-coloured vase with three flowers',
+    beside: 'bowl',
+    prop: 'books',
   },
   {
     product: {
       slug: 'reading-lamp',
       name: 'Reading Lamp',
       description:
-        'A linen shade on a slim steel stem, dimmable down to a glow. The cord is two metres of braided cotton with a switch where your hand expects it.',
+        'A linen shade on a slim steel stem, dimmable down to a glow. The cord is two metres of braided cotton, with the switch where your hand expects it at eleven at night.',
     },
     variants: [
       { sku: 'DEMO-LAMP-TABLE', label: 'Table', price_cents: 8_900 },
@@ -138,18 +171,22 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'lamp',
     palette: NIGHT,
     alt: 'A table lamp with a glowing linen shade',
+    beside: 'cushion',
+    prop: 'books',
   },
   {
     product: {
       slug: 'cedar-candle',
       name: 'Cedar Candle',
       description:
-        'Rapeseed wax with cedar, bergamot and a little smoke. Burns for about fifty hours; the glass is yours to keep.',
+        'Rapeseed wax with cedar, bergamot and a little smoke, poured by hand into ribbed stoneware glass. It burns for about fifty hours; the glass is yours to keep, and makes a good home for pencils.',
     },
     variants: [{ sku: 'DEMO-CANDLE', price_cents: 2_800 }],
     motif: 'candle',
     palette: SAND,
     alt: 'A lit candle in a cream glass',
+    beside: 'vase',
+    prop: 'books',
   },
   {
     product: {
@@ -165,6 +202,8 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'blanket',
     palette: SEA,
     alt: 'Three folded wool blankets in blue and teal',
+    beside: 'candle',
+    prop: 'sprig',
   },
   {
     product: {
@@ -180,6 +219,7 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'cushion',
     palette: DUSK,
     alt: 'A square plum cushion with embroidered lines',
+    beside: 'blanket',
   },
   {
     product: {
@@ -197,6 +237,8 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'bag',
     palette: CLAY,
     alt: 'A bag of coffee with two beans on its label',
+    beside: 'mug',
+    prop: 'board',
   },
   {
     product: {
@@ -209,6 +251,8 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'tin',
     palette: MOSS,
     alt: 'A green tea tin with a leaf on its label',
+    beside: 'teapot',
+    prop: 'sprig',
   },
   {
     product: {
@@ -224,6 +268,8 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'jar',
     palette: { ...SAND, light: '#f4c46a', dark: '#b0691c' },
     alt: 'A jar of dark honey',
+    beside: 'bowl',
+    prop: 'board',
   },
   {
     product: {
@@ -239,6 +285,8 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'bar',
     palette: NIGHT,
     alt: 'A bar of dark chocolate, half unwrapped',
+    beside: 'mug',
+    prop: 'cloth',
   },
 ]
 

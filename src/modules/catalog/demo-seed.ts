@@ -5,11 +5,13 @@ import type { Actor } from '../../platform/audit.ts'
 import { type MediaDeps, setAssetUses, storeAsset } from '../media/service.ts'
 import * as stores from '../stores/service.ts'
 import * as collections from './collection-queries.ts'
-import { drawImage } from './demo-images.ts'
+import { IMAGE_TYPE } from './demo-images.ts'
 import type { Sample } from './demo-products.ts'
 import { HOME, type SampleSet } from './demo-sets.ts'
+import { drawOnce, listImages } from './demo-views.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
+import type { StoredImage } from './schema.ts'
 import { validateNewProduct, validateNewVariant } from './validate.ts'
 
 /** Adds the sample products and collections to a draft store. */
@@ -21,6 +23,8 @@ export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
 interface SampleRequest {
   actor: Actor
   set: SampleSet
+  /** How many images each product gets; all of them by default. */
+  imagesMax?: number | undefined
   /** Runs once more in the transaction that writes. */
   check?: (tx: Tx) => Promise<unknown>
 }
@@ -32,18 +36,15 @@ interface SampleRequest {
 export async function addSamples(
   db: TenantDb,
   media: MediaDeps,
-  { actor, set, check }: SampleRequest,
+  { actor, set, imagesMax, check }: SampleRequest,
 ) {
   const { currency } = await stores.get(db)
   const missing = await listMissing(db, set)
-  const refs = new Map<string, string>()
+  const images = new Map<string, StoredImage[]>()
   for (const sample of missing) {
-    const asset = await storeAsset(db, media, {
-      bytes: await draw(sample),
-      contentType: 'image/jpeg',
-      alt: sample.alt,
-    })
-    refs.set(sample.product.slug, asset.asset_ref)
+    const wanted = listImages(sample, set.style).slice(0, imagesMax)
+    const stored = await Promise.all(wanted.map((each) => storeImage(db, media, each)))
+    images.set(sample.product.slug, stored)
   }
   return db.transaction('catalog: demo seed', async (tx) => {
     await queries.lockSeed(tx)
@@ -51,9 +52,9 @@ export async function addSamples(
     let products_created = 0
     // Lists show the newest product first, so the last of the samples is inserted first.
     for (const sample of (await listMissing(tx, set)).toReversed()) {
-      const ref = refs.get(sample.product.slug)
-      if (ref === undefined) continue
-      await insertSample(tx, sample, { ref, currency })
+      const stored = images.get(sample.product.slug)
+      if (stored === undefined) continue
+      await insertSample(tx, sample, { images: stored, currency })
       products_created += 1
     }
     const collections_created = await insertCollections(tx, set)
@@ -66,16 +67,15 @@ export async function addSamples(
   })
 }
 
-const drawnImages = new Map<Sample, Promise<Buffer>>()
-
-/** Draws each sample once, for all stores: a set takes a quarter of a megabyte. */
-function draw(sample: Sample): Promise<Buffer> {
-  const known = drawnImages.get(sample)
-  if (known !== undefined) return known
-  const drawing = drawImage(sample.motif, sample.palette)
-  drawnImages.set(sample, drawing)
-  drawing.catch(() => drawnImages.delete(sample))
-  return drawing
+async function storeImage(
+  db: TenantDb,
+  media: MediaDeps,
+  image: ReturnType<typeof listImages>[number],
+): Promise<StoredImage> {
+  const { alt } = image
+  const bytes = await drawOnce(image)
+  const { asset_ref } = await storeAsset(db, media, { bytes, contentType: IMAGE_TYPE, alt })
+  return { asset_ref, alt }
 }
 
 async function requireDraft(db: TenantDb | Tx) {
@@ -93,16 +93,17 @@ async function listMissing(db: TenantDb | Tx, set: SampleSet): Promise<Sample[]>
 
 async function insertSample(
   tx: Tx,
-  { product, variants, alt }: Sample,
-  { ref, currency }: { ref: string; currency: string },
+  { product, variants }: Sample,
+  { images, currency }: { images: readonly StoredImage[]; currency: string },
 ) {
   const codes = { products_slug: 'slug_exists', variants_sku: 'sku_exists' } as const
   const { id } = await mapViolations(queries.insertProduct(tx, validateNewProduct(product)), codes)
   for (const variant of variants) {
     await mapViolations(queries.insertVariant(tx, id, validateNewVariant(variant, currency)), codes)
   }
-  await setAssetUses(tx, { kind: 'product', id }, [ref])
-  await queries.insertImages(tx, id, [{ asset_ref: ref, alt }])
+  const refs = images.map(({ asset_ref }) => asset_ref)
+  await setAssetUses(tx, { kind: 'product', id }, refs)
+  await queries.insertImages(tx, id, images)
 }
 
 /** Inserts the collections whose slug is free. Answers how many. */

@@ -1,9 +1,13 @@
-import type { Motif, Palette } from './demo-images.ts'
+import type { Prop } from './demo-images.ts'
+import type { Motif } from './demo-motifs.ts'
+import type { Palette } from './demo-paint.ts'
 import { SAMPLE_COLLECTIONS, SAMPLES, type Sample } from './demo-products.ts'
+import type { DrawingStyle } from './demo-views.ts'
 
 /** The products and collections of a sample store. */
 export interface SampleSet {
   samples: readonly Sample[]
+  style: DrawingStyle
   collections: readonly {
     slug: string
     title: string
@@ -13,7 +17,16 @@ export interface SampleSet {
 }
 
 /** Goods for the home: the samples that a merchant's draft store gets on request. */
-export const HOME: SampleSet = { samples: SAMPLES, collections: SAMPLE_COLLECTIONS }
+export const HOME: SampleSet = {
+  samples: SAMPLES,
+  collections: SAMPLE_COLLECTIONS,
+  style: {
+    room: 'day',
+    isPortrait: false,
+    closeAlt: (name) => `${name}, from near`,
+    sceneAlt: (name) => `${name} on the table, beside other things of the shop`,
+  },
+}
 
 type Colours = [wall: string, table: string, light: string, dark: string, accent: string]
 
@@ -25,38 +38,62 @@ const palette = (...[wall, table, light, dark, accent]: Colours) => ({
   accent,
 })
 
-const RED = palette('#f1f1ef', '#dedede', '#ff6a55', '#d1281d', '#111111')
-const BLACK = palette('#ececec', '#d5d5d5', '#5a5a5a', '#111111', '#e5352b')
-const WHITE = palette('#d9d9d9', '#c2c2c2', '#ffffff', '#bdbdbd', '#e5352b')
-const BLUE = palette('#f1f1ef', '#dedede', '#4a7bff', '#1437b8', '#f5f5f5')
-const YELLOW = palette('#efefef', '#dadada', '#ffd83d', '#e0a800', '#111111')
+const RED = palette('#f3c7bd', '#f3c7bd', '#ff6a55', '#b8231a', '#fff4e6')
+const BLACK = palette('#d8d5ce', '#d8d5ce', '#5a5a5c', '#141416', '#e5352b')
+const WHITE = palette('#e5352b', '#e5352b', '#ffffff', '#b9b4ac', '#f3d9d2')
+const BLUE = palette('#cfd9ef', '#cfd9ef', '#5b86ff', '#1437b8', '#f5f2ea')
+const YELLOW = palette('#f1e7cf', '#f1e7cf', '#ffd23d', '#c98a00', '#e5352b')
+const GREEN = palette('#d5e3d3', '#d5e3d3', '#4fae7c', '#12583a', '#f5f2ea')
 
-const COCOA = { ...palette('#2a1d17', '#1b120e', '#a9683f', '#4a2616', '#e0a458'), lamp: '#e0a070' }
-const EMBER = { ...palette('#301a14', '#1d0f0b', '#e07b3f', '#8a2f17', '#f5cf86'), lamp: '#ff9a5c' }
-const FOREST = {
-  ...palette('#1c231c', '#111611', '#8fa06a', '#3d4d2c', '#e8c87a'),
-  lamp: '#c8d49a',
-}
-const INK = { ...palette('#1c2029', '#11141a', '#6f7fa3', '#262f47', '#e6c17a'), lamp: '#9fb4e8' }
-const HONEY = { ...palette('#2d2113', '#1b130a', '#f2b749', '#a8620f', '#f7e2b0'), lamp: '#f2c879' }
+const COCOA = palette('#33231b', '#3a2418', '#b5713f', '#4f2815', '#e8b064')
+const EMBER = palette('#3a1f17', '#33190f', '#e07b3f', '#7d2c15', '#f2b35c')
+const FOREST = palette('#232a20', '#2a2118', '#8fa06a', '#35472a', '#e0b860')
+const INK = palette('#20242e', '#241d1a', '#7283a8', '#262f47', '#e2b366')
+const HONEY = palette('#34250f', '#33210f', '#f2b749', '#96540c', '#f0bf5e')
 
 type Row = readonly [
   slug: string,
   name: string,
   description: string,
-  variants: readonly (readonly [sku: string, label: string | null, price_cents: number])[],
+  variants: readonly (readonly [
+    sku: string,
+    label: string | null,
+    price_cents: number,
+    compareAt?: number,
+  ])[],
   motif: Motif,
   palette: Palette,
   alt: string,
+  beside: Motif,
+  rest?: {
+    prop?: Prop
+    /** The name of the option whose values the labels are. */
+    option?: string
+    colours?: NonNullable<Sample['colours']>
+  },
 ]
 
-const sample = ([slug, name, description, variants, motif, colours, alt]: Row): Sample => ({
-  product: { slug, name, description },
-  variants: variants.map(([sku, label, price_cents]) => ({ sku, label, price_cents })),
-  motif,
-  palette: colours,
-  alt,
-})
+const sample = (row: Row): Sample => {
+  const [slug, name, description, variants, motif, colours, alt, beside, rest = {}] = row
+  const { option, ...drawn } = rest
+  return {
+    product: { slug, name, description },
+    variants: variants.map(([sku, label, price_cents, compareAt]) => ({
+      sku,
+      label,
+      price_cents,
+      ...(compareAt === undefined ? {} : { compare_at_price_cents: compareAt }),
+      ...(option === undefined || label === null
+        ? {}
+        : { options: [{ name: option, value: label }] }),
+    })),
+    motif,
+    palette: colours,
+    alt,
+    beside,
+    ...drawn,
+  }
+}
 
 /** A design studio with few products and short texts. */
 export const OBJECTS: SampleSet = {
@@ -65,19 +102,21 @@ export const OBJECTS: SampleSet = {
       [
         'cup-01',
         'Cup 01',
-        'Slip-cast porcelain. 300 ml. Stacks.',
+        'Slip-cast porcelain. 300 ml. Stacks six high without a wobble. The handle is a circle because a hand is not.',
         [
           ['OBJ-CUP-1', 'One', 1_800],
-          ['OBJ-CUP-4', 'Four', 6_400],
+          ['OBJ-CUP-4', 'Four', 6_400, 7_200],
         ],
         'mug',
         RED,
         'A red cup with a round handle',
+        'teapot',
+        { option: 'Set' },
       ],
       [
         'bowl-02',
         'Bowl 02',
-        'One radius, two sizes. Glazed inside, raw outside.',
+        'One radius, two sizes. Glazed inside, raw outside, so that the hand finds out what the eye already knew.',
         [
           ['OBJ-BOWL-18', '18 cm', 2_600],
           ['OBJ-BOWL-28', '28 cm', 4_200],
@@ -85,38 +124,43 @@ export const OBJECTS: SampleSet = {
         'bowl',
         BLUE,
         'A blue bowl on a small foot',
+        'vase',
+        { option: 'Size' },
       ],
       [
         'plate-03',
         'Plate 03',
-        'Four plates. Two colours. No rim.',
+        'Four plates. Two colours. No rim. They nest to nine centimetres and forgive the dishwasher.',
         [['OBJ-PLATE', 'Set of four', 5_200]],
         'plates',
         WHITE,
         'Four stacked plates in white and red',
+        'mug',
       ],
       [
         'pot-04',
         'Pot 04',
-        'Pours without a drip. Tested for a year.',
+        'Pours without a drip. We tested that for a year, with the same tea and a growing pile of tablecloths.',
         [['OBJ-POT', null, 6_800]],
         'teapot',
         BLACK,
         'A black teapot with a red knob',
+        'mug',
       ],
       [
         'vase-05',
         'Vase 05',
-        'For three stems. Or none.',
+        'For three stems. Or none: it was drawn to stand empty as well.',
         [['OBJ-VASE', null, 5_400]],
         'vase',
         YELLOW,
         'A yellow vase with three dark flowers',
+        'bowl',
       ],
       [
         'lamp-06',
         'Lamp 06',
-        'Folded steel, powder-coated. Dims to 5 %.',
+        'Folded steel, powder-coated, dims to five per cent. One screw holds it together; the key is in the box.',
         [
           ['OBJ-LAMP-T', 'Table', 12_800],
           ['OBJ-LAMP-F', 'Floor', 21_400],
@@ -124,15 +168,29 @@ export const OBJECTS: SampleSet = {
         'lamp',
         BLACK,
         'A black lamp with a red ring of light',
+        'vase',
+        { option: 'Version' },
       ],
       [
         'cushion-07',
         'Cushion 07',
-        'Heavy cotton. Three lines. The cover comes off.',
-        [['OBJ-CUSHION', '50 × 50 cm', 4_600]],
+        'Heavy cotton, 50 × 50 cm. Three lines, woven and not printed. The cover comes off in ten seconds.',
+        [
+          ['OBJ-CUSHION', 'Red', 4_600],
+          ['OBJ-CUSHION-BLUE', 'Blue', 4_600],
+          ['OBJ-CUSHION-GREEN', 'Green', 4_600],
+        ],
         'cushion',
         RED,
         'A red cushion with three black lines',
+        'blanket',
+        {
+          option: 'Colour',
+          colours: [
+            { palette: BLUE, alt: 'The same cushion in blue' },
+            { palette: GREEN, alt: 'The same cushion in green' },
+          ],
+        },
       ],
       [
         'blanket-08',
@@ -142,18 +200,26 @@ export const OBJECTS: SampleSet = {
         'blanket',
         BLUE,
         'Three folded blue blankets',
+        'candle',
       ],
       [
         'candle-09',
         'Candle 09',
-        'No scent. Sixty hours.',
+        'No scent. Sixty hours. A flame and nothing to add.',
         [['OBJ-CANDLE', null, 1_600]],
         'candle',
         WHITE,
         'A white candle with a red flame',
+        'bowl',
       ],
     ] satisfies Row[]
   ).map(sample),
+  style: {
+    room: 'studio',
+    isPortrait: false,
+    closeAlt: (name) => `${name}, detail`,
+    sceneAlt: (name) => `${name} in company`,
+  },
   collections: [
     {
       slug: 'table',
@@ -177,26 +243,30 @@ export const EMBER_AND_RYE: SampleSet = {
       [
         'midnight-bar',
         'Mitternacht',
-        'Achtundsiebzig Prozent, aus einem einzigen Tal. Erst Schwarzkirsche, dann Rauch, dann Stille.',
+        'Achtundsiebzig Prozent, aus einem einzigen Tal. Erst Schwarzkirsche, dann Rauch, dann Stille. 80 g, drei Tage auf dem Stein gemahlen und von Hand in Papier geschlagen.',
         [
           ['EMB-MID-1', 'Eine Tafel', 890],
-          ['EMB-MID-5', 'Fünf Tafeln', 3_990],
+          ['EMB-MID-5', 'Fünf Tafeln', 3_990, 4_450],
         ],
         'bar',
         COCOA,
         'Eine Tafel dunkler Schokolade, halb ausgepackt',
+        'mug',
+        { prop: 'board', option: 'Menge' },
       ],
       [
         'ember-bar',
         'Glut',
-        'Milchschokolade mit Rauchsalz und einer langsamen Wärme von Chili, die spät kommt wie gute Gesellschaft.',
+        'Milchschokolade mit Rauchsalz und einer langsamen Wärme von Chili, die spät kommt wie gute Gesellschaft. 80 g, mit Milch von Kühen, deren Namen wir kennen.',
         [
           ['EMB-EMB-1', 'Eine Tafel', 890],
-          ['EMB-EMB-5', 'Fünf Tafeln', 3_990],
+          ['EMB-EMB-5', 'Fünf Tafeln', 3_990, 4_450],
         ],
         'bar',
         EMBER,
         'Eine Tafel Schokolade in kupfernem Papier',
+        'candle',
+        { prop: 'books', option: 'Menge' },
       ],
       [
         'rye-roast',
@@ -209,15 +279,19 @@ export const EMBER_AND_RYE: SampleSet = {
         'bag',
         COCOA,
         'Ein Beutel Kaffee mit goldenem Siegel',
+        'mug',
+        { prop: 'board', option: 'Mahlung' },
       ],
       [
         'forest-tea',
         'Waldboden',
-        'Geräucherter Schwarztee, Fichtenspitzen und getrocknete Heidelbeeren. Für den Moment, in dem der Regen beginnt.',
+        'Geräucherter Schwarztee, Fichtenspitzen und getrocknete Heidelbeeren. Für den Moment, in dem der Regen beginnt. Die Dose fasst neunzig Gramm und lässt sich nachfüllen.',
         [['EMB-TEA', 'Dose, 90 g', 1_850]],
         'tin',
         FOREST,
         'Eine dunkelgrüne Teedose mit goldenem Etikett',
+        'teapot',
+        { prop: 'sprig' },
       ],
       [
         'heath-honey',
@@ -230,6 +304,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'jar',
         HONEY,
         'Ein Glas goldener Honig',
+        'bowl',
+        { prop: 'board', option: 'Inhalt' },
       ],
       [
         'hearth-candle',
@@ -239,6 +315,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'candle',
         EMBER,
         'Eine brennende Kerze in kupfernem Glas',
+        'bar',
+        { prop: 'books' },
       ],
       [
         'reading-hour',
@@ -248,6 +326,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'lamp',
         INK,
         'Eine leuchtende Lampe vor dunkelblauer Wand',
+        'mug',
+        { prop: 'books' },
       ],
       [
         'night-blanket',
@@ -257,9 +337,16 @@ export const EMBER_AND_RYE: SampleSet = {
         'blanket',
         INK,
         'Gefaltete Decken in Dunkelblau',
+        'lamp',
       ],
     ] satisfies Row[]
   ).map(sample),
+  style: {
+    room: 'night',
+    isPortrait: true,
+    closeAlt: (name) => `${name} aus der Nähe`,
+    sceneAlt: (name) => `${name} auf dem Tisch, neben anderem aus dem Laden`,
+  },
   collections: [
     {
       slug: 'chocolate',

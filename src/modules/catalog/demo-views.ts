@@ -1,0 +1,68 @@
+import { drawView, type Room, type View } from './demo-images.ts'
+import type { Motif } from './demo-motifs.ts'
+import type { Sample } from './demo-products.ts'
+
+/** How a set of samples is drawn. */
+export interface DrawingStyle {
+  room: Room
+  /** Whether all images are higher than wide. Else only those of tall objects and of scenes are. */
+  isPortrait: boolean
+  /** The alternative texts of the images after the first. */
+  closeAlt: (name: string) => string
+  sceneAlt: (name: string) => string
+}
+
+interface SampleImage {
+  alt: string
+  view: View
+}
+
+const SQUARE = [1_000, 1_000] as const
+const PORTRAIT = [960, 1_200] as const
+
+/** Objects that are higher than wide fill a portrait. */
+const TALL: readonly Motif[] = ['vase', 'lamp']
+
+/** The images of a sample: from the front, in its other colours, from near, and beside other things. */
+export function listImages(sample: Sample, style: DrawingStyle): SampleImage[] {
+  const { motif, palette, product, alt, colours = [], beside, prop } = sample
+  const isTall = TALL.includes(motif)
+  const size = style.isPortrait || isTall ? PORTRAIT : SQUARE
+  const scale = isTall ? 1.12 : 1.28
+  const common = { room: style.room, palette, size }
+  const front = { motif, at: 0.5, scale }
+  const scene: View = {
+    ...common,
+    size: PORTRAIT,
+    objects: [
+      { motif: beside, at: 0.27, scale: 0.72, unlit: beside === 'lamp' },
+      { motif, at: 0.6, scale: 0.92, nearer: 0.055 },
+    ],
+    ...(prop === undefined ? {} : { prop }),
+  }
+  return [
+    { alt, view: { ...common, objects: [front] } },
+    ...colours.map((each) => ({
+      alt: each.alt,
+      view: { ...common, palette: each.palette, objects: [front] },
+    })),
+    {
+      alt: style.closeAlt(product.name),
+      view: { ...common, size: SQUARE, objects: [front], isClose: true },
+    },
+    { alt: style.sceneAlt(product.name), view: scene },
+  ]
+}
+
+const drawn = new Map<string, Promise<Buffer>>()
+
+/** Draws each image once, for all stores: those of a set take less than a megabyte. */
+export function drawOnce({ view }: SampleImage): Promise<Buffer> {
+  const key = JSON.stringify(view)
+  const known = drawn.get(key)
+  if (known !== undefined) return known
+  const drawing = drawView(view)
+  drawn.set(key, drawing)
+  drawing.catch(() => drawn.delete(key))
+  return drawing
+}
