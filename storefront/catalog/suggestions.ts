@@ -71,6 +71,7 @@ const option = (href: string, content: Html): Html =>
   html`<a class="suggestion" role="option" aria-selected="false" tabindex="-1" href="${href}">${content}</a>`
 
 function productOption(context: PageContext, product: Product): Html {
-  const shown = image(context, { ref: product.image_asset_ref, alt: '', sizes: '3.5rem' })
-  return html`<span class="suggestion-image">${shown}</span><span class="suggestion-text">${product.name}<span class="suggestion-price">${priceBefore(product, context)}${priceOf(product, context)}</span></span>`
+  const { name, image_asset_ref: ref } = product
+  const shown = image(context, { ref, alt: '', sizes: '3.5rem', name })
+  return html`<span class="suggestion-image">${shown}</span><span class="suggestion-text">${name}<span class="suggestion-price">${priceBefore(product, context)}${priceOf(product, context)}</span></span>`
 }

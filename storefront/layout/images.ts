@@ -13,6 +13,8 @@ interface ImageOptions {
   alt: string
   /** The `sizes` attribute: how wide the page shows the image. */
   sizes: string
+  /** What the image shows: its first letter is drawn where there is no image. */
+  name?: string
   /** Loads the image before the others. For the first one on a page. */
   eager?: boolean
   /**
@@ -29,15 +31,26 @@ export function assetUrl({ site, assetBaseUrl }: PageContext, ref: string | null
     : null
 }
 
-/** An image in all its widths; an empty box where there is none. */
-export function image(context: PageContext, { ref, alt, sizes, eager, zoom }: ImageOptions): Html {
+/** An image in all its widths; a drawn one where there is none. */
+export function image(context: PageContext, options: ImageOptions): Html {
+  const { ref, alt, sizes, eager, zoom } = options
   const url = assetUrl(context, ref)
-  if (url === null) return html`<div class="no-image" aria-hidden="true"></div>`
+  if (url === null) return standIn(options.name ?? alt)
   const set = WIDTHS.map((width) => `${url}?w=${width} ${width}w`).join(', ')
   return html`<img src="${url}?w=640" srcset="${set}" sizes="${sizes}" alt="${alt}" ${
     eager ? html`fetchpriority="high"` : html`loading="lazy"`
   } decoding="async"${zoom && zoomAttributes(url, alt, zoom)}>`
 }
+
+/**
+ * Stands in for a missing image: the first letter of what would be shown, in the store's colours.
+ * Decoration, since the name is said beside it.
+ */
+const standIn = (name: string): Html =>
+  html`<svg class="no-image" viewBox="0 0 100 100" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><circle cx="50" cy="50" r="27"/><text x="50" y="50" dy="0.36em" text-anchor="middle">${firstLetter(name)}</text></svg>`
+
+const firstLetter = (name: string): string =>
+  /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0]?.toUpperCase() ?? ''
 
 const zoomAttributes = (url: string, alt: string, texts: NonNullable<ImageOptions['zoom']>): Html =>
   html` data-zoom="${url}" data-enlarge="${texts.enlarge(alt || texts.image)}" data-close="${texts.close}"`
