@@ -29,7 +29,7 @@ function drawerLine(context: PageContext, { product, variant, quantity, quoted }
   const { texts, formatMoney } = context.site.locale
   const { name, slug, image_asset_ref: ref } = product
   const { id, label, currency } = variant
-  const shown = image(context, { ref, alt: '', sizes: '5rem' })
+  const shown = image(context, { ref, alt: '', sizes: '5rem', name })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
   const step = (by: number, icon: Html, text: string) =>
     html`<button type="button" class="tool" id="${by > 0 ? 'more' : 'less'}-${id}" data-step="${by}" aria-label="${text}">${icon}</button>`

@@ -181,6 +181,7 @@ async function collectionList(
         ref: first?.image_asset_ref ?? null,
         alt: '',
         sizes: '(min-width: 60rem) 24rem, 92vw',
+        name: title,
       })
       const to = safeHref(`/collections/${slug}`) ?? '/products'
       return html`<li class="tile"><a href="${to}"><span class="tile-image">${shown}</span><span class="tile-text"><span class="tile-title">${title}</span>${description && html`<span class="tile-description">${description}</span>`}</span></a></li>`

@@ -2,6 +2,7 @@ import type { Product, Variant } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import { measurePriceText } from '../layout/measure-price.ts'
+import { taxNote } from '../layout/totals.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 
@@ -24,7 +25,7 @@ function leastMeasurePrice({ variants }: Product, context: PageContext): Html | 
 }
 
 /** The price before, of a product with one variant. */
-function onlyPriceBefore({ variants }: Product, context: PageContext): Html | null {
+export function onlyPriceBefore({ variants }: Product, context: PageContext): Html | null {
   const [first, second] = variants
   return first === undefined || second !== undefined ? null : priceBefore(first, context)
 }
@@ -50,6 +51,12 @@ function badge(product: Product, { site }: PageContext): Html | null {
   return isReduced(product) ? html`<span class="badge">${texts.sale}</span>` : null
 }
 
+/** Says beside a price that the tax is inside, where the product page says at which rate. */
+const taxWord = ({ variants }: Product, { site }: PageContext): Html | null =>
+  variants.length > 0 && taxNote(site) !== null
+    ? html` <small class="card-tax">${site.locale.texts.taxIncluded(null)}</small>`
+    : null
+
 const SIZES: Record<number, string> = {
   1: '(min-width: 70rem) 68rem, 92vw',
   2: '(min-width: 60rem) 34rem, 92vw',
@@ -65,8 +72,8 @@ const productCard = (context: PageContext, product: Product, columns: number): H
     () => {
       const { slug, name, image_asset_ref: ref } = product
       const sizes = SIZES[columns] ?? SIZES[4] ?? ''
-      const shown = image(context, { ref, alt: imageAlt(product), sizes })
-      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}</span>${leastMeasurePrice(product, context)}</span></a></li>`
+      const shown = image(context, { ref, alt: imageAlt(product), sizes, name })
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}${taxWord(product, context)}</span>${leastMeasurePrice(product, context)}</span></a></li>`
     },
     context.site.hash,
   )

@@ -21,7 +21,7 @@ export function gallery(context: PageContext, product: Product, firstRef: string
   const shots = shotsOf(context, product)
   const first = shots.filter(({ ref }) => ref === firstRef)
   const shown = [...first, ...shots.filter((each) => !first.includes(each))]
-  if (shown.length === 0) return html`<div class="shots">${imageStandIn()}</div>`
+  if (shown.length === 0) return html`<div class="shots">${imageStandIn(product.name)}</div>`
   const { texts } = context.site.locale
   return html`<div class="shots"><ul class="slides" data-slides data-close="${texts.close}" data-previous="${texts.previousImage}" data-next="${texts.nextImage}">${shown.map(
     (each, at) => slide(context, each, { at, count: shown.length }),

@@ -81,7 +81,7 @@ ${buyButton(context, chosen.available)}</div></form>`
 function choiceGroup(context: PageContext, { name, choices }: ChoiceGroup): Html {
   const { texts } = context.site.locale
   const chosen = choices.find(({ isChosen }) => isChosen)?.text
-  return html`<div class="choices" role="group" aria-label="${name ?? texts.chooseOption}"><p class="choices-name">${
+  return html`<div class="variant-choices" role="group" aria-label="${name ?? texts.chooseOption}"><p class="variant-name">${
     name === null ? texts.chooseOption : html`${name}: <strong>${chosen}</strong>`
   }</p><ul>${choices.map((each) => html`<li>${choiceLink(context, each, name === null)}</li>`)}</ul></div>`
 }
@@ -97,7 +97,7 @@ function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): 
     ...(available ? [] : [texts.soldOut]),
   ]
   const state = notWith.length > 0 ? 'other' : available ? null : 'sold-out'
-  return html`<a class="choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}><span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
+  return html`<a class="variant-choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}><span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
 }
 
 function buyButton({ site }: PageContext, isAvailable: boolean): Html {

@@ -18,7 +18,7 @@ export function searchMain(context: PageContext, found: FoundProducts | null): H
   const query = url.searchParams.get('q') ?? ''
   const { texts } = site.locale
   return html`<div class="wrap list search"><header class="list-head"><h1>${texts.search}</h1>
-<form class="search-form" action="/search" role="search" data-search><label class="hidden" for="q">${texts.searchPlaceholder}</label>
+<form class="search-form" action="/search" role="search" aria-label="${texts.search}" data-search><label class="hidden" for="q">${texts.searchPlaceholder}</label>
 <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchPlaceholder}" maxlength="${QUERY_LENGTH_MAX}" autocomplete="off"><button class="button">${texts.search}</button></form>
 <p class="count" id="count" role="status">${found !== null && texts.results(found.result.result_count, found.result.query)}</p></header>
 <div id="results">${found === null ? html`<p class="empty">${texts.searchHint}</p>` : filteredList(context, found.list, foundProducts(context, found))}</div>

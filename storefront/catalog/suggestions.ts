@@ -4,7 +4,7 @@ import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
 import { filterAddress, readFilters, searchQuery } from './list-filters.ts'
-import { priceBefore, priceOf } from './product-cards.ts'
+import { onlyPriceBefore, priceOf } from './product-cards.ts'
 
 /** Fits on a phone above its keyboard. */
 const PRODUCTS_MAX = 5
@@ -71,6 +71,7 @@ const option = (href: string, content: Html): Html =>
   html`<a class="suggestion" role="option" aria-selected="false" tabindex="-1" href="${href}">${content}</a>`
 
 function productOption(context: PageContext, product: Product): Html {
-  const shown = image(context, { ref: product.image_asset_ref, alt: '', sizes: '3.5rem' })
-  return html`<span class="suggestion-image">${shown}</span><span class="suggestion-text">${product.name}<span class="suggestion-price">${priceBefore(product, context)}${priceOf(product, context)}</span></span>`
+  const { name, image_asset_ref: ref } = product
+  const shown = image(context, { ref, alt: '', sizes: '3.5rem', name })
+  return html`<span class="suggestion-image">${shown}</span><span class="suggestion-text">${name}<span class="suggestion-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}</span></span>`
 }

@@ -57,6 +57,7 @@ const STYLES = [
   'suggestions',
   'sections',
   'checkout',
+  'drawer',
 ]
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')

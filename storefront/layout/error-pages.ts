@@ -21,7 +21,7 @@ const STORE_ICON = trusted(
 
 const page = ({ language, title, text, files, action }: ErrorPage): string =>
   html`<!doctype html>
-<html lang="${language}" data-header="left" data-hero="split" data-card="soft" data-density="regular" data-button="solid">
+<html lang="${language}" dir="ltr" data-header="left" data-hero="split" data-card="soft" data-density="regular" data-button="solid">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title>
 <link rel="icon" href="${files.icon}" type="image/svg+xml"><link rel="stylesheet" href="${files.styleSheet}"></head>
 <body class="error-page"><main id="main">${STORE_ICON}<h1>${title}</h1><p class="lead">${text}</p>${action}</main></body></html>

@@ -83,7 +83,7 @@ function searchBox(context: PageContext): Html {
   const { texts } = site.locale
   const query = url.pathname === '/search' ? url.searchParams.get('q') : ''
   return html`<button type="button" class="tool search-button" popovertarget="find" aria-label="${texts.searchStore}">${SEARCH_ICON}</button>
-<div class="find" id="find" popover><form class="search-box" action="/search" role="search">
+<div class="find" id="find" popover><form class="search-box" action="/search" role="search" aria-label="${texts.searchStore}">
 <label class="hidden" for="search-box">${texts.searchStore}</label>
 <input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}" data-suggestions="${texts.suggestions}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>${closeButton(context, 'find')}</div>`
 }

@@ -1,7 +1,7 @@
 import { ASSET_REF } from '../../manifest/forms.ts'
 import type { Product } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
-import { type Html, html, trusted } from './html.ts'
+import { type Html, html } from './html.ts'
 
 /** The widths that the platform makes of each image. */
 const WIDTHS = [320, 480, 640, 960, 1_280, 1_920] as const
@@ -12,6 +12,8 @@ interface ImageOptions {
   alt: string
   /** The `sizes` attribute: how wide the page shows the image. */
   sizes: string
+  /** What the image shows: its first letter is drawn where there is no image. */
+  name?: string
   /** Loads the image before the others. For the first one on a page. */
   eager?: boolean
 }
@@ -24,25 +26,25 @@ export function assetUrl({ site, assetBaseUrl }: PageContext, ref: string | null
     : null
 }
 
-/**
- * Stands where a product or a section has no image: hills under a sun, in the store's own colours,
- * which `.no-image` sets. It fills any frame, whatever its shape.
- */
-export const imageStandIn = (): Html => STAND_IN
-
-const STAND_IN = trusted(
-  '<svg class="no-image" viewBox="0 0 120 120" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><circle class="no-image-far" cx="77" cy="45" r="8"/><path class="no-image-far" d="M-300 420V86C-40 86 22 82 44 56c9-11 17-11 26 0 14 17 28 28 350 30v334z"/><path class="no-image-near" d="M-300 420V92c270 0 330-2 352-14 12-7 22-7 34 0 20 12 60 14 334 14v328z"/></svg>',
-)
-
 /** An image in all its widths; a drawn stand-in where there is none. */
-export function image(context: PageContext, { ref, alt, sizes, eager }: ImageOptions): Html {
+export function image(context: PageContext, { ref, alt, sizes, name, eager }: ImageOptions): Html {
   const url = assetUrl(context, ref)
-  if (url === null) return imageStandIn()
+  if (url === null) return imageStandIn(name ?? alt)
   const set = WIDTHS.map((width) => `${url}?w=${width} ${width}w`).join(', ')
   return html`<img src="${url}?w=640" srcset="${set}" sizes="${sizes}" alt="${alt}" ${
     eager ? html`fetchpriority="high"` : html`loading="lazy"`
   } decoding="async">`
 }
+
+/**
+ * Stands in for a missing image: the first letter of what would be shown, in the store's colours.
+ * Decoration, since the name is said beside it.
+ */
+export const imageStandIn = (name: string): Html =>
+  html`<svg class="no-image" viewBox="0 0 100 100" preserveAspectRatio="xMidYMid slice" aria-hidden="true"><circle cx="50" cy="50" r="27"/><text x="50" y="50" dy="0.36em" text-anchor="middle">${firstLetter(name)}</text></svg>`
+
+const firstLetter = (name: string): string =>
+  /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0]?.toUpperCase() ?? ''
 
 /** The alternative text of a product's image: its own, or the product's name. */
 export const imageAlt = ({ images, name }: Product, at = 0): string => images[at]?.alt ?? name

@@ -32,7 +32,7 @@ export function pageStart(context: PageContext, page: Omit<Page, 'main'>): strin
   const { site } = context
   const attributes = Object.entries(site.theme.layout).map(([name, value]) => `${name}="${value}"`)
   return html`<!doctype html>
-<html lang="${site.locale.language}" ${trusted(attributes.join(' '))}>
+<html lang="${site.locale.language}" dir="${site.locale.direction}" ${trusted(attributes.join(' '))}>
 ${head(context, page)}
 <body>
 <a class="skip" href="#main">${site.locale.texts.skipToContent}</a>
@@ -98,12 +98,16 @@ function previewRibbon({ site }: PageContext): Html | null {
 }
 
 /** The `announcement` sections of the manifest, which stand above every page. */
-const announcements = ({ site }: PageContext): Html =>
+const announcements = ({ site }: PageContext): Html | null =>
   memoize(site, 'announcements', () => {
-    return html`${sectionsOf(site, 'announcement').map(({ props: { text, href } }) => {
-      if (text === null) return null
-      return html`<div class="announcement">${href === null ? text : html`<a href="${href}">${text}</a>`}</div>`
-    })}`
+    const shown = sectionsOf(site, 'announcement').flatMap(({ props: { text, href } }) => {
+      if (text === null) return []
+      return [
+        html`<p class="announcement">${href === null ? text : html`<a href="${href}">${text}</a>`}</p>`,
+      ]
+    })
+    if (shown.length === 0) return null
+    return html`<aside aria-label="${site.locale.texts.announcements}">${shown}</aside>`
   })
 
 /** The last `footer` section of the manifest, which stands below every page. It may be missing. */

@@ -12,6 +12,7 @@ export const de: Texts = {
   skipToContent: 'Zum Inhalt springen',
   shop: 'Shop',
   menu: 'Menü',
+  announcements: 'Hinweise',
   home: 'Startseite',
   all: 'Alle',
   allProducts: 'Alle Produkte',

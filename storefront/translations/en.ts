@@ -7,6 +7,7 @@ export const en = {
   skipToContent: 'Skip to content',
   shop: 'Shop',
   menu: 'Menu',
+  announcements: 'Announcements',
   home: 'Home',
   all: 'All',
   allProducts: 'All products',

@@ -12,6 +12,7 @@ export const es: Texts = {
   skipToContent: 'Ir al contenido',
   shop: 'Tienda',
   menu: 'Menú',
+  announcements: 'Avisos',
   home: 'Inicio',
   all: 'Todo',
   allProducts: 'Todos los productos',

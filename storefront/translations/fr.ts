@@ -12,6 +12,7 @@ export const fr: Texts = {
   skipToContent: 'Aller au contenu',
   shop: 'Boutique',
   menu: 'Menu',
+  announcements: 'Annonces',
   home: 'Accueil',
   all: 'Tout',
   allProducts: 'Tous les produits',

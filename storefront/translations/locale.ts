@@ -10,6 +10,8 @@ import { fr } from './fr.ts'
 export interface Locale {
   /** The store's language. Its texts are English where there is no translation. */
   language: string
+  /** Which way its script is written. */
+  direction: 'ltr' | 'rtl'
   texts: Texts
   formatMoney(cents: number, currency: string): string
   /** Without the currency, as a shopper types it into a field. */
@@ -24,6 +26,23 @@ export interface Locale {
 }
 
 const TRANSLATIONS: Readonly<Record<string, Texts>> = { de, en, es, fr }
+
+/** Scripts that are written from right to left. */
+const RIGHT_TO_LEFT = new Set([
+  'Adlm',
+  'Arab',
+  'Hebr',
+  'Mand',
+  'Nkoo',
+  'Rohg',
+  'Samr',
+  'Syrc',
+  'Thaa',
+])
+
+/** A language tells its usual script, unless it names one itself: `az` is Latin, `az-Arab` is not. */
+const directionOf = (language: string): Locale['direction'] =>
+  RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '') ? 'rtl' : 'ltr'
 
 function textsIn(language: string): Texts {
   const [primary = ''] = language.split('-')
@@ -77,6 +96,7 @@ function createLocale(language: string, timeZone: string): Locale {
   }
   return {
     language,
+    direction: directionOf(language),
     texts: textsIn(language),
     countryName: (code) => (isCountry(code) ? (regions.of(code) ?? code) : code),
     formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),

@@ -70,10 +70,9 @@ async function checkAxe(page: Page): Promise<void> {
   // As text, because the page's own policy allows no other script.
   await page.evaluate(AXE)
   const found = (await page.evaluate(RUN_AXE)) as Finding[]
-  const grave = found.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  const words = grave.map(
-    ({ id, nodes }) =>
-      `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`,
+  const words = found.map(
+    ({ id, impact, nodes }) =>
+      `${impact} ${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`,
   )
   assert.deepEqual(words, [], page.url())
 }

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import { Script } from 'node:vm'
 import { gzipSync } from 'node:zlib'
+import { getLocale } from '../../storefront/translations/locale.ts'
 import { until } from '../harness/eventually.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
-import { createCollection } from '../modules/catalog/setup.ts'
+import { createCollection, createProduct, createVariant } from '../modules/catalog/setup.ts'
 import { stock } from '../modules/checkout/setup.ts'
 import { variantOf } from './setup.ts'
 
@@ -204,4 +205,84 @@ test('the script is one file of at most 12 kB, compressed', async () => {
   // Not a module: its parts are put together without their imports and exports.
   assert.ok(new Script(script))
   assert.ok(gzipSync(script).length < 12_000, `${gzipSync(script).length} bytes`)
+})
+
+describe('a product in a list', () => {
+  const cardOf = (text: string, name: string) =>
+    text.split('<li class="card">').find((each) => each.includes(`>${name}</span>`)) ?? ''
+
+  async function openPlain(tenant: string, manifest: object) {
+    const merchant = await shop.merchant(tenant)
+    const brand = { name: tenant }
+    const { status } = await merchant.put('/v1/my/store/manifest', {
+      manifest: { brand, ...manifest },
+    })
+    assert.equal(status, 200)
+    await shop.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
+    const { id } = await createProduct(merchant, 'lamp', { name: '“éclat” & <lamp>' })
+    await createVariant(merchant, id, {
+      sku: 'L-1',
+      price_cents: 900,
+      compare_at_price_cents: 1_200,
+    })
+    await createCollection(merchant, 'light', [id])
+  }
+
+  test('shows its sale, its price before, and its first letter where it has no picture', async () => {
+    await openPlain('plain', {})
+    for (const path of ['/products', '/collections/light', '/search?q=lamp']) {
+      const { text } = await get(path, 'plain')
+      const card = cardOf(text, '“éclat” &amp; &lt;lamp&gt;')
+      assert.match(card, /<svg class="no-image"[^>]* aria-hidden="true">.*>É<\/text>/, path)
+      assert.match(card, /class="badge">Sale</)
+      assert.match(card, /<s class="price-before">.*\$12\.00<\/s> \$9\.00/)
+      assert.doesNotMatch(card, /card-tax/)
+    }
+  })
+
+  test('says that the tax is in its price, where the product page says so', async () => {
+    const tax = { provider: 'flat_rate', rate_bps: 1_900 }
+    for (const [language, word] of Object.entries({
+      en: 'incl. VAT',
+      de: 'inkl. MwSt.',
+      es: 'IVA incluido',
+      fr: 'TVA incluse',
+    })) {
+      const tenant = `taxed-${language}`
+      await openPlain(tenant, {
+        store: { language },
+        tax: { prices_include_tax: true },
+        behavior: { tax },
+      })
+      const [, said] = /card-tax">([^<]*)</.exec((await get('/products', tenant)).text) ?? []
+      assert.equal(said, word)
+    }
+  })
+})
+
+describe('a store’s language', () => {
+  test('says which way its pages are written', async () => {
+    for (const [language, wanted] of Object.entries({
+      ar: 'rtl',
+      'he-IL': 'rtl',
+      fa: 'rtl',
+      'az-Arab': 'rtl',
+      az: 'ltr',
+      'en-GB': 'ltr',
+      'sr-Latn': 'ltr',
+    })) {
+      assert.equal(getLocale(language, 'UTC').direction, wanted, language)
+    }
+    assert.match((await get('/')).text, /<html lang="en[^"]*" dir="ltr"/)
+  })
+
+  test('finds styles without left and right, and motion only for who has not asked for less', async () => {
+    const [, path = ''] = /rel="stylesheet" href="([^"]+)"/.exec((await get('/')).text) ?? []
+    const css = (await get(path)).text
+    const sided =
+      /(?:margin|padding|border)-(?:left|right)|^\s*(?:left|right|float):|text-align: (?:left|right)/gm
+    assert.deepEqual(css.match(sided)?.filter((each) => !each.includes('float')) ?? [], [])
+    const calm = css.replace(/@media \(prefers-reduced-motion: no-preference\) \{.*?\n\}/gs, '')
+    assert.doesNotMatch(calm, /transition|animation:|scroll-behavior: smooth/)
+  })
 })
