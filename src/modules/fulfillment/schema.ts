@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
+import { Id, Nullable, Pattern, ref, Timestamp } from '../../kernel/schema.ts'
 import { Fulfillment, FulfillmentItem, Work } from '../orders/parcel-schema.ts'
 import { OrderWithWork } from '../orders/schema.ts'
 
@@ -10,9 +10,10 @@ const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const carrier = text(100)
 const service = text(100)
 const tracking_number = text(200)
-const tracking_url = Type.String({
-  maxLength: 2_000,
-  pattern: '^https?://[^\\s]+$',
+const tracking_url = Type.Unsafe<string>({
+  ...Pattern('^https?://\\S+$', 'must be an address that begins with http:// or https://', {
+    maxLength: 2_000,
+  }),
   description: 'Left out: made from the carrier and the tracking number, if the carrier is known.',
 })
 const weight_grams = Type.Integer({ minimum: 1, maximum: 1_000_000_000 })

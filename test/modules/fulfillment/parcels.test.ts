@@ -245,6 +245,23 @@ describe('fulfilment', () => {
       assert.match(future.text, /future/)
     })
 
+    test('that is not there, or is of another store, is not found', async () => {
+      const { order } = await store.place()
+      const { id } = await packed(order.id)
+      const stranger = await store.app.merchant('globex')
+      for (const answer of [
+        await store.shop.merchant.get(`${url}/${randomUUID()}`),
+        await stranger.get(`${url}/${id}`),
+        await stranger.post(`${url}/${id}/ship`),
+        await act('not-an-id', 'ship'),
+      ]) {
+        assert.equal(answer.status, 404)
+        assert.equal(answer.body.error.code, 'fulfillment_not_found')
+      }
+      const lesser = await store.app.merchant('acme', 'manage:own_orders')
+      assert.equal((await lesser.get(url)).status, 403)
+    })
+
     test('emits an event with the order and the parcel', async () => {
       const { order } = await store.place()
       const parcel = await packed(order.id)

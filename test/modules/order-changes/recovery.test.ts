@@ -205,7 +205,7 @@ describe('an unknown outcome', () => {
     const part = await explain(order.id)
     assert.equal(part.busy, true)
     assert.equal(part.facts.waiting_for.kind, 'refund')
-    assert.deepEqual(part.allowed, ['hold', 'process'])
+    assert.deepEqual(part.allowed, ['hold', 'process', 'fulfill', 'ship'])
     for (const [verb, body, action] of [
       ['cancel', { reason: 'staff' }, 'cancel'],
       ['refunds', {}, 'refund'],
