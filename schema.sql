@@ -751,6 +751,85 @@ grant delete, insert, select on fraud_decisions to fd_worker;
 grant insert, select on fraud_decisions to fd_app;
 grant select on fraud_decisions to fd_operator;
 
+create table fulfillment_items (
+  tenant_ref text not null,
+  fulfillment_id uuid not null,
+  order_item_id uuid not null,
+  "position" integer not null,
+  variant_id uuid not null,
+  sku text not null,
+  product_name text not null,
+  label text,
+  quantity integer not null,
+  stock_quantity integer not null,
+  constraint fulfillment_items_check CHECK (((stock_quantity >= 0) AND (stock_quantity <= quantity))),
+  constraint fulfillment_items_pkey PRIMARY KEY (tenant_ref, fulfillment_id, order_item_id),
+  constraint fulfillment_items_quantity_check CHECK ((quantity > 0)),
+  constraint fulfillment_items_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint fulfillment_items_tenant_ref_fulfillment_id_fkey FOREIGN KEY (tenant_ref, fulfillment_id) REFERENCES fulfillments(tenant_ref, id),
+  constraint fulfillment_items_tenant_ref_order_item_id_fkey FOREIGN KEY (tenant_ref, order_item_id) REFERENCES order_items(tenant_ref, id)
+);
+alter table fulfillment_items owner to fd_owner;
+alter table fulfillment_items enable row level security;
+alter table fulfillment_items force row level security;
+CREATE INDEX fulfillment_items_of_line ON fulfillment_items USING btree (tenant_ref, order_item_id);
+create policy operator on fulfillment_items for select to fd_operator using true;
+create policy owner on fulfillment_items for all to fd_owner using true with check true;
+create policy tenant on fulfillment_items for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on fulfillment_items to fd_app;
+grant insert, select on fulfillment_items to fd_worker;
+grant select on fulfillment_items to fd_operator;
+
+create table fulfillments (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  order_id uuid not null,
+  number integer not null,
+  fulfillment_number text not null,
+  location_id text not null,
+  status text not null default 'pending'::text,
+  carrier text,
+  service text,
+  tracking_number text,
+  tracking_url text,
+  weight_grams integer,
+  cancel_reason text,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  shipped_at timestamp with time zone,
+  delivered_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  constraint fulfillments_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['lost'::text, 'returned_to_sender'::text, 'error'::text, 'order_cancelled'::text]))),
+  constraint fulfillments_carrier_check CHECK ((length(carrier) <= 100)),
+  constraint fulfillments_check CHECK (((status = ANY (ARRAY['shipped'::text, 'delivered'::text])) <= (shipped_at IS NOT NULL))),
+  constraint fulfillments_check1 CHECK (((status = 'delivered'::text) <= (delivered_at IS NOT NULL))),
+  constraint fulfillments_check2 CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+  constraint fulfillments_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint fulfillments_fulfillment_number_check CHECK ((length(fulfillment_number) <= 50)),
+  constraint fulfillments_number_check CHECK ((number > 0)),
+  constraint fulfillments_pkey PRIMARY KEY (tenant_ref, id),
+  constraint fulfillments_service_check CHECK ((length(service) <= 100)),
+  constraint fulfillments_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text]))),
+  constraint fulfillments_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint fulfillments_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint fulfillments_tenant_ref_order_id_number_key UNIQUE (tenant_ref, order_id, number),
+  constraint fulfillments_tracking_number_check CHECK ((length(tracking_number) <= 200)),
+  constraint fulfillments_tracking_url_check CHECK ((length(tracking_url) <= 2000)),
+  constraint fulfillments_weight_grams_check CHECK (((weight_grams >= 1) AND (weight_grams <= 1000000000)))
+);
+alter table fulfillments owner to fd_owner;
+alter table fulfillments enable row level security;
+alter table fulfillments force row level security;
+CREATE INDEX fulfillments_newest ON fulfillments USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX fulfillments_of_status ON fulfillments USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy operator on fulfillments for select to fd_operator using true;
+create policy owner on fulfillments for all to fd_owner using true with check true;
+create policy tenant on fulfillments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on fulfillments to fd_app;
+grant insert, select, update on fulfillments to fd_worker;
+grant select on fulfillments to fd_operator;
+
 create table gateway_accounts (
   tenant_ref text not null,
   provider text not null,
@@ -1035,9 +1114,11 @@ create table inventory_levels (
   reserved bigint not null default 0,
   incoming bigint not null default 0,
   updated_at timestamp with time zone not null default fd_now(),
+  packed bigint not null default 0,
   constraint inventory_levels_allocated_check CHECK ((allocated >= 0)),
   constraint inventory_levels_incoming_check CHECK ((incoming >= 0)),
   constraint inventory_levels_on_hand_check CHECK (((on_hand >= '-1000000000'::integer) AND (on_hand <= 1000000000))),
+  constraint inventory_levels_packed_check CHECK ((packed >= 0)),
   constraint inventory_levels_pkey PRIMARY KEY (tenant_ref, variant_id, location_id),
   constraint inventory_levels_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_levels_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
@@ -1188,8 +1269,10 @@ create table inventory_reservations (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   released_at timestamp with time zone,
+  packed bigint not null default 0,
   constraint inventory_reservations_allocated_check CHECK ((allocated >= 0)),
   constraint inventory_reservations_check CHECK (((released_at IS NULL) OR ((reserved = 0) AND (allocated = 0)))),
+  constraint inventory_reservations_packed_check CHECK (((packed >= 0) AND (packed <= allocated))),
   constraint inventory_reservations_pkey PRIMARY KEY (tenant_ref, order_id, variant_id, location_id),
   constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
@@ -1198,7 +1281,7 @@ create table inventory_reservations (
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
-CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated) WHERE ((reserved > 0) OR (allocated > 0));
+CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated, packed) WHERE ((reserved > 0) OR (allocated > 0));
 CREATE INDEX inventory_reservations_released ON inventory_reservations USING btree (tenant_ref, released_at) WHERE (released_at IS NOT NULL);
 create policy due on inventory_reservations for select to fd_worker using true;
 create policy operator on inventory_reservations for select to fd_operator using true;
@@ -1539,19 +1622,22 @@ create table order_items (
   delivered_quantity integer not null default 0,
   "position" integer not null,
   ordered_at timestamp with time zone not null default fd_now(),
+  packed_quantity integer not null default 0,
   constraint order_items_check CHECK ((line_total_cents = (unit_price_cents * quantity))),
   constraint order_items_check1 CHECK (((discount_cents >= 0) AND (discount_cents <= line_total_cents))),
   constraint order_items_check2 CHECK (((refunded_quantity >= 0) AND (refunded_quantity <= quantity))),
   constraint order_items_check3 CHECK (((delivered_quantity >= 0) AND (delivered_quantity <= shipped_quantity))),
   constraint order_items_list_price_cents_check CHECK ((list_price_cents >= 0)),
   constraint order_items_original_quantity_check CHECK ((original_quantity > 0)),
+  constraint order_items_packed_quantity_check CHECK ((packed_quantity >= 0)),
   constraint order_items_pkey PRIMARY KEY (tenant_ref, id),
   constraint order_items_quantity_check CHECK ((quantity >= 0)),
   constraint order_items_shipped_quantity_check CHECK ((shipped_quantity >= 0)),
   constraint order_items_shipping_cents_check CHECK ((shipping_cents >= 0)),
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
-  constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
+  constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0)),
+  constraint order_items_units_check CHECK (((packed_quantity + shipped_quantity) <= quantity))
 ) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
@@ -1664,6 +1750,7 @@ create table orders (
   updated_at timestamp with time zone not null default fd_now(),
   customer_name text,
   prices_include_tax boolean not null default false,
+  has_work boolean not null default false,
   constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
   constraint orders_check CHECK (((discount_cents >= 0) AND (discount_cents <= subtotal_cents))),
   constraint orders_check2 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
@@ -1704,6 +1791,7 @@ CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, i
 CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
 CREATE INDEX orders_on_hold ON orders USING btree (tenant_ref, hold_reason, hold_at, id) WHERE (status = 'on_hold'::text);
 CREATE INDEX orders_tests ON orders USING btree (tenant_ref, created_at DESC, id DESC) WHERE is_test;
+CREATE INDEX orders_with_work ON orders USING btree (tenant_ref, created_at, id) WHERE has_work;
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());

@@ -31,6 +31,8 @@ import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as limitRoutes from './modules/entitlements/limit-routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
+import * as fulfillmentRoutes from './modules/fulfillment/routes.ts'
+import * as fulfillment from './modules/fulfillment/service.ts'
 import * as gatewayRoutes from './modules/gateway/routes.ts'
 import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
@@ -75,6 +77,12 @@ const WEBHOOKS = {
     summary: 'An order was placed: its payment has been captured.',
     envelope: PlacedEvent,
   },
+}
+
+/** What an order shows of its parcels. */
+const PARCELS = {
+  listFulfillments: fulfillment.listOfOrder,
+  listWork: fulfillment.listWorkOfOrder,
 }
 
 /**
@@ -218,7 +226,8 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
   pricingRoutes.merchantRoutes,
-  orderRoutes.merchantRoutes,
+  orderRoutes.merchantRoutes(PARCELS),
+  fulfillmentRoutes.merchantRoutes,
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
   reviewRoutes.merchantRoutes(deps.checkout),
@@ -230,7 +239,7 @@ const storefrontRoutes = (
   { giftCards, checkout, orderLinks }: Deps,
 ): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
-  orderRoutes.storefrontRoutes,
+  orderRoutes.storefrontRoutes(PARCELS),
   orderLinkRoutes.storefrontRoutes(orderLinks),
   orderChangeRoutes.storefrontRoutes(checkout),
   checkoutRoutes.storefrontRoutes(checkout),

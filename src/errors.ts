@@ -52,6 +52,7 @@ export const ERRORS = {
   store_credit_not_found: [404, 'The customer has no store credit account. Check `customer_ref`.'],
   ban_not_found: [404, 'No such ban. Check its id.'],
   order_not_found: [404, 'No such order. Check its id.'],
+  fulfillment_not_found: [404, 'No such fulfilment.'],
   charge_not_found: [404, 'The order has no such charge. Check `charge_id`.'],
   order_item_not_found: [404, 'The order has no such line. Check `order_item_id`.'],
   variant_not_found: [404, 'No such variant, or it is archived. Check its id.'],
@@ -127,6 +128,7 @@ export const ERRORS = {
     409,
     'A request with that Idempotency-Key is still running. Retry with the same key.',
   ],
+  order_on_hold: [409, 'The order is on hold. Release it first.'],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
   disputed: [
     409,
@@ -165,6 +167,10 @@ export const ERRORS = {
   amount_exceeds_refundable: [
     422,
     'The amount exceeds what is left to refund (`refundable_cents`).',
+  ],
+  quantity_exceeds_open: [
+    422,
+    'Fewer units can be packed than were named. `items` says how many are open, and how many of them are there.',
   ],
   currency_mismatch: [422, 'The items have different currencies. Order each currency separately.'],
   subscription_card_required: [

@@ -1,4 +1,5 @@
 import type { CheckoutDeps } from './modules/checkout/service.ts'
+import { cancelPending } from './modules/fulfillment/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import { httpTaxProvider } from './modules/pricing/tax.ts'
 import { cancelOfOrder } from './modules/subscriptions/service.ts'
@@ -27,6 +28,7 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
       customers: key('customers'),
       quote: key('quote token'),
     },
+    cancelParcels: cancelPending,
     endSubscriptions: cancelOfOrder,
     onAlert: (alert, message) => logger.error(alert, message),
     idempotencyKey: key('idempotency fingerprint'),

@@ -67,6 +67,8 @@ export const LIVES: Readonly<Record<string, Life>> = {
   entitlement_requests: forGood(STORE),
   entitlement_tiers: forGood(STORE),
   entitlements: forGood(STORE),
+  fulfillment_items: owner('fulfillments'),
+  fulfillments: owner('orders'),
   fraud_ban_hits: until('added to their ban', 'fraud hits'),
   fraud_bans: forGood(STORE),
   fraud_decisions: {

@@ -10,6 +10,11 @@ const ROUTES: Record<string, string> = {
   release: '/v1/merchant/orders/{id}/release',
   reject: '/v1/merchant/fraud/reviews/{order_id}/reject',
   refund: '/v1/merchant/orders/{id}/refunds',
+  fulfill: '/v1/merchant/orders/{id}/fulfillments',
+  ship: '/v1/merchant/fulfillments/{id}/ship',
+  deliver: '/v1/merchant/fulfillments/{id}/deliver',
+  cancel_fulfillment: '/v1/merchant/fulfillments/{id}/cancel',
+  recall: '/v1/merchant/fulfillments/{id}/cancel',
 }
 const routeOf = (action: string): string =>
   ROUTES[action] ?? `/v1/merchant/orders/{id}/${action.replaceAll('_', '-')}`

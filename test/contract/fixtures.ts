@@ -48,6 +48,16 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/orders/:id/refunds': placeOrder,
   'POST /v1/merchant/orders/:id/refunds/preview': placeOrder,
   'POST /v1/merchant/orders/:id/cancel': placeOrder,
+  'POST /v1/merchant/orders/:id/fulfillments': placeOrder,
+  'GET /v1/merchant/fulfillments/:id': packOrder,
+  'POST /v1/merchant/fulfillments/:id/ship': packOrder,
+  'POST /v1/merchant/fulfillments/:id/cancel': packOrder,
+  'PATCH /v1/merchant/fulfillments/:id/tracking': packOrder,
+  'POST /v1/merchant/fulfillments/:id/deliver': async (merchant, app) => {
+    const { id } = await packOrder(merchant, app)
+    await merchant.post(`/v1/merchant/fulfillments/${id}/ship`)
+    return { id }
+  },
   'POST /v1/merchant/orders/:id/release': holdOrder,
   'POST /v1/merchant/fraud/reviews/:order_id/approve': async (merchant, app) => ({
     order_id: (await holdOrder(merchant, app)).id,
@@ -180,6 +190,8 @@ async function registerWebhook(merchant: Caller) {
 export const BODIES: Record<string, unknown> = {
   'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
   'POST /v1/merchant/orders/:id/notes': { note: 'a canary' },
+  'POST /v1/merchant/fulfillments/:id/ship': { carrier: 'a canary' },
+  'PATCH /v1/merchant/fulfillments/:id/tracking': { carrier: 'a canary' },
   'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds': { amount_cents: 1, reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds/preview': { amount_cents: 1 },
@@ -233,6 +245,13 @@ async function placeOrder(_merchant: Caller, app: TestApp) {
   const placed = await checkout(app, shop, { customer_ref: 'a canary', items, card: APPROVED })
   assert.equal(placed.status, 201, placed.text)
   return { id: placed.body.order.id as string }
+}
+
+async function packOrder(merchant: Caller, app: TestApp) {
+  const { id } = await placeOrder(merchant, app)
+  const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
+  assert.equal(packed.status, 201, packed.text)
+  return { id: packed.body.fulfillment.id as string }
 }
 
 async function holdOrder(merchant: Caller, app: TestApp) {

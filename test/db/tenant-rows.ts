@@ -67,6 +67,12 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                          list_price_cents, line_total_cents, position)
                   select $1, gen_random_uuid(), id, id, id, 'x', 'x', 1, 1, 100, 100, 100, 0
                     from placed returning id),
+         parcel as (insert into fulfillments (tenant_ref, order_id, number, fulfillment_number,
+                           location_id, created_by)
+                    select $1, id, 1, '1001-F1', 'default', 'x' from placed returning id),
+         packed as (insert into fulfillment_items (tenant_ref, fulfillment_id, order_item_id,
+                           position, variant_id, sku, product_name, quantity, stock_quantity)
+                    select $1, parcel.id, item.id, 0, item.id, 'x', 'x', 1, 0 from parcel, item),
          paid as (insert into charges (tenant_ref, charge_id, order_id, tender, status,
                          amount_cents, captured_cents, refunded_cents, currency)
                   select $1, gen_random_uuid(), id, 'card', 'captured', 100, 100, 1, 'USD'

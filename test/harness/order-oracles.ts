@@ -98,6 +98,41 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      group by 1, 2, 3, 5
     having sum(r.reserved + r.allocated) > i.wanted`,
 
+  'an order whose packed, shipped or delivered units are not those of its parcels': `
+    select i.tenant_ref, i.order_id, i.id, i.packed_quantity, i.shipped_quantity,
+           i.delivered_quantity, p.*
+      from order_items i,
+           lateral (select coalesce(sum(fi.quantity) filter (where f.status = 'pending'), 0) as packed,
+                           coalesce(sum(fi.quantity) filter
+                             (where f.status in ('shipped', 'delivered')), 0) as shipped,
+                           coalesce(sum(fi.quantity) filter (where f.status = 'delivered'), 0)
+                             as delivered
+                      from fulfillment_items fi
+                      join fulfillments f on f.tenant_ref = fi.tenant_ref and f.id = fi.fulfillment_id
+                     where fi.tenant_ref = i.tenant_ref and fi.order_item_id = i.id) p
+     where (i.packed_quantity, i.shipped_quantity, i.delivered_quantity)
+           <> (p.packed, p.shipped, p.delivered)`,
+
+  'packed stock that is not in the pending parcels of its order': `
+    select r.tenant_ref, r.order_id, r.variant_id, r.location_id, r.packed, p.packed
+      from inventory_reservations r,
+           lateral (select coalesce(sum(fi.stock_quantity), 0) as packed
+                      from fulfillments f
+                      join fulfillment_items fi on fi.tenant_ref = f.tenant_ref
+                                               and fi.fulfillment_id = f.id
+                     where f.tenant_ref = r.tenant_ref and f.order_id = r.order_id
+                       and f.location_id = r.location_id and f.status = 'pending'
+                       and fi.variant_id = r.variant_id) p
+     where r.packed <> p.packed`,
+
+  'an order that is in the pick queue and should not be, or the reverse': `
+    select o.tenant_ref, o.id, o.status, o.has_work
+      from orders o,
+           lateral (select coalesce(sum(quantity - packed_quantity - shipped_quantity), 0) as open
+                      from order_items where tenant_ref = o.tenant_ref and order_id = o.id) i
+     where o.has_work <> (i.open > 0 and o.status in
+             ('placed', 'processing', 'partially_shipped', 'partially_refunded'))`,
+
   'a coupon redemption whose order does not use the coupon': `
     select c.tenant_ref, c.order_id, c.state, o.status
       from coupon_redemptions c

@@ -14,6 +14,12 @@ const COUNTED: Readonly<Record<string, string>> = {
      group by 1, 2, 3, 4, 5
     having l.reserved <> coalesce(sum(r.reserved), 0)
         or l.allocated <> coalesce(sum(r.allocated), 0)`,
+  "packed is the sum of the orders' packed units": `
+    select l.tenant_ref, l.variant_id, l.location_id, l.packed, coalesce(sum(r.packed), 0) as held
+      from inventory_levels l
+      left join inventory_reservations r using (tenant_ref, variant_id, location_id)
+     group by 1, 2, 3, 4
+    having l.packed <> coalesce(sum(r.packed), 0)`,
   'on hand and allocated are the sums of the movements': `
     select l.tenant_ref, l.variant_id, l.location_id, l.on_hand, l.allocated
       from inventory_levels l

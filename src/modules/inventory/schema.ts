@@ -33,6 +33,8 @@ export const LockedLevel = Type.Object({
   tracked: Type.Boolean(),
   reserved: Type.Integer(),
   allocated: Type.Integer(),
+  /** Of the allocated units those that are in parcels. */
+  packed: Type.Integer(),
   /** The order has a reservation here, though perhaps of no units. */
   has_reservation: Type.Boolean(),
   /** That reservation was released for good. */
@@ -55,6 +57,40 @@ export interface Cause {
   actor: string
   reason?: string | null
   order_id?: string
+}
+
+/** Units that an order has allocated at a location and not packed. */
+export const WorkUnits = Type.Object({
+  order_id: Id,
+  variant_id: Id,
+  location_id: Type.String(),
+  /** Allocated and not packed. */
+  open: Type.Integer(),
+  /** Of these, the units that are there. The others wait for stock, behind older orders. */
+  ready: Type.Integer(),
+})
+export type WorkUnits = Static<typeof WorkUnits>
+
+/** The units of a parcel that come from the stock of its location. */
+export interface ParcelStock {
+  order_id: string
+  fulfillment_id: string
+  location_id: string
+  lines: readonly StockLine[]
+}
+
+/** A change of the counters of one level, and of its order's share of them, by a parcel. */
+export interface ParcelMove {
+  order_id: string
+  fulfillment_id: string
+  variant_id: string
+  location_id: string
+  /** A move with a kind is recorded as a movement. */
+  kind: MovementKind | null
+  on_hand: number
+  allocated: number
+  packed: number
+  reason: string | null
 }
 
 const counters = {

@@ -57,7 +57,7 @@ function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
 
 /**
  * Lists the allocated units of an order beyond the wanted quantity of each variant. The default
- * location comes first, since backordered units are allocated there.
+ * location comes first, since backordered units are allocated there. Packed units stay.
  */
 export function splitRelease(
   levels: readonly LockedLevel[],
@@ -67,7 +67,7 @@ export function splitRelease(
   for (const [variant_id, all] of Map.groupBy(levels, (level) => level.variant_id)) {
     let left = sum(all.map(({ allocated }) => allocated)) - (wanted.get(variant_id) ?? Infinity)
     for (const level of defaultFirst(all)) {
-      const part = Math.min(left, level.allocated)
+      const part = Math.min(left, level.allocated - level.packed)
       if (part <= 0) continue
       excess.push(share(level, part))
       left -= part

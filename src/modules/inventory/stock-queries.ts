@@ -13,7 +13,7 @@ export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string
     LockedLevel,
     sql`
     with reservation as materialized (
-      select variant_id, location_id, reserved, allocated, released_at
+      select variant_id, location_id, reserved, allocated, packed, released_at
         from inventory_reservations
        where tenant_ref = ${tx.tenant} and order_id = ${order_id}
        order by variant_id, location_id
@@ -24,6 +24,7 @@ export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string
            coalesce(s.track_inventory, false) as tracked,
            coalesce(s.allow_backorder, false) as allow_backorder,
            coalesce(r.reserved, 0) as reserved, coalesce(r.allocated, 0) as allocated,
+           coalesce(r.packed, 0) as packed,
            r.variant_id is not null as has_reservation, r.released_at is not null as released
       from inventory_levels l
       left join inventory_settings s

@@ -290,9 +290,10 @@ async function end(
   { order: { id: order_id }, refund, charges }: Work,
   { refunds: replies, voids }: CancelOutcome,
 ): Promise<Ended> {
-  const order = await orders.lock(tx, order_id)
-  const plan = getPlan<CancelPlan>(order, 'cancel')
+  const found = await orders.lock(tx, order_id)
+  const plan = getPlan<CancelPlan>(found, 'cancel')
   const isRefused = [...replies.values()].some(({ kind }) => kind !== 'approved')
+  const order = isRefused ? found : await deps.cancelParcels(tx, found, plan.actor)
   // Stock is locked before balances, here as everywhere.
   if (!isRefused) {
     const isRestocked = plan.restock || order.placed_at === null

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { OperationDeps } from '../operations/service.ts'
+import type { OrderRow } from '../orders/schema.ts'
 import type { TaxProvider } from '../pricing/tax.ts'
 
 /** What refunds, cancellations and edits need. */
@@ -13,6 +14,8 @@ export interface OrderChangeDeps extends OperationDeps {
     /** Makes one card recognisable without being readable. */
     fingerprint: Buffer
   }
+  /** Cancels the parcels of an order that are not shipped, and returns the order as it is then. */
+  cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
   /** Cancels the subscriptions that an order started, and returns them. */
   endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
 }

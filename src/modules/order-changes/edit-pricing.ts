@@ -52,7 +52,27 @@ export function withQuantities(
     if (!items.some((item) => item.id === id)) throw new ApiError('order_item_not_found')
   }
   const edited = items.map((item) => ({ ...item, quantity: wanted.get(item.id) ?? item.quantity }))
-  return edited.some(({ quantity }) => quantity > 0) ? edited : null
+  if (edited.every(({ quantity }) => quantity === 0)) return null
+  requireUnpacked(items, edited)
+  return edited
+}
+
+/** Units in a parcel stay in the order: the parcel is cancelled first. */
+function requireUnpacked(items: readonly OrderItem[], edited: readonly OrderItem[]): void {
+  const packed = edited.filter(
+    ({ quantity, packed_quantity, shipped_quantity }) =>
+      quantity < packed_quantity + shipped_quantity,
+  )
+  if (packed.length === 0) return
+  throw new ApiError('quantity_exceeds_open', {
+    body: {
+      items: packed.map(({ id, quantity, packed_quantity, shipped_quantity }) => {
+        const before = items.find((item) => item.id === id)?.quantity ?? quantity
+        const open = before - packed_quantity - shipped_quantity
+        return { order_item_id: id, requested: before - quantity, open, ready: open }
+      }),
+    },
+  })
 }
 
 const twice = () => invalid('must name each line only once')
@@ -193,6 +213,10 @@ export async function isSame(
     now.captured_cents === captured_cents &&
     // Another edit may have kept the total and changed the shipping.
     isDeepStrictEqual(now.pricing, pricing) &&
-    items.every((item, at) => item.quantity === before[at]?.quantity)
+    items.every(
+      (item, at) =>
+        item.quantity === before[at]?.quantity &&
+        item.packed_quantity === before[at]?.packed_quantity,
+    )
   )
 }

@@ -53,6 +53,7 @@ const EDIT: readonly ErrorCode[] = [
   ...CANCEL,
   'order_item_not_found',
   'charge_not_found',
+  'quantity_exceeds_open',
   'card_required',
   'payment_declined',
   'insufficient_stock',

@@ -3,7 +3,8 @@ import * as webhooks from '../webhooks/service.ts'
 import type { OrderRow } from './schema.ts'
 import { forMerchant } from './show.ts'
 
-type OrderEvent = `commerce.order.${'held' | 'released' | 'refunded' | 'cancelled' | 'edited'}.v1`
+type OrderEvent =
+  `commerce.order.${'held' | 'released' | 'refunded' | 'cancelled' | 'edited' | 'shipped' | 'delivered'}.v1`
 
 /** Emits an event about an order, which shows the order as it now is. */
 export const emitOrderEvent = (

@@ -75,6 +75,7 @@ const waitingRow = (
   operation: null,
   q_ordered: items.reduce((sum, { quantity }) => sum + quantity, 0),
   q_cancelled: 0,
+  q_packed: 0,
   q_shipped: 0,
   q_delivered: 0,
 })
@@ -95,7 +96,9 @@ const itemRow = (order_id: string, item: queries.NewItem): OrderItem => ({
   shipping_cents: item.shipping_cents,
   is_subscription: item.is_subscription,
   refunded_quantity: 0,
+  packed_quantity: 0,
   shipped_quantity: 0,
+  delivered_quantity: 0,
 })
 
 const chargeRow = (order_id: string, charge: NewCharge): ChargeRow => ({

@@ -9,6 +9,7 @@ import {
   type NewEntry,
   OrderItem,
   OrderRow,
+  type UnitChange,
 } from './schema.ts'
 import type { Derived } from './status-schema.ts'
 
@@ -29,11 +30,12 @@ export const orderColumns = sql`
 const rowColumns = sql`
   ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,
   o.disputed_at is not null as disputed, o.operation_id is not null as busy, o.operation,
-  q.q_ordered, q.q_cancelled, q.q_shipped, q.q_delivered`
+  q.q_ordered, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered`
 
 const quantities = sql`
   lateral (select coalesce(sum(i.original_quantity), 0)::int as q_ordered,
                   coalesce(sum(i.original_quantity - i.quantity), 0)::int as q_cancelled,
+                  coalesce(sum(i.packed_quantity), 0)::int as q_packed,
                   coalesce(sum(i.shipped_quantity), 0)::int as q_shipped,
                   coalesce(sum(i.delivered_quantity), 0)::int as q_delivered
              from order_items i
@@ -87,20 +89,38 @@ export const findOrder = (db: Db, id: string) =>
      where o.tenant_ref = ${db.tenant} and o.id = ${id}`,
   )
 
+export const listByIds = (db: Db, ids: readonly string[]) =>
+  db.many(
+    OrderRow,
+    sql`
+    select ${rowColumns}
+      from orders o, ${quantities}
+     where o.tenant_ref = ${db.tenant} and o.id = any (${ids}::uuid[])`,
+  )
+
 /** Locks the order until the transaction ends, so that no other transaction changes it. */
 export const lockOrder = (tx: Tx, id: string) =>
   tx.run(sql`select from orders where tenant_ref = ${tx.tenant} and id = ${id} for update`)
 
-export const listItems = (db: Db, orderId: string) =>
+/** The same for several, always in the same order, so that two such transactions do not deadlock. */
+export const lockOrders = (tx: Tx, ids: readonly string[]) =>
+  tx.run(sql`
+    select from orders
+     where tenant_ref = ${tx.tenant} and id = any (${ids}::uuid[])
+     order by id
+       for update`)
+
+/** The lines of these orders, each order's in their places. */
+export const listItems = (db: Db, orderIds: readonly string[]) =>
   db.many(
     OrderItem,
     sql`
     select id, order_id, product_id, variant_id, product_name, sku, quantity, unit_price_cents,
            line_total_cents, label, discount_cents, tax_cents, shipping_cents, is_subscription,
-           refunded_quantity, shipped_quantity
+           refunded_quantity, packed_quantity, shipped_quantity, delivered_quantity
       from order_items
-     where tenant_ref = ${db.tenant} and order_id = ${orderId}
-     order by position`,
+     where tenant_ref = ${db.tenant} and order_id = any (${orderIds}::uuid[])
+     order by order_id, position`,
   )
 
 export const listCharges = (db: Db, orderId: string) =>
@@ -146,7 +166,8 @@ export function factColumns({ facts, derived, at }: WrittenFacts) {
            hold_by = case when ${has('hold')}::boolean
                           then ${facts.hold?.by ?? null} else hold_by end,
            status = ${derived.status}, payment_status = ${derived.payment_status},
-           fulfillment_status = ${derived.fulfillment_status}, updated_at = ${at}`
+           fulfillment_status = ${derived.fulfillment_status}, has_work = ${derived.has_work},
+           updated_at = ${at}`
 }
 
 export const writeFacts = (tx: Tx, id: string, written: WrittenFacts) =>
@@ -155,11 +176,38 @@ export const writeFacts = (tx: Tx, id: string, written: WrittenFacts) =>
        set ${factColumns(written)}
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-export const insertTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
+/** Changes the counters of lines. Their orders must be locked. */
+export const changeUnits = (tx: Tx, changes: readonly UnitChange[]) => {
+  const column = (name: 'packed' | 'shipped' | 'delivered') =>
+    changes.map((change) => change[name] ?? 0)
+  return tx.run(sql`
+    update order_items i
+       set packed_quantity = i.packed_quantity + c.packed,
+           shipped_quantity = i.shipped_quantity + c.shipped,
+           delivered_quantity = i.delivered_quantity + c.delivered
+      from unnest(${changes.map(({ order_item_id }) => order_item_id)}::uuid[],
+                  ${column('packed')}::int[], ${column('shipped')}::int[],
+                  ${column('delivered')}::int[]) as c (id, packed, shipped, delivered)
+     where i.tenant_ref = ${tx.tenant} and i.id = c.id`)
+}
+
+/** Writes the derived status of locked orders whose other facts stay. */
+export const writeStatuses = (tx: Tx, changed: readonly (Derived & { id: string })[], at: string) =>
+  tx.run(sql`
+    update orders o
+       set status = d.status, payment_status = d.payment_status,
+           fulfillment_status = d.fulfillment_status, has_work = d.has_work, updated_at = ${at}
+      from jsonb_to_recordset(${JSON.stringify(changed)})
+           as d (id uuid, status text, payment_status text, fulfillment_status text,
+                 has_work boolean)
+     where o.tenant_ref = ${tx.tenant} and o.id = d.id`)
+
+export const insertTimeline = (tx: Tx, entries: readonly (NewEntry & { order_id: string })[]) =>
   tx.run(sql`
     insert into order_timeline (tenant_ref, order_id, type, actor, data)
-    values (${tx.tenant}, ${orderId}, ${entry.type}, ${entry.actor},
-            ${JSON.stringify(entry.data ?? {})})`)
+    select ${tx.tenant}, e.order_id, e.type, e.actor, coalesce(e.data, '{}')
+      from jsonb_to_recordset(${JSON.stringify(entries)})
+           as e (order_id uuid, type text, actor text, data jsonb)`)
 
 /**
  * The entry of an earlier dispute of this payment, or of one that an operator recorded for the

@@ -5,7 +5,7 @@ import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import { orderColumns } from './queries.ts'
-import { MerchantOrder } from './schema.ts'
+import { MerchantOrder, OrderWithWork } from './schema.ts'
 
 export interface OrderFilters {
   status?: string | undefined
@@ -129,6 +129,25 @@ export function listOrders(db: Db, filters: OrderFilters, page: Page) {
     page,
   )
 }
+
+/** Orders that have units to pack and are not held, the oldest first. */
+export const listWithWork = (db: Db, page: Page) =>
+  readList(
+    db,
+    {
+      shape: OrderWithWork,
+      table: sql`orders`,
+      as: sql`o`,
+      scope: ofStore(db),
+      filters: [sql`o.has_work`],
+      key: NEWEST_KEY,
+      descending: false,
+      columns: sql`
+        o.id as order_id, o.order_number, o.placed_at, o.created_at, o.ship_to,
+        coalesce((o.pricing ->> 'expedited')::boolean, false) as expedited`,
+    },
+    page,
+  )
 
 /** The next orders below a number, which is unique in a store. For an export of all orders. */
 export function listBelow(db: Db, filters: OrderFilters, below: number, limit: number) {

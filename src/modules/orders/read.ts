@@ -4,10 +4,11 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import * as notes from './note-queries.ts'
+import type { Fulfillment, Work } from './parcel-schema.ts'
 import { findOrder } from './queries.ts'
 import * as reads from './read-queries.ts'
 import { listReviews } from './review-queries.ts'
-import type { Attestation } from './schema.ts'
+import type { Attestation, OrderRow } from './schema.ts'
 import { get, listCharges, listItems, listRefunds } from './service.ts'
 import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
 
@@ -18,6 +19,9 @@ export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
   const { rows, shown } = await reads.listOrders(db, resolved, page)
   return { orders: rows, ...shown }
 }
+
+/** Orders that have units to pack and are not held, the oldest first. */
+export const listWithWork = (db: Db, page: Page) => reads.listWithWork(db, page)
 
 /**
  * Orders store the coupon code as the merchant wrote it; a filter may spell it as shoppers type it.
@@ -38,11 +42,23 @@ export async function listOfCustomer(db: Db, customer_ref: string, page: Page) {
 const partsOf = (db: Db, orderId: string) =>
   Promise.all([listItems(db, orderId), listCharges(db, orderId), listRefunds(db, orderId)])
 
-/** One order with its lines, charges, refunds, timeline and notes. */
-export async function read(db: Db, id: string) {
+/** Nothing is packed for an order that is not paid, or that is cancelled. */
+const hasUnits = ({ placed_at, cancelled_at }: OrderRow) =>
+  placed_at !== null && cancelled_at === null
+
+/** What later modules know of an order. */
+export interface Parcels {
+  listFulfillments(db: Db, order_id: string): Promise<Fulfillment[]>
+  listWork(db: Db, order_id: string): Promise<Work[]>
+}
+
+/** One order with its lines, charges, refunds, parcels, timeline and notes. */
+export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
-  const [[items, charges, refunds], timeline, written] = await Promise.all([
+  const [[items, charges, refunds], fulfillments, open, timeline, written] = await Promise.all([
     partsOf(db, order.id),
+    parcels.listFulfillments(db, order.id),
+    hasUnits(order) ? parcels.listWork(db, order.id) : [],
     notes.listTimeline(db, order.id),
     notes.listNotes(db, order.id),
   ])
@@ -51,7 +67,8 @@ export async function read(db: Db, id: string) {
     items,
     charges: charges.map(shownCharge),
     refunds: refunds.map(shownRefund),
-    fulfillments: [],
+    fulfillments,
+    open,
     returns: [],
     timeline,
     notes: written,
@@ -62,16 +79,24 @@ export async function read(db: Db, id: string) {
 /**
  * A shopper's own order. The order of another customer is not found, like that of another store.
  */
-export async function readForShopper(db: Db, id: string, customer_ref: string | undefined) {
+export async function readForShopper(
+  db: Db,
+  id: string,
+  customer_ref: string | undefined,
+  parcels: Parcels,
+) {
   const order = isUuid(id) ? await findOrder(db, id) : null
   if (order === null || order.customer_ref !== customer_ref) throw new ApiError('order_not_found')
-  const [items, charges, refunds] = await partsOf(db, order.id)
+  const [[items, charges, refunds], fulfillments] = await Promise.all([
+    partsOf(db, order.id),
+    parcels.listFulfillments(db, order.id),
+  ])
   return {
     order: forShopper(order),
     items,
     charges: charges.map(shownCharge),
     refunds: refunds.map(refundForShopper),
-    fulfillments: [],
+    fulfillments,
   }
 }
 

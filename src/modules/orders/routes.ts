@@ -6,7 +6,7 @@ import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
 import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
 import { holdOrder, noteOrder, processOrder, setTestFlag } from './annotate.ts'
 import { exportCsv } from './export.ts'
-import { list, listOfCustomer, read, readForShopper, readTimeline } from './read.ts'
+import { list, listOfCustomer, type Parcels, read, readForShopper, readTimeline } from './read.ts'
 import type { OrderFilters } from './read-queries.ts'
 import {
   FulfillmentStatus,
@@ -71,11 +71,13 @@ function readFilters(query: unknown): OrderFilters {
 const Csv = { content: { 'text/csv': { schema: Type.String() } } }
 const OneOrder = Type.Object({ order: ref(MerchantOrder) })
 
-export const merchantRoutes: Routes = async (app) => {
-  await listRoutes(app)
-  await readRoutes(app)
-  await annotateRoutes(app)
-}
+export const merchantRoutes =
+  (parcels: Parcels): Routes =>
+  async (app) => {
+    await listRoutes(app)
+    await readRoutes(parcels)(app)
+    await annotateRoutes(app)
+  }
 
 const listRoutes: Routes = async (app) => {
   app.get(
@@ -114,39 +116,41 @@ const listRoutes: Routes = async (app) => {
   )
 }
 
-const readRoutes: Routes = async (app) => {
-  const config = { scope: READ, failures: ['order_not_found'] } as const
+const readRoutes =
+  (parcels: Parcels): Routes =>
+  async (app) => {
+    const config = { scope: READ, failures: ['order_not_found'] } as const
 
-  app.get(
-    '/v1/merchant/orders/:id',
-    {
-      config,
-      schema: {
-        operationId: 'readOrder',
-        tags,
-        summary: 'Read an order with its lines, charges, refunds and timeline.',
-        params: Params('id'),
-        response: { 200: OrderDetail },
+    app.get(
+      '/v1/merchant/orders/:id',
+      {
+        config,
+        schema: {
+          operationId: 'readOrder',
+          tags,
+          summary: 'Read an order with its lines, charges, refunds and timeline.',
+          params: Params('id'),
+          response: { 200: OrderDetail },
+        },
       },
-    },
-    ({ db, params }) => read(db, params.id),
-  )
+      ({ db, params }) => read(db, params.id, parcels),
+    )
 
-  app.get(
-    '/v1/merchant/orders/:id/timeline',
-    {
-      config,
-      schema: {
-        operationId: 'readOrderTimeline',
-        tags,
-        summary: 'List the timeline of an order, oldest first.',
-        params: Params('id'),
-        response: { 200: Type.Object({ timeline: Type.Array(ref(TimelineEntry)) }) },
+    app.get(
+      '/v1/merchant/orders/:id/timeline',
+      {
+        config,
+        schema: {
+          operationId: 'readOrderTimeline',
+          tags,
+          summary: 'List the timeline of an order, oldest first.',
+          params: Params('id'),
+          response: { 200: Type.Object({ timeline: Type.Array(ref(TimelineEntry)) }) },
+        },
       },
-    },
-    ({ db, params }) => readTimeline(db, params.id),
-  )
-}
+      ({ db, params }) => readTimeline(db, params.id),
+    )
+  }
 
 const annotateRoutes: Routes = async (app) => {
   app.post(
@@ -206,44 +210,47 @@ const annotateRoutes: Routes = async (app) => {
   )
 }
 
-export const storefrontRoutes: Routes = async (app) => {
-  app.get(
-    '/v1/tenants/:tenant/orders/:orderId',
-    {
-      config: {
-        query: {
-          customer_ref: Type.String({
-            description: "The customer of the order. Another customer's order is a 404.",
-          }),
+export const storefrontRoutes =
+  (parcels: Parcels): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/tenants/:tenant/orders/:orderId',
+      {
+        config: {
+          query: {
+            customer_ref: Type.String({
+              description: "The customer of the order. Another customer's order is a 404.",
+            }),
+          },
+          failures: ['unknown_tenant', 'order_not_found'],
         },
-        failures: ['unknown_tenant', 'order_not_found'],
+        schema: {
+          operationId: 'readShopperOrder',
+          tags: ['checkout'],
+          summary: "Read a shopper's own order. An order of another customer is a 404.",
+          params: Params('tenant', 'orderId'),
+          response: { 200: ShopperDetail },
+        },
       },
-      schema: {
-        operationId: 'readShopperOrder',
-        tags: ['checkout'],
-        summary: "Read a shopper's own order. An order of another customer is a 404.",
-        params: Params('tenant', 'orderId'),
-        response: { 200: ShopperDetail },
-      },
-    },
-    ({ db, params, query }) => readForShopper(db, params.orderId, readText(query, 'customer_ref')),
-  )
+      ({ db, params, query }) =>
+        readForShopper(db, params.orderId, readText(query, 'customer_ref'), parcels),
+    )
 
-  app.get(
-    '/v1/tenants/:tenant/customers/:customer_ref/orders',
-    {
-      config: { query: PAGE_QUERY, failures: ['unknown_tenant'] },
-      schema: {
-        operationId: 'listShopperOrders',
-        tags: ['checkout'],
-        summary: "List a shopper's own orders, newest first.",
-        params: Params('tenant', 'customer_ref'),
-        response: { 200: PageOf('orders', ref(StorefrontOrder)) },
+    app.get(
+      '/v1/tenants/:tenant/customers/:customer_ref/orders',
+      {
+        config: { query: PAGE_QUERY, failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'listShopperOrders',
+          tags: ['checkout'],
+          summary: "List a shopper's own orders, newest first.",
+          params: Params('tenant', 'customer_ref'),
+          response: { 200: PageOf('orders', ref(StorefrontOrder)) },
+        },
       },
-    },
-    ({ db, params, query }) => listOfCustomer(db, params.customer_ref, readPage(query)),
-  )
-}
+      ({ db, params, query }) => listOfCustomer(db, params.customer_ref, readPage(query)),
+    )
+  }
 
 export const operatorRoutes: Routes = async (app) => {
   app.post(

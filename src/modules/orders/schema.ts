@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Fulfillment, Work } from './parcel-schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
 
 export const OrderStatus = Type.Enum([...ORDER_STATUSES])
@@ -24,7 +25,7 @@ export const ShipTo = Type.Object({
 export type ShipTo = Static<typeof ShipTo>
 
 /** The address as answers show it: members that a request may leave out are null here. */
-const ShownShipTo = Type.Object({
+export const ShownShipTo = Type.Object({
   label: Type.String(),
   name: Type.Optional(Nullable(Type.String())),
   line1: Type.String(),
@@ -130,7 +131,9 @@ export const OrderItem = Shared(
     shipping_cents: Cents,
     is_subscription: Type.Boolean(),
     refunded_quantity: Type.Integer(),
+    packed_quantity: Type.Integer({ description: 'Units in parcels that are not yet shipped.' }),
     shipped_quantity: Type.Integer(),
+    delivered_quantity: Type.Integer(),
   }),
 )
 export type OrderItem = Static<typeof OrderItem>
@@ -187,10 +190,21 @@ export const OrderRow = Type.Object({
   operation: Nullable(OpenObject),
   q_ordered: Type.Integer(),
   q_cancelled: Type.Integer(),
+  q_packed: Type.Integer(),
   q_shipped: Type.Integer(),
   q_delivered: Type.Integer(),
 })
 export type OrderRow = Static<typeof OrderRow>
+
+/** An order of the pick queue. */
+export const OrderWithWork = Type.Object({
+  order_id: Id,
+  order_number: Type.Integer(),
+  placed_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  ship_to: Nullable(ShownShipTo),
+  expedited: Type.Boolean(),
+})
 
 /** An order with its lines and charges. */
 export interface WholeOrder {
@@ -278,7 +292,8 @@ export const OrderDetail = Type.Object({
   items: Type.Array(ref(OrderItem)),
   charges: Type.Array(ref(OrderCharge)),
   refunds: Type.Array(ref(OrderRefund)),
-  fulfillments: Type.Array(OpenObject),
+  fulfillments: Type.Array(ref(Fulfillment)),
+  open: Type.Array(ref(Work), { description: 'What is still to be packed, by location.' }),
   returns: Type.Array(OpenObject),
   timeline: Type.Array(ref(TimelineEntry)),
   notes: Type.Array(ref(Note)),
@@ -296,7 +311,7 @@ export const ShopperDetail = Type.Object({
   items: Type.Array(ref(OrderItem)),
   charges: Type.Array(ref(OrderCharge)),
   refunds: Type.Array(ref(OrderRefund)),
-  fulfillments: Type.Array(OpenObject),
+  fulfillments: Type.Array(ref(Fulfillment)),
 })
 
 export const NewNote = Type.Object({ note: Type.String({ minLength: 1, maxLength: 5_000 }) })
@@ -317,6 +332,14 @@ export interface FactChange {
   cancel_reason?: string | null
   disputed_at?: string | null
   hold?: { reason: string; by: string; at: string } | null
+}
+
+/** By how much the counters of a line change. */
+export interface UnitChange {
+  order_item_id: string
+  packed?: number
+  shipped?: number
+  delivered?: number
 }
 
 export interface NewCharge {

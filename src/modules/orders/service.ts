@@ -16,6 +16,7 @@ import type {
   OrderItem,
   OrderRow,
   RefundRow,
+  UnitChange,
 } from './schema.ts'
 import {
   type Allowed,
@@ -42,6 +43,7 @@ export const factsOf = (order: OrderRow): OrderFacts => ({
   q_cancelled: order.q_cancelled,
   q_shipped: order.q_shipped,
   q_delivered: order.q_delivered,
+  q_packed: order.q_packed,
 })
 
 export async function get(db: Db, id: string): Promise<OrderRow> {
@@ -66,8 +68,19 @@ export async function lock(tx: Tx, id: string): Promise<OrderRow> {
 export const listCharges = (db: Db, orderId: string): Promise<ChargeRow[]> =>
   queries.listCharges(db, orderId)
 
+/** Locks several orders as `lock` does. Those that do not exist are left out. */
+export async function lockMany(tx: Tx, ids: readonly string[]): Promise<Map<string, OrderRow>> {
+  const known = ids.filter(isUuid)
+  const [, found] = await awaitAll([queries.lockOrders(tx, known), queries.listByIds(tx, known)])
+  return new Map(found.map((order) => [order.id, order]))
+}
+
 export const listItems = (db: Db, orderId: string): Promise<OrderItem[]> =>
-  queries.listItems(db, orderId)
+  queries.listItems(db, [orderId])
+
+/** The lines of several orders. */
+export const listItemsOf = (db: Db, orderIds: readonly string[]): Promise<OrderItem[]> =>
+  queries.listItems(db, orderIds)
 
 /** Of one order, the oldest first. */
 export const listRefunds = (db: Db, orderId: string): Promise<RefundRow[]> =>
@@ -97,8 +110,12 @@ export const isAtRisk = ({ disputed }: OrderRow, charges: readonly ChargeRow[]):
  * Adds an entry to what happened to an order. It cannot be erased: no words of a person belong
  * here.
  */
-export const addToTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
-  queries.insertTimeline(tx, orderId, entry)
+export const addToTimeline = (tx: Tx, order_id: string, entry: NewEntry) =>
+  queries.insertTimeline(tx, [{ order_id, ...entry }])
+
+/** The same for several orders. */
+export const addToTimelines = (tx: Tx, entries: readonly (NewEntry & { order_id: string })[]) =>
+  queries.insertTimeline(tx, entries)
 
 /** Writes charges of an order that are not captured yet. */
 export const insertCharges = (tx: Tx, orderId: string, charges: readonly NewCharge[]) =>
@@ -201,4 +218,35 @@ export async function change(
   const after = withFacts(order, facts, at)
   await writeFacts(tx, after, facts)
   return after
+}
+
+/** The counters of an order's lines that change together. */
+export interface OrderUnits {
+  order: OrderRow
+  units: readonly UnitChange[]
+}
+
+/**
+ * Changes how many units of the lines of orders are packed, shipped and delivered, and the statuses
+ * that follow. Called under the orders' locks, with each order once, as it was read there; returns
+ * the orders as they are now.
+ */
+export async function changeUnits(tx: Tx, changes: readonly OrderUnits[]): Promise<OrderRow[]> {
+  const at = isoNow(tx.clock)
+  const after = changes.map(({ order, units }) => withFacts(withUnits(order, units), {}, at))
+  const derived = after.map((order) => ({ id: order.id, ...deriveStatus(factsOf(order)) }))
+  const units = changes.flatMap((change) => change.units)
+  await awaitAll([queries.changeUnits(tx, units), queries.writeStatuses(tx, derived, at)])
+  return after
+}
+
+function withUnits(order: OrderRow, units: readonly UnitChange[]): OrderRow {
+  const total = (name: 'packed' | 'shipped' | 'delivered') =>
+    sum(units.map((each) => each[name] ?? 0))
+  return {
+    ...order,
+    q_packed: order.q_packed + total('packed'),
+    q_shipped: order.q_shipped + total('shipped'),
+    q_delivered: order.q_delivered + total('delivered'),
+  }
 }

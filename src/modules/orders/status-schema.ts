@@ -44,6 +44,8 @@ export interface Derived {
   rule: number
   payment_status: PaymentStatus
   fulfillment_status: FulfillmentStatus
+  /** The order is in the pick queue: it has units to pack, and nothing holds it. */
+  has_work: boolean
 }
 
 export const ACTIONS = [

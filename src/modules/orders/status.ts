@@ -36,8 +36,8 @@ export interface OrderFacts {
   q_cancelled: number
   q_shipped: number
   q_delivered: number
-  /** Fulfilments that are not yet shipped. Absent while orders have none. */
-  open_fulfillments?: number
+  /** Units in fulfilments that are not yet shipped. */
+  q_packed: number
 }
 
 /** An order with a total of zero has nothing to capture. */
@@ -47,10 +47,15 @@ const isPaid = (facts: OrderFacts): boolean =>
 /** Units that are ordered and not cancelled. */
 const openQuantity = (facts: OrderFacts): number => facts.q_ordered - facts.q_cancelled
 
-const openFulfillments = ({ open_fulfillments = 0 }: OrderFacts): number => open_fulfillments
+const isInHand = (facts: OrderFacts): boolean => facts.q_packed > 0 || facts.processing_at !== null
 
-const isInHand = (facts: OrderFacts): boolean =>
-  openFulfillments(facts) > 0 || facts.processing_at !== null
+/** Units can be packed and shipped, as far as there are any. */
+const OPEN: readonly OrderStatus[] = [
+  'placed',
+  'processing',
+  'partially_shipped',
+  'partially_refunded',
+]
 
 type Rule = readonly [status: OrderStatus, holds: (facts: OrderFacts) => boolean]
 
@@ -71,11 +76,13 @@ const RULES: readonly Rule[] = [
 
 export function deriveStatus(facts: OrderFacts): Derived {
   const found = RULES.findIndex(([, holds]) => holds(facts))
+  const status = RULES[found]?.[0] ?? 'placed'
   return {
-    status: RULES[found]?.[0] ?? 'placed',
+    status,
     rule: (found === -1 ? RULES.length : found) + 1,
     payment_status: paymentStatus(facts),
     fulfillment_status: fulfillmentStatus(facts),
+    has_work: OPEN.includes(status) && facts.q_packed + facts.q_shipped < openQuantity(facts),
   }
 }
 
@@ -101,14 +108,24 @@ function fulfillmentStatus(facts: OrderFacts): FulfillmentStatus {
   return isInHand(facts) ? 'processing' : 'unfulfilled'
 }
 
+/** Actions that move no money, and have a route. */
+const WITHOUT_MONEY: readonly Action[] = [
+  'hold',
+  'process',
+  'fulfill',
+  'ship',
+  'deliver',
+  'cancel_fulfillment',
+  'recall',
+]
+
 /**
- * Actions that have a route: those of the operations, and two that move no money. The others wait
- * for fulfilment and returns; no answer offers them until then.
+ * Actions that have a route: those of the operations, and those that move no money. The others wait
+ * for their modules; no answer offers them until then.
  */
 export const OFFERED: readonly Action[] = ACTIONS.filter(
   (action) =>
-    action === 'hold' ||
-    action === 'process' ||
+    WITHOUT_MONEY.includes(action) ||
     Object.values(OPERATIONS).some(({ actions }) =>
       (actions as readonly string[]).includes(action),
     ),
@@ -119,6 +136,7 @@ type Guard = readonly [reason: string, holds: (facts: OrderFacts) => boolean]
 const nothingShipped: Guard = ['already_shipped', (f) => f.q_shipped === 0]
 const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
+const someUnpacked: Guard = ['nothing_to_pack', (f) => f.q_packed + f.q_shipped < openQuantity(f)]
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
 /**
@@ -154,13 +172,6 @@ const ALONE: readonly Wait[] = ['operation']
 const SETTLED: readonly Wait[] = ['payment', 'operation']
 const ALL_SETTLED: readonly Wait[] = [...SETTLED, 'refund']
 
-const OPEN: readonly OrderStatus[] = [
-  'placed',
-  'processing',
-  'partially_shipped',
-  'partially_refunded',
-]
-
 /** From which status each action is possible, after what, and which guards must hold. */
 const CONDITIONS: Record<Action, Condition> = {
   hold: { after: ALONE, from: OPEN, guards: [someUnshipped] },
@@ -177,7 +188,7 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['placed', 'partially_refunded'],
     guards: [nothingShipped, ['already_processing', (f) => !isInHand(f)]],
   },
-  fulfill: { after: ALONE, from: OPEN, guards: [someUnshipped] },
+  fulfill: { after: ALONE, from: OPEN, guards: [someUnpacked] },
   ship: { after: ALONE, from: OPEN, guards: [someUnshipped] },
   // A delivered parcel is delivered, whatever happened to the money or to the other units.
   deliver: {
@@ -188,7 +199,7 @@ const CONDITIONS: Record<Action, Condition> = {
   cancel_fulfillment: {
     after: ALONE,
     from: ['processing', 'partially_shipped', 'partially_refunded', 'on_hold'],
-    guards: [['no_open_fulfillment', (f) => openFulfillments(f) > 0]],
+    guards: [['no_open_fulfillment', (f) => f.q_packed > 0]],
   },
   recall: {
     after: [],

@@ -7,6 +7,7 @@ import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
 import * as customers from '../customers/service.ts'
+import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
@@ -213,6 +214,7 @@ async function eraseOrders(
   if (order_ids.length > 0) {
     await marketing.eraseOrders(tx, order_ids, renamed)
     await payments.eraseOrders(tx, order_ids)
+    await fulfillment.eraseOrders(tx, order_ids)
     await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
     await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => erasePerson(body, person))
     await queries.countErased(tx, erasure.id, order_ids.length)

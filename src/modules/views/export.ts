@@ -6,6 +6,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as customers from '../customers/service.ts'
+import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
@@ -106,13 +107,16 @@ async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string
   let separator = ''
   for (let after = BEFORE_ALL; ; ) {
     const page = await orders.listWhole(db, customer_ref, after, BATCH_ROWS)
-    const coupons = await marketing.exportOf(
-      db,
-      page.map(({ id }) => id),
-    )
+    const ids = page.map(({ id }) => id)
+    const coupons = await marketing.exportOf(db, ids)
+    const parcels = await fulfillment.listOfOrders(db, ids)
     const couponOf = new Map(coupons.map((each) => [each.order_id, each]))
     for (const { id, data } of page) {
-      yield separator + JSON.stringify({ ...data, coupon_redemption: couponOf.get(id) ?? null })
+      const more = {
+        coupon_redemption: couponOf.get(id) ?? null,
+        fulfillments: parcels.get(id) ?? [],
+      }
+      yield separator + JSON.stringify({ ...data, ...more })
       separator = ','
       after = id
     }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { handlersOf } from '../../../src/worker.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
+import { shipBySql } from '../../harness/parcels.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { deliver, deliverNmi, KEYS, nmiEvent, register, signStandard } from '../gateway/setup.ts'
 import { cardOf, cart, checkout, LOST_AFTER_CHARGE, openShop } from './setup.ts'
@@ -227,10 +228,7 @@ test("a provider's event", async (t) => {
   await t.test('of a dispute does not hold a shipped order', async () => {
     const { order, attempt } = await place(cardOf('4000000000000259'))
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
-    await superuser.query(
-      'update order_items set shipped_quantity = quantity where order_id = $1',
-      [order],
-    )
+    await shipBySql(superuser, order)
     const sim = await register(app, 'acme', { provider: 'sim', account: 'acme' }, 'standard')
     const raw = Buffer.from(JSON.stringify({ type: 'dispute.opened', data: { order_id: attempt } }))
     const seconds = Math.floor(app.runtime.clock.now() / 1_000)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { shipBySql } from '../../harness/parcels.ts'
 import { addVariant, preview, stock } from '../checkout/setup.ts'
 import { giveBalances, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 
@@ -147,9 +148,7 @@ describe('cancelling', () => {
   test('of a refunded order that was shipped is refused', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'refunds')
-    await store.superuser.query(`update order_items set shipped_quantity = 1 where order_id = $1`, [
-      order.id,
-    ])
+    await shipBySql(store.superuser, order.id)
     const answer = await store.shopper(order.id, 'cancel')
     assert.equal(answer.body.error?.code, 'invalid_transition', answer.text)
     assert.equal(answer.body.reason, 'already_shipped')
@@ -278,10 +277,9 @@ describe('cancelling', () => {
 
   test('is refused for a shipped order, and the refusal names the allowed actions', async () => {
     const { order } = await store.place()
-    await store.superuser.query(
-      `update order_items set shipped_quantity = quantity where order_id = $1`,
-      [order.id],
-    )
+    await store.shop.merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
+    const [{ id }] = (await store.read(order.id)).fulfillments
+    await store.shop.merchant.post(`/v1/merchant/fulfillments/${id}/ship`)
     const answer = await store.merchant(order.id, 'cancel', { reason: 'staff' })
     assert.equal(answer.status, 409)
     assert.equal(answer.body.error.code, 'invalid_transition')

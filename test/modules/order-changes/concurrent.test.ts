@@ -8,6 +8,7 @@ import { SYSTEM } from '../../../src/platform/audit.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { until } from '../../harness/eventually.ts'
 import { edit, refund } from '../../harness/operations.ts'
+import { shipBySql } from '../../harness/parcels.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, cart, checkout, openCheckoutApp, openShop } from '../checkout/setup.ts'
 
@@ -126,7 +127,7 @@ test('of two changes of one order at once, the one that read the order too early
     const { unlock } = await lockOrder(id)
     const cancelling = ask(id, 'cancel', { reason: 'staff' })
     await waiting(1)
-    await other.query('update order_items set shipped_quantity = 1 where order_id = $1', [id])
+    await shipBySql(other, id)
     await other.query(
       `update orders set status = 'shipped', fulfillment_status = 'shipped' where id = $1`,
       [id],

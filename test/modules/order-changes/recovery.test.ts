@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { expireHold } from '../../../src/modules/checkout/operations-money.ts'
+import { cancelPending } from '../../../src/modules/fulfillment/service.ts'
 import type { Caller } from '../../../src/modules/operations/schema.ts'
 import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
 import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'
@@ -94,6 +95,7 @@ describe('an unknown outcome', () => {
       limits: store.app.runtime.limits,
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
+      cancelParcels: cancelPending,
       endSubscriptions: cancelOfOrder,
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }
@@ -203,7 +205,7 @@ describe('an unknown outcome', () => {
     const part = await explain(order.id)
     assert.equal(part.busy, true)
     assert.equal(part.facts.waiting_for.kind, 'refund')
-    assert.deepEqual(part.allowed, ['hold', 'process'])
+    assert.deepEqual(part.allowed, ['hold', 'process', 'fulfill', 'ship'])
     for (const [verb, body, action] of [
       ['cancel', { reason: 'staff' }, 'cancel'],
       ['refunds', {}, 'refund'],

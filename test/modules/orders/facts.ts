@@ -16,7 +16,7 @@ export const facts = (over: Partial<OrderFacts> = {}): OrderFacts => ({
   q_cancelled: 0,
   q_shipped: 0,
   q_delivered: 0,
-  open_fulfillments: 0,
+  q_packed: 0,
   ...over,
 })
 
@@ -31,8 +31,6 @@ export interface Choice {
   units: number
   cents: number
 }
-
-const fulfillments = ({ open_fulfillments = 0 }: OrderFacts): number => open_fulfillments
 
 const open = (f: OrderFacts) => f.q_ordered - f.q_cancelled
 const upTo = (wanted: number, most: number) => Math.max(1, Math.min(wanted, most))
@@ -49,7 +47,7 @@ const cancelled = (f: OrderFacts): OrderFacts => ({
   cancelled_at: NOW,
   live_hold: false,
   refunded_cents: f.captured_cents,
-  open_fulfillments: 0,
+  q_packed: 0,
 })
 
 /** Cancels units of an order, and refunds them as an adjustment. */
@@ -84,13 +82,19 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
   expire_authorization: cancelled,
   hold: (f) => ({ ...f, live_hold: true }),
   process: (f) => ({ ...f, processing_at: NOW }),
-  fulfill: (f) => ({ ...f, open_fulfillments: fulfillments(f) + 1 }),
-  cancel_fulfillment: (f) => ({ ...f, open_fulfillments: fulfillments(f) - 1 }),
-  ship: (f, { units }) => ({
+  fulfill: (f, { units }) => ({
     ...f,
-    open_fulfillments: Math.max(0, fulfillments(f) - 1),
-    q_shipped: f.q_shipped + upTo(units, open(f) - f.q_shipped),
+    q_packed: f.q_packed + upTo(units, open(f) - f.q_shipped - f.q_packed),
   }),
+  cancel_fulfillment: (f, { units }) => ({ ...f, q_packed: f.q_packed - upTo(units, f.q_packed) }),
+  ship: (f, { units }) => {
+    const shipped = upTo(units, open(f) - f.q_shipped)
+    return {
+      ...f,
+      q_packed: Math.max(0, f.q_packed - shipped),
+      q_shipped: f.q_shipped + shipped,
+    }
+  },
   deliver: (f, { units }) => ({
     ...f,
     q_delivered: f.q_delivered + upTo(units, f.q_shipped - f.q_delivered),
@@ -100,7 +104,7 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
     q_shipped: f.q_shipped - upTo(units, f.q_shipped - f.q_delivered),
   }),
   cancel: cancelled,
-  cancel_remaining: (f) => ({ ...cancelUnits(f, open(f) - f.q_shipped), open_fulfillments: 0 }),
+  cancel_remaining: (f) => ({ ...cancelUnits(f, open(f) - f.q_shipped), q_packed: 0 }),
   edit: (f, { units }) => (units >= open(f) ? cancelled(f) : cancelUnits(f, units)),
   refund: (f, { cents }) => addRefund(f, cents),
   return: (f, { cents }) => (cents === 0 ? f : addRefund(f, cents)),

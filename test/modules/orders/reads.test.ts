@@ -73,6 +73,7 @@ describe('reading orders', () => {
       'charges',
       'refunds',
       'fulfillments',
+      'open',
       'returns',
       'timeline',
       'notes',

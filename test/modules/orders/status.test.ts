@@ -32,9 +32,9 @@ describe('the first rule that holds decides', () => {
     [8, 'delivered', paid({ q_cancelled: 1, q_shipped: 3, q_delivered: 3 })],
     [9, 'shipped', paid({ q_shipped: 4, q_delivered: 3 })],
     [9, 'shipped', paid({ q_cancelled: 2, q_shipped: 2 })],
-    [10, 'partially_shipped', paid({ q_shipped: 1, open_fulfillments: 1 })],
+    [10, 'partially_shipped', paid({ q_shipped: 1, q_packed: 1 })],
     [10, 'partially_shipped', paid({ q_shipped: 1, q_delivered: 1 })],
-    [11, 'processing', paid({ open_fulfillments: 1 })],
+    [11, 'processing', paid({ q_packed: 1 })],
     [11, 'processing', paid({ processing_at: at })],
     [12, 'placed', paid()],
     [12, 'placed', facts({ total_cents: 0, placed_at: at, payment: 'none' })],
@@ -80,7 +80,7 @@ describe('the payment status and the fulfilment status are shown beside it', () 
   const goods: [fulfillment_status: string, facts: OrderFacts][] = [
     ['unfulfilled', facts()],
     ['unfulfilled', paid({ refunded_cents: 1_000 })],
-    ['processing', paid({ open_fulfillments: 2, refunded_cents: 1 })],
+    ['processing', paid({ q_packed: 2, refunded_cents: 1 })],
     ['partially_shipped', paid({ q_shipped: 2, live_hold: true })],
     ['shipped', paid({ q_shipped: 4, refunded_cents: 1_000 })],
     ['delivered', paid({ q_shipped: 4, q_delivered: 4, refunded_cents: 5 })],
@@ -111,7 +111,7 @@ describe('the allowed actions', () => {
     ['placed', paid(), ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
     [
       'processing',
-      paid({ open_fulfillments: 1 }),
+      paid({ q_packed: 1 }),
       ['hold', 'fulfill', 'ship', 'cancel_fulfillment', 'cancel', 'edit', 'refund'],
     ],
     [

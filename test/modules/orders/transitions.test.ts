@@ -46,11 +46,11 @@ const CASES: Case[] = [
   [11, 'hold', paid({ refunded_cents: 1 }), all, 'on_hold'],
   [12, 'process', paid(), all, 'processing'],
   [12, 'fulfill', paid(), all, 'processing'],
-  [13, 'cancel_fulfillment', paid({ open_fulfillments: 1 }), all, 'placed'],
+  [13, 'cancel_fulfillment', paid({ q_packed: 1 }), all, 'placed'],
   [14, 'ship', paid(), some, 'partially_shipped'],
-  [14, 'ship', paid({ open_fulfillments: 1 }), some, 'partially_shipped'],
+  [14, 'ship', paid({ q_packed: 1 }), some, 'partially_shipped'],
   [15, 'ship', paid(), all, 'shipped'],
-  [15, 'ship', paid({ open_fulfillments: 1 }), all, 'shipped'],
+  [15, 'ship', paid({ q_packed: 1 }), all, 'shipped'],
   [15, 'ship', paid({ q_shipped: 1 }), all, 'shipped'],
   [16, 'deliver', paid({ q_shipped: 4 }), all, 'delivered'],
   [17, 'cancel_remaining', paid({ q_shipped: 1 }), all, 'shipped'],
@@ -89,7 +89,7 @@ const CASES: Case[] = [
   [25, 'lose_dispute', { ...disputed, q_shipped: 4 }, some, 'partially_refunded'],
   [26, 'recall', paid({ q_shipped: 4 }), all, 'placed'],
   [26, 'recall', paid({ q_shipped: 4 }), some, 'partially_shipped'],
-  [26, 'recall', paid({ q_shipped: 1, open_fulfillments: 1 }), all, 'processing'],
+  [26, 'recall', paid({ q_shipped: 1, q_packed: 1 }), all, 'processing'],
   [26, 'recall', { ...disputed, q_shipped: 4 }, all, 'on_hold'],
 ]
 
@@ -140,11 +140,11 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
     live_hold: fc.constantFrom(false, false, true),
     payment: fc.constantFrom('none', 'pending', 'unknown', 'authorized', 'failed'),
     parts: fc.array(fc.constantFrom(0, 0, 1, 5), { minLength: 4, maxLength: 4 }),
-    open_fulfillments: fc.integer({ min: 0, max: 2 }),
+    packed: fc.constantFrom(0, 0, 1),
   })
-  .map(({ total, isPaid, refunded, payment, parts, ...rest }) => {
+  .map(({ total, isPaid, refunded, payment, parts, packed, ...rest }) => {
     const [delivered = 0, shipped = 0, open = 0, cancelled = 0] = parts
-    const inHand = isPaid ? {} : { processing_at: null, open_fulfillments: 0 }
+    const inHand = isPaid ? {} : { processing_at: null }
     return {
       ...rest,
       ...inHand,
@@ -156,6 +156,7 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
       payment: isPaid ? ('captured' as const) : (payment as OrderFacts['payment']),
       q_delivered: isPaid ? delivered : 0,
       q_shipped: isPaid ? delivered + shipped : 0,
+      q_packed: isPaid ? Math.min(packed, open) : 0,
       q_cancelled: cancelled,
       q_ordered: cancelled + Math.max(1, delivered + shipped + open),
     }

@@ -1,0 +1,226 @@
+import { Type } from 'typebox'
+import type { ErrorCode } from '../../errors.ts'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import * as entitlements from '../entitlements/service.ts'
+import { FULFILLMENT_STATES, Fulfillment } from '../orders/parcel-schema.ts'
+import { pack, packMany } from './pack.ts'
+import {
+  BulkFulfillment,
+  BulkResult,
+  Cancellation,
+  Delivery,
+  NewFulfillment,
+  QueuedOrder,
+  Shipment,
+  TrackingPatch,
+} from './schema.ts'
+import * as fulfillment from './service.ts'
+
+const scope = 'manage:own_fulfillment'
+const tags = ['merchant-commerce']
+
+const OneParcel = Type.Object({ fulfillment: ref(Fulfillment) })
+
+/** Refusals of whatever packs or ships. */
+const ORDER: readonly ErrorCode[] = ['order_on_hold', 'order_busy', 'invalid_transition']
+const PARCEL: readonly ErrorCode[] = ['fulfillment_not_found', 'invalid_transition']
+
+/** Every member may be left out, so the whole body may be. */
+async function emptyBody(request: { body?: unknown }): Promise<void> {
+  request.body ??= {}
+}
+
+export const merchantRoutes: Routes = async (app) => {
+  await packRoutes(app)
+  await readRoutes(app)
+  await changeRoutes(app)
+}
+
+const packRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/orders/:id/fulfillments',
+    {
+      config: {
+        scope,
+        failures: ['order_not_found', 'order_item_not_found', 'quantity_exceeds_open', ...ORDER],
+      },
+      schema: {
+        operationId: 'packOrder',
+        tags,
+        summary: 'Pack units of an order into a parcel, or into one for each location they lie at.',
+        params: Params('id'),
+        body: NewFulfillment,
+        response: {
+          201: Type.Object({
+            ...OneParcel.properties,
+            fulfillments: Type.Array(ref(Fulfillment), {
+              description: 'All parcels that were made; `fulfillment` is the first of them.',
+            }),
+          }),
+        },
+      },
+      preValidation: emptyBody,
+    },
+    async ({ db, actor, params, body }, reply) =>
+      reply.code(201).send(await pack(db, actor, params.id, body)),
+  )
+
+  app.post(
+    '/v1/merchant/fulfillments/bulk',
+    {
+      config: { scope, failures: ['feature_not_enabled', 'operator_restricted'] },
+      schema: {
+        operationId: 'packOrders',
+        tags,
+        summary:
+          'Pack, and ship if you say so, units of up to 500 orders. Each row has its own result; a refused row does not affect the others.',
+        body: BulkFulfillment,
+        response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
+      },
+    },
+    async ({ db, actor, body }) => {
+      await entitlements.requireFeature(db, 'bulk_fulfillment')
+      return { results: await packMany(db, actor, body) }
+    },
+  )
+}
+
+const readRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/fulfillments',
+    {
+      config: {
+        scope,
+        query: { status: Type.Enum(FULFILLMENT_STATES), order_id: Id, ...PAGE_QUERY },
+      },
+      schema: {
+        operationId: 'listFulfillments',
+        tags,
+        summary: "List the store's parcels, newest first.",
+        response: { 200: PageOf('fulfillments', ref(Fulfillment)) },
+      },
+    },
+    ({ db, query }) => {
+      const order_id = readText(query, 'order_id')
+      const filters = {
+        status: readOneOf(query, 'status', FULFILLMENT_STATES),
+        // What is no id is the id of no order.
+        order_id: order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER,
+      }
+      return fulfillment.list(db, filters, readPage(query))
+    },
+  )
+
+  app.get(
+    '/v1/merchant/fulfillments/queue',
+    {
+      config: { scope, query: PAGE_QUERY },
+      schema: {
+        operationId: 'listPickQueue',
+        tags,
+        summary:
+          'The pick queue: orders with units to pack that are not held, the oldest first, with the units by location.',
+        response: { 200: PageOf('orders', QueuedOrder) },
+      },
+    },
+    ({ db, query }) => fulfillment.listQueue(db, readPage(query)),
+  )
+
+  app.get(
+    '/v1/merchant/fulfillments/:id',
+    {
+      config: { scope, failures: ['fulfillment_not_found'] },
+      schema: {
+        operationId: 'readFulfillment',
+        tags,
+        summary: 'Read a parcel.',
+        params: Params('id'),
+        response: { 200: OneParcel },
+      },
+    },
+    async ({ db, params }) => ({ fulfillment: await fulfillment.get(db, params.id) }),
+  )
+}
+
+const NO_ORDER = '00000000-0000-0000-0000-000000000000'
+
+const changeRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/fulfillments/:id/ship',
+    {
+      config: { scope, failures: [...PARCEL, 'order_on_hold', 'order_busy'] },
+      schema: {
+        operationId: 'shipFulfillment',
+        tags,
+        summary: 'Ship a parcel: its units leave the stock, and the shopper can follow it.',
+        params: Params('id'),
+        body: Shipment,
+        response: { 200: OneParcel },
+      },
+      preValidation: emptyBody,
+    },
+    async ({ db, actor, params, body }) => ({
+      fulfillment: await fulfillment.ship(db, actor, params.id, body),
+    }),
+  )
+
+  app.post(
+    '/v1/merchant/fulfillments/:id/deliver',
+    {
+      config: { scope, failures: PARCEL },
+      schema: {
+        operationId: 'deliverFulfillment',
+        tags,
+        summary: 'Say that a parcel has arrived.',
+        params: Params('id'),
+        body: Delivery,
+        response: { 200: OneParcel },
+      },
+      preValidation: emptyBody,
+    },
+    async ({ db, actor, params, body }) => ({
+      fulfillment: await fulfillment.deliver(db, actor, params.id, body),
+    }),
+  )
+
+  app.post(
+    '/v1/merchant/fulfillments/:id/cancel',
+    {
+      config: { scope, failures: [...PARCEL, 'order_busy'] },
+      schema: {
+        operationId: 'cancelFulfillment',
+        tags,
+        summary:
+          'Cancel a parcel: its units are open again. One that was shipped is recalled, and needs a reason.',
+        params: Params('id'),
+        body: Cancellation,
+        response: { 200: OneParcel },
+      },
+      preValidation: emptyBody,
+    },
+    async ({ db, actor, params, body }) => ({
+      fulfillment: await fulfillment.cancel(db, actor, params.id, body),
+    }),
+  )
+
+  app.patch(
+    '/v1/merchant/fulfillments/:id/tracking',
+    {
+      config: { scope, failures: PARCEL },
+      schema: {
+        operationId: 'changeTracking',
+        tags,
+        summary: 'Change the carrier, the service and the tracking of a parcel.',
+        params: Params('id'),
+        body: TrackingPatch,
+        response: { 200: OneParcel },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      fulfillment: await fulfillment.patch(db, actor, params.id, body),
+    }),
+  )
+}

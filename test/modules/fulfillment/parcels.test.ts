@@ -1,0 +1,433 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import type { Answer } from '../../harness/app.ts'
+import { addVariant, enable, stock } from '../checkout/setup.ts'
+import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
+
+const shared = shareOrderStore()
+let store: OrderStore
+
+const url = '/v1/merchant/fulfillments'
+const pack = (order_id: string, body?: object) =>
+  store.shop.merchant.post(`/v1/merchant/orders/${order_id}/fulfillments`, body)
+const act = (id: string, verb: string, body?: object) =>
+  store.shop.merchant.post(`${url}/${id}/${verb}`, body)
+const ok = (answer: Answer, status = 200) => {
+  assert.equal(answer.status, status, answer.text)
+  return answer.body
+}
+const packed = async (order_id: string, body?: object) =>
+  ok(await pack(order_id, body), 201).fulfillment
+const statusOf = async (id: string) => (await store.read(id)).order.status as string
+const stockOf = async (variant: string) =>
+  (await store.shop.merchant.get(`/v1/merchant/inventory/${variant}`)).body.item
+const tracked = async (on_hand: number) => {
+  const variant = await addVariant(store.shop.merchant, 1_000)
+  await stock(store.shop.merchant, variant, on_hand)
+  return variant
+}
+const buy = async (variant: string, quantity: number, more: object = {}) =>
+  (await store.place({ items: [{ variant_id: variant, quantity }], ...more })) as {
+    order: { id: string; order_number: number }
+    items: { id: string }[]
+  }
+
+describe('fulfilment', () => {
+  before(() => {
+    store = shared.current
+  })
+
+  describe('a parcel', () => {
+    test('is packed, shipped and delivered, and the order and its stock follow', async () => {
+      const variant = await tracked(5)
+      const { order } = await buy(variant, 2)
+      const parcel = await packed(order.id, { carrier: 'UPS' })
+      assert.equal(parcel.fulfillment_number, `${order.order_number}-F1`)
+      assert.equal(parcel.status, 'pending')
+      assert.equal(parcel.location_id, 'default')
+      assert.deepEqual(
+        parcel.items.map(({ quantity }: { quantity: number }) => quantity),
+        [2],
+      )
+      assert.equal(await statusOf(order.id), 'processing')
+      let { on_hand, allocated } = await stockOf(variant)
+      assert.deepEqual([on_hand, allocated], [5, 2], 'packing moves no stock')
+      const shipped = ok(await act(parcel.id, 'ship', { tracking_number: '1Z1' })).fulfillment
+      assert.equal(shipped.tracking_url, 'https://www.ups.com/track?tracknum=1Z1')
+      assert.equal(await statusOf(order.id), 'shipped')
+      ;({ on_hand, allocated } = await stockOf(variant))
+      assert.deepEqual([on_hand, allocated], [3, 0])
+      ok(await act(parcel.id, 'deliver'))
+      const read = await store.read(order.id)
+      assert.equal(read.order.status, 'delivered')
+      assert.equal(read.fulfillments[0].status, 'delivered')
+      assert.deepEqual(read.open, [])
+      assert.deepEqual(read.timeline.map(({ type }: { type: string }) => type).slice(-3), [
+        'packed',
+        'shipped',
+        'delivered',
+      ])
+    })
+
+    test('is one of several, each with its own tracking, and the shopper sees them all', async () => {
+      const { order, items } = await store.place({
+        items: [
+          { variant_id: store.shop.variants[1_000], quantity: 3 },
+          { variant_id: store.shop.variants[333], quantity: 1 },
+        ],
+      })
+      const [first, second] = items
+      const one = await packed(order.id, { items: [{ order_item_id: first.id, quantity: 2 }] })
+      const two = await packed(order.id, {
+        items: [
+          { order_item_id: first.id, quantity: 1 },
+          { order_item_id: second.id, quantity: 1 },
+        ],
+      })
+      ok(await act(one.id, 'ship', { carrier: 'DPD', tracking_number: '11' }))
+      assert.equal(await statusOf(order.id), 'partially_shipped')
+      ok(await act(two.id, 'ship', { tracking_url: 'https://van.example/22' }))
+      assert.equal(await statusOf(order.id), 'shipped')
+      ok(await act(two.id, 'deliver'))
+      assert.equal(await statusOf(order.id), 'shipped', 'one is still on its way')
+      const seen = await store.app.storefront.get(
+        `/v1/tenants/acme/orders/${order.id}?customer_ref=ann`,
+      )
+      assert.deepEqual(
+        ok(seen).fulfillments.map((each: Record<string, unknown>) => [
+          each.status,
+          each.tracking_url,
+        ]),
+        [
+          ['shipped', 'https://tracking.dpd.de/status/en_US/parcel/11'],
+          ['delivered', 'https://van.example/22'],
+        ],
+      )
+      ok(await act(one.id, 'deliver'))
+      assert.equal(await statusOf(order.id), 'delivered')
+    })
+
+    test('never has more units than are open, and a refusal packs nothing', async () => {
+      const variant = await tracked(3)
+      const { order, items } = await buy(variant, 3)
+      const [item] = items
+      await packed(order.id, { items: [{ order_item_id: item?.id, quantity: 2 }] })
+      const over = await pack(order.id, { items: [{ order_item_id: item?.id, quantity: 2 }] })
+      assert.equal(over.status, 422)
+      assert.equal(over.body.error.code, 'quantity_exceeds_open')
+      assert.deepEqual(over.body.items, [
+        { order_item_id: item?.id, requested: 2, open: 1, ready: 1 },
+      ])
+      const strange = await pack(order.id, {
+        items: [{ order_item_id: randomUUID(), quantity: 1 }],
+      })
+      assert.equal(strange.body.error.code, 'order_item_not_found')
+      await packed(order.id)
+      const none = await pack(order.id)
+      assert.equal(none.status, 409)
+      assert.equal(none.body.reason, 'nothing_to_pack')
+    })
+
+    test('of the same units is made once, however many ask at the same time', async () => {
+      const variant = await tracked(4)
+      const { order } = await buy(variant, 4)
+      const answers = await Promise.all(Array.from({ length: 8 }, () => pack(order.id)))
+      assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+      const { fulfillments } = await store.read(order.id)
+      assert.equal(fulfillments.length, 1)
+      const [{ id }] = fulfillments
+      const shipped = await Promise.all(Array.from({ length: 8 }, () => act(id, 'ship')))
+      assert.equal(shipped.filter(({ status }) => status === 200).length, 1)
+      assert.equal((await stockOf(variant)).on_hand, 0)
+    })
+
+    test('that is cancelled before it is shipped frees its units and moves no stock', async () => {
+      const variant = await tracked(2)
+      const { order } = await buy(variant, 2)
+      const parcel = await packed(order.id)
+      const cancelled = ok(await act(parcel.id, 'cancel')).fulfillment
+      assert.equal(cancelled.status, 'cancelled')
+      assert.equal(await statusOf(order.id), 'placed')
+      const { on_hand, allocated } = await stockOf(variant)
+      assert.deepEqual([on_hand, allocated], [2, 2])
+      const again = await packed(order.id)
+      assert.equal(again.fulfillment_number, `${order.order_number}-F2`)
+      ok(await act(again.id, 'ship'))
+      const late = await act(again.id, 'ship')
+      assert.equal(late.body.error.code, 'invalid_transition')
+      assert.deepEqual(late.body.allowed, ['deliver', 'cancel'])
+    })
+
+    test('that was shipped is recalled with a reason: back on hand, or lost', async () => {
+      const variant = await tracked(4)
+      const { order, items } = await buy(variant, 4)
+      const half = { items: [{ order_item_id: items[0]?.id, quantity: 2 }] }
+      const [one, two] = [await packed(order.id, half), await packed(order.id, half)]
+      for (const { id } of [one, two]) ok(await act(id, 'ship'))
+      const bare = await act(one.id, 'cancel')
+      assert.equal(bare.status, 400)
+      assert.match(bare.text, /reason/)
+      ok(await act(one.id, 'cancel', { reason: 'returned_to_sender' }))
+      assert.equal(await statusOf(order.id), 'partially_shipped')
+      let { on_hand, allocated } = await stockOf(variant)
+      assert.deepEqual([on_hand, allocated], [2, 2])
+      ok(await act(two.id, 'cancel', { reason: 'lost' }))
+      ;({ on_hand, allocated } = await stockOf(variant))
+      assert.deepEqual([on_hand, allocated], [2, 4], 'two units wait for stock')
+      assert.equal(await statusOf(order.id), 'placed')
+      const { open } = await store.read(order.id)
+      assert.deepEqual([open[0].items[0].quantity, open[0].items[0].ready], [4, 2])
+      const bought = { delta: 2, reason: 'bought again' }
+      ok(await store.shop.merchant.post(`/v1/merchant/inventory/${variant}/adjust`, bought))
+      ok(await act((await packed(order.id)).id, 'ship'))
+      assert.equal((await stockOf(variant)).on_hand, 0)
+    })
+
+    test('of a held order is neither packed nor shipped', async () => {
+      const { order } = await store.place()
+      const parcel = await packed(order.id, undefined)
+      ok(await store.merchant(order.id, 'hold'))
+      for (const answer of [await pack(order.id), await act(parcel.id, 'ship')]) {
+        assert.equal(answer.status, 409)
+        assert.equal(answer.body.error.code, 'order_on_hold')
+      }
+      ok(await store.merchant(order.id, 'release'))
+      ok(await act(parcel.id, 'ship'))
+    })
+
+    test('is cancelled with its order, and its units go back to the shelf', async () => {
+      const variant = await tracked(3)
+      const { order } = await buy(variant, 3)
+      const parcel = await packed(order.id)
+      ok(await store.merchant(order.id, 'cancel', { reason: 'customer' }))
+      const { fulfillment } = ok(await store.shop.merchant.get(`${url}/${parcel.id}`))
+      assert.equal(fulfillment.status, 'cancelled')
+      assert.equal(fulfillment.cancel_reason, 'order_cancelled')
+      assert.equal((await stockOf(variant)).available, 3)
+      const late = await act(parcel.id, 'ship')
+      assert.equal(late.body.error.code, 'invalid_transition')
+    })
+
+    test('that was shipped keeps its order from being cancelled', async () => {
+      const { order } = await store.place()
+      ok(await act((await packed(order.id)).id, 'ship'))
+      const refused = await store.merchant(order.id, 'cancel', { reason: 'customer' })
+      assert.equal(refused.status, 409)
+      assert.equal(refused.body.reason, 'order_shipped')
+    })
+
+    test('keeps an edit from taking units that are packed', async () => {
+      const variant = await tracked(3)
+      const { order, items } = await buy(variant, 3)
+      await packed(order.id, { items: [{ order_item_id: items[0]?.id, quantity: 2 }] })
+      const edit = (quantity: number) =>
+        store.merchant(order.id, 'edit', { edits: [{ order_item_id: items[0]?.id, quantity }] })
+      const refused = await edit(1)
+      assert.equal(refused.status, 422, refused.text)
+      assert.equal(refused.body.error.code, 'quantity_exceeds_open')
+      ok(await edit(2))
+      assert.equal((await stockOf(variant)).available, 1)
+    })
+
+    test('can be corrected: its tracking changes after it was shipped, its past does not', async () => {
+      const { order } = await store.place()
+      const parcel = await packed(order.id)
+      ok(await act(parcel.id, 'ship', { carrier: 'UPS', tracking_number: '1' }))
+      const patched = await store.shop.merchant.send('PATCH', `${url}/${parcel.id}/tracking`, {
+        tracking_number: '2',
+      })
+      assert.match(ok(patched).fulfillment.tracking_url, /tracknum=2$/)
+      const future = await act((await packed((await store.place()).order.id)).id, 'ship', {
+        shipped_at: '2999-01-01T00:00:00Z',
+      })
+      assert.equal(future.status, 400)
+      assert.match(future.text, /future/)
+    })
+
+    test('that is not there, or is of another store, is not found', async () => {
+      const { order } = await store.place()
+      const { id } = await packed(order.id)
+      const stranger = await store.app.merchant('globex')
+      for (const answer of [
+        await store.shop.merchant.get(`${url}/${randomUUID()}`),
+        await stranger.get(`${url}/${id}`),
+        await stranger.post(`${url}/${id}/ship`),
+        await act('not-an-id', 'ship'),
+      ]) {
+        assert.equal(answer.status, 404)
+        assert.equal(answer.body.error.code, 'fulfillment_not_found')
+      }
+      const lesser = await store.app.merchant('acme', 'manage:own_orders')
+      assert.equal((await lesser.get(url)).status, 403)
+    })
+
+    test('emits an event with the order and the parcel', async () => {
+      const { order } = await store.place()
+      const parcel = await packed(order.id)
+      ok(await act(parcel.id, 'ship'))
+      ok(await act(parcel.id, 'deliver'))
+      const { rows } = await store.superuser.query(
+        `select type, data from webhook_events where order_id = $1 order by id`,
+        [order.id],
+      )
+      assert.deepEqual(
+        rows.map(({ type }) => type),
+        ['commerce.order.placed.v1', 'commerce.order.shipped.v1', 'commerce.order.delivered.v1'],
+      )
+      assert.equal(JSON.parse(rows[1].data).fulfillment.id, parcel.id)
+      assert.equal(JSON.parse(rows[2].data).order.status, 'delivered')
+    })
+  })
+
+  describe('units at several locations', () => {
+    test('make a parcel for each, from the allocation of their own order alone', async () => {
+      const { merchant } = store.shop
+      ok(await merchant.post('/v1/merchant/inventory/locations', { id: 'east', name: 'East' }), 201)
+      const variant = await tracked(2)
+      ok(
+        await merchant.post(`/v1/merchant/inventory/${variant}/adjust`, {
+          location_id: 'east',
+          set_on_hand: 3,
+          reason: 'count',
+        }),
+      )
+      const { order } = await buy(variant, 4)
+      const other = await buy(variant, 1)
+      const { open } = await store.read(order.id)
+      assert.deepEqual(
+        open.map((each: { location_id: string; items: { ready: number }[] }) => [
+          each.location_id,
+          each.items[0]?.ready,
+        ]),
+        [
+          ['default', 2],
+          ['east', 2],
+        ],
+      )
+      const wrong = await pack(order.id, { location_id: 'nowhere' })
+      assert.equal(wrong.status, 422)
+      const { fulfillments } = ok(await pack(order.id), 201)
+      assert.equal(fulfillments.length, 2)
+      for (const { id } of fulfillments) ok(await act(id, 'ship'))
+      const last = await packed(other.order.id)
+      assert.equal(last.location_id, 'east')
+      ok(await act(last.id, 'ship'))
+      const { item } = (await merchant.get(`/v1/merchant/inventory/${variant}`)).body
+      assert.deepEqual([item.on_hand, item.allocated], [0, 0])
+    })
+  })
+
+  describe('backordered units', () => {
+    test('wait for stock, and what arrives serves the oldest order first', async () => {
+      const { merchant } = store.shop
+      const variant = await tracked(1)
+      ok(
+        await merchant.put(`/v1/merchant/inventory/${variant}`, {
+          track_inventory: true,
+          allow_backorder: true,
+        }),
+      )
+      const [first, second, third] = [
+        await buy(variant, 2),
+        await buy(variant, 2),
+        await buy(variant, 1),
+      ]
+      const readyOf = async ({ order }: { order: { id: string } }) =>
+        (await store.read(order.id)).open[0].items[0].ready as number
+      const allReady = async () => [
+        await readyOf(first),
+        await readyOf(second),
+        await readyOf(third),
+      ]
+      assert.deepEqual(await allReady(), [1, 0, 0])
+      const refused = await pack(third.order.id)
+      assert.equal(refused.status, 422)
+      const arrive = async (delta: number) =>
+        ok(
+          await merchant.post(`/v1/merchant/inventory/${variant}/adjust`, {
+            delta,
+            reason: 'came',
+          }),
+        )
+      await arrive(2)
+      assert.deepEqual(await allReady(), [2, 1, 0])
+      // Packed units are on the table: no other order counts on them, and they stay ready.
+      const parcel = await packed(second.order.id)
+      assert.equal(parcel.items[0].quantity, 1)
+      assert.deepEqual(await allReady(), [2, 0, 0])
+      ok(await store.merchant(first.order.id, 'cancel', { reason: 'customer' }))
+      assert.equal(await readyOf(second), 1)
+      assert.equal(await readyOf(third), 1)
+    })
+  })
+
+  describe('the pick queue', () => {
+    test('has the orders with open units that nothing holds, the oldest first', async () => {
+      const before = ok(await store.shop.merchant.get(`${url}/queue?limit=200`)).orders.length
+      const [one, two, three] = [await store.place(), await store.place(), await store.place()]
+      ok(await store.merchant(two.order.id, 'hold'))
+      await packed(three.order.id, { items: [{ order_item_id: three.items[0].id, quantity: 1 }] })
+      const { orders } = ok(await store.shop.merchant.get(`${url}/queue?limit=200`))
+      const added = orders.slice(before)
+      assert.deepEqual(
+        added.map((each: { order_id: string }) => each.order_id),
+        [one.order.id, three.order.id],
+      )
+      assert.deepEqual(added[1].open[0].items[0].quantity, 1)
+      ok(await store.merchant(one.order.id, 'refunds', {}), 201)
+      const after = ok(await store.shop.merchant.get(`${url}/queue?limit=200`)).orders
+      assert.equal(after.length, before + 1, 'a refunded order is not shipped')
+    })
+  })
+
+  describe('many parcels at once', () => {
+    test('need the add-on', async () => {
+      const body = { orders: [{ order_id: randomUUID() }] }
+      const refused = await store.shop.merchant.post(`${url}/bulk`, body)
+      assert.equal(refused.status, 403)
+      assert.equal(refused.body.error.code, 'feature_not_enabled')
+    })
+
+    test('are packed and shipped row by row, and one bad row does not affect the others', async () => {
+      await enable(store.shop.merchant, 'bulk_fulfillment')
+      const variant = await tracked(20)
+      const placed = [await buy(variant, 2), await buy(variant, 3), await buy(variant, 1)]
+      const [a, b, held] = placed.map(({ order }) => order.id)
+      ok(await store.merchant(held as string, 'hold'))
+      const gone = randomUUID()
+      const orders = [
+        { order_id: a, ship: true, carrier: 'DPD', tracking_number: '1' },
+        { order_id: gone },
+        { order_id: b, items: [{ order_item_id: placed[1]?.items[0]?.id, quantity: 1 }] },
+        { order_id: held },
+        { order_id: b, ship: true },
+        { order_id: b },
+        { order_id: 'not an id' },
+      ]
+      const { results } = ok(await store.shop.merchant.post(`${url}/bulk`, { orders }))
+      assert.deepEqual(
+        results.map((row: Record<string, unknown>) => [
+          row.index,
+          row.order_id,
+          (row.error as { code: string } | undefined)?.code ??
+            (row.fulfillment as { status: string }).status,
+        ]),
+        [
+          [0, a, 'shipped'],
+          [1, gone, 'order_not_found'],
+          [2, b, 'pending'],
+          [3, held, 'order_on_hold'],
+          [4, b, 'shipped'],
+          [5, b, 'invalid_transition'],
+          [6, 'not an id', 'order_not_found'],
+        ],
+      )
+      assert.equal(results[0].fulfillment.tracking_number, '1')
+      assert.equal(await statusOf(a as string), 'shipped')
+      assert.equal(await statusOf(b as string), 'partially_shipped')
+      const { item } = (await store.shop.merchant.get(`/v1/merchant/inventory/${variant}`)).body
+      assert.deepEqual([item.on_hand, item.allocated], [16, 2])
+    })
+  })
+})
