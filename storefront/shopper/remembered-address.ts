@@ -1,4 +1,5 @@
-import type { RequestContext } from '../request-context.ts'
+import type { Cookies } from '../http/cookies.ts'
+import type { Site } from '../site/site.ts'
 
 /** The e-mail address and the postal address that a shopper has asked this browser to remember. */
 export interface RememberedAddress {
@@ -30,12 +31,19 @@ export function unpackAddress(packed: unknown): RememberedAddress | null {
   return Object.fromEntries(entries) as unknown as RememberedAddress
 }
 
+/** What of a request this needs. */
+interface AddressContext {
+  cookies: Cookies
+  site: Pick<Site, 'tenant'>
+  remembered: RememberedAddress | null
+}
+
 const COOKIE = 'address'
 const DAYS = 365
 
 /** Remembers an address, or forgets the one before where the shopper no longer wants that. */
 export function addressCookies(
-  { cookies, site, remembered }: RequestContext,
+  { cookies, site, remembered }: AddressContext,
   address: RememberedAddress & { remember: boolean },
 ): string[] {
   if (!address.remember) return remembered === null ? [] : [cookies.clear(COOKIE)]
@@ -44,4 +52,5 @@ export function addressCookies(
   return cookie === null ? [] : [cookie]
 }
 
-export const forgetAddressCookie = ({ cookies }: RequestContext): string => cookies.clear(COOKIE)
+export const forgetAddressCookie = ({ cookies }: Pick<AddressContext, 'cookies'>): string =>
+  cookies.clear(COOKIE)
