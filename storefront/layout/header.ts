@@ -58,17 +58,19 @@ const linkTo = ({ slug, title }: Collection): MenuItem => ({
 })
 
 /** What only the menu of a phone has: the collections that the row leaves out, and other pages. */
-function panelLinks({ site }: PageContext, collections: readonly Collection[]): Html {
+function panelLinks(context: PageContext, collections: readonly Collection[]): Html {
+  const { site } = context
   const { texts } = site.locale
-  const listed = site.menus.header === null ? NAV_MAX : 0
-  const rest = collections.slice(listed, PANEL_MAX).map(linkTo)
+  const inRow = (site.menus.header ?? ownMenu(context, collections)).map(({ href }) => href)
+  const isMissing = ({ href }: MenuItem) => !inRow.includes(href)
+  const rest = collections.slice(0, PANEL_MAX).map(linkTo).filter(isMissing)
   const more = [
-    ...(collections.length > listed ? [{ label: texts.collections, href: '/collections' }] : []),
-    ...(site.menus.header === null ? [] : [{ label: texts.allProducts, href: '/products' }]),
+    ...(rest.length > 0 ? [{ label: texts.collections, href: '/collections' }] : []),
+    { label: texts.allProducts, href: '/products' },
     ...(site.hasSearch ? [{ label: texts.search, href: '/search' }] : []),
     { label: texts.yourOrders, href: '/orders' },
-  ]
-  return html`<nav class="menu-more" aria-label="${texts.menu}"><ul>${menuLinks(rest)}</ul><ul>${menuLinks(more)}</ul></nav>`
+  ].filter(isMissing)
+  return html`<nav class="menu-more" aria-label="${texts.menu}">${rest.length > 0 && html`<ul>${menuLinks(rest)}</ul>`}<ul>${menuLinks(more)}</ul></nav>`
 }
 
 export const menuLinks = (items: readonly MenuItem[]): Html[] =>

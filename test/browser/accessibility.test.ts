@@ -78,6 +78,14 @@ const DETAILS = {
   country: 'GB',
 }
 
+async function fillCheckout(page: Page) {
+  const { country, ...typed } = DETAILS
+  await page.locator('main [name="country"]').selectOption(country)
+  for (const [name, value] of Object.entries({ ...typed, ...CARD })) {
+    await page.locator(`main [name="${name}"]`).fill(value)
+  }
+}
+
 async function buy({ page }: Tab, check: Check) {
   await page.locator('[data-add] button').first().click()
   await page.locator('.drawer[open]').waitFor()
@@ -97,11 +105,7 @@ async function buy({ page }: Tab, check: Check) {
   await page.locator('[data-pay]').click()
   await page.locator('#city-error').waitFor()
   await check(page)
-  const { country, ...typed } = DETAILS
-  await page.locator('main [name="country"]').selectOption(country)
-  for (const [name, value] of Object.entries({ ...typed, ...CARD })) {
-    await page.locator(`main [name="${name}"]`).fill(value)
-  }
+  await fillCheckout(page)
   await page.locator('[data-pay]').click()
   await page.waitForURL(/\/orders\/[0-9a-f-]{36}/)
   for (const each of await page.locator('details summary').all()) await each.click()
@@ -150,9 +154,7 @@ describe('a page', () => {
     await tab.page.locator('[data-add] button').first().click()
     await tab.page.locator('.drawer[open]').waitFor()
     await tab.page.goto('/checkout')
-    for (const [name, value] of Object.entries({ ...DETAILS, ...CARD })) {
-      await tab.page.locator(`main [name="${name}"]`).fill(value)
-    }
+    await fillCheckout(tab.page)
     await tab.page.locator('[data-pay]').click()
     await tab.page.getByRole('button', { name: 'Try again' }).waitFor()
     await checkOf(tab)(tab.page)

@@ -39,7 +39,7 @@ describe('the images of a product', () => {
     const { page, checkAccessibility } = await open(t, PHONE)
     for (const slug of Object.keys(samples.added)) {
       await page.goto(`/products/${slug}`)
-      const button = await page.locator('#buy button').boundingBox()
+      const button = await page.locator('#buy button').first().boundingBox()
       const bottom = (button?.y ?? 0) + (button?.height ?? 0)
       assert.ok(bottom <= 1.5 * PHONE.viewport.height, `${slug}: the button ends at ${bottom}`)
       const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
@@ -121,7 +121,7 @@ describe('choosing a variant', () => {
     await page.getByRole('link', { name: 'L Not with Blue' }).click()
     await page.getByText('$74.00').first().waitFor()
     await page.getByRole('button', { name: 'Add to cart' }).click()
-    await page.getByText('Linen shirt was added to your cart.').waitFor()
+    await page.locator('.drawer-said', { hasText: 'Linen shirt was added to your cart.' }).waitFor()
     await page.reload()
     assert.equal(await page.locator('[data-price]').innerText(), '$74.00')
   })

@@ -83,7 +83,7 @@ async function findAndAdd({ page }: Tab, { script, check }: Options) {
   await field(page, 'quantity').fill('2')
   await page.getByRole('button', { name: 'Add to cart' }).click()
   if (script) {
-    await page.getByText('Fern Teapot was added to your cart.').waitFor()
+    await page.locator('.drawer-said', { hasText: 'Fern Teapot was added to your cart.' }).waitFor()
     await page.getByRole('link', { name: 'View cart' }).click()
   }
   await heading(page, 'Your cart').waitFor()

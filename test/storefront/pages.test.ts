@@ -146,7 +146,7 @@ describe('a page', () => {
     )
     assert.match(
       text,
-      /<meta property="og:image" content="http:[^"]+\/assets\/[0-9a-f]{64}\.jpg\?w=1280">/,
+      /<meta property="og:image" content="http:[^"]+\/assets\/[0-9a-f]{64}\.webp\?w=1280">/,
     )
     assert.match((await demo().get('/sitemap.xml')).text, /\/products\/fern-teapot<\/loc>/)
     assert.match((await demo().get('/robots.txt')).text, /Disallow: \/checkout[\s\S]+Sitemap: http/)
@@ -158,9 +158,9 @@ describe('a page', () => {
   test('shows images in several widths, from the store’s own host', async () => {
     const { text } = await demo().get('/products/fern-teapot')
     const [, set = ''] = /srcset="([^"]+)"/.exec(text) ?? []
-    assert.match(set, /^\/stores\/demo\/assets\/[0-9a-f]{64}\.jpg\?w=320 320w, /)
+    assert.match(set, /^\/stores\/demo\/assets\/[0-9a-f]{64}\.webp\?w=320 320w, /)
     const [path = ''] = set.split(' ')
-    assert.equal((await demo().get(path)).headers['content-type'], 'image/jpeg')
+    assert.equal((await demo().get(path)).headers['content-type'], 'image/webp')
   })
 })
 
