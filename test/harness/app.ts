@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -77,6 +77,8 @@ export interface TestAppOptions {
   databaseUrl?: (url: string) => Promise<string>
   /** The database of another app, to be a second process beside it. */
   database?: TestDatabase
+  /** A template to begin with: its database, the files that belong to it, and its stores. */
+  from?: { template: string; files: string; tenants: readonly string[] }
   logger?: Logger
   /** What an image may cost. */
   imageBounds?: Partial<ImageBounds>
@@ -100,7 +102,8 @@ export interface TestAppOptions {
 
 /** The whole application on a database of its own. */
 export async function openTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
-  const database = options.database ?? (await openTestDatabase(t))
+  const { from } = options
+  const database = options.database ?? (await openTestDatabase(t, from?.template))
   const runtime = await openTestRuntime(t, database, options)
   const undeclared: string[] = []
   const app = await buildApp(runtime, {
@@ -114,7 +117,7 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
     if (undeclared.length > 0 && !options.allowUndeclared) throw new Error(undeclared.join('\n'))
   })
   const as = (headers: Record<string, string>) => callerOf(url, headers)
-  const { store, key } = openSeeds(runtime)
+  const { store, key } = openSeeds(runtime, from?.tenants)
   return {
     app,
     url,
@@ -136,12 +139,17 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
   }
 }
 
-async function openTestRuntime(t: TestContext, database: TestDatabase, options: TestAppOptions) {
+export async function openTestRuntime(
+  t: TestContext,
+  database: TestDatabase,
+  options: TestAppOptions = {},
+) {
   const { env, clock, clockOffsets, live, scanner, safeFetch } = options
   const { limiterDeadlineMs = 20_000, poolWaitMs = 60_000 } = options
   const { logger, databaseUrl, imageBounds } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
   t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+  if (options.from !== undefined) await cp(options.from.files, dataDir, { recursive: true })
   const defaults = {
     NODE_ENV: 'test',
     RATE_LIMIT_MY_PER_MINUTE: '10000',
@@ -170,8 +178,10 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
   return runtime
 }
 
-function openSeeds({ database }: Runtime) {
-  const made = new Map<string, Promise<unknown>>()
+function openSeeds({ database }: Runtime, existing: readonly string[] = []) {
+  const made = new Map<string, Promise<unknown>>(
+    existing.map((tenant) => [tenant, Promise.resolve()]),
+  )
   const store = async (tenant: string) => {
     if (!made.has(tenant)) {
       const wanted = { tenant_ref: tenant, display_name: `The ${tenant} store` }

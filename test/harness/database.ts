@@ -48,13 +48,13 @@ export interface TestDatabase {
   roleUrl(role: LoginRole): string
 }
 
-/** A database of the test's own, cloned from a migrated template. */
-export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
+/** A database of the test's own, cloned from a migrated template, or from another one. */
+export async function openTestDatabase(t: TestContext, from?: string): Promise<TestDatabase> {
   const server = await joinTestServer()
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
-  const template = await ensureTemplate(admin, server.url)
+  const template = from ?? (await ensureTemplate(admin, server.url))
   // Copied as files: by the default way, through the log, creating and dropping take twice as long.
   await admin.query(`create database ${name} template ${template} strategy file_copy`)
   const url = withDatabase(server.url, name)
@@ -84,6 +84,36 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
       opened.push(database)
       return database
     },
+  }
+}
+
+const FILLED_LOCK = 8_812_003_452
+
+/**
+ * The name of a template that `fill` has filled, once in a run of tests. Only in a run, whose server
+ * ends with it: a template that outlives a change of the code would be an old one.
+ */
+export async function ensureFilled(
+  key: string,
+  fill: (database: TestDatabase) => Promise<void>,
+): Promise<string> {
+  const name = `filled_${createHash('sha256').update(key).digest('hex').slice(0, 16)}`
+  const admin = new pg.Client({ connectionString: process.env.TEST_SERVER })
+  await admin.connect()
+  try {
+    await admin.query('select pg_advisory_lock($1)', [FILLED_LOCK])
+    const { rowCount } = await admin.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 1) return name
+    const ends: (() => unknown)[] = []
+    const scope = { after: (end: () => unknown) => ends.unshift(end) }
+    const database = await openTestDatabase(scope as unknown as TestContext)
+    await fill(database)
+    const made = new URL(database.url).pathname.slice(1)
+    await admin.query(`create database ${name} template ${made} strategy file_copy`)
+    for (const end of ends) await end()
+    return name
+  } finally {
+    await admin.end()
   }
 }
 

@@ -1,8 +1,18 @@
+import { cp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { DEMO_STORES, stockDemo } from '../../src/demo-stock.ts'
-import { ownToken } from '../../src/runtime.ts'
+import { ownToken, type Runtime } from '../../src/runtime.ts'
 import { addStorefront } from '../../src/storefront.ts'
-import { openTestApp, STOREFRONT_TOKEN, type TestApp, type TestAppOptions } from './app.ts'
+import {
+  openTestApp,
+  openTestRuntime,
+  STOREFRONT_TOKEN,
+  type TestApp,
+  type TestAppOptions,
+} from './app.ts'
+import { ensureFilled } from './database.ts'
 
 export interface TestShop extends TestApp {
   /** The URL of a store's site. */
@@ -20,8 +30,11 @@ export async function openTestShop(
   tenants: readonly string[] = ['demo'],
   options: TestShopOptions = {},
 ): Promise<TestShop> {
+  const { imagesMax = 1 } = options
+  const from = await ensureShop(tenants, imagesMax)
   const app = await openTestApp(t, {
     ...options,
+    ...(from !== null && { from }),
     live: true,
     extend: async (built, runtime) => {
       const { config, logger } = runtime
@@ -34,10 +47,32 @@ export async function openTestShop(
       built.addHook('onClose', () => storefront.close())
     },
   })
-  // Created by the harness, so that the test has a merchant's keys, too.
-  if (tenants.includes('demo')) await app.store('demo')
-  const all = DEMO_STORES.filter(({ tenant_ref }) => tenants.includes(tenant_ref))
-  await stockDemo(app.runtime, { all, imagesMax: options.imagesMax ?? 1 })
+  if (from === null) {
+    // Created by the harness, so that the test has a merchant's keys, too.
+    if (tenants.includes('demo')) await app.store('demo')
+    await fillShop(app.runtime, tenants, imagesMax)
+  }
   const { port } = new URL(app.url)
   return { ...app, at: (tenant) => `http://${tenant}.localhost:${port}` }
+}
+
+/** Fills the demo stores once in a run of tests: drawing their images takes seconds. */
+async function ensureShop(tenants: readonly string[], imagesMax: number) {
+  if (process.env.TEST_SERVER === undefined || tenants.length === 0) return null
+  const key = `${tenants.toSorted().join()} ${imagesMax}`
+  const files = join(tmpdir(), `shop ${key}`)
+  const template = await ensureFilled(`shop ${key}`, async (database) => {
+    const ends: (() => unknown)[] = []
+    const scope = { after: (end: () => unknown) => ends.unshift(end) } as unknown as TestContext
+    const runtime = await openTestRuntime(scope, database)
+    await fillShop(runtime, tenants, imagesMax)
+    await cp(runtime.config.DATA_DIR, files, { recursive: true })
+    for (const end of ends) await end()
+  })
+  return { template, files, tenants }
+}
+
+async function fillShop(runtime: Runtime, tenants: readonly string[], imagesMax: number) {
+  const all = DEMO_STORES.filter(({ tenant_ref }) => tenants.includes(tenant_ref))
+  await stockDemo(runtime, { all, imagesMax })
 }
