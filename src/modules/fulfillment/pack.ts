@@ -91,6 +91,16 @@ interface Plan {
   order: OrderRow
   row: BulkRow
   parcels: PlannedParcel[]
+  /** The number of the order's last parcel so far. */
+  last: number
+}
+
+/** What the parcels of orders are planned by, read under the locks of orders and stock. */
+interface Known {
+  found: ReadonlyMap<string, OrderRow>
+  lines: readonly OrderItem[]
+  work: readonly WorkUnits[]
+  lastNumbers: ReadonlyMap<string, number>
 }
 
 /** Packs rows of different orders in one transaction. Answers parcels or a refusal for each. */
@@ -103,7 +113,10 @@ const packRows = (db: TenantDb, actor: audit.Actor, rows: readonly BulkRow[]): P
     const ids = [...found.keys()]
     const lines = await orders.listItemsOf(tx, ids)
     const work = await parcelStock.lockWork(tx, ids)
-    const plans = rows.map((row) => attempt(() => planRow(row, found, lines, work)))
+    const counts = await queries.countOfOrders(tx, ids)
+    const lastNumbers = new Map(counts.map((each) => [each.order_id, each.last_number]))
+    const known = { found, lines, work, lastNumbers }
+    const plans = rows.map((row) => attempt(() => planRow(row, known)))
     const packed = await writePlans(
       tx,
       actor,
@@ -124,12 +137,10 @@ function attempt<T>(work: () => T): T | ApiError {
   }
 }
 
-function planRow(
-  row: BulkRow,
-  found: ReadonlyMap<string, OrderRow>,
-  lines: readonly OrderItem[],
-  work: readonly WorkUnits[],
-): Plan {
+/** Packing and cancelling again and again ends somewhere. No order needs as many parcels. */
+const PARCELS_MAX = 1_000
+
+function planRow(row: BulkRow, { found, lines, work, lastNumbers }: Known): Plan {
   const order = found.get(row.order_id)
   if (order === undefined) throw new ApiError('order_not_found')
   requireOpen(order, 'fulfill')
@@ -140,7 +151,14 @@ function planRow(
   if (excess.length > 0 || parcels.length === 0) {
     throw new ApiError('quantity_exceeds_open', { body: { items: excess } })
   }
-  return { order, row, parcels }
+  const last = lastNumbers.get(order.id) ?? 0
+  if (last + parcels.length > PARCELS_MAX) {
+    throw new ApiError('limit_reached', {
+      message: `An order has at most ${PARCELS_MAX} parcels, with those that were cancelled.`,
+      body: { limit: 'parcels_per_order', max: PARCELS_MAX, used: last },
+    })
+  }
+  return { order, row, parcels, last }
 }
 
 /** The units that a row names, by line; null for all. A line may be named more than once. */
@@ -160,12 +178,7 @@ async function writePlans(
   plans: readonly Plan[],
 ): Promise<FulfillmentRow[]> {
   if (plans.length === 0) return []
-  const counts = await queries.countOfOrders(
-    tx,
-    plans.map(({ order }) => order.id),
-  )
-  const numbers = new Map(counts.map(({ order_id, last_number }) => [order_id, last_number]))
-  const made = plans.flatMap((plan) => toParcels(plan, numbers.get(plan.order.id) ?? 0, actor.name))
+  const made = plans.flatMap((plan) => toParcels(plan, actor.name))
   await queries.insertParcels(tx, made)
   const packed = await queries.listByIds(
     tx,
@@ -182,7 +195,7 @@ async function writePlans(
   return shipMarked(tx, actor, plans, { packed, after })
 }
 
-function toParcels({ order, row, parcels }: Plan, last: number, created_by: string) {
+function toParcels({ order, row, parcels, last }: Plan, created_by: string) {
   return parcels.map(({ location_id, items }, at): queries.NewParcel => {
     const number = last + at + 1
     return {

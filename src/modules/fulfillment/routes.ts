@@ -45,7 +45,13 @@ const packRoutes: Routes = async (app) => {
     {
       config: {
         scope,
-        failures: ['order_not_found', 'order_item_not_found', 'quantity_exceeds_open', ...ORDER],
+        failures: [
+          'order_not_found',
+          'order_item_not_found',
+          'quantity_exceeds_open',
+          'limit_reached',
+          ...ORDER,
+        ],
       },
       schema: {
         operationId: 'packOrder',

@@ -245,6 +245,18 @@ describe('fulfilment', () => {
       assert.match(future.text, /future/)
     })
 
+    test('is one of at most a thousand of its order, however often they are cancelled', async () => {
+      const { order } = await store.place()
+      await act((await packed(order.id)).id, 'cancel')
+      await store.superuser.query('update fulfillments set number = 1000 where order_id = $1', [
+        order.id,
+      ])
+      const refused = await pack(order.id)
+      assert.equal(refused.status, 409)
+      assert.equal(refused.body.error.code, 'limit_reached')
+      assert.equal(refused.body.limit, 'parcels_per_order')
+    })
+
     test('that is not there, or is of another store, is not found', async () => {
       const { order } = await store.place()
       const { id } = await packed(order.id)
