@@ -13,6 +13,12 @@ const EXEMPT: ReadonlySet<string> = new Set([
   'new_password',
 ])
 
+/**
+ * Numbers that carriers give, wherever they stand in a body. Some of them look like a card's, and a
+ * parcel has no other. Merchants type them, not shoppers.
+ */
+const OF_CARRIERS: ReadonlySet<string> = new Set(['tracking_number', 'tracking_url'])
+
 const WHY = 'looks like a card number; send card numbers in `card` alone'
 
 /**
@@ -49,7 +55,7 @@ function findCardPath(value: unknown, path: readonly string[]): readonly string[
   if (typeof value === 'string') return hasCardNumber(value) ? path : null
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null
   for (const [name, member] of Object.entries(value)) {
-    if (path.length === 0 && EXEMPT.has(name)) continue
+    if ((path.length === 0 && EXEMPT.has(name)) || OF_CARRIERS.has(name)) continue
     const found = findCardPath(member, [...path, name])
     if (found !== null) return found
   }

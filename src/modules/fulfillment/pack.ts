@@ -23,11 +23,20 @@ export async function pack(
   order_id: string,
   request: NewFulfillment,
 ): Promise<{ fulfillment: Fulfillment; fulfillments: Fulfillment[] }> {
-  const [packed] = await packRows(db, actor, [{ order_id, ...request }])
+  const [packed] = await packRows(db, actor, [inOurSpelling({ order_id, ...request })])
   if (packed instanceof ApiError) throw packed
   const fulfillments = (packed as FulfillmentRow[]).map(shown)
   return { fulfillment: fulfillments[0] as Fulfillment, fulfillments }
 }
+
+/** Ids are the same in capital letters; compared as texts they would be others. */
+const inOurSpelling = ({ order_id, items, ...row }: BulkRow): BulkRow => ({
+  ...row,
+  order_id: order_id.toLowerCase(),
+  ...(items !== undefined && {
+    items: items.map((item) => ({ ...item, order_item_id: item.order_item_id.toLowerCase() })),
+  }),
+})
 
 /** So many orders are locked at a time. */
 const BATCH = 50
@@ -42,7 +51,7 @@ export async function packMany(
   { orders: rows }: BulkFulfillment,
 ): Promise<BulkResult[]> {
   const results: BulkResult[] = []
-  for (const batch of toBatches(rows)) {
+  for (const batch of toBatches(rows.map(inOurSpelling))) {
     const packed = await packRows(db, actor, batch)
     for (const [at, row] of batch.entries()) {
       results.push(toResult(results.length, row.order_id, packed[at] as Packed))

@@ -56,9 +56,11 @@ export async function listWorkOf(db: Db, order_ids: readonly string[]) {
     orders.listItemsOf(db, order_ids),
     parcelStock.listWork(db, order_ids),
   ])
-  const of = <T extends { order_id: string }>(rows: readonly T[], id: string) =>
-    rows.filter(({ order_id }) => order_id === id)
-  return new Map(order_ids.map((id) => [id, toWork(listOpen(of(lines, id), of(work, id)))]))
+  const linesOf = Map.groupBy(lines, ({ order_id }) => order_id)
+  const workOf = Map.groupBy(work, ({ order_id }) => order_id)
+  return new Map(
+    order_ids.map((id) => [id, toWork(listOpen(linesOf.get(id) ?? [], workOf.get(id) ?? []))]),
+  )
 }
 
 export const listWorkOfOrder = async (db: Db, order_id: string): Promise<Work[]> =>

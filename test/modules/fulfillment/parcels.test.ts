@@ -132,7 +132,7 @@ describe('fulfilment', () => {
     test('of the same units is made once, however many ask at the same time', async () => {
       const variant = await tracked(4)
       const { order } = await buy(variant, 4)
-      const answers = await Promise.all(Array.from({ length: 8 }, () => pack(order.id)))
+      const answers = await Promise.all(Array.from({ length: 50 }, () => pack(order.id)))
       assert.equal(answers.filter(({ status }) => status === 201).length, 1)
       const { fulfillments } = await store.read(order.id)
       assert.equal(fulfillments.length, 1)
@@ -255,6 +255,16 @@ describe('fulfilment', () => {
       assert.equal(refused.status, 409)
       assert.equal(refused.body.error.code, 'limit_reached')
       assert.equal(refused.body.limit, 'parcels_per_order')
+    })
+
+    test('may have a tracking number that a card could have', async () => {
+      const { order } = await store.place()
+      const parcel = await packed(order.id)
+      const number = { carrier: 'FedEx', tracking_number: '378282246310005' }
+      assert.match(
+        ok(await act(parcel.id, 'ship', number)).fulfillment.tracking_url,
+        /378282246310005$/,
+      )
     })
 
     test('that is not there, or is of another store, is not found', async () => {
@@ -440,6 +450,19 @@ describe('fulfilment', () => {
       assert.equal(await statusOf(b as string), 'partially_shipped')
       const { item } = (await store.shop.merchant.get(`/v1/merchant/inventory/${variant}`)).body
       assert.deepEqual([item.on_hand, item.allocated], [16, 2])
+    })
+
+    test('are packed however the ids are spelt, and take the units of an order once', async () => {
+      const { order, items } = await store.place()
+      const [id, item] = [order.id.toUpperCase(), items[0].id.toUpperCase()]
+      const made = await packed(id, { items: [{ order_item_id: item, quantity: 1 }] })
+      assert.equal(made.order_id, order.id)
+      const body = { orders: [{ order_id: id }, { order_id: order.id }] }
+      const { results } = ok(await store.shop.merchant.post(`${url}/bulk`, body))
+      assert.deepEqual(
+        results.map((row: { status: string }) => row.status),
+        ['ok', 'error'],
+      )
     })
   })
 })
