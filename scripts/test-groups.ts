@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /** More would leave the last process running alone. */
-const FILES_MAX = 10
+const FILES_MAX = 16
 
 /** Tests that need the app and nothing else, and would each load all of it again. */
 const TOGETHER = /^test\/(?:contract|db|http|kernel|modules|platform|scripts|storefront)\//
