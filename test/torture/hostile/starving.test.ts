@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,7 +100,14 @@ async function listWrites(filled: FilledApp, url: string): Promise<Flood[]> {
     return { name: `${method} ${path}`, clients: CLIENTS, requests: [sent] }
   }
   const item = { variant_id: target.variant_id, quantity: 1 }
+  const enable = '/v1/merchant/entitlements/enable'
+  const [addOn] = (await write('POST', 'merchant', enable, { feature_key: 'bulk_fulfillment' }))
+    .requests as [FloodRequest]
+  assert.equal((await fetch(addOn.url, addOn)).status, 200)
   return Promise.all([
+    write('POST', 'merchant', '/v1/merchant/fulfillments/bulk', {
+      orders: Array.from({ length: 500 }, () => ({ order_id: randomUUID(), ship: true })),
+    }),
     write('POST', 'merchant', '/v1/merchant/media', {
       filename: 'flood.png',
       content_type: 'image/png',
