@@ -800,6 +800,7 @@ create table fulfillments (
   shipped_at timestamp with time zone,
   delivered_at timestamp with time zone,
   cancelled_at timestamp with time zone,
+  deliver_at timestamp with time zone,
   constraint fulfillments_cancel_reason_check CHECK ((cancel_reason = ANY (ARRAY['lost'::text, 'returned_to_sender'::text, 'error'::text, 'order_cancelled'::text]))),
   constraint fulfillments_carrier_check CHECK ((length(carrier) <= 100)),
   constraint fulfillments_check CHECK (((status = ANY (ARRAY['shipped'::text, 'delivered'::text])) <= (shipped_at IS NOT NULL))),
@@ -821,11 +822,19 @@ create table fulfillments (
 alter table fulfillments owner to fd_owner;
 alter table fulfillments enable row level security;
 alter table fulfillments force row level security;
+CREATE INDEX fulfillments_due ON fulfillments USING btree (deliver_at) WHERE ((deliver_at IS NOT NULL) AND (status = 'shipped'::text));
+CREATE INDEX fulfillments_due_of_tenant ON fulfillments USING btree (tenant_ref, deliver_at) WHERE ((deliver_at IS NOT NULL) AND (status = 'shipped'::text));
 CREATE INDEX fulfillments_newest ON fulfillments USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX fulfillments_of_status ON fulfillments USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy due on fulfillments for select to fd_worker using true;
 create policy operator on fulfillments for select to fd_operator using true;
 create policy owner on fulfillments for all to fd_owner using true with check true;
 create policy tenant on fulfillments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on fulfillments for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
 grant insert, select, update on fulfillments to fd_app;
 grant insert, select, update on fulfillments to fd_worker;
 grant select on fulfillments to fd_operator;
@@ -2754,8 +2763,10 @@ create table stores (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   stock_hint text not null default 'none'::text,
+  auto_deliver_days integer,
   constraint stores_active_version_check CHECK ((active_version > 0)),
   constraint stores_active_version_fkey FOREIGN KEY (tenant_ref, active_version) REFERENCES site_versions(tenant_ref, version),
+  constraint stores_auto_deliver_days_check CHECK (((auto_deliver_days >= 1) AND (auto_deliver_days <= 365))),
   constraint stores_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint stores_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
   constraint stores_language_check CHECK ((length(language) <= 35)),

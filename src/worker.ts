@@ -5,6 +5,7 @@ import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/prov
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
+import * as fulfillment from './modules/fulfillment/jobs.ts'
 import * as gateway from './modules/gateway/jobs.ts'
 import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
@@ -92,6 +93,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
+    loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', MINUTE, recountStock),

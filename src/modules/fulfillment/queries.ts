@@ -4,7 +4,9 @@ import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
+import { createTurns } from '../../platform/store-turns.ts'
 import type { FulfillmentState } from '../orders/parcel-schema.ts'
+import { autoDeliverDays } from '../stores/service.ts'
 import { FulfillmentRow } from './schema.ts'
 
 const columns = sql`
@@ -133,12 +135,51 @@ export const writeParcels = (tx: Tx, parcels: readonly Omit<FulfillmentRow, 'ite
            tracking_number = p.tracking_number, tracking_url = p.tracking_url,
            weight_grams = p.weight_grams, cancel_reason = p.cancel_reason,
            updated_at = p.updated_at, shipped_at = p.shipped_at, delivered_at = p.delivered_at,
-           cancelled_at = p.cancelled_at
+           cancelled_at = p.cancelled_at,
+           deliver_at = case when p.status = 'shipped'
+                             then p.shipped_at + make_interval(days => (${autoDeliverDays(tx)})) end
       from jsonb_to_recordset(${JSON.stringify(parcels)})
            as p (id uuid, status text, carrier text, service text, tracking_number text,
                  tracking_url text, weight_grams int, cancel_reason text, updated_at timestamptz,
                  shipped_at timestamptz, delivered_at timestamptz, cancelled_at timestamptz)
      where f.tenant_ref = ${tx.tenant} and f.id = p.id`)
+
+/** The turns of the stores with parcels that count as delivered by now. */
+export const deliveryTurns = createTurns({
+  table: sql`fulfillments`,
+  due: sql`deliver_at`,
+  only: sql`status = 'shipped'`,
+})
+
+/** The oldest first. */
+export const listArrived = (db: Db, limit: number) =>
+  db.many(
+    Type.Object({ id: Id }),
+    sql`
+    select id
+      from fulfillments
+     where tenant_ref = ${db.tenant} and status = 'shipped' and deliver_at <= fd_now()
+     order by deliver_at
+     limit ${limit}`,
+  )
+
+/** Whether the parcel still counts as delivered by now: the store may have changed its mind. */
+export const hasArrived = async (tx: Tx, id: string): Promise<boolean> =>
+  (
+    await tx.one(
+      Type.Object({ has_arrived: Type.Boolean() }),
+      sql`
+      select deliver_at <= fd_now() and (${autoDeliverDays(tx)}) is not null as has_arrived
+        from fulfillments
+       where tenant_ref = ${tx.tenant} and id = ${id}`,
+    )
+  ).has_arrived
+
+/** Takes a parcel off the queue where its store lets none arrive by itself any more. */
+export const forgetArrival = (tx: Tx, id: string) =>
+  tx.run(sql`
+    update fulfillments set deliver_at = null
+     where tenant_ref = ${tx.tenant} and id = ${id} and (${autoDeliverDays(tx)}) is null`)
 
 /** A carrier shows name and address under these. */
 export const eraseTracking = (tx: Tx, order_ids: readonly string[]) =>

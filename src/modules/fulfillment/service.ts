@@ -266,17 +266,41 @@ export function deliver(
   return db.transaction('fulfillment: deliver', async (tx) => {
     const locked = await lockParcel(tx, id)
     requireState(locked.parcel, 'deliver')
-    const delivered = {
-      ...locked.parcel,
-      status: 'delivered' as const,
-      delivered_at: readTime(tx, 'delivered_at', delivered_at),
-      updated_at: isoNow(tx.clock),
+    return deliverLocked(tx, actor, locked, readTime(tx, 'delivered_at', delivered_at))
+  })
+}
+
+async function deliverLocked(
+  tx: Tx,
+  actor: audit.Actor,
+  locked: LockedParcel,
+  delivered_at: string,
+): Promise<Fulfillment> {
+  const updated_at = isoNow(tx.clock)
+  const delivered = {
+    ...locked.parcel,
+    status: 'delivered' as const,
+    delivered_at,
+    updated_at,
+  }
+  await queries.writeParcels(tx, [delivered])
+  const after = await changeUnits(tx, [locked], (parcel) => unitsOf(parcel, { delivered: 1 }))
+  await record(tx, actor, { type: 'delivered', action: 'fulfillment.delivered' }, [delivered])
+  await emit(tx, 'delivered', after, delivered)
+  return shown(delivered)
+}
+
+/** Delivers a parcel that counts as delivered by now. Answers how many it delivered. */
+export function deliverArrived(db: TenantDb, id: string): Promise<number> {
+  return db.transaction('fulfillment: deliver by itself', async (tx) => {
+    const locked = await lockParcel(tx, id)
+    if (locked.parcel.status !== 'shipped') return 0
+    if (!(await queries.hasArrived(tx, id))) {
+      await queries.forgetArrival(tx, id)
+      return 0
     }
-    await queries.writeParcels(tx, [delivered])
-    const after = await changeUnits(tx, [locked], (parcel) => unitsOf(parcel, { delivered: 1 }))
-    await record(tx, actor, { type: 'delivered', action: 'fulfillment.delivered' }, [delivered])
-    await emit(tx, 'delivered', after, delivered)
-    return shown(delivered)
+    await deliverLocked(tx, audit.SYSTEM, locked, isoNow(tx.clock))
+    return 1
   })
 }
 

@@ -6,7 +6,7 @@ import type { Page } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
 
 const columns = sql`tenant_ref, stores.store_number, display_name, status, owner_email, currency, language,
-                    time_zone, stock_hint, primary_hostname, active_version as "activeVersion", created_at,
+                    time_zone, stock_hint, auto_deliver_days, primary_hostname, active_version as "activeVersion", created_at,
                     updated_at`
 
 export const insertStore = (db: Db, store: NewStore) =>
@@ -35,6 +35,10 @@ export const liveStore = (db: Db) =>
 /** A query of the store's `stock_hint`. For joins in other statements. */
 export const stockHint = (db: Db) =>
   sql`select stock_hint from stores where tenant_ref = ${db.tenant}`
+
+/** A query of the store's `auto_deliver_days`. For use in other statements. */
+export const autoDeliverDays = (db: Db) =>
+  sql`select auto_deliver_days from stores where tenant_ref = ${db.tenant}`
 
 export const lockStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
@@ -84,6 +88,9 @@ export const updateSettings = (db: Db, patch: StorePatch) =>
            language = coalesce(${patch.language ?? null}, language),
            time_zone = coalesce(${patch.time_zone ?? null}, time_zone),
            stock_hint = coalesce(${patch.stock_hint ?? null}, stock_hint),
+           auto_deliver_days = case when ${patch.auto_deliver_days !== undefined}
+                                    then ${patch.auto_deliver_days ?? null}::integer
+                                    else auto_deliver_days end,
            updated_at = fd_now()
      where tenant_ref = ${db.tenant}
     returning ${columns}`,

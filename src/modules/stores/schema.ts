@@ -10,6 +10,15 @@ const StockHint = Type.Enum(['none', 'low', 'count'], {
     'What public answers say where few units are left: nothing, `low_stock`, or also `available_units`.',
 })
 
+const AutoDeliverDays = Nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: 365,
+    description:
+      'How many days after a parcel was shipped it counts as delivered by itself. `null`: never. Holds for parcels that are shipped, or whose tracking is changed, from then on; `null` holds for all.',
+  }),
+)
+
 /** A store as its owner and the operator see it. The site builder's own fields are in camel case. */
 export const Store = Shared(
   'Store',
@@ -23,6 +32,7 @@ export const Store = Shared(
     language: Type.String(),
     time_zone: Type.String(),
     stock_hint: StockHint,
+    auto_deliver_days: AutoDeliverDays,
     primary_hostname: Nullable(Type.String()),
     activeVersion: Nullable(Type.Integer()),
     created_at: Timestamp,
@@ -54,6 +64,7 @@ export const StorePatch = Type.Object({
   display_name: Type.Optional(DisplayName),
   ...settings,
   stock_hint: Type.Optional(StockHint),
+  auto_deliver_days: Type.Optional(AutoDeliverDays),
 })
 export type StorePatch = Static<typeof StorePatch>
 

@@ -76,6 +76,7 @@ export const findLive = queries.findLiveStore
 export const liveStore = queries.liveStore
 
 export const stockHint = queries.stockHint
+export const autoDeliverDays = queries.autoDeliverDays
 
 export const list = queries.listStores
 
@@ -95,9 +96,9 @@ export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
 
 export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
   const checked = { ...patch, ...checkSettings(patch) }
-  const { display_name, currency, language, time_zone, stock_hint } = checked
+  const { display_name, currency, language, time_zone, stock_hint, auto_deliver_days } = checked
   // No known setting was sent: nothing changes, and nothing is audited.
-  const settings = [display_name, currency, language, time_zone, stock_hint]
+  const settings = [display_name, currency, language, time_zone, stock_hint, auto_deliver_days]
   if (settings.every((each) => each === undefined)) return get(db)
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
     mapViolations(queries.updateSettings(tx, checked), { stores_currency_fixed: 'currency_fixed' }),

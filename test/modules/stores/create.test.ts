@@ -24,6 +24,7 @@ describe('creating a store', () => {
       language: 'en',
       time_zone: 'UTC',
       stock_hint: 'none',
+      auto_deliver_days: null,
       primary_hostname: null,
       activeVersion: null,
     })

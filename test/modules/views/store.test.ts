@@ -19,6 +19,7 @@ const FEATURES = [
 
 const MEMBERS = [
   'activeVersion',
+  'auto_deliver_days',
   'created_at',
   'currency',
   'display_name',
