@@ -237,7 +237,8 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
       return unpackOpened(cookies.read(cookie, 'opened', site.tenant))
     },
     get remembered() {
-      return unpackAddress(cookies.readEncrypted(cookie, 'address', site.tenant))
+      const packed = site.hasAccounts ? cookies.readEncrypted(cookie, 'address', site.tenant) : null
+      return unpackAddress(packed)
     },
     get express() {
       const packed = cookies.read(cookie, 'express', site.tenant)

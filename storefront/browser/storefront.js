@@ -473,6 +473,24 @@ function startCountdown(section) {
 
 const SEEN_MAX = 8
 
+/** Asks whether this browser may remember products; the answer itself is kept either way. */
+function askConsent(section, question) {
+  const answer = localStorage.getItem('consent')
+  if (answer === 'no') return
+  if (answer === 'yes') return showSeen(section)
+  for (const button of question.querySelectorAll('button')) {
+    button.addEventListener('click', () => {
+      localStorage.setItem('consent', button.value)
+      question.remove()
+      section.hidden = true
+      if (button.value === 'yes') showSeen(section).catch(() => {})
+    })
+  }
+  localStorage.removeItem('seen')
+  question.hidden = false
+  section.hidden = false
+}
+
 /** Shows the products that this browser has seen before, and remembers this one. */
 async function showSeen(section) {
   // A browser may refuse to keep anything.
@@ -496,7 +514,11 @@ document.documentElement.dataset.script = ''
 if (slidesOf()) watchSlides(slidesOf())
 // A link that opens a dialog is a button.
 for (const link of document.querySelectorAll('.zoomable')) link.role = 'button'
-for (const section of document.querySelectorAll('[data-seen]')) showSeen(section).catch(() => {})
+for (const section of document.querySelectorAll('[data-seen]')) {
+  const question = section.querySelector('.consent')
+  const show = async () => (question ? askConsent(section, question) : showSeen(section))
+  show().catch(() => {})
+}
 enhancePage()
 mountHostedFields()
 focusError()

@@ -21,7 +21,16 @@ export function productMain(
     related.length > 0 &&
     html`<section class="wrap section"><h2 class="section-title">${texts.alsoLike}</h2>${productGrid(context, { products: related })}</section>`
   }
-<section class="wrap section" data-seen="${found.product.slug}" hidden><h2 class="section-title">${texts.recentlySeen}</h2></section>`
+${recentlySeen(context, found.product)}`
+}
+
+/** Filled and shown by the script, which asks first where the store wants that. */
+function recentlySeen({ site }: PageContext, { slug }: Product): Html {
+  const { texts } = site.locale
+  const question =
+    site.asksConsent &&
+    html`<div class="consent" hidden><p>${texts.seenConsent}</p><p><button type="button" class="button" value="yes">${texts.seenAllow}</button> <button type="button" class="button button-quiet" value="no">${texts.seenRefuse}</button></p></div>`
+  return html`<section class="wrap section" data-seen="${slug}" hidden><h2 class="section-title">${texts.recentlySeen}</h2>${question}</section>`
 }
 
 /** The way to the product, as search engines read it, too. */

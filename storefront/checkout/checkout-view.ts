@@ -38,7 +38,7 @@ export function checkoutMain(context: PageContext, view: CheckoutView): Html {
 <input type="hidden" name="key" value="${key}">${expressFields(view)}
 <div class="checkout-fields">
 <section id="contact"><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
-<section id="shipping"><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>
+<section id="shipping"><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${context.site.hasAccounts && remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
 <fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend><div id="card-notice">${cardError(view)}</div>${cardInputs(texts, view)}</fieldset></section>
 <div id="statement">${statement(context, view)}</div>

@@ -68,7 +68,7 @@ function panelLinks(context: PageContext, collections: readonly Collection[]): H
     ...(rest.length > 0 ? [{ label: texts.collections, href: '/collections' }] : []),
     { label: texts.allProducts, href: '/products' },
     ...(site.hasSearch ? [{ label: texts.search, href: '/search' }] : []),
-    { label: texts.yourOrders, href: '/orders' },
+    ...(site.hasAccounts ? [{ label: texts.yourOrders, href: '/orders' }] : []),
   ].filter(isMissing)
   return html`<nav class="menu-more" aria-label="${texts.menu}">${rest.length > 0 && html`<ul>${menuLinks(rest)}</ul>`}<ul>${menuLinks(more)}</ul></nav>`
 }

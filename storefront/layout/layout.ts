@@ -124,7 +124,7 @@ const footer = ({ site }: PageContext): Html =>
       ...own,
       ...(site.menus.footer ?? pages),
       { label: texts.allProducts, href: '/products' },
-      { label: texts.yourOrders, href: '/orders' },
+      ...(site.hasAccounts ? [{ label: texts.yourOrders, href: '/orders' }] : []),
     ])
     return html`<footer class="page-footer"><div class="wrap page-footer-row">
 <div class="page-footer-brand"><p class="page-footer-name">${brand.name}</p>${brand.tagline && html`<p>${brand.tagline}</p>`}</div>

@@ -34,7 +34,7 @@ export function unpackAddress(packed: unknown): RememberedAddress | null {
 /** What of a request this needs. */
 interface AddressContext {
   cookies: Cookies
-  site: Pick<Site, 'tenant'>
+  site: Pick<Site, 'tenant' | 'hasAccounts'>
   remembered: RememberedAddress | null
 }
 
@@ -46,7 +46,8 @@ export function addressCookies(
   { cookies, site, remembered }: AddressContext,
   address: RememberedAddress & { remember: boolean },
 ): string[] {
-  if (!address.remember) return remembered === null ? [] : [cookies.clear(COOKIE)]
+  if (!site.hasAccounts || !address.remember)
+    return remembered === null ? [] : [cookies.clear(COOKIE)]
   const packed = FIELDS.map((field) => address[field])
   const cookie = cookies.writeEncrypted(COOKIE, site.tenant, packed, DAYS)
   return cookie === null ? [] : [cookie]

@@ -26,6 +26,10 @@ export interface Site {
   theme: Theme
   locale: Locale
   hasSearch: boolean
+  /** Whether the site leads shoppers to their orders, and offers to remember their address. */
+  hasAccounts: boolean
+  /** Whether a shopper is asked before this browser keeps what no page needs. */
+  asksConsent: boolean
   policies: Policies
   /** The store's own country, which checkout forms name first; null where it is not known. */
   country: string | null
@@ -96,6 +100,8 @@ export function readSite(resolved: Resolved, hash: string): Site {
     theme: readTheme(manifest.theme, tenantRef),
     locale,
     hasSearch: asObject(behavior.search).enabled !== false,
+    hasAccounts: asObject(behavior.accounts).enabled !== false,
+    asksConsent: asObject(behavior.consent).enabled === true,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
     country: readCountry(store.country, countries, locale.language),
     countries,

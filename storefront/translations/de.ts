@@ -113,6 +113,10 @@ export const de: Texts = {
   notForSale: 'Dieses Produkt ist derzeit nicht verfügbar.',
   alsoLike: 'Das könnte Ihnen auch gefallen',
   recentlySeen: 'Zuletzt angesehen',
+  seenConsent:
+    'Dieser Browser kann sich merken, welche Produkte Sie ansehen, um sie hier zu zeigen. Niemand sonst erfährt davon.',
+  seenAllow: 'Merken',
+  seenRefuse: 'Nein, danke',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Versand ${rate}.` : `Versand ${rate}, ab ${freeFrom} kostenlos.`,
   subscriptionPrice: (price, interval) => `Oder an der Kasse abonnieren: ${price} ${interval}.`,

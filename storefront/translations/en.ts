@@ -109,6 +109,10 @@ export const en = {
   notForSale: 'This product is currently unavailable.',
   alsoLike: 'You may also like',
   recentlySeen: 'Recently seen',
+  seenConsent:
+    'This browser can remember which products you look at, to show them here. Nothing is sent to anyone else.',
+  seenAllow: 'Remember them',
+  seenRefuse: 'No, thank you',
   shippingCost: (rate: string, freeFrom: string | null) =>
     freeFrom === null ? `Shipping ${rate}.` : `Shipping ${rate}, free from ${freeFrom}.`,
   subscriptionPrice: (price: string, interval: string) =>

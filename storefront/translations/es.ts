@@ -113,6 +113,10 @@ export const es: Texts = {
   notForSale: 'Este producto no está disponible en este momento.',
   alsoLike: 'También te puede gustar',
   recentlySeen: 'Vistos recientemente',
+  seenConsent:
+    'Este navegador puede recordar los productos que miras para mostrarlos aquí. Nadie más lo sabrá.',
+  seenAllow: 'Recordarlos',
+  seenRefuse: 'No, gracias',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Envío ${rate}.` : `Envío ${rate}, gratis desde ${freeFrom}.`,
   subscriptionPrice: (price, interval) => `O suscríbete al pagar: ${price} ${interval}.`,

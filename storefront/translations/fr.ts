@@ -115,6 +115,10 @@ export const fr: Texts = {
   notForSale: 'Ce produit n’est pas disponible pour le moment.',
   alsoLike: 'Vous aimerez aussi',
   recentlySeen: 'Vus récemment',
+  seenConsent:
+    'Ce navigateur peut retenir les produits que vous regardez pour les montrer ici. Personne d’autre ne le saura.',
+  seenAllow: 'Les retenir',
+  seenRefuse: 'Non, merci',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Livraison ${rate}.` : `Livraison ${rate}, offerte dès ${freeFrom}.`,
   subscriptionPrice: (price, interval) =>

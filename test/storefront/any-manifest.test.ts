@@ -24,6 +24,10 @@ const MEMBERS: Record<string, readonly string[]> = {
   menus: ['header', 'footer'],
   behavior: [
     'search.enabled',
+    'accounts.enabled',
+    'consent.enabled',
+    'accounts',
+    'consent',
     'shipping.flat_rate_cents',
     'shipping.expedited_rate_cents',
     'shipping.max_cents',

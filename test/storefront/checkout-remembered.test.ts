@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
+import { until } from '../harness/eventually.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -103,5 +104,24 @@ describe('the address of a shopper', () => {
     const long = Object.fromEntries(names.map((name) => [name, '語'.repeat(200)]))
     const { shopper } = await buy({ ...long, remember: '1', country: 'KE' })
     assert.ok(!shopper.cookies.has(ADDRESS))
+  })
+})
+
+describe('a store without accounts', () => {
+  test('leads to no orders, offers to remember nothing, and uses no address of before', async () => {
+    const { shopper } = await buy({ remember: '1' })
+    const merchant = await shop.merchant('demo')
+    const { manifest } = (await merchant.get('/v1/my/site')).body.active
+    const behavior = { ...manifest.behavior, accounts: { enabled: false } }
+    await merchant.put('/v1/my/store/manifest', { manifest: { ...manifest, behavior } })
+    await until('the links are gone', async () => {
+      return !(await shopper.get('/')).text.includes('href="/orders"')
+    })
+    const seen = await returnTo(shopper)
+    assert.equal(seen.field('email'), '')
+    assert.doesNotMatch(seen.text, /name="remember"|Forget it/)
+    const stranger = openShopper(shop.url, 'demo.localhost')
+    await buy({ remember: '1' }, stranger)
+    assert.ok(!stranger.cookies.has(ADDRESS))
   })
 })
