@@ -204,11 +204,29 @@ export interface Refund {
   created_at: string
 }
 
+/** Units of an order that are sent together. */
+export interface Parcel {
+  status: 'pending' | 'shipped' | 'delivered' | 'cancelled'
+  items: readonly {
+    order_item_id: string
+    product_name: string
+    label: string | null
+    quantity: number
+  }[]
+  carrier: string | null
+  service: string | null
+  tracking_number: string | null
+  tracking_url: string | null
+  shipped_at: string | null
+  delivered_at: string | null
+}
+
 export interface OrderDetail {
   order: Order
   items: readonly OrderItem[]
   charges: readonly Charge[]
   refunds: readonly Refund[]
+  fulfillments: readonly Parcel[]
 }
 
 /** How a card is asked for: with a key, in fields of the gateway. */

@@ -9,6 +9,7 @@ import type { Texts } from '../translations/en.ts'
 import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
+import { parcels, progress } from './parcel-view.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
 
 export interface OrderView {
@@ -44,7 +45,9 @@ export function orderMain(context: PageContext, view: OrderView): Html {
 <p class="lead">${findText(texts.statusNotes, order.status) ?? texts.statusNote}</p></header>
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 ${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
+${progress(context, detail)}
 ${facts(context, detail)}
+${parcels(context, detail)}
 <section><h2>${texts.orderItems}</h2>${lineList(context, view)}${allowed.edit && editForm(context, view)}
 ${totalsList(context, order, order.coupon_code)}</section>
 ${refunds.length > 0 && refundList(context, refunds)}

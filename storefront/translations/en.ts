@@ -263,6 +263,24 @@ export const en = {
   tenders: { card: 'Card', gift_card: 'Gift card', store_credit: 'Store credit' },
   endingIn: (what: string, last4: string) => `${what} ending in ${last4}`,
   shipsTo: 'Ships to',
+  progress: 'Order progress',
+  progressSteps: {
+    ordered: 'Ordered',
+    prepared: 'Packed',
+    underWay: 'On its way',
+    delivered: 'Delivered',
+  },
+  parcels: 'Parcels',
+  parcelOf: (number: number, count: number) =>
+    count === 1 ? 'Parcel' : `Parcel ${number} of ${count}`,
+  parcelStates: {
+    pending: 'is being packed',
+    shipped: 'on its way since',
+    delivered: 'delivered on',
+    cancelled: 'did not arrive; the store takes care of it',
+  },
+  trackParcel: 'Track this parcel',
+  stillToCome: 'Still to come:',
   orderItems: 'Items in this order',
   cardForDifference:
     'The new total is higher than what you paid. Please enter a card to pay the difference.',

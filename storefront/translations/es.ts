@@ -271,6 +271,24 @@ export const es: Texts = {
   tenders: { card: 'Tarjeta', gift_card: 'Tarjeta regalo', store_credit: 'Saldo' },
   endingIn: (what, last4) => `${what} terminada en ${last4}`,
   shipsTo: 'Se envía a',
+  progress: 'Estado del pedido',
+  progressSteps: {
+    ordered: 'Pedido',
+    prepared: 'Embalado',
+    underWay: 'En camino',
+    delivered: 'Entregado',
+  },
+  parcels: 'Paquetes',
+  parcelOf: (number: number, count: number) =>
+    count === 1 ? 'Paquete' : `Paquete ${number} de ${count}`,
+  parcelStates: {
+    pending: 'en preparación',
+    shipped: 'en camino desde el',
+    delivered: 'entregado el',
+    cancelled: 'no ha llegado; la tienda se ocupa de ello',
+  },
+  trackParcel: 'Seguir este paquete',
+  stillToCome: 'Por llegar:',
   orderItems: 'Artículos de este pedido',
   cardForDifference:
     'El nuevo total es mayor de lo que has pagado. Introduce una tarjeta para pagar la diferencia.',

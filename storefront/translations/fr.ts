@@ -273,6 +273,24 @@ export const fr: Texts = {
   tenders: { card: 'Carte', gift_card: 'Carte cadeau', store_credit: 'Avoir' },
   endingIn: (what, last4) => `${what} se terminant par ${last4}`,
   shipsTo: 'Livrée à',
+  progress: 'Avancement de la commande',
+  progressSteps: {
+    ordered: 'Commandée',
+    prepared: 'Emballée',
+    underWay: 'En route',
+    delivered: 'Livrée',
+  },
+  parcels: 'Colis',
+  parcelOf: (number: number, count: number) =>
+    count === 1 ? 'Colis' : `Colis ${number} sur ${count}`,
+  parcelStates: {
+    pending: 'en préparation',
+    shipped: 'en route depuis le',
+    delivered: 'livré le',
+    cancelled: 'n’est pas arrivé ; la boutique s’en occupe',
+  },
+  trackParcel: 'Suivre ce colis',
+  stillToCome: 'Encore à venir :',
   orderItems: 'Articles de cette commande',
   cardForDifference:
     'Le nouveau total dépasse ce que vous avez payé. Veuillez saisir une carte pour payer la différence.',

@@ -86,6 +86,14 @@ async function fillCheckout(page: Page) {
   }
 }
 
+/** Ships an order of the demo store. */
+async function sendParcel(order_id: string) {
+  const tracking = { carrier: 'UPS', service: LONG.slice(0, 100), tracking_number: '1Z999' }
+  const path = `/v1/merchant/orders/${order_id}/fulfillments`
+  const { body } = await merchant.post(path, tracking)
+  await merchant.post(`/v1/merchant/fulfillments/${body.fulfillment.id}/ship`)
+}
+
 async function buy({ page }: Tab, check: Check) {
   await page.locator('[data-add] button').first().click()
   await page.locator('.drawer[open]').waitFor()
@@ -109,6 +117,10 @@ async function buy({ page }: Tab, check: Check) {
   await page.locator('[data-pay]').click()
   await page.waitForURL(/\/orders\/[0-9a-f-]{36}/)
   for (const each of await page.locator('details summary').all()) await each.click()
+  await check(page)
+  await sendParcel(new URL(page.url()).pathname.slice('/orders/'.length))
+  await page.reload()
+  await page.getByRole('link', { name: 'Track this parcel' }).waitFor()
   await check(page)
   await page.goto('/orders')
   await check(page)

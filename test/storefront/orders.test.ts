@@ -71,6 +71,63 @@ describe('the page of an order', () => {
   })
 })
 
+describe('the parcels of an order', () => {
+  const fulfillments = '/v1/merchant/fulfillments'
+
+  /** Packs units of one line, and ships them. */
+  async function send(order_id: string, line: object, shipment: object) {
+    const path = `/v1/merchant/orders/${order_id}/fulfillments`
+    const { body } = await merchant.post(path, { items: [line] })
+    const { id } = body.fulfillment
+    const shipped = await merchant.post(`${fulfillments}/${id}/ship`, shipment)
+    assert.equal(shipped.status, 200, shipped.text)
+    return id as string
+  }
+
+  test('are shown one by one with their tracking, and what is still to come', async () => {
+    const shopper = await withCart()
+    const mug = await setup.variantOf(shop, 'harbour-mug')
+    await shopper.post('/cart/add', { variant: mug.id, quantity: '3' })
+    const path = await placeOrder(shopper)
+    const id = path.slice('/orders/'.length)
+    assert.doesNotMatch((await shopper.get(path)).text, /class="parcels"/)
+    const { items } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    const [candle, mugs] = items
+    const first = await send(
+      id,
+      { order_item_id: mugs.id, quantity: 2 },
+      { carrier: 'UPS', tracking_number: '1Z999' },
+    )
+    let { text } = await shopper.get(path)
+    assert.match(text, /aria-current="step">On its way</)
+    assert.match(text, /data-parcel="shipped".*<strong>Parcel<\/strong>.*2 × Harbour Mug/s)
+    assert.match(text, /href="https:\/\/www.ups.com\/track\?tracknum=1Z999" rel="noreferrer"/)
+    assert.match(text, /Still to come: 1 × Cedar Candle.*, 1 × Harbour Mug/)
+    await send(id, { order_item_id: candle.id, quantity: 1 }, {})
+    await merchant.post(`${fulfillments}/${first}/deliver`)
+    ;({ text } = await shopper.get(path))
+    assert.match(text, /Parcel 1 of 2<\/strong> <span>delivered on/)
+    assert.match(text, /Parcel 2 of 2<\/strong> <span>on its way since/)
+    assert.match(text, /Still to come: 1 × Harbour Mug/)
+  })
+
+  test('that are lost are told, and lead nowhere', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const id = path.slice('/orders/'.length)
+    const { items } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    const line = { order_item_id: items[0].id, quantity: 1 }
+    const tracking = { tracking_url: 'https://carrier.example/lost' }
+    const parcel = await send(id, line, tracking)
+    await merchant.post(`${fulfillments}/${parcel}/cancel`, { reason: 'lost' })
+    const { text } = await shopper.get(path)
+    assert.match(text, /did not arrive; the store takes care of it/)
+    assert.doesNotMatch(text, /carrier\.example/)
+    assert.match(text, /Still to come: 1 × Cedar Candle/)
+    assert.match(text, /aria-current="step">Ordered</)
+  })
+})
+
 describe('an edit', () => {
   test('that costs more asks for a card, and charges it for the difference', async () => {
     const shopper = await withCart()

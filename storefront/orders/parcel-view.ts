@@ -1,0 +1,95 @@
+import type { OrderDetail, OrderItem, Parcel } from '../api/types.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Locale } from '../translations/locale.ts'
+
+/** How far an order has come, and where its parcels are. */
+
+const STEPS = ['ordered', 'prepared', 'underWay', 'delivered'] as const
+
+/** The step that each state of the fulfilment has reached. */
+const REACHED: Record<string, number> = {
+  unfulfilled: 0,
+  processing: 1,
+  partially_shipped: 2,
+  shipped: 2,
+  delivered: 3,
+}
+
+/** Orders that go nowhere have no way to show. */
+const ENDED = ['pending_payment', 'payment_failed', 'cancelled', 'refunded']
+
+export function progress({ site }: PageContext, { order }: OrderDetail): Html | null {
+  const { texts } = site.locale
+  const reached = REACHED[order.fulfillment_status]
+  if (reached === undefined || ENDED.includes(order.status)) return null
+  const steps = STEPS.map(
+    (step, at) =>
+      html`<li${at <= reached && html` class="done"`}${at === reached && html` aria-current="step"`}>${texts.progressSteps[step]}</li>`,
+  )
+  return html`<ol class="progress" aria-label="${texts.progress}">${steps}</ol>`
+}
+
+/** Null where nothing was packed yet. */
+export function parcels(
+  { site }: PageContext,
+  { order, fulfillments, items }: OrderDetail,
+): Html | null {
+  const { texts } = site.locale
+  const shown = fulfillments.filter(isShown)
+  if (shown.length === 0) return null
+  const entries = shown.map((parcel, at) =>
+    parcelEntry(site.locale, parcel, [at + 1, shown.length]),
+  )
+  const rest = ENDED.includes(order.status) ? [] : items.flatMap((item) => unpacked(item, shown))
+  return html`<section><h2>${texts.parcels}</h2><ul class="parcels">${entries}</ul>${
+    rest.length > 0 &&
+    html`<p class="note">${texts.stillToCome} ${rest.map(unitsText).join(', ')}</p>`
+  }</section>`
+}
+
+/** One that was unpacked again never left. One that was sent and did not arrive is told. */
+const isShown = ({ status, shipped_at }: Parcel): boolean =>
+  status !== 'cancelled' || shipped_at !== null
+
+function parcelEntry(
+  { texts, formatTime }: Locale,
+  parcel: Parcel,
+  [number, count]: readonly [number, number],
+): Html {
+  const { status, carrier, service, tracking_number, items } = parcel
+  const at = parcel.delivered_at ?? parcel.shipped_at
+  const by = [carrier, service].filter(Boolean).join(', ')
+  return html`<li class="parcel" data-parcel="${status}"><p class="parcel-head"><strong>${texts.parcelOf(number, count)}</strong> <span>${texts.parcelStates[status]}</span>${
+    at !== null && status !== 'cancelled' && html` <time datetime="${at}">${formatTime(at)}</time>`
+  }</p>
+<p>${items.map(unitsText).join(', ')}</p>
+${(by !== '' || tracking_number !== null) && html`<p class="note">${by} ${tracking_number}</p>`}
+${trackingLink(texts.trackParcel, parcel)}</li>`
+}
+
+/** A merchant may have written the address, so it is a link only where it leads to a web page. */
+const trackingLink = (text: string, { tracking_url, status }: Parcel): Html | null =>
+  tracking_url !== null && status !== 'cancelled' && /^https?:\/\//i.test(tracking_url)
+    ? html`<p><a class="more" href="${tracking_url}" rel="noreferrer">${text}</a></p>`
+    : null
+
+interface Units {
+  product_name: string
+  label: string | null
+  quantity: number
+}
+
+const unitsText = ({ product_name, label, quantity }: Units): string =>
+  `${quantity} × ${product_name}${label === null ? '' : ` (${label})`}`
+
+/** What of a line is in no parcel that is under way. */
+function unpacked(item: OrderItem, shown: readonly Parcel[]): Units[] {
+  const packed = shown
+    .filter(({ status }) => status !== 'cancelled')
+    .flatMap(({ items }) => items)
+    .filter(({ order_item_id }) => order_item_id === item.id)
+    .reduce((sum, { quantity }) => sum + quantity, 0)
+  const quantity = item.quantity - packed
+  return quantity > 0 ? [{ ...item, quantity }] : []
+}
