@@ -1045,7 +1045,7 @@ alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
-CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'edit'::text, 'release'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
+CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'edit'::text, 'release'::text, 'return_receive'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
 create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;
@@ -1632,6 +1632,9 @@ create table order_items (
   "position" integer not null,
   ordered_at timestamp with time zone not null default fd_now(),
   packed_quantity integer not null default 0,
+  returning_quantity integer not null default 0,
+  returned_quantity integer not null default 0,
+  restocked_quantity integer not null default 0,
   constraint order_items_check CHECK ((line_total_cents = (unit_price_cents * quantity))),
   constraint order_items_check1 CHECK (((discount_cents >= 0) AND (discount_cents <= line_total_cents))),
   constraint order_items_check2 CHECK (((refunded_quantity >= 0) AND (refunded_quantity <= quantity))),
@@ -1641,12 +1644,17 @@ create table order_items (
   constraint order_items_packed_quantity_check CHECK ((packed_quantity >= 0)),
   constraint order_items_pkey PRIMARY KEY (tenant_ref, id),
   constraint order_items_quantity_check CHECK ((quantity >= 0)),
+  constraint order_items_restocked_check CHECK ((restocked_quantity <= refunded_quantity)),
+  constraint order_items_restocked_quantity_check CHECK ((restocked_quantity >= 0)),
+  constraint order_items_returned_check CHECK (((returning_quantity + returned_quantity) <= shipped_quantity)),
+  constraint order_items_returned_quantity_check CHECK ((returned_quantity >= 0)),
+  constraint order_items_returning_quantity_check CHECK ((returning_quantity >= 0)),
   constraint order_items_shipped_quantity_check CHECK ((shipped_quantity >= 0)),
   constraint order_items_shipping_cents_check CHECK ((shipping_cents >= 0)),
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0)),
-  constraint order_items_units_check CHECK (((packed_quantity + shipped_quantity) <= quantity))
+  constraint order_items_units_check CHECK ((((packed_quantity + shipped_quantity) + restocked_quantity) <= quantity))
 ) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
@@ -2337,8 +2345,10 @@ create table refund_items (
   order_item_id uuid not null,
   quantity integer not null,
   amount_cents bigint not null,
+  restocked_quantity integer not null default 0,
   constraint refund_items_pkey PRIMARY KEY (tenant_ref, refund_id, order_item_id),
   constraint refund_items_quantity_check CHECK ((quantity > 0)),
+  constraint refund_items_restocked_check CHECK (((restocked_quantity >= 0) AND (restocked_quantity <= quantity))),
   constraint refund_items_tenant_ref_order_item_id_fkey FOREIGN KEY (tenant_ref, order_item_id) REFERENCES order_items(tenant_ref, id),
   constraint refund_items_tenant_ref_refund_id_fkey FOREIGN KEY (tenant_ref, refund_id) REFERENCES refunds(tenant_ref, refund_id)
 );
@@ -2443,6 +2453,203 @@ CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON retention_archives 
 grant insert, select on retention_archives to fd_worker;
 grant select on retention_archives to fd_app;
 grant select on retention_archives to fd_operator;
+
+create table return_lines (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  return_id uuid not null,
+  order_item_id uuid not null,
+  "position" integer not null,
+  variant_id uuid not null,
+  sku text not null,
+  product_name text not null,
+  label text,
+  reason text,
+  quantity integer not null,
+  restocked_quantity integer not null default 0,
+  damaged_quantity integer not null default 0,
+  quarantined_quantity integer not null default 0,
+  missing_quantity integer not null default 0,
+  quarantine_location_id text,
+  refunded_quantity integer not null default 0,
+  already_refunded_quantity integer not null default 0,
+  waived_quantity integer not null default 0,
+  refund_cents bigint not null default 0,
+  constraint return_lines_already_refunded_quantity_check CHECK ((already_refunded_quantity >= 0)),
+  constraint return_lines_check CHECK (((((restocked_quantity + damaged_quantity) + quarantined_quantity) + missing_quantity) <= quantity)),
+  constraint return_lines_check1 CHECK ((((refunded_quantity + already_refunded_quantity) + waived_quantity) <= ((restocked_quantity + damaged_quantity) + quarantined_quantity))),
+  constraint return_lines_damaged_quantity_check CHECK ((damaged_quantity >= 0)),
+  constraint return_lines_missing_quantity_check CHECK ((missing_quantity >= 0)),
+  constraint return_lines_once UNIQUE (tenant_ref, return_id, order_item_id),
+  constraint return_lines_pkey PRIMARY KEY (tenant_ref, id),
+  constraint return_lines_quantity_check CHECK ((quantity > 0)),
+  constraint return_lines_quarantined_quantity_check CHECK ((quarantined_quantity >= 0)),
+  constraint return_lines_reason_check CHECK ((length(reason) <= 2000)),
+  constraint return_lines_refund_cents_check CHECK ((refund_cents >= 0)),
+  constraint return_lines_refunded_quantity_check CHECK ((refunded_quantity >= 0)),
+  constraint return_lines_restocked_quantity_check CHECK ((restocked_quantity >= 0)),
+  constraint return_lines_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint return_lines_tenant_ref_order_item_id_fkey FOREIGN KEY (tenant_ref, order_item_id) REFERENCES order_items(tenant_ref, id),
+  constraint return_lines_tenant_ref_return_id_fkey FOREIGN KEY (tenant_ref, return_id) REFERENCES returns(tenant_ref, id),
+  constraint return_lines_waived_quantity_check CHECK ((waived_quantity >= 0))
+);
+alter table return_lines owner to fd_owner;
+alter table return_lines enable row level security;
+alter table return_lines force row level security;
+CREATE INDEX return_lines_of_item ON return_lines USING btree (tenant_ref, order_item_id);
+create policy operator on return_lines for select to fd_operator using true;
+create policy owner on return_lines for all to fd_owner using true with check true;
+create policy tenant on return_lines for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on return_lines to fd_app;
+grant insert, select, update on return_lines to fd_worker;
+grant select on return_lines to fd_operator;
+
+create table return_receipt_lines (
+  tenant_ref text not null,
+  receipt_id uuid not null,
+  return_line_id uuid not null,
+  disposition text not null,
+  quantity integer not null,
+  stock_quantity integer not null,
+  constraint return_receipt_lines_check CHECK (((stock_quantity >= 0) AND (stock_quantity <= quantity))),
+  constraint return_receipt_lines_disposition_check CHECK ((disposition = ANY (ARRAY['restock'::text, 'damaged'::text, 'quarantine'::text, 'missing'::text]))),
+  constraint return_receipt_lines_pkey PRIMARY KEY (tenant_ref, receipt_id, return_line_id, disposition),
+  constraint return_receipt_lines_quantity_check CHECK ((quantity > 0)),
+  constraint return_receipt_lines_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint return_receipt_lines_tenant_ref_receipt_id_fkey FOREIGN KEY (tenant_ref, receipt_id) REFERENCES return_receipts(tenant_ref, id),
+  constraint return_receipt_lines_tenant_ref_return_line_id_fkey FOREIGN KEY (tenant_ref, return_line_id) REFERENCES return_lines(tenant_ref, id)
+);
+alter table return_receipt_lines owner to fd_owner;
+alter table return_receipt_lines enable row level security;
+alter table return_receipt_lines force row level security;
+create policy operator on return_receipt_lines for select to fd_operator using true;
+create policy owner on return_receipt_lines for all to fd_owner using true with check true;
+create policy tenant on return_receipt_lines for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on return_receipt_lines to fd_app;
+grant insert, select on return_receipt_lines to fd_worker;
+grant select on return_receipt_lines to fd_operator;
+
+create table return_receipts (
+  tenant_ref text not null,
+  id uuid not null,
+  return_id uuid not null,
+  number integer not null,
+  status text not null,
+  method text not null,
+  location_id text not null,
+  restocking_fee_cents bigint not null default 0,
+  refund_shipping_cents bigint not null default 0,
+  deducted_cents bigint not null default 0,
+  refund_id uuid,
+  shares jsonb not null default '[]'::jsonb,
+  movement_ids uuid[] not null default '{}'::uuid[],
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  settled_at timestamp with time zone,
+  constraint return_receipts_check CHECK (((refund_id IS NOT NULL) OR (status = 'settled'::text))),
+  constraint return_receipts_check1 CHECK (((status = 'settled'::text) = (settled_at IS NOT NULL))),
+  constraint return_receipts_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint return_receipts_deducted_cents_check CHECK ((deducted_cents >= 0)),
+  constraint return_receipts_method_check CHECK ((method = ANY (ARRAY['original'::text, 'store_credit'::text, 'none'::text]))),
+  constraint return_receipts_number_check CHECK ((number > 0)),
+  constraint return_receipts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint return_receipts_refund_shipping_cents_check CHECK ((refund_shipping_cents >= 0)),
+  constraint return_receipts_restocking_fee_cents_check CHECK ((restocking_fee_cents >= 0)),
+  constraint return_receipts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'settled'::text, 'failed'::text]))),
+  constraint return_receipts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint return_receipts_tenant_ref_refund_id_fkey FOREIGN KEY (tenant_ref, refund_id) REFERENCES refunds(tenant_ref, refund_id),
+  constraint return_receipts_tenant_ref_return_id_fkey FOREIGN KEY (tenant_ref, return_id) REFERENCES returns(tenant_ref, id),
+  constraint return_receipts_tenant_ref_return_id_number_key UNIQUE (tenant_ref, return_id, number)
+);
+alter table return_receipts owner to fd_owner;
+alter table return_receipts enable row level security;
+alter table return_receipts force row level security;
+CREATE UNIQUE INDEX return_receipts_of_refund ON return_receipts USING btree (tenant_ref, refund_id) WHERE (refund_id IS NOT NULL);
+create policy operator on return_receipts for select to fd_operator using true;
+create policy owner on return_receipts for all to fd_owner using true with check true;
+create policy tenant on return_receipts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on return_receipts to fd_app;
+grant insert, select, update on return_receipts to fd_worker;
+grant select on return_receipts to fd_operator;
+
+create table return_resolutions (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  return_line_id uuid not null,
+  disposition text not null,
+  quantity integer not null,
+  stock_quantity integer not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint return_resolutions_check CHECK (((stock_quantity >= 0) AND (stock_quantity <= quantity))),
+  constraint return_resolutions_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint return_resolutions_disposition_check CHECK ((disposition = ANY (ARRAY['restock'::text, 'damaged'::text]))),
+  constraint return_resolutions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint return_resolutions_quantity_check CHECK ((quantity > 0)),
+  constraint return_resolutions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint return_resolutions_tenant_ref_return_line_id_fkey FOREIGN KEY (tenant_ref, return_line_id) REFERENCES return_lines(tenant_ref, id)
+);
+alter table return_resolutions owner to fd_owner;
+alter table return_resolutions enable row level security;
+alter table return_resolutions force row level security;
+CREATE INDEX return_resolutions_of_line ON return_resolutions USING btree (tenant_ref, return_line_id);
+create policy operator on return_resolutions for select to fd_operator using true;
+create policy owner on return_resolutions for all to fd_owner using true with check true;
+create policy tenant on return_resolutions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on return_resolutions to fd_app;
+grant insert, select on return_resolutions to fd_worker;
+grant select on return_resolutions to fd_operator;
+
+create table returns (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  order_id uuid not null,
+  number integer not null,
+  return_number text not null,
+  status text not null,
+  requested_by text not null,
+  note text,
+  instructions text,
+  label_url text,
+  decline_reason text,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  approved_at timestamp with time zone,
+  declined_at timestamp with time zone,
+  received_at timestamp with time zone,
+  closed_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  constraint returns_check CHECK (((status = 'declined'::text) = (declined_at IS NOT NULL))),
+  constraint returns_check1 CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+  constraint returns_check2 CHECK (((status = 'closed'::text) = (closed_at IS NOT NULL))),
+  constraint returns_check3 CHECK (((status = ANY (ARRAY['approved'::text, 'partially_received'::text, 'received'::text, 'closed'::text])) <= (approved_at IS NOT NULL))),
+  constraint returns_check4 CHECK (((status = 'received'::text) <= (received_at IS NOT NULL))),
+  constraint returns_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint returns_decline_reason_check CHECK ((length(decline_reason) <= 2000)),
+  constraint returns_instructions_check CHECK ((length(instructions) <= 5000)),
+  constraint returns_label_url_check CHECK ((length(label_url) <= 2000)),
+  constraint returns_note_check CHECK ((length(note) <= 2000)),
+  constraint returns_number_check CHECK ((number > 0)),
+  constraint returns_pkey PRIMARY KEY (tenant_ref, id),
+  constraint returns_requested_by_check CHECK ((requested_by = ANY (ARRAY['shopper'::text, 'merchant'::text]))),
+  constraint returns_return_number_check CHECK ((length(return_number) <= 50)),
+  constraint returns_status_check CHECK ((status = ANY (ARRAY['requested'::text, 'approved'::text, 'declined'::text, 'partially_received'::text, 'received'::text, 'closed'::text, 'cancelled'::text]))),
+  constraint returns_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint returns_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint returns_tenant_ref_order_id_number_key UNIQUE (tenant_ref, order_id, number)
+);
+alter table returns owner to fd_owner;
+alter table returns enable row level security;
+alter table returns force row level security;
+CREATE INDEX returns_newest ON returns USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX returns_of_status ON returns USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy operator on returns for select to fd_operator using true;
+create policy owner on returns for all to fd_owner using true with check true;
+create policy tenant on returns for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on returns to fd_app;
+grant insert, select, update on returns to fd_worker;
+grant select on returns to fd_operator;
 
 create table schema_migrations (
   version integer not null,

@@ -55,6 +55,8 @@ import * as orderRoutes from './modules/orders/routes.ts'
 import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
+import * as returnRoutes from './modules/returns/routes.ts'
+import * as returns from './modules/returns/service.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -79,10 +81,12 @@ const WEBHOOKS = {
   },
 }
 
-/** What an order shows of its parcels. */
+/** What an order shows of its parcels and returns. */
 const PARCELS = {
   listFulfillments: fulfillment.listOfOrder,
   listWork: fulfillment.listWorkOfOrder,
+  listReturns: returns.listOfOrder,
+  readForShopper: returns.readForShopper,
 }
 
 /**
@@ -230,6 +234,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   fulfillmentRoutes.merchantRoutes,
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
+  returnRoutes.merchantRoutes(deps.checkout),
   reviewRoutes.merchantRoutes(deps.checkout),
   keyRoutes.merchantRoutes,
 ]
@@ -242,6 +247,7 @@ const storefrontRoutes = (
   orderRoutes.storefrontRoutes(PARCELS),
   orderLinkRoutes.storefrontRoutes(orderLinks),
   orderChangeRoutes.storefrontRoutes(checkout),
+  returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   checkoutRoutes.storefrontRoutes(checkout),
   paymentRoutes.storefrontRoutes(payments.deps),
   keyRoutes.storefrontRoutes,

@@ -53,6 +53,8 @@ export const ERRORS = {
   ban_not_found: [404, 'No such ban. Check its id.'],
   order_not_found: [404, 'No such order. Check its id.'],
   fulfillment_not_found: [404, 'No such fulfilment.'],
+  return_not_found: [404, 'No such return. Check its id.'],
+  return_line_not_found: [404, 'The return has no such line. Check `return_line_id`.'],
   charge_not_found: [404, 'The order has no such charge. Check `charge_id`.'],
   order_item_not_found: [404, 'The order has no such line. Check `order_item_id`.'],
   variant_not_found: [404, 'No such variant, or it is archived. Check its id.'],
@@ -128,6 +130,11 @@ export const ERRORS = {
     409,
     'A request with that Idempotency-Key is still running. Retry with the same key.',
   ],
+  return_window_closed: [
+    409,
+    'The time to return these units is over. `items` says until when it was possible.',
+  ],
+  final_sale: [409, 'These products cannot be returned. `items` names them.'],
   order_on_hold: [409, 'The order is on hold. Release it first.'],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
   disputed: [
@@ -171,6 +178,18 @@ export const ERRORS = {
   quantity_exceeds_open: [
     422,
     'Fewer units can be packed than were named. `items` says how many are open, and how many of them are there.',
+  ],
+  quantity_exceeds_returnable: [
+    422,
+    'Fewer units can be returned than were named. `items` says how many: those that have shipped and are in no return.',
+  ],
+  quantity_exceeds_expected: [
+    422,
+    'More units were named than the return expects, or has set aside. `lines` says how many.',
+  ],
+  fee_exceeds_refund: [
+    422,
+    'The restocking fee exceeds what the units are worth (`goods_cents`). Send a smaller one.',
   ],
   currency_mismatch: [422, 'The items have different currencies. Order each currency separately.'],
   subscription_card_required: [

@@ -17,7 +17,7 @@ const EXEMPT: ReadonlySet<string> = new Set([
  * Numbers that carriers give, wherever they stand in a body. Some of them look like a card's, and a
  * parcel has no other. Merchants type them, not shoppers.
  */
-const OF_CARRIERS: ReadonlySet<string> = new Set(['tracking_number', 'tracking_url'])
+const OF_CARRIERS: ReadonlySet<string> = new Set(['tracking_number', 'tracking_url', 'label_url'])
 
 const WHY = 'looks like a card number; send card numbers in `card` alone'
 

@@ -1,7 +1,9 @@
+import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
 import { Collection } from './schema.ts'
 
 const columns = sql`
@@ -32,6 +34,17 @@ export const findCollection = (db: Db, id: string) =>
   db.maybe(
     Collection,
     sql`select ${columns} from collections where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+/** Which of the collections each of the products is in. */
+export const listSlugsOf = (db: Db, product_ids: readonly string[]) =>
+  db.many(
+    Type.Object({ product_id: Id, slug: Type.String() }),
+    sql`
+    select m.product_id, c.slug
+      from collection_products m
+      join collections c on c.tenant_ref = m.tenant_ref and c.id = m.collection_id
+     where m.tenant_ref = ${db.tenant} and m.product_id = any (${product_ids}::uuid[])`,
   )
 
 /** Locks a collection against other changes. */

@@ -84,6 +84,19 @@ export async function get(db: Db, id: string): Promise<Collection> {
   return collection
 }
 
+/** Those of the products that are in one of the collections, whether they are on sale or not. */
+export async function productsIn(
+  db: Db,
+  slugs: readonly string[],
+  product_ids: readonly string[],
+): Promise<Set<string>> {
+  if (slugs.length === 0) return new Set()
+  const found = await queries.listSlugsOf(db, product_ids)
+  return new Set(
+    found.filter(({ slug }) => slugs.includes(slug)).map(({ product_id }) => product_id),
+  )
+}
+
 /** Lists the collections in the store's own order. */
 export async function list(db: Db, page: Page) {
   const { rows, shown } = await queries.listCollections(db, page)

@@ -3,18 +3,22 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { type Scope, satisfies } from '../../kernel/scopes.ts'
 import { lookup } from '../../platform/idempotency.ts'
 import { isCallersKey } from '../../platform/idempotency-key.ts'
-import { OPERATION_NAMES } from '../operations/table.ts'
+import {
+  OPERATION_NAMES,
+  OPERATIONS,
+  type OperationName,
+  SHOPPER_OPERATIONS,
+} from '../operations/table.ts'
 import type { MerchantOrder } from '../orders/schema.ts'
 import { forShopper } from '../orders/show.ts'
 
-/** Keys of other operations are not found: their answers need another scope. */
-const OPERATIONS: readonly string[] = OPERATION_NAMES
-
-const Operation = Type.String({
-  description: `${OPERATIONS.map((each) => `\`${each}\``).join(', ')}. To reject a held order is a \`cancel\`, to approve it a \`release\`.`,
-})
+const Operation = (names: readonly string[]) =>
+  Type.String({
+    description: `${names.map((each) => `\`${each}\``).join(', ')}. To reject a held order is a \`cancel\`, to approve it a \`release\`.`,
+  })
 
 const KeyAnswer = Type.Object({
   operation: Type.String(),
@@ -34,11 +38,13 @@ const KeyAnswer = Type.Object({
   answered_at: Nullable(Timestamp),
 })
 
+/** Keys of other operations than these are not found. */
 async function findKey(
   db: Db,
+  names: readonly string[],
   { operation, key }: { operation: string; key: string },
 ): Promise<Static<typeof KeyAnswer>> {
-  const isKnown = OPERATIONS.includes(operation) && isCallersKey(key)
+  const isKnown = names.includes(operation) && isCallersKey(key)
   const found = isKnown ? await lookup(db, operation, key) : null
   if (found === null) throw new ApiError('idempotency_key_not_found')
   const { response_status: status, response_body, ...rest } = found
@@ -56,16 +62,31 @@ export const merchantRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/idempotency/:operation/:key',
     {
-      config: { scope: 'manage:own_orders', failures: ['idempotency_key_not_found'] },
+      config: { scope: 'any', failures: ['idempotency_key_not_found'] },
       schema: {
         operationId: 'readMerchantKey',
-        params: Type.Object({ operation: Operation, key: Type.String() }),
+        params: Type.Object({ operation: Operation(OPERATION_NAMES), key: Type.String() }),
         ...describe,
         tags: ['merchant-orders'],
+        description:
+          'Needs the scope of the operation: `manage:own_returns` for `return_receive`, `manage:own_orders` for the others.',
       },
     },
-    ({ db, params }) => findKey(db, params),
+    ({ db, params, merchant }) => {
+      requireScope(merchant.scopes, params.operation)
+      return findKey(db, OPERATION_NAMES, params)
+    },
   )
+}
+
+/** An operation that does not exist needs the scope of orders, so that no other key can tell. */
+function requireScope(granted: readonly Scope[], operation: string): void {
+  const { scope } = Object.hasOwn(OPERATIONS, operation)
+    ? OPERATIONS[operation as OperationName]
+    : OPERATIONS.refund
+  if (satisfies(granted, scope)) return
+  const message = `The key lacks the scope ${scope}. Use a key that has it.`
+  throw new ApiError('forbidden', { message })
 }
 
 export const storefrontRoutes: Routes = async (app) => {
@@ -75,12 +96,16 @@ export const storefrontRoutes: Routes = async (app) => {
       config: { failures: ['unknown_tenant', 'idempotency_key_not_found'] },
       schema: {
         operationId: 'readShopperKey',
-        params: Type.Object({ tenant: Type.String(), operation: Operation, key: Type.String() }),
+        params: Type.Object({
+          tenant: Type.String(),
+          operation: Operation(SHOPPER_OPERATIONS),
+          key: Type.String(),
+        }),
         ...describe,
       },
     },
     async ({ db, params }) => {
-      const found = await findKey(db, params)
+      const found = await findKey(db, SHOPPER_OPERATIONS, params)
       return { ...found, answer: shoppersPart(found.answer) }
     },
   )

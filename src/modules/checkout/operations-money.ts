@@ -12,6 +12,7 @@ import { editOperation } from '../order-changes/edit-money.ts'
 import { refundOperation } from '../order-changes/refund-money.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { allowedOf } from '../orders/service.ts'
+import { receiveOperation } from '../returns/receive-money.ts'
 import { checkoutOperation } from './place-money.ts'
 import { postponeExpiry } from './queries.ts'
 import { releaseOperation } from './release-money.ts'
@@ -24,6 +25,7 @@ const IMPLEMENTATIONS: Record<OperationName, Pick<Operation<CheckoutDeps, never>
   refund: refundOperation,
   cancel: cancelOperation,
   edit: editOperation,
+  return_receive: receiveOperation,
 }
 
 /** Resumes an operation from its recovery point, as the same key would. */

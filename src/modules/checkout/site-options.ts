@@ -1,6 +1,5 @@
 import { readShippingCountries } from '../../../manifest/countries.ts'
-import type { Db } from '../../db/database.ts'
-import * as sites from '../sites/service.ts'
+import { member, switchesReader } from '../sites/switches.ts'
 
 /** What a store's site offers at its checkout. */
 export interface SiteOptions {
@@ -22,29 +21,6 @@ const NOTHING: SiteOptions = {
   countries: null,
 }
 
-/** Some hundred bytes each. Beyond that the longest unused are dropped. */
-const CACHED_MAX = 5_000
-
-/** A version never changes, so its options can be cached for ever. */
-const cache = new Map<string, SiteOptions>()
-
-export async function optionsOf(db: Db, version: number | null): Promise<SiteOptions> {
-  if (version === null) return NOTHING
-  const key = `${db.tenant} ${version}`
-  const known = cache.get(key)
-  if (known !== undefined) return remember(key, known)
-  return remember(key, readOptions(await sites.readManifest(db, version)))
-}
-
-/** Caches options as the last used. */
-function remember(key: string, options: SiteOptions): SiteOptions {
-  cache.delete(key)
-  const [oldest] = cache.keys()
-  if (cache.size >= CACHED_MAX && oldest !== undefined) cache.delete(oldest)
-  cache.set(key, options)
-  return options
-}
-
 /** Manifests may hold anything: an option that is missing or malformed is switched off. */
 function readOptions(manifest: unknown): SiteOptions {
   const behavior = member(manifest, 'behavior')
@@ -64,7 +40,4 @@ function readOptions(manifest: unknown): SiteOptions {
 const toVersion = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? `${value}` : ''
 
-const member = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined
+export const optionsOf = switchesReader(NOTHING, readOptions)

@@ -17,6 +17,7 @@ export type Line = Pick<
   | 'quantity'
   | 'packed_quantity'
   | 'shipped_quantity'
+  | 'restocked_quantity'
 >
 
 /** Open units of one line at one location. */
@@ -30,8 +31,8 @@ export interface OpenUnits {
   isStock: boolean
 }
 
-const openOf = ({ quantity, packed_quantity, shipped_quantity }: Line): number =>
-  quantity - packed_quantity - shipped_quantity
+const openOf = (line: Line): number =>
+  line.quantity - line.packed_quantity - line.shipped_quantity - line.restocked_quantity
 
 /**
  * The open units of an order, line by line. The allocations of a variant serve its lines in their

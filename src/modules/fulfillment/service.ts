@@ -340,11 +340,28 @@ const asCancelled = (tx: Tx, parcel: FulfillmentRow, reason: string | null): Ful
 
 async function recall(tx: Tx, actor: audit.Actor, locked: LockedParcel, reason: string) {
   const parcel = asCancelled(tx, locked.parcel, reason)
+  await requireNotReturned(tx, locked.parcel)
   await parcelStock.recall(tx, stockOf(parcel), actor.name, reason)
   await queries.writeParcels(tx, [parcel])
   await changeUnits(tx, [locked], (each) => unitsOf(each, { shipped: -1 }))
   await record(tx, actor, { type: 'recalled', action: 'fulfillment.recalled', reason }, [parcel])
   return { parcel }
+}
+
+/** Units in a return have arrived, or came back: the parcel they were in cannot come back as well. */
+async function requireNotReturned(tx: Tx, { status, order_id, items }: FulfillmentRow) {
+  const lines = await orders.listItems(tx, order_id)
+  const isReturned = items.some(({ order_item_id, quantity }) => {
+    const line = lines.find(({ id }) => id === order_item_id)
+    if (line === undefined) return false
+    const { shipped_quantity, returning_quantity, returned_quantity } = line
+    return shipped_quantity - quantity < returning_quantity + returned_quantity
+  })
+  if (!isReturned) return
+  throw new ApiError('invalid_transition', {
+    message: 'Units of this parcel are in a return. Decline, cancel or receive the return first.',
+    body: { current_status: status, allowed: ['deliver'], reason: 'in_return' },
+  })
 }
 
 async function unpack(tx: Tx, actor: audit.Actor, locked: LockedParcel, reason: string | null) {

@@ -130,6 +130,20 @@ const movementsWhere = ({ variant_id, kind }: MovementFilters) => [
   ...(kind === undefined || kind === 'allocated' ? [] : [sql`m.kind <> 'allocated'`]),
 ]
 
+const movementColumns = sql`
+  m.id, m.variant_id, m.location_id, m.kind, m.quantity, m.on_hand_after, m.allocated_after,
+  m.order_id, m.fulfillment_id, m.return_id, m.purchase_order_id, m.actor, m.reason, m.created_at`
+
+export const listMovementsByIds = (db: Db, ids: readonly string[]) =>
+  db.many(
+    Movement,
+    sql`
+    select ${movementColumns}
+      from inventory_movements m
+     where m.tenant_ref = ${db.tenant} and m.id = any (${ids}::uuid[])
+     order by m.seq`,
+  )
+
 /** Newest first. */
 export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
   readList(
@@ -142,9 +156,7 @@ export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
       filters: movementsWhere(filters),
       key: [{ name: sql`seq`, type: 'integer' }],
       descending: true,
-      columns: sql`m.id, m.variant_id, m.location_id, m.kind, m.quantity, m.on_hand_after,
-                   m.allocated_after, m.order_id, m.fulfillment_id, m.return_id,
-                   m.purchase_order_id, m.actor, m.reason, m.created_at`,
+      columns: movementColumns,
     },
     page,
   )

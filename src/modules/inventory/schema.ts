@@ -191,6 +191,15 @@ export const Movement = Shared(
     created_at: Timestamp,
   }),
 )
+export type Movement = Static<typeof Movement>
+
+/** Units that come back by a return, at one location. */
+export interface ReturnedStock {
+  order_id: string
+  return_id: string
+  location_id: string
+  lines: readonly StockLine[]
+}
 
 export const Location = Shared(
   'InventoryLocation',

@@ -15,6 +15,7 @@ import {
   isLocationId,
   type Level,
   type Location,
+  type Movement,
   type NewLocation,
   QUANTITY_MAX,
   type Settings,
@@ -123,7 +124,8 @@ export async function adjust(
 
 const tooMany = () => invalidBody('delta', `must leave at most ${QUANTITY_MAX} on hand`)
 
-async function requireLocation(tx: Tx, id: string): Promise<void> {
+/** Refuses a location that does not exist, and keeps one that does from being archived. */
+export async function requireLocation(tx: Tx, id: string): Promise<void> {
   if (id === DEFAULT_LOCATION) await queries.ensureDefaultLocation(tx)
   const location = isLocationId(id) ? await queries.lockLocationShared(tx, id) : null
   if (location === null) throw new ApiError('location_not_found')
@@ -155,6 +157,10 @@ async function adjustRow(
     return { variant_id, level: null, error: { code: error.code, message: error.message } }
   }
 }
+
+/** The movements with these ids, in their order. */
+export const movementsOf = (db: Db, ids: readonly string[]): Promise<Movement[]> =>
+  queries.listMovementsByIds(db, ids)
 
 /** Lists the stock movements, newest first. */
 export async function listMovements(db: Db, filters: queries.MovementFilters, page: Page) {

@@ -1,16 +1,29 @@
+import type { Scope } from '../../kernel/scopes.ts'
+
 /**
  * Every operation that moves money, as one table. The engine, the reconciler, the lookup of idempotency
  * keys and `explain` read it; `checkout/operations-money.ts` has the code of each.
  */
 export const OPERATIONS = {
   /** Places an order: reserves stock and tenders, charges the card, settles. */
-  checkout: { recoveryPoint: 'reserved', actions: [] },
+  checkout: { recoveryPoint: 'reserved', actions: [], scope: 'manage:own_orders' },
   /** Captures the authorised payment of a held order, and places it. */
-  release: { recoveryPoint: 'releasing', actions: ['release'] },
-  refund: { recoveryPoint: 'promised', actions: ['refund'] },
+  release: { recoveryPoint: 'releasing', actions: ['release'], scope: 'manage:own_orders' },
+  refund: { recoveryPoint: 'promised', actions: ['refund'], scope: 'manage:own_orders' },
   /** Also rejects a held order, and carries out an edit that leaves no units. */
-  cancel: { recoveryPoint: 'cancelling', actions: ['cancel', 'reject'] },
-  edit: { recoveryPoint: 'editing', actions: ['edit'] },
+  cancel: {
+    recoveryPoint: 'cancelling',
+    actions: ['cancel', 'reject'],
+    scope: 'manage:own_orders',
+  },
+  edit: { recoveryPoint: 'editing', actions: ['edit'], scope: 'manage:own_orders' },
+  /** Takes units of a return back, and refunds them. Shoppers have no part in it. */
+  return_receive: {
+    recoveryPoint: 'receiving',
+    actions: ['return'],
+    scope: 'manage:own_returns',
+    isMerchants: true,
+  },
 } as const satisfies Record<string, OperationRow>
 
 interface OperationRow {
@@ -18,11 +31,20 @@ interface OperationRow {
   recoveryPoint: string
   /** What merchants can do with an order by it. */
   actions: readonly string[]
+  /** The scope of a merchant who may see its answers. */
+  scope: Scope
+  /** No storefront runs it, so none may see its answers. */
+  isMerchants?: true
 }
 
 export type OperationName = keyof typeof OPERATIONS
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
+
+const row = (name: OperationName): OperationRow => OPERATIONS[name]
+
+/** The operations whose answers a storefront may look up. */
+export const SHOPPER_OPERATIONS = OPERATION_NAMES.filter((name) => !row(name).isMerchants)
 
 /** The operation that resumes from a recovery point. It may differ from the operation of the key. */
 export function operationAt(recoveryPoint: string): OperationName {

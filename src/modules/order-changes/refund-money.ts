@@ -2,7 +2,6 @@ import type { Db, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import * as giftCards from '../gift-cards/service.ts'
 import { unknownOf } from '../operations/replies.ts'
 import { defineOperation, type Replies } from '../operations/service.ts'
 import { type Acting, actorOf, auditOrder, isShopper } from '../orders/actor.ts'
@@ -10,23 +9,20 @@ import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
-import * as attempts from '../payments/attempts.ts'
-import { lineShare } from '../pricing/price.ts'
 import type { OrderChangeDeps } from './deps.ts'
-import {
-  fitParts,
-  partsOf,
-  splitAmount,
-  splitOverTenders,
-  subtractParts,
-  type TenderShare,
-  totalOf,
-} from './refund-parts.ts'
-import * as queries from './refund-queries.ts'
+import { fitParts, splitAmount, splitOverTenders, totalOf } from './refund-parts.ts'
+import type { NewRefundItem } from './refund-queries.ts'
 import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts'
+import {
+  destinationsOf,
+  type Left,
+  listRefundedUnits,
+  readRefundable,
+  requireAnswered,
+  shareOf,
+} from './refund-units.ts'
 import type { MerchantRefund, Parts, RefundPreview, ShopperRefund } from './schema.ts'
 import {
-  chargeOf,
   exceeds,
   type RefundPlan,
   requireUndisputed,
@@ -101,15 +97,6 @@ export const refundOperation = defineOperation<
 })
 
 /**
- * Refuses a refund while the answer to another one of the order is missing. A caller that repeats
- * that one under a new key would refund it twice.
- */
-async function requireAnswered(tx: Tx, order: OrderRow): Promise<void> {
-  const open = await attempts.listAttempts(tx, order.id)
-  if (open.some((each) => attempts.isUnansweredRefund(tx, each))) throw orders.busy()
-}
-
-/**
  * Writes a refund to the audit log, also the part of a failed cancellation or edit that was
  * refunded.
  */
@@ -147,27 +134,10 @@ export async function previewRefund(
     amount_cents,
     ...plan.parts,
     currency: order.currency,
-    tenders: await Promise.all(plan.tenders.map((share) => destinationOf(db, charges, share))),
+    tenders: await destinationsOf(db, charges, plan.tenders),
     refundable_cents,
     remaining_cents: refundable_cents - amount_cents,
   }
-}
-
-/** The tender that gets a share: store credit in place of a gift card that is no longer usable. */
-async function destinationOf(
-  db: Db,
-  charges: readonly ChargeRow[],
-  share: TenderShare,
-): Promise<TenderShare> {
-  if (share.tender !== 'gift_card') return share
-  const { gift_card_id } = chargeOf(charges, share.charge_id)
-  const card = gift_card_id === null ? null : await giftCards.get(db, gift_card_id)
-  return giftCards.isUsable(card) ? share : { ...share, tender: 'store_credit' }
-}
-
-/** What no refund has taken or reserved, and how many refunds are pending. */
-interface Left extends Parts {
-  pending: number
 }
 
 async function planRefund(
@@ -176,11 +146,7 @@ async function planRefund(
   wanted: RefundRequest,
   actor: string,
 ): Promise<{ charges: ChargeRow[]; plan: RefundPlan }> {
-  const [charges, reserved] = await Promise.all([
-    orders.listCharges(db, order.id),
-    queries.sumReserved(db, order.id),
-  ])
-  const left: Left = { ...subtractParts(partsOf(order), reserved), pending: reserved.pending }
+  const { charges, left } = await readRefundable(db, order)
   const rest = { kind: 'refund' as const, reason: wanted.body.reason ?? null, actor }
   if (wanted.by === 'shopper') {
     const ofCharge = planOfCharge(order, charges, left, wanted.body)
@@ -234,12 +200,13 @@ async function wantedParts(
   {
     charges,
     left,
-    wanted: { amount_cents, items: wanted, shipping_cents: named },
+    wanted: { amount_cents, items: wanted, shipping_cents: named, restock = false },
   }: { charges: readonly ChargeRow[]; left: Left; wanted: MerchantRefund },
-): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
+): Promise<{ parts: Parts; items: NewRefundItem[] }> {
   const most = orders.refundableOf(charges)
   const isByPart = wanted !== undefined || named !== undefined
   if (amount_cents !== undefined && isByPart) throw ambiguous()
+  if (restock && wanted === undefined) throw invalidBody('restock', 'must be sent with items')
   if (!isByPart) {
     const amount = amount_cents ?? most
     if (amount > most) throw exceeds(most)
@@ -247,7 +214,8 @@ async function wantedParts(
   }
   const shipping_cents = named ?? 0
   if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
-  const lines = wanted === undefined ? [] : await unitsOf(db, order, wanted, most)
+  const units = { wanted: wanted ?? [], most, restock }
+  const lines = wanted === undefined ? [] : await unitsOf(db, order, units)
   const parts = {
     product_cents: sum(lines.map(({ share }) => share.product_cents)),
     tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
@@ -267,12 +235,19 @@ const ambiguous = () => invalidBody('amount_cents', 'must be sent without items 
 async function unitsOf(
   db: Db,
   order: OrderRow,
-  wanted: readonly { order_item_id: string; quantity: number }[],
-  refundable_cents: number,
+  {
+    wanted,
+    most,
+    restock,
+  }: {
+    wanted: readonly { order_item_id: string; quantity: number }[]
+    most: number
+    restock: boolean
+  },
 ) {
   const [lines, refunded] = await Promise.all([
     orders.listItems(db, order.id),
-    queries.listRefundedUnits(db, order.id),
+    listRefundedUnits(db, order.id),
   ])
   const quantities = new Map<string, number>()
   for (const { order_item_id, quantity } of wanted) {
@@ -284,33 +259,25 @@ async function unitsOf(
     if (line === undefined) throw new ApiError('order_item_not_found')
     const refundable_quantity = line.quantity - line.refunded_quantity
     if (quantity > refundable_quantity) {
-      throw exceeds(refundable_cents, { items: [{ order_item_id, refundable_quantity }] })
+      throw exceeds(most, { items: [{ order_item_id, refundable_quantity }] })
     }
+    if (restock) requireOpenUnits(line, quantity)
     const before = refunded.find((each) => each.order_item_id === order_item_id)
     const share = shareOf(order, line, quantity, before)
     const amount_cents = share.product_cents + share.tax_cents
-    return { share, item: { order_item_id, quantity, amount_cents } }
+    const restocked_quantity = restock ? quantity : 0
+    return { share, item: { order_item_id, quantity, amount_cents, restocked_quantity } }
   })
 }
 
-/**
- * The amount of some units of a line. The last units get what is left of the line: their stored
- * share differs where later units were refunded while a refund of earlier units was pending and
- * then failed.
- */
-function shareOf(
-  { prices_include_tax }: OrderRow,
-  line: OrderItem,
-  quantity: number,
-  before: queries.RefundedUnits | undefined,
-) {
-  const share = lineShare(line, line.refunded_quantity, quantity, prices_include_tax)
-  const isLast = line.refunded_quantity + quantity === line.quantity
-  // A refund that succeeded only in part counts no units, and so no amount.
-  if (!isLast || before?.quantity !== line.refunded_quantity) return share
-  const goods_cents = line.line_total_cents - line.discount_cents
-  const all = prices_include_tax ? goods_cents : goods_cents + line.tax_cents
-  const left = Math.max(0, all - before.amount_cents)
-  const product_cents = Math.max(0, left - share.tax_cents)
-  return { ...share, product_cents, tax_cents: left - product_cents }
+/** Units that are packed or shipped are not on the shelf: they come back by a return. */
+function requireOpenUnits(line: OrderItem, requested: number): void {
+  const { id, quantity, packed_quantity, shipped_quantity, restocked_quantity } = line
+  const open = quantity - packed_quantity - shipped_quantity - restocked_quantity
+  if (requested <= open) return
+  throw new ApiError('quantity_exceeds_open', {
+    message:
+      'Fewer units are open than were to be restocked. Units that have shipped come back by a return.',
+    body: { items: [{ order_item_id: id, requested, open, ready: open }] },
+  })
 }

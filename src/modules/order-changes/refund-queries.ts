@@ -42,14 +42,18 @@ export interface NewRefundItem {
   order_item_id: string
   quantity: number
   amount_cents: number
+  /** Of the units, those that have not shipped and go back to stock. */
+  restocked_quantity: number
 }
 
 export const insertRefundItems = (tx: Tx, refundId: string, items: readonly NewRefundItem[]) =>
   tx.run(sql`
-    insert into refund_items (tenant_ref, refund_id, order_item_id, quantity, amount_cents)
-    select ${tx.tenant}, ${refundId}, i.order_item_id, i.quantity, i.amount_cents
+    insert into refund_items (tenant_ref, refund_id, order_item_id, quantity, amount_cents,
+                              restocked_quantity)
+    select ${tx.tenant}, ${refundId}, i.order_item_id, i.quantity, i.amount_cents,
+           i.restocked_quantity
       from jsonb_to_recordset(${JSON.stringify(items)})
-           as i (order_item_id uuid, quantity int, amount_cents bigint)`)
+           as i (order_item_id uuid, quantity int, amount_cents bigint, restocked_quantity int)`)
 
 /** The refund that an attempt belongs to. */
 export const findOfAttempt = (db: Db, order_id: string, attempt_id: string) =>
@@ -61,6 +65,26 @@ export const findOfAttempt = (db: Db, order_id: string, attempt_id: string) =>
       join refund_tenders t using (tenant_ref, refund_id)
      where tenant_ref = ${db.tenant} and r.order_id = ${order_id} and t.attempt_id = ${attempt_id}
      limit 1`,
+  )
+
+/**
+ * What tenders have got of these refunds: by those that succeeded in part, and by late refunds, which
+ * have the attempts of the failed ones.
+ */
+export const sumPaidOfFailed = (db: Db, refund_ids: readonly string[]) =>
+  db.one(
+    Type.Object({ amount_cents: Type.Integer() }),
+    sql`
+    select coalesce(sum(t.amount_cents), 0)::bigint as amount_cents
+      from refunds f
+      join refunds r on r.tenant_ref = f.tenant_ref and r.order_id = f.order_id
+      join refund_tenders t on t.tenant_ref = r.tenant_ref and t.refund_id = r.refund_id
+     where f.tenant_ref = ${db.tenant} and f.refund_id = any (${refund_ids}::uuid[])
+       and t.status = 'succeeded'
+       and (r.refund_id = f.refund_id
+            or t.attempt_id in (select o.attempt_id
+                                  from refund_tenders o
+                                 where o.tenant_ref = f.tenant_ref and o.refund_id = f.refund_id))`,
   )
 
 /** Reserves a part of a charge for a refund. No row: the charge has less than that left. */

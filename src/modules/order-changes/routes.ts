@@ -202,7 +202,11 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
   app.post(
     '/v1/merchant/orders/:id/refunds',
     {
-      config: { scope, idempotent: true, failures: [...REFUND, 'order_item_not_found'] },
+      config: {
+        scope,
+        idempotent: true,
+        failures: [...REFUND, 'order_item_not_found', 'quantity_exceeds_open'],
+      },
       schema: {
         operationId: 'refundOrder',
         tags: merchantTags,
@@ -233,6 +237,7 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
         failures: [
           'order_not_found',
           'order_item_not_found',
+          'quantity_exceeds_open',
           'disputed',
           'not_refundable',
           'amount_exceeds_refundable',

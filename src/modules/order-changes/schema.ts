@@ -48,6 +48,13 @@ export const MerchantRefund = Type.Object(
     shipping_cents: Type.Optional(Cents),
     reason: Type.Optional(Nullable(Words)),
     method: Type.Optional(Type.Enum(['original', 'store_credit'])),
+    restock: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'With `items`: the units have not shipped, are not to be shipped any more, and go back to stock. Otherwise they stay open.',
+      }),
+    ),
   },
   STRICT,
 )

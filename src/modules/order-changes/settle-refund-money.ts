@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
 import * as giftCards from '../gift-cards/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import type { GatewayReply } from '../operations/schema.ts'
@@ -11,8 +12,10 @@ import type { ChargeRow, FactChange, OrderRefund, OrderRow, RefundRow } from '..
 import {
   addToTimeline,
   change,
+  changeUnits,
   factsOf,
   getRefund,
+  listItems,
   refundableOf,
   underWayOf,
 } from '../orders/service.ts'
@@ -65,6 +68,7 @@ export async function reserveRefund(
   if (items.length > 0 && (await queries.countRefundedUnits(tx, items, 1)) < items.length) {
     throw exceeds(refundableOf(charges))
   }
+  await withdrawUnits(tx, order, items, 1)
   const asked = tenders.map((share) => ({
     ...share,
     attempt_id: share.tender === 'card' && !isTaken ? newId() : null,
@@ -78,6 +82,47 @@ export async function reserveRefund(
     ...asked.map((share) => beginAttempt(tx, order, charges, share)),
   ])
   return refund_id
+}
+
+/**
+ * Takes units that are to be restocked out of the open quantity, or puts them back with -1: no parcel
+ * is packed with a unit whose refund is on its way.
+ */
+async function withdrawUnits(
+  tx: Tx,
+  order: OrderRow,
+  items: readonly queries.NewRefundItem[],
+  sign: 1 | -1,
+): Promise<OrderRow> {
+  const units = items
+    .filter(({ restocked_quantity }) => restocked_quantity > 0)
+    .map(({ order_item_id, restocked_quantity }) => ({
+      order_item_id,
+      restocked: sign * restocked_quantity,
+    }))
+  if (units.length === 0) return order
+  const [changed] = await changeUnits(tx, [{ order, units }])
+  return changed ?? order
+}
+
+/** Releases the stock of units that are not shipped any more, of the variants that a refund restocks. */
+async function restock(tx: Tx, { id }: OrderRow, { items }: RefundRow): Promise<void> {
+  const withdrawn = items.filter(({ restocked_quantity }) => restocked_quantity > 0)
+  if (withdrawn.length === 0) return
+  const lines = await listItems(tx, id)
+  const isWithdrawn = (item: { id: string }) =>
+    withdrawn.some(({ order_item_id }) => order_item_id === item.id)
+  const variants = new Set(lines.filter(isWithdrawn).map(({ variant_id }) => variant_id))
+  await orderStock.releaseExcess(
+    tx,
+    id,
+    lines
+      .filter(({ variant_id }) => variants.has(variant_id))
+      .map(({ variant_id, quantity, shipped_quantity, restocked_quantity }) => ({
+        variant_id,
+        quantity: quantity - shipped_quantity - restocked_quantity,
+      })),
+  )
 }
 
 /**
@@ -164,6 +209,8 @@ export async function settleRefund(
     ({ kind }) => kind === 'refused' || kind === 'not_found',
   )
   if (refusal !== undefined) return settleRefused(tx, order, refund, { replies, refusal })
+  // Stock is locked before balances, here as everywhere.
+  await restock(tx, order, refund)
   const entries = await creditTenders(tx, order, refund, charges)
   await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'succeeded' })
   return succeed(tx, order, refund, { entries, also })
@@ -286,7 +333,7 @@ const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRe
  */
 async function settleRefused(
   tx: Tx,
-  order: OrderRow,
+  before: OrderRow,
   refund: RefundRow,
   { replies, refusal }: { replies: RefundReplies; refusal: GatewayReply },
 ): Promise<SettledRefund> {
@@ -296,6 +343,7 @@ async function settleRefused(
     await queries.releaseToCharge(tx, charge_id, amount_cents)
     await queries.endTender(tx, refund.refund_id, { charge_id, tender, status: 'failed' })
   }
+  const order = await withdrawUnits(tx, before, refund.items, -1)
   if (refund.items.length > 0) await queries.countRefundedUnits(tx, refund.items, -1)
   const reason =
     refusal.kind === 'refused' ? (refusal.result.reason ?? 'processing_error') : 'processing_error'

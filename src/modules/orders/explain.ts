@@ -40,6 +40,7 @@ const REASONS: Readonly<Record<string, string>> = {
   nothing_to_deliver: 'No parcel is on its way.',
   no_open_fulfillment: 'No parcel is waiting to be shipped.',
   nothing_to_recall: 'No parcel is on its way.',
+  nothing_to_return: 'All units that have shipped came back already, or are in a return.',
   order_busy: 'An edit, a cancellation or a release is in progress. Try again in a moment.',
   refund_pending: 'A refund is in progress. See `waiting_for` for what it waits for.',
   disputed:

@@ -76,6 +76,8 @@ const waitingRow = (
   q_ordered: items.reduce((sum, { quantity }) => sum + quantity, 0),
   q_cancelled: 0,
   q_packed: 0,
+  q_returning: 0,
+  q_returned: 0,
   q_shipped: 0,
   q_delivered: 0,
 })
@@ -99,6 +101,9 @@ const itemRow = (order_id: string, item: queries.NewItem): OrderItem => ({
   packed_quantity: 0,
   shipped_quantity: 0,
   delivered_quantity: 0,
+  returning_quantity: 0,
+  returned_quantity: 0,
+  restocked_quantity: 0,
 })
 
 const chargeRow = (order_id: string, charge: NewCharge): ChargeRow => ({

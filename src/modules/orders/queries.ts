@@ -10,6 +10,7 @@ import {
   OrderItem,
   OrderRow,
   type UnitChange,
+  type UnitCounter,
 } from './schema.ts'
 import type { Derived } from './status-schema.ts'
 
@@ -30,14 +31,17 @@ export const orderColumns = sql`
 const rowColumns = sql`
   ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,
   o.disputed_at is not null as disputed, o.operation_id is not null as busy, o.operation,
-  q.q_ordered, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered`
+  q.q_ordered, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered, q.q_returning, q.q_returned`
 
 const quantities = sql`
   lateral (select coalesce(sum(i.original_quantity), 0)::int as q_ordered,
-                  coalesce(sum(i.original_quantity - i.quantity), 0)::int as q_cancelled,
+                  coalesce(sum(i.original_quantity - i.quantity + i.restocked_quantity), 0)::int
+                    as q_cancelled,
                   coalesce(sum(i.packed_quantity), 0)::int as q_packed,
                   coalesce(sum(i.shipped_quantity), 0)::int as q_shipped,
-                  coalesce(sum(i.delivered_quantity), 0)::int as q_delivered
+                  coalesce(sum(i.delivered_quantity), 0)::int as q_delivered,
+                  coalesce(sum(i.returning_quantity), 0)::int as q_returning,
+                  coalesce(sum(i.returned_quantity), 0)::int as q_returned
              from order_items i
             where i.tenant_ref = o.tenant_ref and i.order_id = o.id) as q`
 
@@ -117,7 +121,8 @@ export const listItems = (db: Db, orderIds: readonly string[]) =>
     sql`
     select id, order_id, product_id, variant_id, product_name, sku, quantity, unit_price_cents,
            line_total_cents, label, discount_cents, tax_cents, shipping_cents, is_subscription,
-           refunded_quantity, packed_quantity, shipped_quantity, delivered_quantity
+           refunded_quantity, packed_quantity, shipped_quantity, delivered_quantity,
+           returning_quantity, returned_quantity, restocked_quantity
       from order_items
      where tenant_ref = ${db.tenant} and order_id = any (${orderIds}::uuid[])
      order by order_id, position`,
@@ -178,16 +183,20 @@ export const writeFacts = (tx: Tx, id: string, written: WrittenFacts) =>
 
 /** Changes the counters of lines. Their orders must be locked. */
 export const changeUnits = (tx: Tx, changes: readonly UnitChange[]) => {
-  const column = (name: 'packed' | 'shipped' | 'delivered') =>
-    changes.map((change) => change[name] ?? 0)
+  const column = (name: UnitCounter) => changes.map((change) => change[name] ?? 0)
   return tx.run(sql`
     update order_items i
        set packed_quantity = i.packed_quantity + c.packed,
            shipped_quantity = i.shipped_quantity + c.shipped,
-           delivered_quantity = i.delivered_quantity + c.delivered
+           delivered_quantity = i.delivered_quantity + c.delivered,
+           returning_quantity = i.returning_quantity + c.coming,
+           returned_quantity = i.returned_quantity + c.came,
+           restocked_quantity = i.restocked_quantity + c.restocked
       from unnest(${changes.map(({ order_item_id }) => order_item_id)}::uuid[],
                   ${column('packed')}::int[], ${column('shipped')}::int[],
-                  ${column('delivered')}::int[]) as c (id, packed, shipped, delivered)
+                  ${column('delivered')}::int[], ${column('returning')}::int[],
+                  ${column('returned')}::int[], ${column('restocked')}::int[])
+             as c (id, packed, shipped, delivered, coming, came, restocked)
      where i.tenant_ref = ${tx.tenant} and i.id = c.id`)
 }
 

@@ -7,8 +7,9 @@ import * as notes from './note-queries.ts'
 import type { Fulfillment, Work } from './parcel-schema.ts'
 import { findOrder } from './queries.ts'
 import * as reads from './read-queries.ts'
+import type { Return, Returnable } from './return-schema.ts'
 import { listReviews } from './review-queries.ts'
-import type { Attestation, OrderRow } from './schema.ts'
+import type { Attestation, OrderItem, OrderRow } from './schema.ts'
 import { get, listCharges, listItems, listRefunds } from './service.ts'
 import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
 
@@ -50,18 +51,28 @@ const hasUnits = ({ placed_at, cancelled_at }: OrderRow) =>
 export interface Parcels {
   listFulfillments(db: Db, order_id: string): Promise<Fulfillment[]>
   listWork(db: Db, order_id: string): Promise<Work[]>
+  listReturns(db: Db, order_id: string): Promise<Return[]>
+  /** The returns as their shopper sees them, and what the shopper can send back. */
+  readForShopper(
+    db: Db,
+    order: OrderRow,
+    items: readonly OrderItem[],
+    fulfillments: readonly Fulfillment[],
+  ): Promise<{ returns: Return[]; returnable: Returnable[] }>
 }
 
-/** One order with its lines, charges, refunds, parcels, timeline and notes. */
+/** One order with its lines, charges, refunds, parcels, returns, timeline and notes. */
 export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
-  const [[items, charges, refunds], fulfillments, open, timeline, written] = await Promise.all([
+  const [parts, fulfillments, open, returns, timeline, written] = await Promise.all([
     partsOf(db, order.id),
     parcels.listFulfillments(db, order.id),
     hasUnits(order) ? parcels.listWork(db, order.id) : [],
+    parcels.listReturns(db, order.id),
     notes.listTimeline(db, order.id),
     notes.listNotes(db, order.id),
   ])
+  const [items, charges, refunds] = parts
   return {
     order: forMerchant(order),
     items,
@@ -69,7 +80,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
     refunds: refunds.map(shownRefund),
     fulfillments,
     open,
-    returns: [],
+    returns,
     timeline,
     notes: written,
     attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
@@ -97,6 +108,7 @@ export async function readForShopper(
     charges: charges.map(shownCharge),
     refunds: refunds.map(refundForShopper),
     fulfillments,
+    ...(await parcels.readForShopper(db, order, items, fulfillments)),
   }
 }
 

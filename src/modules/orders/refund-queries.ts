@@ -15,7 +15,8 @@ const columns = sql`
              where t.tenant_ref = r.tenant_ref and t.refund_id = r.refund_id), '[]') as tenders,
   coalesce((select jsonb_agg(jsonb_build_object(
                      'order_item_id', i.order_item_id, 'quantity', i.quantity,
-                     'amount_cents', i.amount_cents)
+                     'amount_cents', i.amount_cents,
+                     'restocked_quantity', i.restocked_quantity)
                    order by i.order_item_id)
               from refund_items i
              where i.tenant_ref = r.tenant_ref and i.refund_id = r.refund_id), '[]') as items`

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 import { Fulfillment, Work } from './parcel-schema.ts'
+import { Return, Returnable } from './return-schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
 
 export const OrderStatus = Type.Enum([...ORDER_STATUSES])
@@ -134,6 +135,13 @@ export const OrderItem = Shared(
     packed_quantity: Type.Integer({ description: 'Units in parcels that are not yet shipped.' }),
     shipped_quantity: Type.Integer(),
     delivered_quantity: Type.Integer(),
+    returning_quantity: Type.Integer({
+      description: 'Units in returns that are expected and have not come back.',
+    }),
+    returned_quantity: Type.Integer({ description: 'Units that have come back.' }),
+    restocked_quantity: Type.Integer({
+      description: 'Units that were refunded before they shipped, and are not shipped any more.',
+    }),
   }),
 )
 export type OrderItem = Static<typeof OrderItem>
@@ -193,6 +201,8 @@ export const OrderRow = Type.Object({
   q_packed: Type.Integer(),
   q_shipped: Type.Integer(),
   q_delivered: Type.Integer(),
+  q_returning: Type.Integer(),
+  q_returned: Type.Integer(),
 })
 export type OrderRow = Static<typeof OrderRow>
 
@@ -266,7 +276,14 @@ export const OrderRefund = Shared(
     settled_at: Nullable(Timestamp),
     tenders: Type.Array(Type.Object(refundTender)),
     items: Type.Array(
-      Type.Object({ order_item_id: Id, quantity: Type.Integer(), amount_cents: Cents }),
+      Type.Object({
+        order_item_id: Id,
+        quantity: Type.Integer(),
+        amount_cents: Cents,
+        restocked_quantity: Type.Integer({
+          description: 'Units that had not shipped, and went back to stock.',
+        }),
+      }),
     ),
   }),
 )
@@ -294,7 +311,7 @@ export const OrderDetail = Type.Object({
   refunds: Type.Array(ref(OrderRefund)),
   fulfillments: Type.Array(ref(Fulfillment)),
   open: Type.Array(ref(Work), { description: 'What is still to be packed, by location.' }),
-  returns: Type.Array(OpenObject),
+  returns: Type.Array(ref(Return)),
   timeline: Type.Array(ref(TimelineEntry)),
   notes: Type.Array(ref(Note)),
   attestation: Nullable(
@@ -312,6 +329,10 @@ export const ShopperDetail = Type.Object({
   charges: Type.Array(ref(OrderCharge)),
   refunds: Type.Array(ref(OrderRefund)),
   fulfillments: Type.Array(ref(Fulfillment)),
+  returns: Type.Array(ref(Return)),
+  returnable: Type.Array(Returnable, {
+    description: 'What the shopper can send back, line by line, and if nothing, why.',
+  }),
 })
 
 export const NewNote = Type.Object({ note: Type.String({ minLength: 1, maxLength: 5_000 }) })
@@ -334,12 +355,17 @@ export interface FactChange {
   hold?: { reason: string; by: string; at: string } | null
 }
 
+export type UnitCounter =
+  | 'packed'
+  | 'shipped'
+  | 'delivered'
+  | 'returning'
+  | 'returned'
+  | 'restocked'
+
 /** By how much the counters of a line change. */
-export interface UnitChange {
+export interface UnitChange extends Partial<Record<UnitCounter, number>> {
   order_item_id: string
-  packed?: number
-  shipped?: number
-  delivered?: number
 }
 
 export interface NewCharge {

@@ -17,6 +17,7 @@ import type {
   OrderRow,
   RefundRow,
   UnitChange,
+  UnitCounter,
 } from './schema.ts'
 import {
   type Allowed,
@@ -44,6 +45,8 @@ export const factsOf = (order: OrderRow): OrderFacts => ({
   q_shipped: order.q_shipped,
   q_delivered: order.q_delivered,
   q_packed: order.q_packed,
+  q_returning: order.q_returning,
+  q_returned: order.q_returned,
 })
 
 export async function get(db: Db, id: string): Promise<OrderRow> {
@@ -227,8 +230,8 @@ export interface OrderUnits {
 }
 
 /**
- * Changes how many units of the lines of orders are packed, shipped and delivered, and the statuses
- * that follow. Called under the orders' locks, with each order once, as it was read there; returns
+ * Changes how many units of the lines of orders are packed, shipped, delivered and coming back, and
+ * the statuses that follow. Called under the orders' locks, with each order once, as it was read there; returns
  * the orders as they are now.
  */
 export async function changeUnits(tx: Tx, changes: readonly OrderUnits[]): Promise<OrderRow[]> {
@@ -241,12 +244,14 @@ export async function changeUnits(tx: Tx, changes: readonly OrderUnits[]): Promi
 }
 
 function withUnits(order: OrderRow, units: readonly UnitChange[]): OrderRow {
-  const total = (name: 'packed' | 'shipped' | 'delivered') =>
-    sum(units.map((each) => each[name] ?? 0))
+  const total = (name: UnitCounter) => sum(units.map((each) => each[name] ?? 0))
   return {
     ...order,
+    q_cancelled: order.q_cancelled + total('restocked'),
     q_packed: order.q_packed + total('packed'),
     q_shipped: order.q_shipped + total('shipped'),
     q_delivered: order.q_delivered + total('delivered'),
+    q_returning: order.q_returning + total('returning'),
+    q_returned: order.q_returned + total('returned'),
   }
 }

@@ -38,13 +38,16 @@ export interface OrderFacts {
   q_delivered: number
   /** Units in fulfilments that are not yet shipped. */
   q_packed: number
+  /** Units in returns that have not come back, and units that have. */
+  q_returning: number
+  q_returned: number
 }
 
 /** An order with a total of zero has nothing to capture. */
 const isPaid = (facts: OrderFacts): boolean =>
   facts.captured_cents > 0 || (facts.total_cents === 0 && facts.placed_at !== null)
 
-/** Units that are ordered and not cancelled. */
+/** Units that are ordered and not cancelled. `q_cancelled` has those, too, that a refund restocked. */
 const openQuantity = (facts: OrderFacts): number => facts.q_ordered - facts.q_cancelled
 
 const isInHand = (facts: OrderFacts): boolean => facts.q_packed > 0 || facts.processing_at !== null
@@ -137,6 +140,7 @@ const nothingShipped: Guard = ['already_shipped', (f) => f.q_shipped === 0]
 const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
 const someUnpacked: Guard = ['nothing_to_pack', (f) => f.q_packed + f.q_shipped < openQuantity(f)]
+const someToReturn: Guard = ['nothing_to_return', (f) => f.q_returning + f.q_returned < f.q_shipped]
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
 /**
@@ -233,10 +237,18 @@ const CONDITIONS: Record<Action, Condition> = {
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
     guards: [captured],
   },
+  // Goods come back whatever happened to their money, or to the units that have not shipped.
   return: {
     after: ALONE,
-    from: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded'],
-    guards: [someShipped],
+    from: [
+      'shipped',
+      'delivered',
+      'partially_shipped',
+      'partially_refunded',
+      'refunded',
+      'on_hold',
+    ],
+    guards: [someShipped, someToReturn],
   },
 }
 

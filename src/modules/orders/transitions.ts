@@ -83,9 +83,10 @@ export const TRANSITIONS: readonly Transition[] = [
   // A held order stays held while it is refunded in part.
   { row: 21, from: CAPTURED, trigger: 'refund', to: ['partially_refunded'] },
   { row: 22, from: CAPTURED, trigger: 'refund', to: ['refunded'] },
+  // A held order of which some units have shipped stays held, unless everything is refunded.
   {
     row: 23,
-    from: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded'],
+    from: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded', 'on_hold'],
     trigger: 'return',
     to: REFUNDS,
   },

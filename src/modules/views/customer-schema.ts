@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 import { Customer } from '../customers/schema.ts'
 import { CustomerStats, GiftCardUse, SavedAddress } from '../orders/customer-schema.ts'
+import { Return } from '../orders/return-schema.ts'
 import { MerchantOrder } from '../orders/schema.ts'
 
 const { customer_ref, person_id, email, name, tags } = Customer.properties
@@ -31,7 +32,7 @@ export const CustomerProfile = Shared(
     first_seen_at: Timestamp,
     addresses: Type.Array(SavedAddress),
     orders: Type.Array(MerchantOrder, { description: 'The ten latest orders.' }),
-    returns: Type.Array(Type.Object({ id: Id })),
+    returns: Type.Array(Return, { description: 'The returns of these orders.' }),
     gift_cards_used: Type.Array(GiftCardUse),
     affiliate: Nullable(Type.Object({ id: Id })),
   }),

@@ -6,6 +6,7 @@ import type { Customer } from '../customers/schema.ts'
 import * as customers from '../customers/service.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as returns from '../returns/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as stores from '../stores/service.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
@@ -66,5 +67,9 @@ export async function readCustomer(db: Db, key: Buffer, customer_ref: string) {
   const [row] = await withStats(db, [customer], currency)
   if (row === undefined) throw new ApiError('customer_not_found')
   const { first_seen_at } = customer
-  return { customer: { ...row, first_seen_at, ...history, returns: [], affiliate: null } }
+  const returned = await returns.listOfLatest(
+    db,
+    history.orders.map(({ id }) => id),
+  )
+  return { customer: { ...row, first_seen_at, ...history, returns: returned, affiliate: null } }
 }

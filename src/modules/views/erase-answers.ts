@@ -9,6 +9,9 @@ const PERSONAL: ReadonlySet<string> = new Set([
   'ship_to',
   'person_id',
   'note',
+  'instructions',
+  'label_url',
+  'decline_reason',
 ])
 
 /** The person to erase. */

@@ -13,6 +13,7 @@ import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as payments from '../payments/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as returns from '../returns/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
@@ -215,8 +216,10 @@ async function eraseOrders(
     await marketing.eraseOrders(tx, order_ids, renamed)
     await payments.eraseOrders(tx, order_ids)
     await fulfillment.eraseOrders(tx, order_ids)
+    const return_ids = await returns.eraseOrders(tx, order_ids)
     await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
-    await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => erasePerson(body, person))
+    const answered = [...order_ids, ...refund_ids, ...return_ids]
+    await rewriteAnswersOf(tx, answered, (body) => erasePerson(body, person))
     await queries.countErased(tx, erasure.id, order_ids.length)
   }
   const isLast = order_ids.length < BATCH_ROWS

@@ -11,6 +11,7 @@ import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as returns from '../returns/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
@@ -110,11 +111,13 @@ async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string
     const ids = page.map(({ id }) => id)
     const coupons = await marketing.exportOf(db, ids)
     const parcels = await fulfillment.listOfOrders(db, ids)
+    const returned = await returns.listOfOrders(db, ids)
     const couponOf = new Map(coupons.map((each) => [each.order_id, each]))
     for (const { id, data } of page) {
       const more = {
         coupon_redemption: couponOf.get(id) ?? null,
         fulfillments: parcels.get(id) ?? [],
+        returns: returned.get(id) ?? [],
       }
       yield separator + JSON.stringify({ ...data, ...more })
       separator = ','

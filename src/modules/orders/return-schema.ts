@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+/** The returns of an order, and what a shopper can still send back, as an order shows them. */
+
+export const RETURN_STATES = [
+  'requested',
+  'approved',
+  'declined',
+  'partially_received',
+  'received',
+  'closed',
+  'cancelled',
+] as const
+export type ReturnState = (typeof RETURN_STATES)[number]
+
+export const DISPOSITIONS = ['restock', 'damaged', 'quarantine', 'missing'] as const
+export type Disposition = (typeof DISPOSITIONS)[number]
+
+/** Units of one line of an order that come back. */
+export const ReturnLine = Type.Object({
+  id: Id,
+  order_item_id: Id,
+  variant_id: Id,
+  sku: Type.String(),
+  product_name: Type.String(),
+  label: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+  quantity: Type.Integer(),
+  received_quantity: Type.Integer({ description: 'Units that have come back.' }),
+  restocked_quantity: Type.Integer(),
+  damaged_quantity: Type.Integer(),
+  quarantined_quantity: Type.Integer({
+    description: 'Units that are set aside until `/resolve` says what becomes of them.',
+  }),
+  missing_quantity: Type.Integer({
+    description: 'Units that were expected, and of which the merchant knows that they do not come.',
+  }),
+  disposition: Type.Unsafe<Disposition | 'mixed' | null>({
+    ...Nullable(Type.Enum([...DISPOSITIONS, 'mixed'])),
+    description: 'What became of the units so far; `mixed` if not of all of them the same.',
+  }),
+  refunded_quantity: Type.Integer({ description: 'Units that a receipt has refunded.' }),
+  already_refunded_quantity: Type.Integer({
+    description: 'Units that had been refunded before they came back.',
+  }),
+  refund_cents: Cents,
+})
+export type ReturnLine = Static<typeof ReturnLine>
+
+/** Units of an order that come back. */
+export const Return = Shared(
+  'Return',
+  Type.Object({
+    id: Id,
+    order_id: Id,
+    return_number: Type.String({ examples: ['1001-R1'] }),
+    status: Type.Enum([...RETURN_STATES]),
+    requested_by: Type.Enum(['shopper', 'merchant']),
+    note: Nullable(Type.String()),
+    instructions: Nullable(Type.String()),
+    label_url: Nullable(Type.String()),
+    decline_reason: Nullable(Type.String()),
+    lines: Type.Array(ReturnLine),
+    refund_ids: Type.Array(Id),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    approved_at: Nullable(Timestamp),
+    declined_at: Nullable(Timestamp),
+    received_at: Type.Unsafe<string | null>({
+      ...Nullable(Timestamp),
+      description: 'When the last unit that was expected came, or was found missing.',
+    }),
+    closed_at: Nullable(Timestamp),
+    cancelled_at: Nullable(Timestamp),
+  }),
+)
+export type Return = Static<typeof Return>
+
+export const NOT_RETURNABLE = [
+  'not_shipped',
+  'nothing_left',
+  'window_closed',
+  'final_sale',
+] as const
+
+/** How many units of a line a shopper can send back. */
+export const Returnable = Type.Object({
+  order_item_id: Id,
+  quantity: Type.Integer({ description: 'Units that the shopper can send back now.' }),
+  until: Type.Unsafe<string | null>({
+    ...Nullable(Timestamp),
+    description: 'Until when; null where the store sets no limit, or nothing can be sent back.',
+  }),
+  reason: Type.Unsafe<(typeof NOT_RETURNABLE)[number] | null>({
+    ...Nullable(Type.Enum([...NOT_RETURNABLE])),
+    description: 'Why none can be sent back.',
+  }),
+})
+export type Returnable = Static<typeof Returnable>

@@ -1,0 +1,313 @@
+import { ApiError, invalidBody } from '../../errors.ts'
+import { allocate, sum } from '../../kernel/money.ts'
+import { DEFAULT_LOCATION, type StockLine } from '../inventory/schema.ts'
+import {
+  fitParts,
+  splitOverTenders,
+  type TenderShare,
+  totalOf,
+  withoutNegatives,
+} from '../order-changes/refund-parts.ts'
+import { type Refundable, type RefundedUnits, shareOf } from '../order-changes/refund-units.ts'
+import type { Parts } from '../order-changes/schema.ts'
+import type { Disposition } from '../orders/return-schema.ts'
+import type { OrderItem, OrderRow } from '../orders/schema.ts'
+import { refundableOf } from '../orders/service.ts'
+import type { Receipt, ReturnLineRow, ReturnRow, SettledUnits } from './schema.ts'
+
+/**
+ * Plans a receipt: which units have come, what becomes of them, and what is refunded to which tenders.
+ * A pure function, for the receipt and for its preview alike.
+ */
+
+/** What a receipt is planned by, read under the lock of the order. */
+export interface Known {
+  order: Pick<OrderRow, 'prices_include_tax'>
+  returned: ReturnRow
+  items: readonly OrderItem[]
+  refundable: Refundable
+  refundedUnits: readonly RefundedUnits[]
+  /** What all returns of the order's lines have settled. */
+  settled: readonly SettledUnits[]
+  /** Variants whose stock is counted. */
+  tracked: ReadonlySet<string>
+  /** What gateways have refunded of earlier receipts of this return whose refunds failed. */
+  paid_before_cents: number
+}
+
+/** Units of a line with one disposition. */
+export interface Arrival {
+  return_line_id: string
+  variant_id: string
+  disposition: Disposition
+  quantity: number
+  stock_quantity: number
+}
+
+/** What a receipt does to a line of the return. */
+export interface PlannedLine {
+  /** The line as it is afterwards. */
+  after: ReturnLineRow
+  received_quantity: number
+  missing_quantity: number
+  refunded_quantity: number
+  already_refunded_quantity: number
+  /** What the shopper gets for the units, the fee deducted. */
+  refund_cents: number
+  /** What the refunded units cost. */
+  amount_cents: number
+}
+
+export interface ReceiptPlan {
+  location_id: string
+  method: Receipt['refund']['method']
+  arrivals: Arrival[]
+  /** Lines that change, or whose money is settled. */
+  lines: PlannedLine[]
+  /** What comes on hand. */
+  stock: StockLine[]
+  restocking_fee_cents: number
+  refund_shipping_cents: number
+  deducted_cents: number
+  amount_cents: number
+  parts: Parts
+  tenders: TenderShare[]
+}
+
+export function planReceipt(known: Known, request: Receipt): ReceiptPlan {
+  const { location_id = DEFAULT_LOCATION, refund } = request
+  const { method, restocking_fee_cents = 0, refund_shipping_cents = 0 } = refund
+  if (method === 'none' && restocking_fee_cents + refund_shipping_cents > 0) {
+    throw invalidBody('refund.method', 'must not be none where a fee or shipping is named')
+  }
+  const arrivals = readArrivals(known, request)
+  const settled = known.returned.lines
+    .map((line) => settleLine(known, line, { arrivals, location_id, method }))
+    .filter((line) => line !== null)
+  if (settled.length === 0) {
+    throw invalidBody('lines', 'must name units, as nothing that came before is to be refunded')
+  }
+  const money = planMoney(known, settled, { method, restocking_fee_cents, refund_shipping_cents })
+  return {
+    location_id,
+    method,
+    arrivals,
+    stock: arrivals.map(({ variant_id, stock_quantity: quantity }) => ({ variant_id, quantity })),
+    ...money,
+  }
+}
+
+/** The units that are named, by line and disposition. */
+function readArrivals({ returned, tracked }: Known, { lines }: Receipt): Arrival[] {
+  const arrivals = new Map<string, Arrival>()
+  for (const { return_line_id, received_quantity, disposition } of lines) {
+    const line = returned.lines.find(({ id }) => id === return_line_id.toLowerCase())
+    if (line === undefined) throw new ApiError('return_line_not_found')
+    const key = `${line.id} ${disposition}`
+    const quantity = (arrivals.get(key)?.quantity ?? 0) + received_quantity
+    const isStock = disposition === 'restock' && tracked.has(line.variant_id)
+    arrivals.set(key, {
+      return_line_id: line.id,
+      variant_id: line.variant_id,
+      disposition,
+      quantity,
+      stock_quantity: isStock ? quantity : 0,
+    })
+  }
+  const all = [...arrivals.values()]
+  requireExpected(returned, all)
+  return all
+}
+
+function requireExpected({ lines }: ReturnRow, arrivals: readonly Arrival[]): void {
+  const tooMany = lines.flatMap((line) => {
+    const requested = unitsOf(arrivals, line, () => true)
+    const expected = expectedOf(line)
+    return requested > expected ? [{ return_line_id: line.id, requested, expected }] : []
+  })
+  if (tooMany.length > 0) throw exceedsExpected(tooMany)
+}
+
+export const exceedsExpected = (
+  lines: readonly { return_line_id: string; requested: number; expected: number }[],
+) => new ApiError('quantity_exceeds_expected', { body: { lines } })
+
+const unitsOf = (
+  arrivals: readonly Arrival[],
+  { id }: ReturnLineRow,
+  isWanted: (disposition: Disposition) => boolean,
+): number =>
+  sum(
+    arrivals
+      .filter((each) => each.return_line_id === id && isWanted(each.disposition))
+      .map(({ quantity }) => quantity),
+  )
+
+/** Units of a line that have come back. */
+export const receivedOf = (line: ReturnLineRow): number =>
+  line.restocked_quantity + line.damaged_quantity + line.quarantined_quantity
+
+/** Units of a line that are still to come. */
+export const expectedOf = (line: ReturnLineRow): number =>
+  line.quantity - receivedOf(line) - line.missing_quantity
+
+/** Units that have come, and about whose money nothing is decided: their refund has failed. */
+export const unsettledOf = (line: ReturnLineRow): number =>
+  receivedOf(line) - line.refunded_quantity - line.already_refunded_quantity - line.waived_quantity
+
+type SettledLine = Omit<PlannedLine, 'refund_cents'> & { share: Parts }
+
+/** What has come of a line, and how its money is settled. Null where neither is the case. */
+function settleLine(
+  known: Known,
+  line: ReturnLineRow,
+  { arrivals, location_id, method }: Pick<ReceiptPlan, 'arrivals' | 'location_id' | 'method'>,
+): SettledLine | null {
+  const of = (wanted: Disposition) => unitsOf(arrivals, line, (each) => each === wanted)
+  const missing_quantity = of('missing')
+  const received_quantity = unitsOf(arrivals, line, (each) => each !== 'missing')
+  const units = received_quantity + unsettledOf(line)
+  if (units + missing_quantity === 0) return null
+  const item = itemOf(known.items, line)
+  const already = Math.min(units, refundedElsewhere(known, item))
+  const rest = units - already
+  // Of a line that was refunded in full by amounts, no units are counted as refunded.
+  const left = item.quantity - item.refunded_quantity
+  const refunded = method === 'none' ? 0 : Math.min(rest, left)
+  const before = known.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
+  const share = refunded === 0 ? NOTHING : shareOf(known.order, item, refunded, before)
+  return {
+    received_quantity,
+    missing_quantity,
+    refunded_quantity: refunded,
+    already_refunded_quantity: already,
+    share: { ...share, shipping_cents: 0 },
+    amount_cents: share.product_cents + share.tax_cents,
+    after: {
+      ...line,
+      restocked_quantity: line.restocked_quantity + of('restock'),
+      damaged_quantity: line.damaged_quantity + of('damaged'),
+      quarantined_quantity: line.quarantined_quantity + of('quarantine'),
+      missing_quantity: line.missing_quantity + missing_quantity,
+      quarantine_location_id: of('quarantine') > 0 ? location_id : line.quarantine_location_id,
+      refunded_quantity: line.refunded_quantity + refunded,
+      already_refunded_quantity: line.already_refunded_quantity + already,
+      waived_quantity: line.waived_quantity + rest - refunded,
+    },
+  }
+}
+
+const NOTHING: Parts = { product_cents: 0, tax_cents: 0, shipping_cents: 0 }
+
+function itemOf(items: readonly OrderItem[], { order_item_id }: ReturnLineRow): OrderItem {
+  const found = items.find(({ id }) => id === order_item_id)
+  if (found === undefined) throw new Error('a line of a return has no line of the order')
+  return found
+}
+
+/**
+ * Units of a line that were refunded otherwise and have not come back yet. They count as those that
+ * come first, so that no unit is refunded both before and after it comes. A refund that was made
+ * after units came back without money is for those units.
+ */
+function refundedElsewhere({ settled }: Known, item: OrderItem): number {
+  const sums = settled.find(({ order_item_id }) => order_item_id === item.id)
+  const known = sums === undefined ? 0 : sums.refunded + sums.already_refunded + sums.waived
+  return Math.max(0, item.refunded_quantity - item.restocked_quantity - known)
+}
+
+type Money = Pick<
+  ReceiptPlan,
+  | 'lines'
+  | 'restocking_fee_cents'
+  | 'refund_shipping_cents'
+  | 'deducted_cents'
+  | 'amount_cents'
+  | 'parts'
+  | 'tenders'
+>
+
+/**
+ * The money of settled lines. Goods are refunded from what is left of the goods alone: where an
+ * amount was refunded before, the rest.
+ */
+function planMoney(
+  { refundable: { charges, left: all }, paid_before_cents }: Known,
+  settled: readonly SettledLine[],
+  {
+    method,
+    restocking_fee_cents,
+    refund_shipping_cents,
+  }: Pick<ReceiptPlan, 'method' | 'restocking_fee_cents' | 'refund_shipping_cents'>,
+): Money {
+  const left = withoutNegatives(all)
+  const most = refundableOf(charges)
+  requireShipping(refund_shipping_cents, Math.min(left.shipping_cents, most))
+  const share = {
+    product_cents: sum(settled.map((line) => line.share.product_cents)),
+    tax_cents: sum(settled.map((line) => line.share.tax_cents)),
+  }
+  const worth = share.product_cents + share.tax_cents
+  if (restocking_fee_cents > worth) {
+    throw new ApiError('fee_exceeds_refund', { body: { goods_cents: worth } })
+  }
+  const deducted_cents = Math.min(worth - restocking_fee_cents, paid_before_cents)
+  const goods_cents = Math.min(
+    worth - restocking_fee_cents - deducted_cents,
+    left.product_cents + left.tax_cents,
+    most - refund_shipping_cents,
+  )
+  const goods = goodsParts(share, goods_cents, left)
+  const parts = { ...goods, shipping_cents: refund_shipping_cents }
+  const amount_cents = totalOf(parts)
+  const cents = allocate(
+    goods_cents + deducted_cents,
+    settled.map(({ amount_cents: weight }) => weight),
+  )
+  return {
+    lines: settled.map((line, at) => withMoney(line, cents[at] ?? 0, amount_cents)),
+    restocking_fee_cents,
+    refund_shipping_cents,
+    deducted_cents,
+    amount_cents,
+    parts,
+    tenders: method === 'none' ? [] : splitOverTenders(charges, amount_cents, method),
+  }
+}
+
+function requireShipping(wanted: number, refundable_cents: number): void {
+  if (wanted <= refundable_cents) return
+  throw new ApiError('amount_exceeds_refundable', { body: { refundable_cents } })
+}
+
+/** An amount for goods, of which the fee and what was refunded before lower the price first. */
+function goodsParts(
+  { product_cents, tax_cents }: Pick<Parts, 'product_cents' | 'tax_cents'>,
+  cents: number,
+  left: Parts,
+): Parts {
+  const tax = Math.min(tax_cents, cents)
+  const wanted = { product_cents: Math.min(product_cents, cents - tax), tax_cents: tax }
+  return fitParts({ ...wanted, shipping_cents: 0 }, { ...left, shipping_cents: 0 })
+}
+
+/** Without money for a refund no unit is refunded: what is free, or was refunded as an amount. */
+function withMoney(
+  { share: _, ...line }: SettledLine,
+  refund_cents: number,
+  amount_cents: number,
+): PlannedLine {
+  const { after, refunded_quantity } = line
+  const paid = { ...after, refund_cents: after.refund_cents + refund_cents }
+  if (amount_cents > 0) return { ...line, refund_cents, after: paid }
+  return {
+    ...line,
+    refund_cents,
+    refunded_quantity: 0,
+    after: {
+      ...paid,
+      refunded_quantity: after.refunded_quantity - refunded_quantity,
+      waived_quantity: after.waived_quantity + refunded_quantity,
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { productsIn } from '../catalog/collections.ts'
+import type { Fulfillment } from '../orders/parcel-schema.ts'
+import type { Returnable } from '../orders/return-schema.ts'
+import type { OrderItem } from '../orders/schema.ts'
+import { member, switchesReader } from '../sites/switches.ts'
+import * as stores from '../stores/service.ts'
+import type { WantedUnits } from './schema.ts'
+
+/**
+ * What shoppers may send back, by `behavior.returns` of the published manifest. A merchant makes a
+ * return of whatever has shipped.
+ */
+
+export interface ReturnPolicy {
+  /** Days from the delivery; null where there is no limit. */
+  windowDays: number | null
+  finalSaleCollections: readonly string[]
+}
+
+const NO_LIMIT: ReturnPolicy = { windowDays: null, finalSaleCollections: [] }
+
+/** Ten years. More is no limit that a person means. */
+const DAYS_MAX = 3_650
+
+/** Manifests may hold anything: what is missing or malformed limits nothing. */
+export function toPolicy(manifest: unknown): ReturnPolicy {
+  const returns = member(member(manifest, 'behavior'), 'returns')
+  const days = member(returns, 'windowDays')
+  const slugs = member(returns, 'finalSaleCollections')
+  const isDays = Number.isInteger(days) && (days as number) >= 0 && (days as number) <= DAYS_MAX
+  return {
+    windowDays: isDays ? (days as number) : null,
+    finalSaleCollections: Array.isArray(slugs)
+      ? slugs.filter((slug): slug is string => typeof slug === 'string')
+      : [],
+  }
+}
+
+const policyOf = switchesReader(NO_LIMIT, toPolicy)
+
+const DAY_MS = 86_400_000
+
+/** How long a parcel is assumed to travel whose delivery is not known. */
+const TRAVEL_DAYS = 14
+
+/** When the window of a parcel closes; null for a parcel that has not been sent. */
+function closesAt({ shipped_at, delivered_at, status }: Fulfillment, days: number): number | null {
+  if (status !== 'shipped' && status !== 'delivered') return null
+  if (delivered_at !== null) return Date.parse(delivered_at) + days * DAY_MS
+  return shipped_at === null ? null : Date.parse(shipped_at) + (TRAVEL_DAYS + days) * DAY_MS
+}
+
+export interface Sent {
+  items: readonly OrderItem[]
+  fulfillments: readonly Fulfillment[]
+}
+
+/** What the shopper of an order can send back now, line by line. */
+export async function readReturnable(db: Db, { items, fulfillments }: Sent): Promise<Returnable[]> {
+  const { activeVersion } = await stores.get(db)
+  const policy = await policyOf(db, activeVersion)
+  const products = items.map(({ product_id }) => product_id)
+  const finalSale = await productsIn(db, policy.finalSaleCollections, products)
+  const terms = { windowDays: policy.windowDays, finalSale, now: db.clock.now() }
+  return items.map((item) => returnableOf(item, fulfillments, terms))
+}
+
+export interface Terms {
+  windowDays: number | null
+  /** Products that cannot be returned. */
+  finalSale: ReadonlySet<string>
+  now: number
+}
+
+export function returnableOf(
+  item: OrderItem,
+  fulfillments: readonly Fulfillment[],
+  { windowDays, finalSale, now }: Terms,
+): Returnable {
+  const none = (reason: Returnable['reason'], until: string | null = null): Returnable => ({
+    order_item_id: item.id,
+    quantity: 0,
+    until,
+    reason,
+  })
+  const left = item.shipped_quantity - item.returning_quantity - item.returned_quantity
+  if (item.shipped_quantity === 0) return none('not_shipped')
+  if (left <= 0) return none('nothing_left')
+  if (finalSale.has(item.product_id)) return none('final_sale')
+  if (windowDays === null) {
+    return { order_item_id: item.id, quantity: left, until: null, reason: null }
+  }
+  const parcels = fulfillments.flatMap((parcel) => {
+    const until = closesAt(parcel, windowDays)
+    const quantity = parcel.items.find((each) => each.order_item_id === item.id)?.quantity ?? 0
+    return until === null || quantity === 0 ? [] : [{ until, quantity }]
+  })
+  const last = Math.max(...parcels.map(({ until }) => until))
+  const until = Number.isFinite(last) ? new Date(last).toISOString() : null
+  // Units are alike: those that came back already count as the older ones.
+  const inTime = parcels.reduce((sum, each) => sum + (each.until >= now ? each.quantity : 0), 0)
+  const quantity = Math.min(left, inTime)
+  return quantity === 0
+    ? none('window_closed', until)
+    : { order_item_id: item.id, quantity, until, reason: null }
+}
+
+/** Refuses units that a shopper cannot send back, and says why. */
+export function requireReturnable(
+  wanted: WantedUnits,
+  items: readonly OrderItem[],
+  returnable: readonly Returnable[],
+): void {
+  const asked = wanted.map(({ order_item_id, quantity: requested }) => {
+    const found = returnable.find((each) => each.order_item_id === order_item_id)
+    if (found === undefined) throw new ApiError('order_item_not_found')
+    const item = items.find(({ id }) => id === order_item_id) as OrderItem
+    const left = item.shipped_quantity - item.returning_quantity - item.returned_quantity
+    return { ...found, requested, left }
+  })
+  const refuse = (code: 'final_sale' | 'return_window_closed', refused: typeof asked) => {
+    const items = refused.map(({ order_item_id, requested, quantity, until }) => ({
+      order_item_id,
+      requested,
+      returnable: quantity,
+      until,
+    }))
+    return new ApiError(code, { body: { items } })
+  }
+  const final = asked.filter(({ reason }) => reason === 'final_sale')
+  if (final.length > 0) throw refuse('final_sale', final)
+  const tooMany = asked.filter(({ requested, left }) => requested > left)
+  if (tooMany.length > 0) throw exceedsReturnable(tooMany)
+  const late = asked.filter(({ requested, quantity }) => requested > quantity)
+  if (late.length > 0) throw refuse('return_window_closed', late)
+}
+
+/** The refusal of more units than have shipped and are in no return. */
+export const exceedsReturnable = (
+  lines: readonly { order_item_id: string; requested: number; left: number }[],
+) =>
+  new ApiError('quantity_exceeds_returnable', {
+    body: {
+      items: lines.map(({ order_item_id, requested, left }) => ({
+        order_item_id,
+        requested,
+        returnable: Math.max(0, left),
+      })),
+    },
+  })

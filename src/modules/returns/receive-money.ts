@@ -1,0 +1,381 @@
+import type { Db, Tx } from '../../db/database.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/id.ts'
+import { sum } from '../../kernel/money.ts'
+import type * as audit from '../../platform/audit.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as returnStock from '../inventory/return-stock.ts'
+import * as inventory from '../inventory/service.ts'
+import { unknownOf } from '../operations/replies.ts'
+import { defineOperation, type OperationDeps, type Replies } from '../operations/service.ts'
+import { auditRefund } from '../order-changes/refund-money.ts'
+import {
+  askRefund,
+  NO_REPLIES,
+  type RefundReplies,
+  recallRefund,
+} from '../order-changes/refund-replies.ts'
+import {
+  destinationsOf,
+  listRefundedUnits,
+  readRefundable,
+  requireAnswered,
+} from '../order-changes/refund-units.ts'
+import { sumPaidOfFailed } from '../order-changes/service.ts'
+import {
+  requireUndisputed,
+  reserveRefund,
+  type SettledRefund,
+  settleRefund,
+} from '../order-changes/settle-refund-money.ts'
+import { actorOf } from '../orders/actor.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { ReturnState } from '../orders/return-schema.ts'
+import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { briefOf, shownRefund } from '../orders/show.ts'
+import {
+  expectedOf,
+  type Known,
+  planReceipt,
+  type ReceiptPlan,
+  unsettledOf,
+} from './plan-receipt.ts'
+import * as queries from './queries.ts'
+import * as receipts from './receipt-queries.ts'
+import { closeIfSettled } from './resolve.ts'
+import type { Receipt, ReceiptPreview, ReceiptRow, ReturnRow } from './schema.ts'
+import { find, lockReturn, record, requireState } from './service.ts'
+import { forEvent, shown } from './show.ts'
+
+/**
+ * Receives units of a return, and refunds them. The goods are booked when the operation begins: they
+ * are there, whatever a gateway says of the money. A refund that a gateway refuses leaves the units
+ * unsettled, and another receipt, which may have no lines, tries again.
+ */
+
+interface Work {
+  order: OrderRow
+  charges: ChargeRow[]
+  receipt: ReceiptRow
+  refund: RefundRow | null
+}
+
+interface ReceiveOutcome extends Replies {
+  replies: RefundReplies
+}
+
+const outcomeOf = (replies: RefundReplies): ReceiveOutcome => ({
+  replies,
+  unknown: unknownOf(replies.values()),
+})
+
+/** The claim's resource is the receipt: a return has several. */
+export const receiveOperation = defineOperation<
+  OperationDeps,
+  { returnId: string; body: Receipt },
+  Work,
+  ReceiveOutcome
+>({
+  name: 'return_receive',
+  begin: (_, db, { actor, reach }, { returnId, body }) =>
+    db.transaction('return_receive: begin', async (tx) => {
+      const receipt_id = await begin(tx, actor, returnId, body)
+      return { state: 'begun', claim: await reach(tx, receipt_id) }
+    }),
+  async load(db, receiptId) {
+    const receipt = await getReceipt(db, receiptId)
+    const { order_id } = await find(db, receipt.return_id)
+    const [order, charges, refund] = await Promise.all([
+      orders.get(db, order_id),
+      orders.listCharges(db, order_id),
+      receipt.refund_id === null ? null : orders.getRefund(db, receipt.refund_id),
+    ])
+    return { order, charges, receipt, refund }
+  },
+  ask: async (deps, db, { refund, charges }) =>
+    outcomeOf(refund === null ? NO_REPLIES : await askRefund(deps, db, refund, charges)),
+  recall: async (deps, db, { refund, charges }) =>
+    outcomeOf(refund === null ? NO_REPLIES : await recallRefund(deps, db, refund, charges)),
+  async end(tx, _, { claim, work, replies: { replies } }) {
+    const { returned, order } = await lockReturn(tx, work.receipt.return_id)
+    const money = await settle(tx, order, work, replies)
+    if (work.refund !== null) {
+      const { amount_cents } = work.refund
+      const refunded_cents = money.failure?.refunded_cents ?? amount_cents
+      const acting = { actor: work.receipt.created_by, claim }
+      await auditRefund(tx, acting, work.refund, refunded_cents)
+    }
+    const row = await closeIfSettled(tx, await endReceipt(tx, work.receipt, returned, money))
+    const { refund, failure } = money
+    const movements = await inventory.movementsOf(tx, work.receipt.movement_ids)
+    const { reason: _reason, ...wordless } = refund ?? { reason: null }
+    await emitOrderEvent(tx, 'commerce.return.received.v1', money.order, {
+      return: forEvent(row),
+      refund: refund === null ? null : wordless,
+    })
+    const body = { return: shown(row), refund, movements, failure }
+    return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+  },
+  orderOf: ({ order }) => briefOf(order),
+})
+
+async function getReceipt(db: Db, id: string): Promise<ReceiptRow> {
+  const receipt = await receipts.findReceipt(db, id)
+  if (receipt === null) throw new Error('the receipt is gone')
+  return receipt
+}
+
+/** Books the goods, and reserves the refund. */
+async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt): Promise<string> {
+  const locked = await lockReturn(tx, returnId)
+  const { returned, order } = locked
+  requireReceivable(returned, body)
+  const { plan, charges } = await readPlan(tx, locked, body)
+  await requirePlace(tx, plan, body)
+  const refund_id = await reserve(tx, order, charges, { plan, actor: actorOf(actor) })
+  const { location_id, stock: lines } = plan
+  const stock = { order_id: order.id, return_id: returned.id, location_id, lines }
+  const cause = { actor: actor.name, reason: 'returned' }
+  const movement_ids = await returnStock.restock(tx, stock, cause)
+  // A receipt has the id of its refund, so that its key is found by it: by `explain`, and by an operator.
+  const id = refund_id ?? newId()
+  await writePlan(tx, locked, plan)
+  await receipts.insertReceipt(tx, {
+    ...plan,
+    id,
+    return_id: returned.id,
+    status: refund_id === null ? 'settled' : 'pending',
+    refund_id,
+    shares: plan.lines.map(({ after, refunded_quantity: quantity, refund_cents }) => ({
+      return_line_id: after.id,
+      quantity,
+      refund_cents,
+    })),
+    movement_ids,
+    created_by: actorOf(actor),
+    lines: plan.arrivals.map(({ variant_id: _, ...arrival }) => arrival),
+  })
+  await record(tx, actor, afterPlan(returned, plan), {
+    verb: 'received',
+    received_units: sum(plan.lines.map(({ received_quantity }) => received_quantity)),
+    missing_units: sum(plan.lines.map(({ missing_quantity }) => missing_quantity)),
+  })
+  return id
+}
+
+/**
+ * Units are received while they are expected. Without units, a receipt settles what came before, in
+ * whatever state the return is.
+ */
+function requireReceivable(returned: ReturnRow, { lines }: Receipt): void {
+  const isUnsettled = returned.lines.some((line) => unsettledOf(line) > 0)
+  if (lines.length === 0 && isUnsettled) return
+  requireState(returned, 'receive')
+}
+
+/** Reads what a receipt is planned by, and plans it. */
+async function readPlan(
+  db: Db,
+  { returned, order }: { returned: ReturnRow; order: OrderRow },
+  body: Receipt,
+): Promise<{ plan: ReceiptPlan; charges: ChargeRow[] }> {
+  const [items, refundable, refundedUnits, settled, tracked, settlement] = await Promise.all([
+    orders.listItems(db, order.id),
+    readRefundable(db, order),
+    listRefundedUnits(db, order.id),
+    queries.sumSettled(
+      db,
+      returned.lines.map(({ order_item_id }) => order_item_id),
+    ),
+    returnStock.trackedOf(
+      db,
+      returned.lines.map(({ variant_id }) => variant_id),
+    ),
+    receipts.readSettlement(db, returned.id),
+  ])
+  const paid = await sumPaidOfFailed(db, settlement.failed)
+  const paid_before_cents = Math.max(0, paid - settlement.deducted_cents)
+  const known: Known = {
+    order,
+    returned,
+    items,
+    refundable,
+    refundedUnits,
+    settled,
+    tracked,
+    paid_before_cents,
+  }
+  return { plan: planReceipt(known, body), charges: refundable.charges }
+}
+
+/** A location that is named must exist, also where nothing is put there. */
+async function requirePlace(tx: Tx, { location_id, stock }: ReceiptPlan, body: Receipt) {
+  const isUsed = stock.some(({ quantity }) => quantity > 0)
+  if (isUsed || body.location_id !== undefined) await returnStock.requirePlace(tx, location_id)
+}
+
+/** Reserves the refund of a plan; null where it has none. */
+async function reserve(
+  tx: Tx,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  { plan, actor }: { plan: ReceiptPlan; actor: string },
+): Promise<string | null> {
+  const { method, amount_cents, parts, tenders, lines } = plan
+  if (amount_cents === 0 || method === 'none') return null
+  orders.requireFree(order, 'refund')
+  await requireAnswered(tx, order)
+  const items = lines
+    .filter(({ refunded_quantity }) => refunded_quantity > 0)
+    .map(({ after, refunded_quantity: quantity, amount_cents: cents }) => ({
+      order_item_id: after.order_item_id,
+      quantity,
+      amount_cents: cents,
+      restocked_quantity: 0,
+    }))
+  const refund = { kind: 'refund', method, parts, tenders, items, reason: null, actor } as const
+  return reserveRefund(tx, order, charges, refund)
+}
+
+const withLines = ({ lines, ...row }: ReturnRow, changed: readonly ReturnRow['lines'][number][]) =>
+  ({
+    ...row,
+    lines: lines.map((line) => changed.find(({ id }) => id === line.id) ?? line),
+  }) satisfies ReturnRow
+
+/** The return once a plan is carried out. */
+function afterPlan(returned: ReturnRow, plan: ReceiptPlan): ReturnRow {
+  const row = withLines(
+    returned,
+    plan.lines.map(({ after }) => after),
+  )
+  if (plan.arrivals.length === 0) return row
+  const isWhole = row.lines.every((line) => expectedOf(line) === 0)
+  return { ...row, status: isWhole ? 'received' : 'partially_received' }
+}
+
+/** Writes the goods of a plan: to the return, and to the counters of the order's lines. */
+async function writePlan(
+  tx: Tx,
+  { returned, order }: { returned: ReturnRow; order: OrderRow },
+  plan: ReceiptPlan,
+): Promise<void> {
+  const at = isoNow(tx.clock)
+  const row = afterPlan(returned, plan)
+  const received_at = row.status === 'received' ? (returned.received_at ?? at) : row.received_at
+  await queries.writeReturn(tx, { ...row, received_at, updated_at: at })
+  await queries.writeLines(tx, row.lines)
+  const units = plan.lines
+    .filter((line) => line.received_quantity + line.missing_quantity > 0)
+    .map(({ after, received_quantity, missing_quantity }) => ({
+      order_item_id: after.order_item_id,
+      returning: -received_quantity - missing_quantity,
+      returned: received_quantity,
+    }))
+  if (units.length > 0) await orders.changeUnits(tx, [{ order, units }])
+}
+
+interface Settled {
+  order: OrderRow
+  refund: OrderRefund | null
+  failure: { reason: string; refunded_cents: number } | null
+}
+
+async function settle(
+  tx: Tx,
+  order: OrderRow,
+  { charges, refund }: Work,
+  replies: RefundReplies,
+): Promise<Settled> {
+  if (refund === null) return { order, refund: null, failure: null }
+  const settled: SettledRefund = await settleRefund(tx, order, refund, { charges, replies })
+  if (settled.state === 'succeeded') {
+    return { order: settled.order, refund: settled.refund, failure: null }
+  }
+  const { reason, refunded_cents } = settled
+  return {
+    order: settled.order,
+    refund: shownRefund(await orders.getRefund(tx, refund.refund_id)),
+    failure: { reason, refunded_cents },
+  }
+}
+
+/** Writes how the money of a receipt ended. Units whose refund failed are unsettled again. */
+async function endReceipt(
+  tx: Tx,
+  { id, refund_id, shares }: ReceiptRow,
+  returned: ReturnRow,
+  { failure }: Settled,
+): Promise<ReturnRow> {
+  if (refund_id === null) return returned
+  await receipts.endReceipt(tx, id, failure === null ? 'settled' : 'failed')
+  if (failure === null) return returned
+  const reverted = returned.lines.flatMap((line) => {
+    const share = shares.find(({ return_line_id }) => return_line_id === line.id)
+    if (share === undefined) return []
+    return [
+      {
+        ...line,
+        refunded_quantity: line.refunded_quantity - share.quantity,
+        refund_cents: line.refund_cents - share.refund_cents,
+      },
+    ]
+  })
+  await queries.writeLines(tx, reverted)
+  return withLines(returned, reverted)
+}
+
+/** Works out a receipt without carrying it out. */
+export async function previewReceipt(
+  db: Db,
+  returnId: string,
+  body: Receipt,
+): Promise<ReceiptPreview> {
+  const returned = await find(db, returnId)
+  const order = await orders.get(db, returned.order_id)
+  requireReceivable(returned, body)
+  const { plan, charges } = await readPlan(db, { returned, order }, body)
+  if (body.location_id !== undefined) await inventory.getLocation(db, body.location_id)
+  if (plan.amount_cents > 0) requireUndisputed(order, charges, plan.tenders)
+  const refundable_cents = orders.refundableOf(charges)
+  return {
+    status: statusAfter(returned, plan),
+    lines: plan.lines.map(({ after, ...line }) => ({
+      return_line_id: after.id,
+      received_quantity: line.received_quantity,
+      missing_quantity: line.missing_quantity,
+      refunded_quantity: line.refunded_quantity,
+      already_refunded_quantity: line.already_refunded_quantity,
+      refund_cents: line.refund_cents,
+    })),
+    refund: await previewRefund(db, order, charges, plan),
+    restocked: [...Map.groupBy(plan.stock, ({ variant_id }) => variant_id)]
+      .map(([variant_id, units]) => ({
+        variant_id,
+        location_id: plan.location_id,
+        quantity: sum(units.map(({ quantity }) => quantity)),
+      }))
+      .filter(({ quantity }) => quantity > 0),
+    refundable_cents,
+    remaining_cents: refundable_cents - plan.amount_cents,
+  }
+}
+
+async function previewRefund(
+  db: Db,
+  { currency }: OrderRow,
+  charges: readonly ChargeRow[],
+  { method, amount_cents, parts, tenders, restocking_fee_cents }: ReceiptPlan,
+): Promise<ReceiptPreview['refund']> {
+  if (amount_cents === 0 || method === 'none') return null
+  const to = await destinationsOf(db, charges, tenders)
+  return { method, amount_cents, ...parts, restocking_fee_cents, currency, tenders: to }
+}
+
+/** As `closeIfSettled` decides it, if the refund succeeds. */
+function statusAfter(returned: ReturnRow, plan: ReceiptPlan): ReturnState {
+  const { status, lines } = afterPlan(returned, plan)
+  const isOpen = lines.some((line) => unsettledOf(line) > 0 || line.quarantined_quantity > 0)
+  return status === 'received' && !isOpen ? 'closed' : status
+}

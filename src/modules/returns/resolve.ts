@@ -1,0 +1,132 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { sum } from '../../kernel/money.ts'
+import type * as audit from '../../platform/audit.ts'
+import * as returnStock from '../inventory/return-stock.ts'
+import { DEFAULT_LOCATION } from '../inventory/schema.ts'
+import * as inventory from '../inventory/service.ts'
+import { exceedsExpected, unsettledOf } from './plan-receipt.ts'
+import * as queries from './queries.ts'
+import { readSettlement } from './receipt-queries.ts'
+import type { Resolution, ReturnLineRow, ReturnRow } from './schema.ts'
+import { closed, lockReturn, record } from './service.ts'
+import { shown } from './show.ts'
+
+/** Quarantine: units that came back and are set aside until someone has looked at them. */
+
+/** Says what becomes of units that are set aside: back to the shelf, or written off. */
+export function resolve(db: TenantDb, actor: audit.Actor, id: string, request: Resolution) {
+  return db.transaction('returns: resolve', async (tx) => {
+    const { returned } = await lockReturn(tx, id)
+    const units = readUnits(returned, request)
+    const variants = returned.lines.map(({ variant_id }) => variant_id)
+    const tracked = await returnStock.trackedOf(tx, variants)
+    const resolved = units.map((each) => ({
+      ...each,
+      stock_quantity:
+        each.disposition === 'restock' && tracked.has(each.line.variant_id) ? each.quantity : 0,
+    }))
+    const movement_ids = await restock(tx, actor, returned, { resolved, request })
+    const row = { ...returned, lines: returned.lines.map((line) => after(line, units)) }
+    await queries.writeLines(tx, row.lines)
+    await queries.insertResolutions(
+      tx,
+      actor.name,
+      resolved.map(({ line, disposition, quantity, stock_quantity }) => ({
+        return_line_id: line.id,
+        disposition,
+        quantity,
+        stock_quantity,
+      })),
+    )
+    const settled = await closeIfSettled(tx, row)
+    await record(tx, actor, settled, {
+      verb: 'resolved',
+      resolved_units: sum(units.map(({ quantity }) => quantity)),
+    })
+    return { return: shown(settled), movements: await inventory.movementsOf(tx, movement_ids) }
+  })
+}
+
+interface Resolved {
+  line: ReturnLineRow
+  disposition: 'restock' | 'damaged'
+  quantity: number
+}
+
+function readUnits({ lines }: ReturnRow, { lines: wanted }: Resolution): Resolved[] {
+  const units = wanted.map(({ return_line_id, quantity, disposition }) => {
+    const line = lines.find(({ id }) => id === return_line_id.toLowerCase())
+    if (line === undefined) throw new ApiError('return_line_not_found')
+    return { line, disposition, quantity }
+  })
+  const tooMany = lines.flatMap((line) => {
+    const requested = unitsOf(units, line)
+    const { id, quarantined_quantity: expected } = line
+    return requested > expected ? [{ return_line_id: id, requested, expected }] : []
+  })
+  if (tooMany.length > 0) throw exceedsExpected(tooMany)
+  return units
+}
+
+const unitsOf = (
+  units: readonly Resolved[],
+  { id }: ReturnLineRow,
+  disposition?: Resolved['disposition'],
+): number =>
+  sum(
+    units
+      .filter((each) => each.line.id === id)
+      .filter((each) => disposition === undefined || each.disposition === disposition)
+      .map(({ quantity }) => quantity),
+  )
+
+const after = (line: ReturnLineRow, units: readonly Resolved[]): ReturnLineRow => ({
+  ...line,
+  quarantined_quantity: line.quarantined_quantity - unitsOf(units, line),
+  restocked_quantity: line.restocked_quantity + unitsOf(units, line, 'restock'),
+  damaged_quantity: line.damaged_quantity + unitsOf(units, line, 'damaged'),
+})
+
+/** Puts units on hand: at the location that is named, or where they lie aside. */
+async function restock(
+  tx: Tx,
+  { name }: audit.Actor,
+  { id: return_id, order_id }: ReturnRow,
+  {
+    resolved,
+    request: { location_id },
+  }: { resolved: readonly (Resolved & { stock_quantity: number })[]; request: Resolution },
+): Promise<string[]> {
+  if (location_id !== undefined) await returnStock.requirePlace(tx, location_id)
+  const placeOf = ({ line }: Resolved) =>
+    location_id ?? line.quarantine_location_id ?? DEFAULT_LOCATION
+  const moved = resolved.filter(({ stock_quantity }) => stock_quantity > 0)
+  const places = [...Map.groupBy(moved, placeOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const ids: string[] = []
+  for (const [place, units] of places) {
+    if (location_id === undefined) await returnStock.requirePlace(tx, place)
+    const lines = units.map(({ line, stock_quantity }) => ({
+      variant_id: line.variant_id,
+      quantity: stock_quantity,
+    }))
+    const stock = { order_id, return_id, location_id: place, lines }
+    ids.push(...(await returnStock.restock(tx, stock, { actor: name, reason: 'returned' })))
+  }
+  return ids
+}
+
+/**
+ * A return of which everything has come closes by itself, once its money is settled and nothing is set
+ * aside any more. Called under the lock of its order.
+ */
+export async function closeIfSettled(tx: Tx, row: ReturnRow): Promise<ReturnRow> {
+  const isOpen = row.lines.some((line) => unsettledOf(line) > 0 || line.quarantined_quantity > 0)
+  const at = isoNow(tx.clock)
+  const isSettled =
+    row.status === 'received' && !isOpen && (await readSettlement(tx, row.id)).pending === 0
+  const next = { ...(isSettled ? closed(row, at) : row), updated_at: at }
+  await queries.writeReturn(tx, next)
+  return next
+}

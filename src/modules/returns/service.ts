@@ -1,0 +1,327 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/id.ts'
+import { sum } from '../../kernel/money.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import { actorOf, isShopper } from '../orders/actor.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { Fulfillment } from '../orders/parcel-schema.ts'
+import type { Return, ReturnState } from '../orders/return-schema.ts'
+import type { OrderItem, OrderRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { expectedOf } from './plan-receipt.ts'
+import { exceedsReturnable, readReturnable, requireReturnable } from './policy.ts'
+import * as queries from './queries.ts'
+import type { Approval, NewReturn, ReturnRequest, ReturnRow, WantedUnits } from './schema.ts'
+import { forEvent, forShopper, shown } from './show.ts'
+
+/**
+ * Returns: made by a shopper or a merchant, approved, declined, cancelled, closed. What comes back is
+ * received by `receive-money.ts`. A return changes only under the lock of its order, which is taken
+ * before that of stock.
+ */
+
+export interface ReturnDeps {
+  /** The parcels of an order, by which the window of a shopper is counted. */
+  listFulfillments: (db: Db, order_id: string) => Promise<Fulfillment[]>
+}
+
+export async function list(db: Db, filters: queries.ReturnFilters, page: Page) {
+  const { rows, shown: part } = await queries.list(db, filters, page)
+  return { returns: rows.map(shown), ...part }
+}
+
+export async function find(db: Db, id: string): Promise<ReturnRow> {
+  const row = isUuid(id) ? await queries.find(db, id) : null
+  if (row === null) throw new ApiError('return_not_found')
+  return row
+}
+
+export const get = async (db: Db, id: string): Promise<Return> => shown(await find(db, id))
+
+/** The returns of an order, the first one first. */
+export const listOfOrder = async (db: Db, order_id: string): Promise<Return[]> =>
+  (await queries.listOfOrders(db, [order_id])).map(shown)
+
+/** What the shopper of an order sees of its returns, and can send back. */
+export async function readForShopper(
+  db: Db,
+  { id }: OrderRow,
+  items: readonly OrderItem[],
+  fulfillments: readonly Fulfillment[],
+) {
+  const [rows, returnable] = await Promise.all([
+    queries.listOfOrders(db, [id]),
+    readReturnable(db, { items, fulfillments }),
+  ])
+  return { returns: rows.map(forShopper), returnable }
+}
+
+/** A return with its order, both locked. */
+export interface LockedReturn {
+  returned: ReturnRow
+  order: OrderRow
+}
+
+export async function lockReturn(tx: Tx, id: string): Promise<LockedReturn> {
+  const { order_id } = await find(tx, id)
+  const order = await orders.lock(tx, order_id)
+  // Read again: it may have changed before the lock was free.
+  return { returned: await find(tx, id), order }
+}
+
+const ALLOWED: Record<ReturnState, readonly string[]> = {
+  requested: ['approve', 'decline', 'cancel'],
+  approved: ['receive', 'close', 'cancel'],
+  partially_received: ['receive', 'close'],
+  received: ['close'],
+  declined: [],
+  closed: [],
+  cancelled: [],
+}
+
+export type ReturnAction = 'approve' | 'decline' | 'cancel' | 'receive' | 'close'
+
+export function requireState({ status }: ReturnRow, action: ReturnAction): void {
+  const allowed = ALLOWED[status]
+  if (allowed.includes(action)) return
+  throw new ApiError('invalid_transition', { body: { current_status: status, allowed } })
+}
+
+/** A merchant makes a return of whatever has shipped. It is approved at once. */
+export function create(db: TenantDb, actor: audit.Actor, request: NewReturn): Promise<Return> {
+  return db.transaction('returns: create', async (tx) => {
+    const order = await orders.lock(tx, request.order_id)
+    const lines = readWanted(request.lines)
+    const items = await orders.listItems(tx, order.id)
+    requireShipped(lines, items)
+    requireAllowed(order)
+    const { note = null, instructions = null, label_url = null } = request
+    const more = { note, instructions, label_url }
+    return shown(await insert(tx, actor, { order, items, lines, ...more, by: 'merchant' }))
+  })
+}
+
+interface Request extends ReturnDeps {
+  actor: audit.Actor
+  claim: idempotency.WonClaim
+}
+
+/** A shopper asks to send units back, as the store's site allows it. Answers the key. */
+export function request(
+  db: TenantDb,
+  { actor, claim, listFulfillments }: Request,
+  orderId: string,
+  body: ReturnRequest,
+): Promise<idempotency.StoredAnswer> {
+  return db.transaction('returns: request', async (tx) => {
+    const order = await orders.lock(tx, orderId)
+    if (order.customer_ref !== body.customer_ref) throw new ApiError('order_not_found')
+    const lines = readWanted(body.lines)
+    const [items, fulfillments] = await awaitAll([
+      orders.listItems(tx, order.id),
+      listFulfillments(tx, order.id),
+    ])
+    requireReturnable(lines, items, await readReturnable(tx, { items, fulfillments }))
+    requireAllowed(order)
+    const none = { note: null, instructions: null, label_url: null }
+    const made = await insert(tx, actor, { order, items, lines, ...none, by: 'shopper' })
+    const held = await idempotency.advance(tx, claim, 'requested', made.id)
+    return idempotency.finish(tx, held, 201, JSON.stringify({ return: forShopper(made) }))
+  })
+}
+
+/** The lines in our spelling, each once. */
+function readWanted(lines: WantedUnits): WantedUnits {
+  const wanted = lines.map((line) => ({
+    ...line,
+    order_item_id: line.order_item_id.toLowerCase(),
+  }))
+  const ids = new Set(wanted.map(({ order_item_id }) => order_item_id))
+  if (ids.size < wanted.length) throw invalidBody('lines', 'must name each line only once')
+  return wanted
+}
+
+/** Refuses more units than have shipped and are in no return. */
+function requireShipped(lines: WantedUnits, items: readonly OrderItem[]): void {
+  const tooMany = lines.flatMap(({ order_item_id, quantity: requested }) => {
+    const item = items.find(({ id }) => id === order_item_id)
+    if (item === undefined) throw new ApiError('order_item_not_found')
+    const left = item.shipped_quantity - item.returning_quantity - item.returned_quantity
+    return requested > left ? [{ order_item_id, requested, left }] : []
+  })
+  if (tooMany.length > 0) throw exceedsReturnable(tooMany)
+}
+
+/** The facts of an order whose units have shipped allow it, unless it is busy. */
+const requireAllowed = (order: OrderRow): void => orders.requireAllowed(order, 'return')
+
+/** Declining and asking again ends somewhere. No order needs as many returns. */
+const RETURNS_MAX = 200
+
+interface NewRow extends Pick<ReturnRow, 'note' | 'instructions' | 'label_url'> {
+  order: OrderRow
+  items: readonly OrderItem[]
+  lines: WantedUnits
+  by: 'shopper' | 'merchant'
+}
+
+async function insert(tx: Tx, actor: audit.Actor, made: NewRow): Promise<ReturnRow> {
+  const { order, lines, by, note, instructions, label_url } = made
+  const { last } = await queries.lastNumber(tx, order.id)
+  if (last >= RETURNS_MAX) throw tooMany(last)
+  const at = isoNow(tx.clock)
+  const id = newId()
+  await queries.insertReturn(tx, {
+    id,
+    order_id: order.id,
+    number: last + 1,
+    return_number: `${order.order_number}-R${last + 1}`,
+    status: by === 'merchant' ? 'approved' : 'requested',
+    requested_by: by,
+    note,
+    instructions,
+    label_url,
+    created_by: actorOf(actor),
+    created_at: at,
+    approved_at: by === 'merchant' ? at : null,
+    lines: lines.map((line) => toLine(line, made.items)),
+  })
+  const units = lines.map(({ order_item_id, quantity }) => ({ order_item_id, returning: quantity }))
+  const [changed = order] = await orders.changeUnits(tx, [{ order, units }])
+  const row = await find(tx, id)
+  const type = by === 'merchant' ? 'created' : 'requested'
+  await awaitAll([
+    record(tx, actor, row, { verb: type }),
+    emitOrderEvent(tx, 'commerce.return.requested.v1', changed, { return: forEvent(row) }),
+  ])
+  return row
+}
+
+const tooMany = (used: number) =>
+  new ApiError('limit_reached', {
+    message: `An order has at most ${RETURNS_MAX} returns, with those that were declined.`,
+    body: { limit: 'returns_per_order', max: RETURNS_MAX, used },
+  })
+
+function toLine(
+  { order_item_id, quantity, reason = null }: WantedUnits[number],
+  items: readonly OrderItem[],
+) {
+  const item = items.find(({ id }) => id === order_item_id) as OrderItem
+  const { variant_id, sku, product_name, label } = item
+  return { order_item_id, variant_id, sku, product_name, label, reason, quantity }
+}
+
+/** What a timeline and an audit entry say of a return: no words of a person. */
+const briefOf = ({ id, return_number, lines }: ReturnRow) => ({
+  return_id: id,
+  return_number,
+  units: sum(lines.map(({ quantity }) => quantity)),
+})
+
+/** Writes what was done with a return to the timeline of its order and to the audit log. */
+export const record = (
+  tx: Tx,
+  actor: audit.Actor,
+  row: ReturnRow,
+  { verb, ...more }: { verb: string } & Record<string, unknown>,
+) => {
+  const name = actorOf(actor)
+  return awaitAll([
+    orders.addToTimeline(tx, row.order_id, {
+      type: `return_${verb}`,
+      actor: name,
+      data: { ...briefOf(row), ...more },
+    }),
+    // Acts of shoppers are in the order's timeline only.
+    !isShopper(name) &&
+      audit.record(tx, actor, {
+        action: `return.${verb}`,
+        entity: `return:${row.id}`,
+        after: { status: row.status, order_id: row.order_id, ...more },
+      }),
+  ])
+}
+
+/** The shopper may send the units. */
+export const approve = (
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  { instructions = null, label_url = null }: Approval,
+): Promise<Return> =>
+  change(db, actor, id, {
+    action: 'approve',
+    verb: 'approved',
+    next: (row, at) => ({ ...row, status: 'approved', instructions, label_url, approved_at: at }),
+  })
+
+export const decline = (
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  decline_reason: string,
+): Promise<Return> =>
+  change(db, actor, id, {
+    action: 'decline',
+    verb: 'declined',
+    next: (row, at) => ({ ...row, status: 'declined', decline_reason, declined_at: at }),
+  })
+
+export const cancel = (db: TenantDb, actor: audit.Actor, id: string): Promise<Return> =>
+  change(db, actor, id, {
+    action: 'cancel',
+    verb: 'cancelled',
+    next: (row, at) => ({ ...row, status: 'cancelled', cancelled_at: at }),
+  })
+
+/** Nothing more is expected: what has not come can be returned anew. */
+export const close = (db: TenantDb, actor: audit.Actor, id: string): Promise<Return> =>
+  change(db, actor, id, { action: 'close', verb: 'closed', next: closed })
+
+export const closed = (row: ReturnRow, at: string): ReturnRow => ({
+  ...row,
+  status: 'closed',
+  closed_at: at,
+})
+
+interface Change {
+  action: ReturnAction
+  verb: string
+  next: (row: ReturnRow, at: string) => ReturnRow
+}
+
+/** States in which units are expected. */
+const OPEN: readonly ReturnState[] = ['requested', 'approved', 'partially_received']
+
+function change(
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  { action, verb, next }: Change,
+): Promise<Return> {
+  return db.transaction(`returns: ${action}`, async (tx) => {
+    const { returned, order } = await lockReturn(tx, id)
+    requireState(returned, action)
+    const at = isoNow(tx.clock)
+    const row = { ...next(returned, at), updated_at: at }
+    await queries.writeReturn(tx, row)
+    if (!OPEN.includes(row.status)) await free(tx, order, returned)
+    await record(tx, actor, row, { verb })
+    return shown(row)
+  })
+}
+
+/** The units that a return no longer expects can be in another one. */
+async function free(tx: Tx, order: OrderRow, { lines }: ReturnRow): Promise<void> {
+  const units = lines
+    .filter((line) => expectedOf(line) > 0)
+    .map((line) => ({ order_item_id: line.order_item_id, returning: -expectedOf(line) }))
+  if (units.length > 0) await orders.changeUnits(tx, [{ order, units }])
+}

@@ -1,0 +1,45 @@
+import type { Disposition, Return } from '../orders/return-schema.ts'
+import { receivedOf } from './plan-receipt.ts'
+import type { ReturnLineRow, ReturnRow } from './schema.ts'
+
+/** Returns as the API shows them: to the merchant, to the shopper, in an event. */
+
+function dispositionOf(line: ReturnLineRow): Disposition | 'mixed' | null {
+  const counts: [Disposition, number][] = [
+    ['restock', line.restocked_quantity],
+    ['damaged', line.damaged_quantity],
+    ['quarantine', line.quarantined_quantity],
+    ['missing', line.missing_quantity],
+  ]
+  const [first, ...others] = counts.filter(([, quantity]) => quantity > 0)
+  if (first === undefined) return null
+  return others.length === 0 ? first[0] : 'mixed'
+}
+
+function shownLine(row: ReturnLineRow) {
+  const { quarantine_location_id: _, waived_quantity: __, ...line } = row
+  return { ...line, received_quantity: receivedOf(row), disposition: dispositionOf(row) }
+}
+
+export const shown = ({ lines, ...row }: ReturnRow): Return => ({
+  ...row,
+  lines: lines.map(shownLine),
+})
+
+/** Without what the merchant wrote for nobody else. */
+export const forShopper = (row: ReturnRow): Return => {
+  const { lines, ...rest } = shown(row)
+  const isOwn = row.requested_by === 'shopper'
+  return {
+    ...rest,
+    note: null,
+    lines: lines.map((line) => ({ ...line, reason: isOwn ? line.reason : null })),
+  }
+}
+
+/** Words of people are no part of an event. */
+export const forEvent = (row: ReturnRow): Return => {
+  const { lines, ...rest } = shown(row)
+  const wordless = { note: null, instructions: null, label_url: null, decline_reason: null }
+  return { ...rest, ...wordless, lines: lines.map((line) => ({ ...line, reason: null })) }
+}
