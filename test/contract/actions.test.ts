@@ -15,6 +15,7 @@ const ROUTES: Record<string, string> = {
   deliver: '/v1/merchant/fulfillments/{id}/deliver',
   cancel_fulfillment: '/v1/merchant/fulfillments/{id}/cancel',
   recall: '/v1/merchant/fulfillments/{id}/cancel',
+  return: '/v1/merchant/returns',
 }
 const routeOf = (action: string): string =>
   ROUTES[action] ?? `/v1/merchant/orders/{id}/${action.replaceAll('_', '-')}`

@@ -28,8 +28,15 @@ const ACME_IMAGE = { asset_ref: `asset:acme/${SHOWN_HASH}.png` }
 
 export const VARIANT = '11111111-1111-4111-8111-111111111111'
 const ITEM = '22222222-2222-4222-8222-222222222222'
+/** The line of the last return. */
+const LINE = '33333333-3333-4333-8333-333333333333'
 const COUPONS = '/v1/merchant/marketing/coupons'
 const GROUPS = '/v1/merchant/pricing-groups'
+
+const RECEIPT = {
+  lines: [{ return_line_id: LINE, received_quantity: 1, disposition: 'restock' }],
+  refund: { method: 'original' },
+}
 
 export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/my/credentials/:id/revoke': async (merchant) => {
@@ -56,6 +63,24 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/fulfillments/:id/deliver': async (merchant, app) => {
     const { id } = await packOrder(merchant, app)
     await merchant.post(`/v1/merchant/fulfillments/${id}/ship`)
+    return { id }
+  },
+  'GET /v1/merchant/returns/:id': makeReturn,
+  'POST /v1/merchant/returns/:id/approve': requestReturn,
+  'POST /v1/merchant/returns/:id/decline': requestReturn,
+  'POST /v1/merchant/returns/:id/cancel': makeReturn,
+  'POST /v1/merchant/returns/:id/close': makeReturn,
+  'POST /v1/merchant/returns/:id/receive': makeReturn,
+  'POST /v1/merchant/returns/:id/receive/preview': makeReturn,
+  'POST /v1/merchant/returns/:id/resolve': async (merchant, app) => {
+    const { id } = await makeReturn(merchant, app)
+    const url = `/v1/merchant/returns/${id}/receive`
+    const body = {
+      lines: [{ return_line_id: LINE, received_quantity: 1, disposition: 'quarantine' }],
+      refund: { method: 'none' },
+    }
+    const received = await merchant.post(url, body, freshKey())
+    assert.equal(received.status, 200, received.text)
     return { id }
   },
   'POST /v1/merchant/orders/:id/release': holdOrder,
@@ -192,6 +217,13 @@ export const BODIES: Record<string, unknown> = {
   'POST /v1/merchant/orders/:id/notes': { note: 'a canary' },
   'POST /v1/merchant/fulfillments/:id/ship': { carrier: 'a canary' },
   'PATCH /v1/merchant/fulfillments/:id/tracking': { carrier: 'a canary' },
+  'POST /v1/merchant/returns/:id/approve': { instructions: 'a canary' },
+  'POST /v1/merchant/returns/:id/decline': { reason: 'a canary' },
+  'POST /v1/merchant/returns/:id/receive': RECEIPT,
+  'POST /v1/merchant/returns/:id/receive/preview': RECEIPT,
+  'POST /v1/merchant/returns/:id/resolve': {
+    lines: [{ return_line_id: LINE, quantity: 1, disposition: 'damaged' }],
+  },
   'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds': { amount_cents: 1, reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds/preview': { amount_cents: 1 },
@@ -252,6 +284,49 @@ async function packOrder(merchant: Caller, app: TestApp) {
   const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
   assert.equal(packed.status, 201, packed.text)
   return { id: packed.body.fulfillment.id as string }
+}
+
+/** A shipped order, of which one unit comes back. */
+async function shipOrder(merchant: Caller, app: TestApp) {
+  const { id } = await placeOrder(merchant, app)
+  const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
+  await merchant.post(`/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`)
+  const { body } = await merchant.get(`/v1/merchant/orders/${id}`)
+  const units = { order_item_id: body.items[0].id as string, quantity: 1, reason: 'a canary' }
+  return { order_id: id, lines: [units] }
+}
+
+/** Gives the line of a return the id that the bodies name, in place of an earlier return's. */
+async function nameLine(app: TestApp, id: string) {
+  const admin = await app.database.openAdmin()
+  await admin.query(`set session_replication_role = replica`)
+  for (const [table, column] of [
+    ['return_receipt_lines', 'return_line_id'],
+    ['return_resolutions', 'return_line_id'],
+    ['return_lines', 'id'],
+  ]) {
+    await admin.query(`update ${table} set ${column} = gen_random_uuid() where ${column} = $1`, [
+      LINE,
+    ])
+  }
+  await admin.query('update return_lines set id = $1 where return_id = $2', [LINE, id])
+  await admin.query(`set session_replication_role = default`)
+  return { id }
+}
+
+async function makeReturn(merchant: Caller, app: TestApp) {
+  const body = { ...(await shipOrder(merchant, app)), note: 'a canary' }
+  const made = await merchant.post('/v1/merchant/returns', body)
+  assert.equal(made.status, 201, made.text)
+  return nameLine(app, made.body.return.id as string)
+}
+
+async function requestReturn(merchant: Caller, app: TestApp) {
+  const { order_id, lines } = await shipOrder(merchant, app)
+  const url = `/v1/tenants/acme/orders/${order_id}/returns`
+  const made = await app.storefront.post(url, { customer_ref: 'a canary', lines }, freshKey())
+  assert.equal(made.status, 201, made.text)
+  return { id: made.body.return.id as string }
 }
 
 async function holdOrder(merchant: Caller, app: TestApp) {

@@ -124,6 +124,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
 const ACTIVATION = 'POST /v1/merchant/catalog/products/:id/activation-request'
 
 const MAKING_ROWS = [
+  'GET /v1/merchant/returns/:id',
   'GET /v1/merchant/fulfillments/:id',
   'GET /v1/merchant/orders/:id',
   'GET /v1/merchant/catalog/collections/:id',

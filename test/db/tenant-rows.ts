@@ -73,6 +73,24 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
          packed as (insert into fulfillment_items (tenant_ref, fulfillment_id, order_item_id,
                            position, variant_id, sku, product_name, quantity, stock_quantity)
                     select $1, parcel.id, item.id, 0, item.id, 'x', 'x', 1, 0 from parcel, item),
+         back as (insert into returns (tenant_ref, order_id, number, return_number, status,
+                         requested_by, approved_at, created_by)
+                  select $1, id, 1, '1001-R1', 'approved', 'merchant', now(), 'x'
+                    from placed returning id),
+         came as (insert into return_lines (tenant_ref, return_id, order_item_id, position,
+                         variant_id, sku, product_name, quantity)
+                  select $1, back.id, item.id, 0, item.id, 'x', 'x', 1 from back, item
+                  returning id),
+         receipt as (insert into return_receipts (tenant_ref, id, return_id, number, status,
+                            method, location_id, created_by, settled_at)
+                     select $1, id, id, 1, 'settled', 'none', 'default', 'x', now()
+                       from back returning id),
+         arrived as (insert into return_receipt_lines (tenant_ref, receipt_id, return_line_id,
+                            disposition, quantity, stock_quantity)
+                     select $1, receipt.id, came.id, 'missing', 1, 0 from receipt, came),
+         resolved as (insert into return_resolutions (tenant_ref, return_line_id, disposition,
+                             quantity, stock_quantity, created_by)
+                      select $1, id, 'damaged', 1, 0, 'x' from came),
          paid as (insert into charges (tenant_ref, charge_id, order_id, tender, status,
                          amount_cents, captured_cents, refunded_cents, currency)
                   select $1, gen_random_uuid(), id, 'card', 'captured', 100, 100, 1, 'USD'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
 import { assertOracles } from './oracles.ts'
+import { RETURN_ORACLES } from './return-oracles.ts'
 import { assertStockAddsUp } from './stock-oracles.ts'
 
 /**
@@ -128,7 +129,8 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
   'an order that is in the pick queue and should not be, or the reverse': `
     select o.tenant_ref, o.id, o.status, o.has_work
       from orders o,
-           lateral (select coalesce(sum(quantity - packed_quantity - shipped_quantity), 0) as open
+           lateral (select coalesce(sum(quantity - packed_quantity - shipped_quantity
+                                          - restocked_quantity), 0) as open
                       from order_items where tenant_ref = o.tenant_ref and order_id = o.id) i
      where o.has_work <> (i.open > 0 and o.status in
              ('placed', 'processing', 'partially_shipped', 'partially_refunded'))`,
@@ -193,6 +195,8 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
        and not exists (select from idempotency_keys k
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
                           and k.operation in ('cancel', 'edit', 'release', 'refund'))`,
+
+  ...RETURN_ORACLES,
 
   'an active subscription of a cancelled order': `
     select s.tenant_ref, s.id, s.status, o.id as order_id

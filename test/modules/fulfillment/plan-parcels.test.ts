@@ -23,6 +23,7 @@ const line = (
   quantity,
   packed_quantity: 0,
   shipped_quantity: 0,
+  restocked_quantity: 0,
   ...done,
 })
 const units = (variant_id: string, location_id: string, open: number, ready = open) => ({

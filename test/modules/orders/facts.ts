@@ -17,6 +17,8 @@ export const facts = (over: Partial<OrderFacts> = {}): OrderFacts => ({
   q_shipped: 0,
   q_delivered: 0,
   q_packed: 0,
+  q_returning: 0,
+  q_returned: 0,
   ...over,
 })
 

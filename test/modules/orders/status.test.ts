@@ -142,7 +142,17 @@ describe('the allowed actions', () => {
       ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit'],
     ],
     ['refunded and unshipped', paid({ refunded_cents: 1_000 }), ['cancel']],
-    ['refunded on its way', paid({ refunded_cents: 1_000, q_shipped: 4 }), ['deliver']],
+    ['refunded on its way', paid({ refunded_cents: 1_000, q_shipped: 4 }), ['deliver', 'return']],
+    [
+      'back in all its units',
+      paid({ q_shipped: 4, q_delivered: 4, q_returned: 3, q_returning: 1 }),
+      ['refund'],
+    ],
+    [
+      'held after a part of it was shipped',
+      paid({ live_hold: true, q_shipped: 1, q_delivered: 1 }),
+      ['release', 'refund', 'return'],
+    ],
     ['cancelled', paid({ cancelled_at: at }), []],
     ['not paid for', facts({ payment: 'failed' }), []],
   ]
@@ -171,6 +181,7 @@ describe('the allowed actions', () => {
     ['release', 'order_placed', paid()],
     ['process', 'already_processing', paid({ processing_at: at, refunded_cents: 1 })],
     ['return', 'nothing_shipped', paid({ refunded_cents: 1 })],
+    ['return', 'nothing_to_return', paid({ q_shipped: 2, q_returning: 1, q_returned: 1 })],
     ['cancel_fulfillment', 'no_open_fulfillment', paid({ processing_at: at })],
     ['deliver', 'nothing_to_deliver', paid({ refunded_cents: 1 })],
     ['recall', 'nothing_to_recall', paid({ q_shipped: 2, q_delivered: 2 })],

@@ -78,6 +78,7 @@ const CASES: Case[] = [
   [23, 'return', paid({ q_shipped: 4, q_delivered: 4 }), all, 'refunded'],
   [23, 'return', paid({ q_shipped: 1 }), some, 'partially_refunded'],
   [23, 'return', paid({ q_shipped: 4, refunded_cents: 1 }), all, 'refunded'],
+  [23, 'return', paid({ q_shipped: 1, live_hold: true }), all, 'refunded'],
   [24, 'dispute', paid(), all, 'on_hold'],
   [24, 'dispute', paid({ refunded_cents: 1 }), all, 'on_hold'],
   [24, 'dispute', paid({ q_shipped: 4 }), all, 'shipped'],
@@ -157,6 +158,8 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
       q_delivered: isPaid ? delivered : 0,
       q_shipped: isPaid ? delivered + shipped : 0,
       q_packed: isPaid ? Math.min(packed, open) : 0,
+      q_returning: 0,
+      q_returned: 0,
       q_cancelled: cancelled,
       q_ordered: cancelled + Math.max(1, delivered + shipped + open),
     }
