@@ -51,6 +51,8 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
   ['/v1/merchant/catalog/products/', 'id', of('product_id')],
   ['/v1/merchant/catalog/collections/', 'id', of('collection_id')],
   ['/v1/merchant/orders/', 'id', of('order_id')],
+  ['/v1/merchant/fulfillments/', 'id', of('fulfillment_id')],
+  ['/v1/merchant/returns/', 'id', of('return_id')],
   ['/v1/merchant/deliveries/', 'id', of('delivery_id')],
   ['/v1/merchant/domains/', 'id', of('domain_id')],
   ['/v1/merchant/entitlements/requests/', 'id', of('request_id')],

@@ -27,6 +27,10 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       order by created_at limit 1) as credit_ref,
                     (select id from pricing_groups where tenant_ref = $1 order by name limit 1)
                       as group_id,
+                    (select id from fulfillments where tenant_ref = $1 order by created_at limit 1)
+                      as fulfillment_id,
+                    (select id from returns where tenant_ref = $1 order by created_at limit 1)
+                      as return_id,
                     (select id from webhook_subscriptions where tenant_ref = $1) as subscription_id,
                     (select id from webhook_events where tenant_ref = $1 order by sequence limit 1)
                       as event_id,

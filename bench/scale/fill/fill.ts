@@ -3,6 +3,7 @@ import { Database } from '../../../src/db/database.ts'
 import { roleUrl } from '../../../src/db/roles.ts'
 import { deriveKey } from '../../../src/kernel/tokens.ts'
 import { listStoreSizes, type Size } from '../size.ts'
+import { AFTER_SALE_STEPS } from './after-sale.ts'
 import { AUDIT_STEPS } from './audit.ts'
 import { CATALOG_STEPS } from './catalog.ts'
 import { customerSteps } from './customers.ts'
@@ -43,6 +44,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...CATALOG_STEPS,
     ...customerSteps(deriveKey(secretKey, 'customers')),
     ...ORDER_STEPS,
+    ...AFTER_SALE_STEPS,
     ...PAYMENT_STEPS,
     ...GIFT_CARD_STEPS,
     ...STOCK_STEPS,

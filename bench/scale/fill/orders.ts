@@ -19,7 +19,7 @@ export const ORDER_STEPS: readonly Step[] = [
                         tax_cents, total_cents, currency, idempotency_key, email, ip, pricing, risk,
                         is_test, captured_cents, refunded_cents, payment, payment_failure, placed_at,
                         processing_at, cancelled_at, cancel_reason, hold_reason, hold_at, hold_by,
-                        created_at, updated_at, customer_name)
+                        created_at, updated_at, customer_name, has_work)
     select tenant_ref, id, number, customer_ref,
            case story when 'refunded in part' then 'partially_refunded' when 'failed' then 'payment_failed'
                       when 'held' then 'on_hold' else story end,
@@ -38,7 +38,8 @@ export const ORDER_STEPS: readonly Step[] = [
            case when story = 'cancelled' then at end,
            case when story = 'cancelled' then 'merchant' end,
            case when story = 'held' then 'fraud_review' end, case when story = 'held' then at end,
-           case when story = 'held' then 'system' end, at, at, initcap(scale.word(customer_ref))
+           case when story = 'held' then 'system' end, at, at, initcap(scale.word(customer_ref)),
+           story in ('placed', 'processing', 'refunded in part')
       from scale.orders`,
   ],
   [

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
-import type { ReturnedStock, StockLine } from './schema.ts'
+import type { PlacedUnits } from './schema.ts'
 
 /** Those of the variants whose stock is counted. */
 export const listTracked = (db: Db, variant_ids: readonly string[]) =>
@@ -16,54 +16,56 @@ export const listTracked = (db: Db, variant_ids: readonly string[]) =>
      order by variant_id`,
   )
 
-/** Creates the levels of variants at a location that has none of them yet. */
-export const ensureLevels = (tx: Tx, location_id: string, variant_ids: readonly string[]) =>
+const rowsOf = (units: readonly PlacedUnits[]) => sql`
+  unnest(${units.map(({ variant_id }) => variant_id)}::uuid[],
+         ${units.map(({ location_id }) => location_id)}::text[],
+         ${units.map(({ quantity }) => quantity)}::bigint[])
+    as u (variant_id, location_id, quantity)`
+
+/** Creates the levels of variants at locations that had none of them yet. */
+export const ensureLevels = (tx: Tx, units: readonly PlacedUnits[]) =>
   tx.run(sql`
     insert into inventory_levels (tenant_ref, variant_id, location_id)
-    select ${tx.tenant}, variant_id, ${location_id}
-      from unnest(${variant_ids}::uuid[]) as v (variant_id)
-     order by variant_id
+    select ${tx.tenant}, variant_id, location_id
+      from ${rowsOf(units)}
+     order by variant_id, location_id
         on conflict do nothing`)
 
-/** Locks the levels of variants at a location, sorted as everywhere. */
-export const lockLevels = (tx: Tx, location_id: string, variant_ids: readonly string[]) =>
+/** Locks levels, sorted as everywhere. */
+export const lockLevels = (tx: Tx, units: readonly PlacedUnits[]) =>
   tx.run(sql`
-    select from inventory_levels
-     where tenant_ref = ${tx.tenant} and variant_id = any (${variant_ids}::uuid[])
-       and location_id = ${location_id}
-     order by variant_id, location_id
+    select from inventory_levels l
+     where l.tenant_ref = ${tx.tenant}
+       and (l.variant_id, l.location_id) in (select variant_id, location_id from ${rowsOf(units)})
+     order by l.variant_id, l.location_id
        for no key update`)
 
-/** Puts units on hand at locked levels, each variant once, and records them. */
-export const putOnHand = (
-  tx: Tx,
-  { order_id, return_id, location_id }: Omit<ReturnedStock, 'lines'>,
-  lines: readonly StockLine[],
-  { actor, reason }: { actor: string; reason: string },
-) =>
+interface Cause {
+  order_id: string
+  return_id: string
+  actor: string
+  reason: string
+}
+
+/** Puts units on hand at locked levels, each level once, and records them. */
+export const putOnHand = (tx: Tx, units: readonly PlacedUnits[], cause: Cause) =>
   tx.many(
     Type.Object({ id: Id }),
     sql`
-    with line as (
-      select * from unnest(${lines.map(({ variant_id }) => variant_id)}::uuid[],
-                           ${lines.map(({ quantity }) => quantity)}::bigint[])
-                    as l (variant_id, quantity)
-    ),
-    level as (
+    with level as (
       update inventory_levels l
-         set on_hand = l.on_hand + line.quantity, updated_at = fd_now()
-        from line
-       where l.tenant_ref = ${tx.tenant} and l.variant_id = line.variant_id
-         and l.location_id = ${location_id}
-      returning l.variant_id, l.on_hand, l.allocated
+         set on_hand = l.on_hand + u.quantity, updated_at = fd_now()
+        from ${rowsOf(units)}
+       where l.tenant_ref = ${tx.tenant} and l.variant_id = u.variant_id
+         and l.location_id = u.location_id
+      returning l.variant_id, l.location_id, l.on_hand, l.allocated, u.quantity
     )
     insert into inventory_movements (tenant_ref, variant_id, location_id, kind, quantity,
                                      on_hand_after, allocated_after, order_id, return_id, actor,
                                      reason)
-    select ${tx.tenant}, variant_id, ${location_id}, 'received', line.quantity, level.on_hand,
-           level.allocated, ${order_id}, ${return_id}, ${actor}, ${reason}
+    select ${tx.tenant}, variant_id, location_id, 'received', quantity, on_hand, allocated,
+           ${cause.order_id}::uuid, ${cause.return_id}::uuid, ${cause.actor}, ${cause.reason}
       from level
-      join line using (variant_id)
-     order by variant_id
+     order by variant_id, location_id
     returning id`,
   )

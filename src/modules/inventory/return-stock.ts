@@ -1,8 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './return-queries.ts'
-import type { ReturnedStock } from './schema.ts'
+import type { PlacedUnits, ReturnedStock } from './schema.ts'
 import { requireLocation } from './service.ts'
-import { sumLines } from './split-stock.ts'
 
 /** The stock of returns: units that come back to the shelf. Called under the lock of their order. */
 
@@ -15,27 +14,44 @@ export async function trackedOf(db: Db, variant_ids: readonly string[]): Promise
   return new Set(found.map(({ variant_id }) => variant_id))
 }
 
-/** Refuses a location that does not exist, also where nothing is put on hand there. */
-export const requirePlace = (tx: Tx, location_id: string): Promise<void> =>
-  requireLocation(tx, location_id)
-
 /**
- * Puts returned units of tracked variants on hand, at a location that `requirePlace` has checked.
- * Answers the ids of the movements. Orders that wait for stock count on them from now on.
+ * Puts returned units of tracked variants on hand. Answers the ids of the movements. Orders that wait
+ * for stock count on them from now on. `named` is a location that must exist even if nothing is put
+ * there.
  */
 export async function restock(
   tx: Tx,
-  { lines, ...returned }: ReturnedStock,
-  cause: { actor: string; reason: string },
+  { order_id, return_id, units }: ReturnedStock,
+  { actor, named }: { actor: string; named: string | undefined },
 ): Promise<string[]> {
-  const units = [...sumLines(lines)]
-    .filter(([, quantity]) => quantity > 0)
-    .map(([variant_id, quantity]) => ({ variant_id, quantity }))
-  if (units.length === 0) return []
-  const variants = units.map(({ variant_id }) => variant_id)
-  await queries.ensureLevels(tx, returned.location_id, variants)
-  await queries.lockLevels(tx, returned.location_id, variants)
-  const moved = await queries.putOnHand(tx, returned, units, cause)
-  if (moved.length !== units.length) throw new Error('returned units have no level to be put on')
+  const placed = sumByLevel(units)
+  const places = new Set(placed.map(({ location_id }) => location_id))
+  if (named !== undefined) places.add(named)
+  for (const place of [...places].toSorted()) await requireLocation(tx, place)
+  if (placed.length === 0) return []
+  await queries.ensureLevels(tx, placed)
+  await queries.lockLevels(tx, placed)
+  const moved = await queries.putOnHand(tx, placed, {
+    order_id,
+    return_id,
+    actor,
+    reason: RETURNED,
+  })
+  if (moved.length !== placed.length) throw new Error('returned units have no level to be put on')
   return moved.map(({ id }) => id)
+}
+
+/** The reason of the movements. */
+const RETURNED = 'returned'
+
+/** A statement changes a level once: two lines may have units of one variant. */
+function sumByLevel(units: readonly PlacedUnits[]): PlacedUnits[] {
+  const byLevel = Map.groupBy(
+    units.filter(({ quantity }) => quantity > 0),
+    ({ variant_id, location_id }) => `${variant_id} ${location_id}`,
+  )
+  return [...byLevel.values()].map((same) => ({
+    ...(same[0] as PlacedUnits),
+    quantity: same.reduce((sum, { quantity }) => sum + quantity, 0),
+  }))
 }

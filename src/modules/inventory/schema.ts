@@ -193,12 +193,16 @@ export const Movement = Shared(
 )
 export type Movement = Static<typeof Movement>
 
-/** Units that come back by a return, at one location. */
+/** Units of a variant that come on hand at a location. */
+export interface PlacedUnits extends StockLine {
+  location_id: string
+}
+
+/** Units that come back by a return. */
 export interface ReturnedStock {
   order_id: string
   return_id: string
-  location_id: string
-  lines: readonly StockLine[]
+  units: readonly PlacedUnits[]
 }
 
 export const Location = Shared(

@@ -1,6 +1,6 @@
 import { ApiError, invalidBody } from '../../errors.ts'
 import { allocate, sum } from '../../kernel/money.ts'
-import { DEFAULT_LOCATION, type StockLine } from '../inventory/schema.ts'
+import { DEFAULT_LOCATION, type PlacedUnits } from '../inventory/schema.ts'
 import {
   fitParts,
   splitOverTenders,
@@ -65,7 +65,7 @@ export interface ReceiptPlan {
   /** Lines that change, or whose money is settled. */
   lines: PlannedLine[]
   /** What comes on hand. */
-  stock: StockLine[]
+  stock: PlacedUnits[]
   restocking_fee_cents: number
   refund_shipping_cents: number
   deducted_cents: number
@@ -92,7 +92,9 @@ export function planReceipt(known: Known, request: Receipt): ReceiptPlan {
     location_id,
     method,
     arrivals,
-    stock: arrivals.map(({ variant_id, stock_quantity: quantity }) => ({ variant_id, quantity })),
+    stock: arrivals
+      .filter(({ stock_quantity }) => stock_quantity > 0)
+      .map(({ variant_id, stock_quantity: quantity }) => ({ variant_id, location_id, quantity })),
     ...money,
   }
 }

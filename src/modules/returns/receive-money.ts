@@ -132,12 +132,12 @@ async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt
   const { returned, order } = locked
   requireReceivable(returned, body)
   const { plan, charges } = await readPlan(tx, locked, body)
-  await requirePlace(tx, plan, body)
   const refund_id = await reserve(tx, order, charges, { plan, actor: actorOf(actor) })
-  const { location_id, stock: lines } = plan
-  const stock = { order_id: order.id, return_id: returned.id, location_id, lines }
-  const cause = { actor: actor.name, reason: 'returned' }
-  const movement_ids = await returnStock.restock(tx, stock, cause)
+  const movement_ids = await returnStock.restock(
+    tx,
+    { order_id: order.id, return_id: returned.id, units: plan.stock },
+    { actor: actor.name, named: body.location_id },
+  )
   // A receipt has the id of its refund, so that its key is found by it: by `explain`, and by an operator.
   const id = refund_id ?? newId()
   await writePlan(tx, locked, plan)
@@ -207,12 +207,6 @@ async function readPlan(
     paid_before_cents,
   }
   return { plan: planReceipt(known, body), charges: refundable.charges }
-}
-
-/** A location that is named must exist, also where nothing is put there. */
-async function requirePlace(tx: Tx, { location_id, stock }: ReceiptPlan, body: Receipt) {
-  const isUsed = stock.some(({ quantity }) => quantity > 0)
-  if (isUsed || body.location_id !== undefined) await returnStock.requirePlace(tx, location_id)
 }
 
 /** Reserves the refund of a plan; null where it has none. */
@@ -350,17 +344,18 @@ export async function previewReceipt(
       refund_cents: line.refund_cents,
     })),
     refund: await previewRefund(db, order, charges, plan),
-    restocked: [...Map.groupBy(plan.stock, ({ variant_id }) => variant_id)]
-      .map(([variant_id, units]) => ({
-        variant_id,
-        location_id: plan.location_id,
-        quantity: sum(units.map(({ quantity }) => quantity)),
-      }))
-      .filter(({ quantity }) => quantity > 0),
+    restocked: sumByVariant(plan.stock),
     refundable_cents,
     remaining_cents: refundable_cents - plan.amount_cents,
   }
 }
+
+/** A movement has all units of a variant. */
+const sumByVariant = (stock: ReceiptPlan['stock']) =>
+  [...Map.groupBy(stock, ({ variant_id }) => variant_id).values()].map((same) => ({
+    ...(same[0] as ReceiptPlan['stock'][number]),
+    quantity: sum(same.map(({ quantity }) => quantity)),
+  }))
 
 async function previewRefund(
   db: Db,

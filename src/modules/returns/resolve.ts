@@ -4,7 +4,7 @@ import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import type * as audit from '../../platform/audit.ts'
 import * as returnStock from '../inventory/return-stock.ts'
-import { DEFAULT_LOCATION } from '../inventory/schema.ts'
+import { DEFAULT_LOCATION, type PlacedUnits } from '../inventory/schema.ts'
 import * as inventory from '../inventory/service.ts'
 import { exceedsExpected, unsettledOf } from './plan-receipt.ts'
 import * as queries from './queries.ts'
@@ -27,7 +27,11 @@ export function resolve(db: TenantDb, actor: audit.Actor, id: string, request: R
       stock_quantity:
         each.disposition === 'restock' && tracked.has(each.line.variant_id) ? each.quantity : 0,
     }))
-    const movement_ids = await restock(tx, actor, returned, { resolved, request })
+    const movement_ids = await returnStock.restock(
+      tx,
+      { order_id: returned.order_id, return_id: returned.id, units: placesOf(resolved, request) },
+      { actor: actor.name, named: request.location_id },
+    )
     const row = { ...returned, lines: returned.lines.map((line) => after(line, units)) }
     await queries.writeLines(tx, row.lines)
     await queries.insertResolutions(
@@ -89,33 +93,16 @@ const after = (line: ReturnLineRow, units: readonly Resolved[]): ReturnLineRow =
   damaged_quantity: line.damaged_quantity + unitsOf(units, line, 'damaged'),
 })
 
-/** Puts units on hand: at the location that is named, or where they lie aside. */
-async function restock(
-  tx: Tx,
-  { name }: audit.Actor,
-  { id: return_id, order_id }: ReturnRow,
-  {
-    resolved,
-    request: { location_id },
-  }: { resolved: readonly (Resolved & { stock_quantity: number })[]; request: Resolution },
-): Promise<string[]> {
-  if (location_id !== undefined) await returnStock.requirePlace(tx, location_id)
-  const placeOf = ({ line }: Resolved) =>
-    location_id ?? line.quarantine_location_id ?? DEFAULT_LOCATION
-  const moved = resolved.filter(({ stock_quantity }) => stock_quantity > 0)
-  const places = [...Map.groupBy(moved, placeOf)].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const ids: string[] = []
-  for (const [place, units] of places) {
-    if (location_id === undefined) await returnStock.requirePlace(tx, place)
-    const lines = units.map(({ line, stock_quantity }) => ({
-      variant_id: line.variant_id,
-      quantity: stock_quantity,
-    }))
-    const stock = { order_id, return_id, location_id: place, lines }
-    ids.push(...(await returnStock.restock(tx, stock, { actor: name, reason: 'returned' })))
-  }
-  return ids
-}
+/** What comes on hand, and where: at the location that is named, or where the units lie aside. */
+const placesOf = (
+  resolved: readonly (Resolved & { stock_quantity: number })[],
+  { location_id }: Resolution,
+): PlacedUnits[] =>
+  resolved.map(({ line, stock_quantity }) => ({
+    variant_id: line.variant_id,
+    location_id: location_id ?? line.quarantine_location_id ?? DEFAULT_LOCATION,
+    quantity: stock_quantity,
+  }))
 
 /**
  * A return of which everything has come closes by itself, once its money is settled and nothing is set
