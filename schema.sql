@@ -1591,6 +1591,46 @@ grant insert, select, update on media_usage to fd_app;
 grant select on media_usage to fd_operator;
 grant select, update on media_usage to fd_worker;
 
+create table newsletter_subscribers (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  status text not null default 'pending'::text,
+  source text,
+  requested_at timestamp with time zone not null default fd_now(),
+  confirmed_at timestamp with time zone,
+  unsubscribed_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint newsletter_subscribers_check CHECK (((status = 'subscribed'::text) <= (confirmed_at IS NOT NULL))),
+  constraint newsletter_subscribers_check1 CHECK (((status = 'unsubscribed'::text) <= (unsubscribed_at IS NOT NULL))),
+  constraint newsletter_subscribers_email UNIQUE (tenant_ref, email_folded),
+  constraint newsletter_subscribers_email_check CHECK ((length(email) <= 254)),
+  constraint newsletter_subscribers_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint newsletter_subscribers_pkey PRIMARY KEY (tenant_ref, id),
+  constraint newsletter_subscribers_source_check CHECK ((length(source) <= 100)),
+  constraint newsletter_subscribers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'subscribed'::text, 'unsubscribed'::text]))),
+  constraint newsletter_subscribers_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table newsletter_subscribers owner to fd_owner;
+alter table newsletter_subscribers enable row level security;
+alter table newsletter_subscribers force row level security;
+CREATE INDEX newsletter_subscribers_newest ON newsletter_subscribers USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX newsletter_subscribers_of_status ON newsletter_subscribers USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX newsletter_subscribers_unconfirmed ON newsletter_subscribers USING btree (tenant_ref, requested_at) WHERE (status = 'pending'::text);
+create policy due on newsletter_subscribers for select to fd_worker using true;
+create policy operator on newsletter_subscribers for select to fd_operator using true;
+create policy owner on newsletter_subscribers for all to fd_owner using true with check true;
+create policy tenant on newsletter_subscribers for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on newsletter_subscribers for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on newsletter_subscribers to fd_app;
+grant delete, select, update on newsletter_subscribers to fd_worker;
+grant select on newsletter_subscribers to fd_operator;
+
 create table order_counters (
   tenant_ref text not null,
   last_number bigint not null default 1000,

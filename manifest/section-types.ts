@@ -254,16 +254,16 @@ const TEXTS = {
   newsletter: {
     title: 'Newsletter',
     meaning:
-      'An invitation. The platform has no list to sign up to yet: the button leads to `href`, or writes mail to `brand.email`.',
+      'A field for an e-mail address, to ask for the newsletter. A link is mailed that confirms it.',
     placement: 'page',
     props: {
       heading: line('The heading of the section.', { required: true }),
       body: text('What a reader may expect.'),
       button: line('The text of the button.'),
-      href: link('Where the button leads; else to mail.'),
+      href: link('Leads to a page of your own instead of the field.'),
     },
     picture: drawing(band(26, 48), words(14, 38, 64, true), words(14, 52, 56), button(112, 45, 34)),
-    example: { heading: 'Letters from the harbour', body: 'Once a month.', button: 'Write to us' },
+    example: { heading: 'Letters from the harbour', body: 'Once a month.', button: 'Sign up' },
   },
 } as const satisfies Record<string, SectionType>
 

@@ -44,6 +44,8 @@ import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
 import { publicStock } from './modules/inventory/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
+import type { NewsletterDeps } from './modules/marketing/newsletter.ts'
+import * as newsletterRoutes from './modules/marketing/newsletter-routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
@@ -153,6 +155,7 @@ async function openDeps(runtime: Runtime, app: App) {
     gateway: openGateway({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
     orderLinks: openOrderLinks(runtime),
+    newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     media,
     catalog: { assetBase, media },
   }
@@ -193,6 +196,7 @@ function publicRoutes(
     healthRoutes(runtime),
     identityRoutes.publicRoutes(deps.owners, limited),
     identityPages.pageRoutes(deps.owners, limited),
+    newsletterRoutes.pageRoutes(database, deps.newsletter),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
     catalogPublicRoutes.publicRoutes({
       database,
@@ -229,6 +233,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   inventoryRoutes.merchantRoutes,
   acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
+  newsletterRoutes.merchantRoutes(deps.newsletter),
   pricingRoutes.merchantRoutes,
   orderRoutes.merchantRoutes(PARCELS),
   fulfillmentRoutes.merchantRoutes,
@@ -241,11 +246,12 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
 
 const storefrontRoutes = (
   { payments }: Runtime,
-  { giftCards, checkout, orderLinks }: Deps,
+  { giftCards, checkout, orderLinks, newsletter }: Deps,
 ): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
   orderRoutes.storefrontRoutes(PARCELS),
   orderLinkRoutes.storefrontRoutes(orderLinks),
+  newsletterRoutes.storefrontRoutes(newsletter),
   orderChangeRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   checkoutRoutes.storefrontRoutes(checkout),
@@ -312,6 +318,12 @@ const openOrderLinks = ({ config, key, limits }: Runtime): LinkDeps => ({
   isHostOf: async (db, hostname) =>
     hostname === `${db.tenant}.${config.storefrontZone}` ||
     (await findTenantByHostname(db, hostname)) === db.tenant,
+})
+
+const openNewsletter = ({ key, limits }: Runtime, publicUrl: () => string): NewsletterDeps => ({
+  key: key('newsletter'),
+  limits,
+  publicUrl,
 })
 
 const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({

@@ -106,7 +106,7 @@ export const harbourSite: Site = ({ hero, story }) => ({
         props: {
           heading: 'Letters from the harbour',
           body: 'Once a month: what is new, and what is nearly gone.',
-          button: 'Write to us',
+          button: 'Sign up',
         },
       },
       {

@@ -70,6 +70,7 @@ export const ERRORS = {
   pricing_group_not_found: [404, 'No such pricing group. Check its id.'],
   member_not_found: [404, 'The customer is not in this group. Check `customer_ref`.'],
   price_not_found: [404, 'The group has no such price. Check `variant_id` and `min_quantity`.'],
+  subscriber_not_found: [404, 'No such subscriber. Check the id.'],
   coupon_not_found: [404, 'No such coupon. Check its id.'],
   payment_not_found: [404, 'No such payment. Check `attempt_id`.'],
   export_not_found: [404, 'No such export, or it has expired. Request a new one.'],

@@ -13,6 +13,7 @@ import * as identity from './modules/identity/jobs.ts'
 import { createRecount } from './modules/inventory/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
 import { createVerification } from './modules/ledger/verify-jobs.ts'
+import * as newsletter from './modules/marketing/newsletter-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
@@ -94,6 +95,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
+    loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', MINUTE, recountStock),

@@ -1,6 +1,7 @@
 import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
 import * as catalog from './catalog/catalog-pages.ts'
 import { contentPage } from './catalog/content-page.ts'
+import { askForNewsletter, newsletterPage } from './catalog/newsletter.ts'
 import { suggestionList } from './catalog/suggestions.ts'
 import { checkoutPage, forgetAddress, updateCheckout } from './checkout/checkout-pages.ts'
 import { EXPRESS_PATH, express } from './checkout/express.ts'
@@ -30,6 +31,7 @@ const PAGES: Record<string, PageHandler> = {
   '/checkout': unlessPending((context) => checkoutPage(context)),
   [EXPRESS_PATH]: unlessPending(express((context) => checkoutPage(context))),
   '/orders': (context) => orderListPage(context),
+  '/newsletter': (context) => newsletterPage(context),
   '/sitemap.xml': catalog.sitemap,
   '/robots.txt': catalog.robots,
 }
@@ -53,6 +55,7 @@ const FORMS: Record<string, FormHandler> = {
   [`${EXPRESS_PATH}/update`]: unlessPending(express(updateCheckout)),
   [`${EXPRESS_PATH}/forget`]: express(forgetAddress),
   '/orders/find': findOrderAgain,
+  '/newsletter': askForNewsletter,
 }
 
 const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund)$/

@@ -53,13 +53,18 @@ interface Page {
   body: Html
   /** A form, and no more: in a narrow column. */
   isForm?: boolean
+  /** English unless a store speaks. */
+  language?: string | undefined
 }
 
 /**
  * Sends a page. Its address may hold a token, so that no other site learns it; without any referrer a browser
  * would not say where a form comes from.
  */
-export const sendPage = (reply: FastifyReply, { title, body, isForm = false }: Page) =>
+export const sendPage = (
+  reply: FastifyReply,
+  { title, body, isForm = false, language = 'en' }: Page,
+) =>
   reply
     .headers({
       'content-security-policy': CONTENT_SECURITY_POLICY,
@@ -68,7 +73,7 @@ export const sendPage = (reply: FastifyReply, { title, body, isForm = false }: P
     .type('text/html; charset=utf-8')
     .send(
       html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -98,6 +98,16 @@ export const listLatest = (operator: Runner, limit: number) =>
      limit ${limit}`,
   )
 
+/** A subject has one line, of at most 200 characters. */
+const NAME_LENGTH_MAX = 100
+
+/** The name of a store as mails show it, on one line. */
+export const oneLine = (name: string): string =>
+  name
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .toWellFormed()
+    .slice(0, NAME_LENGTH_MAX)
+
 /** The interface that modules take, so that a test can see what is sent. */
 export interface Mailer {
   send: typeof send

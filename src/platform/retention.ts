@@ -108,6 +108,10 @@ export const LIVES: Readonly<Record<string, Life>> = {
   limit_counters: until('an hour after their window', 'limiter upkeep'),
   mails: bySlice('RETENTION_MAIL_DAYS', 'older than the period, sent or not'),
   media_usage: owner('stores'),
+  newsletter_subscribers: until(
+    '30 days after a request that nobody confirmed; else until the person is erased',
+    'newsletter upkeep',
+  ),
   order_counters: owner('stores'),
   order_items: owner('orders'),
   order_notes: owner('orders'),

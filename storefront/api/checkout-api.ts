@@ -20,6 +20,8 @@ export interface CheckoutApi {
   placeOrder(site: Site, body: Record<string, unknown>, key: string): Promise<PlacedOrder>
   /** Null for an order of another customer, too. */
   findOrder(site: Site, id: string, customerRef: string): Promise<OrderDetail | null>
+  /** Has a link mailed that confirms the address. Answers the same if it is on the list. */
+  askForNewsletter(site: Site, request: NewsletterRequest): Promise<unknown>
   /** Has a link to an order mailed to its shopper. Answers the same if there is no such order. */
   mailOrderLink(site: Site, request: LinkRequest): Promise<unknown>
   /** The order of a mailed link. Null for a link that expired or was never made. */
@@ -53,6 +55,13 @@ export interface LinkRequest {
   ip: string | null
 }
 
+/** What a shopper enters to get the newsletter. */
+export interface NewsletterRequest {
+  email: string
+  source: string
+  ip: string | null
+}
+
 type Operation = 'checkout' | 'edit' | 'refund'
 
 export function openCheckoutApi(client: PlatformClient): CheckoutApi {
@@ -82,6 +91,8 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
       const query = `customer_ref=${encodeURIComponent(customerRef)}`
       return orNullIn(site, client.call('GET', `${orderPath(site, id)}?${query}`))
     },
+    askForNewsletter: (site, body) =>
+      client.call('POST', `${storePath(site)}/newsletter`, { body }),
     mailOrderLink: (site, body) => client.call('POST', `${storePath(site)}/orders/links`, { body }),
     openOrderLink: (site, token) =>
       orNullIn(

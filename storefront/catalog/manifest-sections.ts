@@ -7,6 +7,7 @@ import { markdown } from '../layout/markdown.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Section } from '../site/sections.ts'
+import { newsletterForm } from './newsletter.ts'
 
 /** Sections of the home page that need nothing but the manifest. `home-view.ts` has the others. */
 
@@ -167,14 +168,16 @@ export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
     return html`<section class="wrap section faq">${heading}<div>${entries}</div></section>`
   })
 
-/**
- * The platform has no list to sign up to, so the button leads to the manifest's link, or to mail.
- */
-export function newsletter({ site }: PageContext, props: PropsOf<'newsletter'>): Html {
-  const to = props.href ?? mailTo(site.email)
+/** A form that asks for the newsletter; where the manifest has a link, a button that leads there. */
+export function newsletter(context: PageContext, props: PropsOf<'newsletter'>): Html {
+  const label = props.button ?? context.site.locale.texts.newsletterJoin
   return html`<section class="band"><div class="wrap band-row"><div>${headingOf(props)}${
     props.body && html`<p>${props.body}</p>`
-  }</div>${to !== null && html`<a class="button" href="${to}">${props.button ?? site.locale.texts.emailUs}</a>`}</div></section>`
+  }</div>${
+    props.href === null
+      ? newsletterForm(context, { email: '', label })
+      : html`<a class="button" href="${props.href}">${label}</a>`
+  }</div></section>`
 }
 
 export function testimonials(_context: PageContext, props: PropsOf<'testimonials'>): Html {

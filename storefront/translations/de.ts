@@ -112,6 +112,10 @@ export const de: Texts = {
   buyNow: 'Jetzt kaufen',
   notForSale: 'Dieses Produkt ist derzeit nicht verfügbar.',
   alsoLike: 'Das könnte Ihnen auch gefallen',
+  newsletter: 'Rundbrief',
+  newsletterJoin: 'Anmelden',
+  newsletterSent: 'Bitte sehen Sie in Ihr Postfach: Der Link in der E-Mail bestätigt Ihre Adresse.',
+  tryLater: 'Bitte versuchen Sie es in einer Minute noch einmal.',
   recentlySeen: 'Zuletzt angesehen',
   seenConsent:
     'Dieser Browser kann sich merken, welche Produkte Sie ansehen, um sie hier zu zeigen. Niemand sonst erfährt davon.',

@@ -108,6 +108,10 @@ export const en = {
   buyNow: 'Buy now',
   notForSale: 'This product is currently unavailable.',
   alsoLike: 'You may also like',
+  newsletter: 'Newsletter',
+  newsletterJoin: 'Sign up',
+  newsletterSent: 'Please look into your mail: the link in it confirms your address.',
+  tryLater: 'Please try again in a minute.',
   recentlySeen: 'Recently seen',
   seenConsent:
     'This browser can remember which products you look at, to show them here. Nothing is sent to anyone else.',

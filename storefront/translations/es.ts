@@ -112,6 +112,10 @@ export const es: Texts = {
   buyNow: 'Comprar ahora',
   notForSale: 'Este producto no está disponible en este momento.',
   alsoLike: 'También te puede gustar',
+  newsletter: 'Boletín',
+  newsletterJoin: 'Suscribirse',
+  newsletterSent: 'Mira tu correo: el enlace que contiene confirma tu dirección.',
+  tryLater: 'Inténtalo de nuevo en un minuto.',
   recentlySeen: 'Vistos recientemente',
   seenConsent:
     'Este navegador puede recordar los productos que miras para mostrarlos aquí. Nadie más lo sabrá.',

@@ -114,6 +114,10 @@ export const fr: Texts = {
   buyNow: 'Acheter maintenant',
   notForSale: 'Ce produit n’est pas disponible pour le moment.',
   alsoLike: 'Vous aimerez aussi',
+  newsletter: 'Lettre d’information',
+  newsletterJoin: 'S’inscrire',
+  newsletterSent: 'Regardez votre courrier : le lien qu’il contient confirme votre adresse.',
+  tryLater: 'Veuillez réessayer dans une minute.',
   recentlySeen: 'Vus récemment',
   seenConsent:
     'Ce navigateur peut retenir les produits que vous regardez pour les montrer ici. Personne d’autre ne le saura.',

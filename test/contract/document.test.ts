@@ -24,7 +24,13 @@ describe('the published document', () => {
     )
     assert.deepEqual(
       background.map(([id]) => id),
-      ['forgotPassword', 'resendVerification', 'exportCustomer', 'mailOrderLink'],
+      [
+        'forgotPassword',
+        'resendVerification',
+        'exportCustomer',
+        'requestNewsletter',
+        'mailOrderLink',
+      ],
     )
     assert.match(String(new Map(said as [string, string][]).get('placeOrder')), /on_hold/)
     assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)

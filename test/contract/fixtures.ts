@@ -150,6 +150,7 @@ export const FIXTURES: Record<string, Fixture> = {
     await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
     return { id }
   },
+  'POST /v1/merchant/marketing/subscribers/:id/unsubscribe': askForNewsletter,
   'GET /v1/merchant/marketing/coupons/:id': makeCoupon,
   'PATCH /v1/merchant/marketing/coupons/:id': makeCoupon,
   'POST /v1/merchant/marketing/coupons/:id/pause': makeCoupon,
@@ -277,6 +278,14 @@ async function placeOrder(_merchant: Caller, app: TestApp) {
   const placed = await checkout(app, shop, { customer_ref: 'a canary', items, card: APPROVED })
   assert.equal(placed.status, 201, placed.text)
   return { id: placed.body.order.id as string }
+}
+
+async function askForNewsletter(merchant: Caller, app: TestApp) {
+  const email = `${randomUUID()}@canary.example`
+  const asked = await app.storefront.post('/v1/tenants/acme/newsletter', { email })
+  assert.equal(asked.status, 202, asked.text)
+  const found = await merchant.get(`/v1/merchant/marketing/subscribers?email=${email}`)
+  return { id: found.body.subscribers[0].id as string }
 }
 
 async function packOrder(merchant: Caller, app: TestApp) {

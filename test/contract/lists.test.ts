@@ -89,6 +89,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   await make('GET /v1/merchant/customers/:customer_ref')
   const coupon = await make('GET /v1/merchant/marketing/coupons/:id')
   await send('POST', `/v1/merchant/marketing/coupons/${coupon.id}/codes`, { count: ROWS.length })
+  await make('POST /v1/merchant/marketing/subscribers/:id/unsubscribe')
   const card = await make('GET /v1/merchant/gift-cards/:id')
   const credited = await make('GET /v1/merchant/store-credit/:customer_ref')
   const group = await make('GET /v1/merchant/pricing-groups/:id')

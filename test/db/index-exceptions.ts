@@ -7,6 +7,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds the store that has a hostname, in any tenant.',
   entitlement_requests_by_id: 'An operator names a request by its id alone.',
+  fulfillments_due: 'Due index: the worker looks over all stores for parcels that have arrived.',
   gateway_accounts_gate: 'Finds whose account an event is about, before a tenant is known.',
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
   idempotency_keys_due: 'Due index: the worker looks over all stores for unfinished operations.',

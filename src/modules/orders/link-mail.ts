@@ -1,3 +1,5 @@
+import { oneLine } from '../../platform/mail.ts'
+
 /** The mail with the link to an order, in the languages of the storefront. */
 
 interface Link {
@@ -34,15 +36,9 @@ const WORDS: Record<string, Words> = {
   },
 }
 
-/** A subject has one line, of at most 200 characters. */
-const NAME_LENGTH_MAX = 100
-
 export function linkMail(language: string, { store, number, url }: Link) {
   const words = WORDS[language.split('-')[0] ?? ''] ?? WORDS.en
   if (words === undefined) throw new Error('there are no English words')
-  const name = store
-    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
-    .toWellFormed()
-    .slice(0, NAME_LENGTH_MAX)
+  const name = oneLine(store)
   return { subject: words.subject(number, name), text: words.text(number, name, url) }
 }

@@ -148,6 +148,7 @@ async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudony
   await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
   await pricing.eraseCustomer(tx, customer_ref)
+  await marketing.eraseSubscriber(tx, emails)
 }
 
 /** Erases the person from the stored answers that name no order. */

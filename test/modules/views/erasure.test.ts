@@ -86,6 +86,18 @@ test('an erasure', async (t) => {
     assert.deepEqual([body.orders, body.open_orders], [3, 2], 'all but the fully refunded one')
   })
 
+  await t.test('takes the customer off the newsletter, whatever case they wrote in', async () => {
+    const list = '/v1/merchant/marketing/subscribers'
+    for (const email of ['Reader@Example.com', 'other@example.com']) {
+      await app.storefront.post('/v1/tenants/acme/newsletter', { email })
+    }
+    await buy({ customer_ref: 'reader', email: 'reader@example.COM' })
+    assert.equal((await erase('reader')).status, 200)
+    const { subscribers } = (await merchant.get(list)).body
+    const left = subscribers.map(({ email }: { email: string }) => email)
+    assert.deepEqual(left, ['other@example.com'])
+  })
+
   await t.test('removes every free text about the customer, also a short one', async () => {
     const key = freshKey()
     const body = { amount_cents: 10, reason: 'quillfeather' }

@@ -1,0 +1,14 @@
+import type { Database } from '../../db/database.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
+import * as queries from './newsletter-queries.ts'
+
+/** Requests of one store that one statement deletes. */
+const ROWS_MAX = 1_000
+
+/** One step, as fd_worker: deletes requests that nobody confirmed in time. Answers how many. */
+export async function deleteUnconfirmed(database: Database): Promise<number> {
+  const stores = await queries.listStoresWithUnconfirmed(database.global)
+  return forEachStore(stores, (tenant) =>
+    queries.deleteUnconfirmed(database.tenant(tenant), ROWS_MAX),
+  )
+}

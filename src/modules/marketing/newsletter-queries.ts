@@ -1,0 +1,123 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
+import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
+import { listStoresWithOld } from '../../platform/store-lists.ts'
+import { Subscriber, type SubscriberState } from './newsletter-schema.ts'
+
+const columns = sql`s.id, s.email, s.status, s.source, s.requested_at, s.confirmed_at,
+                    s.unsubscribed_at, s.created_at`
+
+/** Writes a request down. Null where the address is on the list already. */
+export const request = (
+  tx: Tx,
+  { email, email_folded, source }: { email: string; email_folded: string; source: string | null },
+) =>
+  tx.maybe(
+    Type.Object({ id: Id }),
+    sql`
+    insert into newsletter_subscribers as s (tenant_ref, email, email_folded, source)
+    values (${tx.tenant}, ${email}, ${email_folded}, ${source})
+    on conflict (tenant_ref, email_folded) do update
+       set email = excluded.email, source = excluded.source, requested_at = fd_now()
+     where s.status <> 'subscribed'
+    returning s.id`,
+  )
+
+export const find = (db: Db, id: string) =>
+  db.maybe(
+    Subscriber,
+    sql`
+    select ${columns} from newsletter_subscribers s
+     where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
+  )
+
+/** Puts a person on the list. One who is on it stays as they are. */
+export const confirm = (tx: Tx, id: string) =>
+  tx.run(sql`
+    update newsletter_subscribers
+       set status = 'subscribed', confirmed_at = fd_now(), unsubscribed_at = null
+     where tenant_ref = ${tx.tenant} and id = ${id} and status <> 'subscribed'`)
+
+/** Takes a person off the list, for the first time or again. */
+export const unsubscribe = (tx: Tx, id: string) =>
+  tx.run(sql`
+    update newsletter_subscribers
+       set status = 'unsubscribed', unsubscribed_at = fd_now()
+     where tenant_ref = ${tx.tenant} and id = ${id} and status <> 'unsubscribed'`)
+
+/** Newest first. */
+export const list = (
+  db: Db,
+  {
+    status,
+    email_folded,
+  }: { status: SubscriberState | undefined; email_folded: string | undefined },
+  page: Page,
+) =>
+  readList(
+    db,
+    {
+      shape: Subscriber,
+      table: sql`newsletter_subscribers`,
+      as: sql`s`,
+      scope: sql`s.tenant_ref = ${db.tenant}`,
+      filters: [
+        ...(status === undefined ? [] : [sql`s.status = ${status}`]),
+        ...(email_folded === undefined ? [] : [sql`s.email_folded = ${email_folded}`]),
+      ],
+      key: NEWEST_KEY,
+      descending: true,
+      columns,
+    },
+    page,
+  )
+
+/** A part of all subscribers of one status, by id. */
+export const listAfter = (db: Db, status: SubscriberState, after: string, limit: number) =>
+  db.many(
+    Subscriber,
+    sql`
+    select ${columns} from newsletter_subscribers s
+     where s.tenant_ref = ${db.tenant} and s.status = ${status} and s.id > ${after}
+     order by s.id
+     limit ${limit}`,
+  )
+
+const byEmail = (db: Db, emails: readonly string[]) =>
+  sql`s.tenant_ref = ${db.tenant} and s.email_folded = any(${emails}::text[])`
+
+/** Folded addresses. */
+export const listByEmail = (db: Db, emails: readonly string[]) =>
+  db.many(
+    Subscriber,
+    sql`select ${columns} from newsletter_subscribers s where ${byEmail(db, emails)} order by s.id`,
+  )
+
+export const erase = (tx: Tx, emails: readonly string[]) =>
+  tx.run(sql`delete from newsletter_subscribers s where ${byEmail(tx, emails)}`)
+
+/** Requests that nobody confirmed: the address may be a stranger's. */
+const UNCONFIRMED = {
+  table: sql`newsletter_subscribers`,
+  only: sql`status = 'pending'`,
+  since: sql`requested_at`,
+  before: sql`fd_now() - interval '30 days'`,
+}
+
+export const listStoresWithUnconfirmed = (worker: GlobalDb) =>
+  listStoresWithOld(worker, UNCONFIRMED)
+
+export const deleteUnconfirmed = (db: Db, limit: number) =>
+  db.run(sql`
+    delete from newsletter_subscribers
+     where tenant_ref = ${db.tenant}
+       and id in (select id
+                    from newsletter_subscribers
+                   where tenant_ref = ${db.tenant} and ${UNCONFIRMED.only}
+                     and requested_at < ${UNCONFIRMED.before}
+                   order by requested_at
+                   limit ${limit}
+                     for update skip locked)`)

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox'
+import { Email, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+export const SUBSCRIBER_STATES = ['pending', 'subscribed', 'unsubscribed'] as const
+export type SubscriberState = (typeof SUBSCRIBER_STATES)[number]
+
+/** Someone who asked for the newsletter of a store. */
+export const Subscriber = Shared(
+  'NewsletterSubscriber',
+  Type.Object({
+    id: Id,
+    email: Type.String(),
+    status: Type.Enum(SUBSCRIBER_STATES, {
+      description:
+        '`pending` until the mailed link is confirmed. Send the newsletter to `subscribed` ones alone.',
+    }),
+    source: Nullable(Type.String({ description: 'Where they asked, as the storefront names it.' })),
+    requested_at: Timestamp,
+    confirmed_at: Nullable(Timestamp),
+    unsubscribed_at: Nullable(Timestamp),
+    created_at: Timestamp,
+  }),
+)
+export type Subscriber = Static<typeof Subscriber>
+
+export const WantedNewsletter = Type.Object({
+  email: Email,
+  source: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The page or the form, kept as proof.' }),
+  ),
+  ip: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 64,
+        description: "The shopper's address: requests are limited by it. It is not kept.",
+      }),
+    ),
+  ),
+})
+export type WantedNewsletter = Static<typeof WantedNewsletter>

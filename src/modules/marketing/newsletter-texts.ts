@@ -1,0 +1,86 @@
+import { oneLine } from '../../platform/mail.ts'
+
+/** What a reader of a newsletter is told, in the languages of the storefront. */
+
+interface Texts {
+  subject(store: string): string
+  mail(store: string, url: string): string
+  title: string
+  ask(store: string): string
+  confirm: string
+  confirmed(store: string): string
+  leave: string
+  askLeave(store: string): string
+  left(store: string): string
+  ended: string
+}
+
+const TEXTS: Record<string, Texts> = {
+  en: {
+    subject: (store) => `Do you want to hear from ${store}?`,
+    mail: (store, url) =>
+      `Someone, most likely you, asked for the newsletter of ${store} with this address.\nThis link confirms it. It works for seven days:\n\n${url}\n\nIf it was not you, ignore this mail: you will get no other.\n`,
+    title: 'Newsletter',
+    ask: (store) => `Do you want to get the newsletter of ${store}?`,
+    confirm: 'Yes, I want it',
+    confirmed: (store) => `Thank you. You will hear from ${store}.`,
+    leave: 'Unsubscribe',
+    askLeave: (store) => `Do you no longer want the newsletter of ${store}?`,
+    left: (store) => `You will get no more newsletters of ${store}.`,
+    ended: 'This link has expired, or it is not complete. Please ask for the newsletter again.',
+  },
+  de: {
+    subject: (store) => `Möchten Sie von ${store} hören?`,
+    mail: (store, url) =>
+      `Jemand, vermutlich Sie, hat mit dieser Adresse den Newsletter von ${store} bestellt.\nDieser Link bestätigt das. Er gilt sieben Tage:\n\n${url}\n\nWenn Sie das nicht waren, ignorieren Sie diese E-Mail: Sie bekommen keine weitere.\n`,
+    title: 'Newsletter',
+    ask: (store) => `Möchten Sie den Newsletter von ${store} bekommen?`,
+    confirm: 'Ja, gern',
+    confirmed: (store) => `Vielen Dank. Sie hören von ${store}.`,
+    leave: 'Abmelden',
+    askLeave: (store) => `Möchten Sie den Newsletter von ${store} nicht mehr bekommen?`,
+    left: (store) => `Sie bekommen keinen Newsletter von ${store} mehr.`,
+    ended:
+      'Dieser Link ist abgelaufen oder unvollständig. Bitte bestellen Sie den Newsletter noch einmal.',
+  },
+  es: {
+    subject: (store) => `¿Quiere recibir noticias de ${store}?`,
+    mail: (store, url) =>
+      `Alguien, probablemente usted, ha pedido el boletín de ${store} con esta dirección.\nEste enlace lo confirma. Es válido durante siete días:\n\n${url}\n\nSi no ha sido usted, ignore este correo: no recibirá ninguno más.\n`,
+    title: 'Boletín',
+    ask: (store) => `¿Quiere recibir el boletín de ${store}?`,
+    confirm: 'Sí, quiero recibirlo',
+    confirmed: (store) => `Gracias. Recibirá noticias de ${store}.`,
+    leave: 'Darse de baja',
+    askLeave: (store) => `¿Ya no quiere recibir el boletín de ${store}?`,
+    left: (store) => `Ya no recibirá el boletín de ${store}.`,
+    ended: 'Este enlace ha caducado o está incompleto. Pida el boletín otra vez, por favor.',
+  },
+  fr: {
+    subject: (store) => `Voulez-vous recevoir des nouvelles de ${store} ?`,
+    mail: (store, url) =>
+      `Quelqu'un, sans doute vous, a demandé la lettre d'information de ${store} avec cette adresse.\nCe lien le confirme. Il est valable sept jours :\n\n${url}\n\nSi ce n'était pas vous, ignorez ce message : vous n'en recevrez pas d'autre.\n`,
+    title: "Lettre d'information",
+    ask: (store) => `Voulez-vous recevoir la lettre d'information de ${store} ?`,
+    confirm: 'Oui, je la veux',
+    confirmed: (store) => `Merci. Vous recevrez des nouvelles de ${store}.`,
+    leave: 'Se désabonner',
+    askLeave: (store) => `Ne voulez-vous plus recevoir la lettre d'information de ${store} ?`,
+    left: (store) => `Vous ne recevrez plus la lettre d'information de ${store}.`,
+    ended:
+      "Ce lien n'est plus valable ou n'est pas complet. Veuillez redemander la lettre d'information.",
+  },
+}
+
+/** The texts of a language, or else the English ones. */
+export function textsIn(language: string): Texts {
+  const texts = TEXTS[language.split('-')[0] ?? ''] ?? TEXTS.en
+  if (texts === undefined) throw new Error('there are no English texts')
+  return texts
+}
+
+export function confirmationMail(language: string, store: string, url: string) {
+  const texts = textsIn(language)
+  const name = oneLine(store)
+  return { subject: texts.subject(name), text: texts.mail(name, url) }
+}

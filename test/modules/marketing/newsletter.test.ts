@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import { deleteUnconfirmed } from '../../../src/modules/marketing/newsletter-jobs.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, essence } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { movableClock, openShop } from '../checkout/setup.ts'
+
+const LIST = '/v1/merchant/marketing/subscribers'
+
+async function open(t: TestContext, options: Parameters<typeof openTestApp>[1] = {}) {
+  const app = await openTestApp(t, options)
+  const { merchant } = await openShop(app, 'acme', [1_000])
+  const superuser = await openSuperuser(t, app.database)
+  const ask = (email: unknown, more: object = {}) =>
+    app.storefront.post('/v1/tenants/acme/newsletter', { email, source: 'footer', ...more })
+  /** The links of the mails to an address, oldest first. */
+  const linksTo = async (email: string): Promise<string[]> => {
+    const { rows } = await superuser.query(
+      'select body from mails where recipient = $1 order by created_at',
+      [email],
+    )
+    return rows.map(({ body }) => new URL(/https?:\/\/\S+/.exec(body)?.[0] ?? '').pathname)
+  }
+  const subscriber = async (email: string) =>
+    (await merchant.get(`${LIST}?${new URLSearchParams({ email })}`)).body.subscribers[0]
+  const press = (path: string, headers: Record<string, string> = {}) =>
+    fetch(app.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: 'List-Unsubscribe=One-Click',
+    })
+  /** Asks, and confirms by the mailed link. */
+  const join = async (email: string) => {
+    assert.equal((await ask(email)).status, 202)
+    const [path = ''] = await linksTo(email)
+    assert.equal((await press(path)).status, 200)
+  }
+  return { app, merchant, superuser, ask, linksTo, subscriber, press, join }
+}
+
+/** The link of an exported line. */
+const linkIn = (line = '') => new URL(/https?:[^"]+/.exec(line)?.[0] ?? '').pathname
+
+describe('a newsletter', () => {
+  test('has an address only after the mailed link is opened and its button pressed', async (t) => {
+    const { app, ask, linksTo, subscriber, press } = await open(t)
+    assert.deepEqual((await ask('Ann@Example.com')).body, { accepted: true })
+    assert.equal((await subscriber('ann@example.com')).status, 'pending')
+    const [path = ''] = await linksTo('Ann@Example.com')
+    const page = await fetch(app.url + path)
+    assert.match(await page.text(), /<button>Yes, I want it<\/button>/)
+    assert.equal(
+      (await subscriber('ann@example.com')).status,
+      'pending',
+      'opening confirms nothing',
+    )
+    assert.equal((await press(path)).status, 200)
+    const { status, source, email, confirmed_at } = await subscriber('ANN@example.com')
+    assert.deepEqual([status, source, email], ['subscribed', 'footer', 'Ann@Example.com'])
+    assert.ok(Date.parse(confirmed_at) > Date.now() - 60_000)
+    assert.equal((await press(path)).status, 200, 'a second press changes nothing')
+  })
+
+  test('tells nobody whether an address is on it, and mails those on it nothing', async (t) => {
+    const { ask, join, linksTo } = await open(t)
+    await join('ann@example.com')
+    const known = await ask('ann@example.com')
+    const unknown = await ask('bob@example.com')
+    assert.deepEqual(essence(known), essence(unknown))
+    assert.equal((await linksTo('ann@example.com')).length, 1)
+    assert.equal((await linksTo('bob@example.com')).length, 1)
+  })
+
+  test('mails one address twice a day at most, however many ask in its name', async (t) => {
+    const { ask, linksTo } = await open(t)
+    const ips = Array.from({ length: 20 }, (_, at) => `203.0.113.${at}`)
+    const answers = await Promise.all(ips.map((ip) => ask('ann@example.com', { ip })))
+    assert.ok(answers.every(({ status }) => status === 202))
+    assert.equal((await linksTo('ann@example.com')).length, 2)
+  })
+
+  test('limits one shopper, and leaves the others of the store alone', async (t) => {
+    const { ask } = await open(t)
+    const from = (ip: string) => ask(`${randomUUID()}@example.com`, { ip })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => from('203.0.113.1')))
+    assert.equal(answers.filter(({ status }) => status === 429).length, 3)
+    assert.equal((await from('203.0.113.2')).status, 202)
+  })
+
+  test('is left by the link of every exported line, in one click, for ever', async (t) => {
+    const clock = movableClock()
+    const { merchant, join, press, subscriber } = await open(t, { clock })
+    await join('ann@example.com')
+    const csv = (await merchant.get(`${LIST}/export.csv`)).text
+    const [head, line] = csv.split('\r\n')
+    assert.match(head ?? '', /"email".*"unsubscribe_url"$/)
+    clock.advance(5 * 365 * 86_400_000)
+    assert.equal((await press(linkIn(line))).status, 200)
+    assert.equal((await subscriber('ann@example.com')).status, 'unsubscribed')
+    assert.equal((await merchant.get(`${LIST}/export.csv`)).text.split('\r\n').length, 2)
+  })
+
+  test('is joined again after it was left, by a new link alone', async (t) => {
+    const { ask, join, linksTo, merchant, press, subscriber } = await open(t)
+    await join('ann@example.com')
+    const { id } = await subscriber('ann@example.com')
+    assert.equal((await merchant.post(`${LIST}/${id}/unsubscribe`)).status, 200)
+    await ask('ann@example.com')
+    assert.equal((await subscriber('ann@example.com')).status, 'unsubscribed')
+    const [, second = ''] = await linksTo('ann@example.com')
+    await press(second)
+    assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
+  })
+
+  test('refuses links that were changed, are of the other kind, or have expired', async (t) => {
+    const clock = movableClock()
+    const { app, merchant, ask, join, linksTo, press, subscriber } = await open(t, { clock })
+    await ask('late@example.com')
+    const [late = ''] = await linksTo('late@example.com')
+    await join('ann@example.com')
+    const leave = linkIn((await merchant.get(`${LIST}/export.csv`)).text.split('\r\n')[1])
+    const token = leave.split('/').at(-1) ?? ''
+    for (const path of [
+      `/v1/newsletter/${token}`,
+      late.replace('newsletter', 'unsubscribe'),
+      `${leave}x`,
+      `${leave.slice(0, -6)}AAAAAA`,
+      '/v1/unsubscribe/x',
+    ]) {
+      assert.equal((await press(path)).status, 404, path)
+      assert.equal((await fetch(app.url + path)).status, 404, path)
+    }
+    clock.advance(8 * 86_400_000)
+    assert.equal((await press(late)).status, 404)
+    assert.equal((await subscriber('late@example.com')).status, 'pending')
+    assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
+  })
+
+  test('refuses a button that another site presses', async (t) => {
+    const { ask, linksTo, press, subscriber } = await open(t)
+    await ask('ann@example.com')
+    const [path = ''] = await linksTo('ann@example.com')
+    assert.equal((await press(path, { origin: 'https://evil.example' })).status, 403)
+    assert.equal((await subscriber('ann@example.com')).status, 'pending')
+  })
+
+  test('shows the name of a store as text', async (t) => {
+    const { app, merchant, ask, linksTo } = await open(t)
+    await merchant.patch('/v1/my/store', { display_name: '<b onload=x>\u2028Ann' })
+    await ask('ann@example.com')
+    const [path = ''] = await linksTo('ann@example.com')
+    const text = await (await fetch(app.url + path)).text()
+    assert.doesNotMatch(text, /<b onload/)
+    assert.match(text, /&lt;b onload=x&gt;/)
+  })
+
+  test('keeps one tenant out of sight of another', async (t) => {
+    const { app, join, subscriber } = await open(t)
+    await join('ann@example.com')
+    const other = await app.merchant('other')
+    const { id } = await subscriber('ann@example.com')
+    assert.deepEqual((await other.get(LIST)).body.subscribers, [])
+    const theirs = await other.post(`${LIST}/${id}/unsubscribe`)
+    const nobodys = await other.post(`${LIST}/${randomUUID()}/unsubscribe`)
+    assert.equal(theirs.body.error.code, 'subscriber_not_found')
+    assert.deepEqual(essence(theirs), essence(nobodys))
+    assert.equal((await other.post(`${LIST}/nonsense/unsubscribe`)).status, 404)
+    assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
+  })
+
+  test('refuses what is no address, and a key without the scope', async (t) => {
+    const { app, ask } = await open(t)
+    const addresses = ['', 'ann', 'a@b@', 7, null, `${'a'.repeat(250)}@example.com`]
+    await assertRefused(
+      addresses.map((each) => [String(each), each, 'invalid_body', 'email'] as const),
+      ask,
+    )
+    const reader = await app.merchant('acme', 'read:own_orders')
+    assert.equal((await reader.get(LIST)).status, 403)
+    const nowhere = '/v1/tenants/none/newsletter'
+    assert.equal((await app.storefront.post(nowhere, { email: 'a@b.example' })).status, 404)
+  })
+
+  test('forgets requests that nobody confirmed for 30 days, and keeps the others', async (t) => {
+    const { app, ask, join, subscriber, superuser } = await open(t)
+    await join('ann@example.com')
+    await ask('bob@example.com')
+    await ask('new@example.com')
+    await superuser.query(
+      `update newsletter_subscribers set requested_at = now() - interval '31 days'
+        where email <> 'new@example.com'`,
+    )
+    assert.equal(await deleteUnconfirmed(app.runtime.workerDatabase), 1)
+    assert.equal(await deleteUnconfirmed(app.runtime.workerDatabase), 0)
+    assert.equal(await subscriber('bob@example.com'), undefined)
+    assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
+    assert.equal((await subscriber('new@example.com')).status, 'pending')
+  })
+})
