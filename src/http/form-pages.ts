@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../kernel/html.ts'
 import { sendPage } from './page.ts'
 import type { App } from './route.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
-import { type Html, html, trustedHtml } from './html.ts'
+import { type Html, html, trustedHtml } from '../kernel/html.ts'
 
 /** Pages of the platform itself, for people. Pages of a store are the storefront's. */
 

@@ -1,4 +1,4 @@
-import { html } from './html.ts'
+import { html } from '../kernel/html.ts'
 
 /** What applies to every operation, written once. */
 export const INTRODUCTION = html`

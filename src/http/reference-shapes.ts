@@ -1,5 +1,5 @@
+import { type Html, html } from '../kernel/html.ts'
 import type { Shape } from './api-document.ts'
-import { type Html, html } from './html.ts'
 
 const isShape = (value: unknown): value is Shape =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import { type Html, html, trustedHtml } from '../kernel/html.ts'
 import {
   type ApiDocument,
   type Content,
@@ -8,7 +9,6 @@ import {
   resolveResponse,
   type Shape,
 } from './api-document.ts'
-import { type Html, html, trustedHtml } from './html.ts'
 import { readDocument } from './openapi.ts'
 import { INTRODUCTION } from './reference-intro.ts'
 import { prose, type Side, shapeTree, typeLine } from './reference-shapes.ts'

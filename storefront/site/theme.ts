@@ -1,7 +1,3 @@
-import { ASSET_REF } from '../../manifest/forms.ts'
-import type { ValuesOf } from '../../manifest/prop.ts'
-import { readProps } from '../../manifest/read-props.ts'
-import { THEME_TOKENS } from '../../manifest/theme-tokens.ts'
 import {
   type Colour,
   formatColour,
@@ -10,7 +6,11 @@ import {
   parseColour,
   readableColour,
   readableOn,
-} from './colour.ts'
+} from '../../manifest/colour.ts'
+import { ASSET_REF } from '../../manifest/forms.ts'
+import type { ValuesOf } from '../../manifest/prop.ts'
+import { readProps } from '../../manifest/read-props.ts'
+import { THEME_TOKENS } from '../../manifest/theme-tokens.ts'
 import { asObject } from './manifest.ts'
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { html, trustedHtml } from '../../src/http/html.ts'
+import { html, trustedHtml } from '../../src/kernel/html.ts'
 
 describe('the html tag', () => {
   test('escapes its values, in text and in attributes', () => {

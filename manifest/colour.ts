@@ -1,4 +1,4 @@
-import { HEX_COLOUR, RGB_COLOUR } from '../../manifest/forms.ts'
+import { HEX_COLOUR, RGB_COLOUR } from './forms.ts'
 
 /** Colours, as far as it takes to keep text readable on any background that a merchant chooses. */
 
