@@ -23,7 +23,8 @@ const TIERS = [
   ['orders'],
   ['order-changes'],
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
-  ['checkout'],
+  ['documents'],
+  ['checkout', 'carriers'],
   ['views', 'analytics', 'billing'],
 ]
 

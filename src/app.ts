@@ -25,6 +25,7 @@ import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
+import * as documentRoutes from './modules/documents/routes.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import { findTenantByHostname } from './modules/domains/service.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
@@ -237,6 +238,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   pricingRoutes.merchantRoutes,
   orderRoutes.merchantRoutes(PARCELS),
   fulfillmentRoutes.merchantRoutes,
+  documentRoutes.merchantRoutes({ pdfs: runtime.pdfs, ...deps.media }),
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),

@@ -136,6 +136,7 @@ export const ERRORS = {
     'The time to return these units is over. `items` says until when it was possible.',
   ],
   final_sale: [409, 'These products cannot be returned. `items` names them.'],
+  order_not_placed: [409, 'The order was not placed, so it has no invoice. Wait until it is paid.'],
   order_on_hold: [409, 'The order is on hold. Release it first.'],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
   disputed: [

@@ -6,15 +6,13 @@ import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
-import {
-  createImageProcesses,
-  type ImageBounds,
-  type ImageProcesses,
-} from './modules/media/image-processes.ts'
+import { createPdfProcesses, type PdfProcesses } from './modules/documents/pdf-processes.ts'
+import { createImageProcesses, type ImageProcesses } from './modules/media/image-processes.ts'
 import { openPayments, type Payments } from './modules/payments/service.ts'
 import type { BlobStore } from './platform/blobs.ts'
 import { openBlobs } from './platform/blobs-open.ts'
 import type { S3Options } from './platform/blobs-s3.ts'
+import type { ChildBounds } from './platform/child-pool.ts'
 import { closeAll } from './platform/close-all.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
@@ -50,6 +48,8 @@ export interface Runtime {
   blobs: BlobStore
   /** All work on images. */
   images: ImageProcesses
+  /** All drawing of PDFs. */
+  pdfs: PdfProcesses
   /** Null where no metrics port is set. */
   metrics: Metrics | null
   /** Derives a key for each purpose. */
@@ -81,7 +81,7 @@ interface RuntimeOptions {
   poolWaitMs?: number
   cacheClock?: Clock
   /** For tests: what an image may cost. */
-  imageBounds?: Partial<ImageBounds>
+  imageBounds?: Partial<ChildBounds>
   /** For tests: how long a time-out of the simulated gateway takes. */
   simulatedTimeoutMs?: number
 }
@@ -121,7 +121,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
   // These may query a database while they close; the pools are closed after them.
   const images = createImageProcesses(options.imageBounds)
-  const users = [scanner, payments, safeFetch, notifier, blobs, images]
+  const pdfs = createPdfProcesses()
+  const users = [scanner, payments, safeFetch, notifier, blobs, images, pdfs]
   const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
     config,
@@ -135,6 +136,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     notifier,
     blobs,
     images,
+    pdfs,
     database,
     operatorDatabase,
     workerDatabase,

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OPERATOR_TOKEN, STOREFRONT_TOKEN } from './harness/app.ts'
+import { eventually } from './harness/eventually.ts'
 import { startProcess } from './harness/process.ts'
-import { APPROVED, addVariant, openCheckoutApp, openShop } from './modules/checkout/setup.ts'
+import {
+  APPROVED,
+  addVariant,
+  cart,
+  checkout,
+  openCheckoutApp,
+  openShop,
+} from './modules/checkout/setup.ts'
 
 const CHECKOUTS = 100
 
@@ -28,9 +37,25 @@ function send(url: string, agent: Agent, body: object): Promise<number | undefin
   return promise
 }
 
+/** The command lines of the processes of a group. */
+async function listGroup(group: number | undefined): Promise<string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const read = (name: string) => readFile(`/proc/${id}/${name}`, 'utf8').catch(() => '')
+      const [stat, cmdline] = await Promise.all([read('stat'), read('cmdline')])
+      // The name in the second place may have spaces, and ends with a bracket.
+      const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return Number(pgrp) === group && state !== 'Z' ? [cmdline.replaceAll('\0', ' ')] : []
+    }),
+  )
+  return found.flat()
+}
+
 test('a process that is stopped', async (t) => {
   const app = await openCheckoutApp(t)
-  const { merchant } = await openShop(app)
+  const shop = await openShop(app)
+  const { merchant } = shop
   const variant_id = await addVariant(merchant, 1_900)
   const env = {
     DATABASE_URL: app.database.url,
@@ -64,5 +89,29 @@ test('a process that is stopped', async (t) => {
       assert.ok(performance.now() - began < STOP_MS)
       assert.doesNotMatch(serving.output(), /"level":[56]0/)
     })
+  }
+
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    const isLinux = process.platform === 'linux'
+    await t.test(
+      `ends with the process that drew its PDF by ${signal}`,
+      { skip: !isLinux },
+      async (t) => {
+        const placed = await checkout(app, shop, cart(variant_id))
+        assert.equal(placed.status, 201, placed.text)
+        const serving = await startProcess(t, { env })
+        const { url } = await serving.ready()
+        const key = await app.key('acme', 'read:own_orders')
+        const path = `/v1/merchant/orders/${placed.body.order.id}/invoice.pdf`
+        const headers = { authorization: `Bearer ${key}` }
+        assert.equal((await fetch(url + path, { headers })).status, 200)
+        const drawing = async () =>
+          (await listGroup(serving.child.pid)).filter((each) => each.includes('pdf-process')).length
+        assert.equal(await drawing(), 1)
+        serving.kill(signal)
+        await serving.exit
+        await eventually(async () => assert.equal(await drawing(), 0))
+      },
+    )
   }
 })

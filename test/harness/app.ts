@@ -12,9 +12,9 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
 import type { Scanner } from '../../src/modules/claims/scanner.ts'
 import * as credentials from '../../src/modules/credentials/service.ts'
-import type { ImageBounds } from '../../src/modules/media/image-processes.ts'
 import * as stores from '../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
+import type { ChildBounds } from '../../src/platform/child-pool.ts'
 import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { COMPILED_SCHEMAS } from './compiled-schemas.ts'
@@ -30,6 +30,8 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects by looking
   body: any
   text: string
+  /** The body as it was sent: not every body is text. */
+  bytes: Buffer
 }
 
 /** A client of the app with fixed headers. */
@@ -81,7 +83,7 @@ export interface TestAppOptions {
   from?: { template: string; files: string; tenants: readonly string[] }
   logger?: Logger
   /** What an image may cost. */
-  imageBounds?: Partial<ImageBounds>
+  imageBounds?: Partial<ChildBounds>
   /** Keeps public answers in memory, as a process that serves does. */
   live?: boolean
   /** The clock of the live cache. By default a slow one, so that it is trusted on a busy machine. */
@@ -208,13 +210,15 @@ export function callerOf(url: string, headers: Record<string, string>): Caller {
       headers: { ...headers, ...json, ...more },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const text = await answer.text()
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    const text = bytes.toString()
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')
     return {
       status: answer.status,
       headers: Object.fromEntries(answer.headers),
       body: isJson && text !== '' ? JSON.parse(text) : text,
       text,
+      bytes,
     }
   }
   return callerBy(send)

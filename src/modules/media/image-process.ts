@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import sharp, { type Sharp } from 'sharp'
-import type { ImageJob, ImageReply, ImageTask } from './image-processes.ts'
+import { serveJobs } from '../../platform/child-program.ts'
+import type { ImageInput, ImageReply, ImageTask } from './image-processes.ts'
 import type { Raster } from './schema.ts'
 
 /**
@@ -13,17 +12,12 @@ import type { Raster } from './schema.ts'
 /** The width to which an image is decoded for verification: all of it is read, little is in memory. */
 const VERIFY_WIDTH = 32
 
-/** Between two looks at what a job has used: memory grows by some tens of megabytes meanwhile. */
-const WATCH_MS = 25
-
-const MEBIBYTE = 1_024 * 1_024
-
 // A decoded image is not needed again, and there is one job at a time.
 sharp.cache(false)
 sharp.concurrency(1)
 
 /** Does a job. An image that the decoder refuses is an answer; it is not a fault of this process. */
-async function perform({ bytes, animated, task }: ImageJob): Promise<ImageReply> {
+async function perform({ bytes, animated, task }: ImageInput): Promise<ImageReply> {
   try {
     const image = sharp(bytes, { animated, failOn: 'error', sequentialRead: true })
     if (task.kind === 'verify') return await verify(image)
@@ -87,42 +81,4 @@ function encode(image: Sharp, contentType: Raster, { quality, avif }: Encoding):
   return image.avif(avif)
 }
 
-/** Ends this process at once: an ordinary exit would wait for the decoder. */
-const endNow = () => process.kill(process.pid, 'SIGKILL')
-
-const send = (reply: ImageReply, then = () => {}) => process.send?.(reply, undefined, {}, then)
-
-/**
- * Ends this process when a job uses more than it may. CPU time and not the time of day: an image must not
- * be refused because the machine was busy.
- */
-function watch({ cpuMs, memoryMb }: ImageJob): () => void {
-  const before = process.cpuUsage()
-  const timer = setInterval(() => {
-    const { user, system } = process.cpuUsage(before)
-    const isOver =
-      (user + system) / 1_000 > cpuMs || process.memoryUsage.rss() > memoryMb * MEBIBYTE
-    if (!isOver) return
-    clearInterval(timer)
-    send({ kind: 'too_costly' }, endNow)
-  }, WATCH_MS)
-  return () => clearInterval(timer)
-}
-
-process.on('message', async (job: ImageJob) => {
-  const stop = watch(job)
-  const reply = await perform(job)
-  stop()
-  send(reply)
-})
-process.on('disconnect', endNow)
-// A terminal sends Ctrl-C to this process, too. It ends with its parent, which may finish its work first.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-
-// Requests go before images. The operator's machine may forbid either setting, which is no fault.
-try {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-  if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '1000')
-} catch {
-  // Then the process runs like any other.
-}
+serveJobs(perform)

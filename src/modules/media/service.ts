@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
@@ -268,6 +269,20 @@ type UrlDeps = Pick<MediaDeps, 'assetBase'>
 
 export const read = async (db: Db, deps: UrlDeps, sha256: string) =>
   toAsset(db.tenant, deps, await get(db, sha256))
+
+/** The bytes of one of the store's images; null where there is none of that name, or it is too large. */
+export async function readImage(
+  db: Db,
+  { blobs }: Pick<MediaDeps, 'blobs'>,
+  ref: string,
+  bytesMax: number,
+): Promise<Buffer | null> {
+  const parsed = parseAssetRef(db.tenant, ref)
+  const row = parsed === null ? null : await queries.findAsset(db, parsed.sha256)
+  if (row === null || row.content_type === 'font/woff2' || row.bytes > bytesMax) return null
+  const blob = await blobs.get(keyOf(db.tenant, row))
+  return blob === null ? null : buffer(blob.stream)
+}
 
 /** The store's assets, newest first. */
 export async function list(db: Db, deps: UrlDeps, filters: queries.AssetFilters, page: Page) {

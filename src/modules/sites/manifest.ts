@@ -1,4 +1,5 @@
 import { isCountry } from '../../../manifest/countries.ts'
+import { LEGAL_PROPS } from '../../../manifest/legal-props.ts'
 import type { Props } from '../../../manifest/prop.ts'
 import { type Fault, listFaults } from '../../../manifest/read-props.ts'
 import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
@@ -34,12 +35,13 @@ const WARNINGS_MAX = 200
  * checkouts. They are warnings only: the manifest is stored as it is.
  */
 export function listWarnings({ value }: ReceivedManifest): Warning[] {
-  const { pages, menus } = value as { pages?: unknown; menus?: unknown }
+  const { pages, menus, legal } = value as Record<string, unknown>
   const { faults, sections: ofPages } = listPageFaults(pages)
   const warnings = [
     ...listFunnelGateWarnings(value),
     ...warningsOf(listCountryFaults(value), 'unexpected_value', ''),
     ...listThemeWarnings(value),
+    ...listPartWarnings(LEGAL_PROPS, legal, '/legal'),
     ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
   ]
   const ofHome = (value.template?.sections ?? []).map((section, index) => ({
@@ -75,15 +77,18 @@ function listSectionWarnings(section: unknown, path: string): Warning[] {
 }
 
 function listThemeWarnings({ theme }: Manifest): Warning[] {
-  return Object.entries<Props>(THEME_TOKENS).flatMap(([name, tokens]) => {
-    const given = theme?.[name]
-    const path = `/theme/${name}`
-    if (given === undefined) return []
-    if (!isObject(given)) {
-      return warningsOf([{ path: '', message: 'must be an object' }], 'unexpected_value', path)
-    }
-    return warningsOf(listFaults(tokens, given, SECTION_WARNINGS_MAX), 'unexpected_value', path)
-  })
+  return Object.entries<Props>(THEME_TOKENS).flatMap(([name, tokens]) =>
+    listPartWarnings(tokens, theme?.[name], `/theme/${name}`),
+  )
+}
+
+/** The faults of a part that a manifest may leave out. */
+function listPartWarnings(props: Props, given: unknown, path: string): Warning[] {
+  if (given === undefined) return []
+  if (!isObject(given)) {
+    return warningsOf([{ path: '', message: 'must be an object' }], 'unexpected_value', path)
+  }
+  return warningsOf(listFaults(props, given, SECTION_WARNINGS_MAX), 'unexpected_value', path)
 }
 
 const warningsOf = (faults: readonly Fault[], code: Warning['code'], base: string): Warning[] =>

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import {
   createImageProcesses,
-  type ImageBounds,
   type PerformImageJob,
 } from '../../../src/modules/media/image-processes.ts'
 import { processImage } from '../../../src/modules/media/process-image.ts'
+import type { ChildBounds } from '../../../src/platform/child-pool.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { heavyAvif, photographed, plain, withStatedSize } from './sample-images.ts'
@@ -16,7 +16,7 @@ const URL = '/v1/merchant/media'
 const busyProcesses = () =>
   process.getActiveResourcesInfo().filter((each) => each === 'ProcessWrap').length
 
-function openImages(t: TestContext, bounds: Partial<ImageBounds>) {
+function openImages(t: TestContext, bounds: Partial<ChildBounds>) {
   const images = createImageProcesses(bounds)
   t.after(() => images.close())
   return images

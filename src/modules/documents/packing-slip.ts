@@ -1,0 +1,32 @@
+import type { Fulfillment } from '../orders/parcel-schema.ts'
+import type { OrderRow } from '../orders/schema.ts'
+import type { DocumentStore } from './invoice.ts'
+import type { PackingSlip } from './schema.ts'
+
+/** The packing slip of a parcel: what is in it, and no price. */
+export function packingSlipOf(
+  store: DocumentStore,
+  parcel: Fulfillment,
+  order: OrderRow,
+): PackingSlip {
+  return {
+    kind: 'packing_slip',
+    ...store,
+    order_number: order.order_number,
+    ordered_at: order.placed_at ?? order.created_at,
+    ship_to: order.ship_to,
+    is_test: order.is_test,
+    cancelled_at: parcel.cancelled_at,
+    fulfillment_number: parcel.fulfillment_number,
+    carrier: parcel.carrier,
+    service: parcel.service,
+    tracking_number: parcel.tracking_number,
+    lines: parcel.items.map(({ product_name: name, label, sku, quantity }) => ({
+      name,
+      label,
+      sku,
+      quantity,
+    })),
+    open_units: order.q_ordered - order.q_cancelled - order.q_packed - order.q_shipped,
+  }
+}

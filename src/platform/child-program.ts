@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import type { ChildBounds, ChildReply, ChildRequest } from './child-pool.ts'
+
+/** The program of a process of a `ChildPool`: does the jobs that its parent sends, one at a time. */
+
+/** Between two looks at what a job has used: memory grows by some tens of megabytes meanwhile. */
+const WATCH_MS = 25
+
+const MEBIBYTE = 1_024 * 1_024
+
+/** Ends this process at once: an ordinary exit would wait for the job. */
+const endNow = () => process.kill(process.pid, 'SIGKILL')
+
+const send = (reply: ChildReply<unknown>, then = () => {}) =>
+  process.send?.(reply, undefined, {}, then)
+
+/**
+ * Ends this process when a job uses more than it may. CPU time and not the time of day: a job must not
+ * be refused because the machine was busy.
+ */
+function watch({ cpuMs, memoryMb }: ChildBounds): () => void {
+  const before = process.cpuUsage()
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(before)
+    const isOver =
+      (user + system) / 1_000 > cpuMs || process.memoryUsage.rss() > memoryMb * MEBIBYTE
+    if (!isOver) return
+    clearInterval(timer)
+    send({ kind: 'too_costly' }, endNow)
+  }, WATCH_MS)
+  return () => clearInterval(timer)
+}
+
+/**
+ * Serves the jobs of the parent process, and ends with it. What `perform` throws ends the process, too:
+ * a fault that a caller should know of is a reply.
+ */
+export function serveJobs<Job, Reply>(perform: (job: Job) => Promise<Reply>): void {
+  process.on('message', async (request: ChildRequest<Job>) => {
+    const stop = watch(request)
+    const reply = await perform(request.job)
+    stop()
+    send({ kind: 'done', reply })
+  })
+  process.on('disconnect', endNow)
+  // A terminal sends Ctrl-C to this process, too. It ends with its parent, which may finish its work first.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+  // Requests go before jobs. The operator's machine may forbid either setting, which is no fault.
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+    if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '1000')
+  } catch {
+    // Then the process runs like any other.
+  }
+}
