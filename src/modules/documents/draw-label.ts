@@ -1,5 +1,5 @@
 import { code128 } from './code-128.ts'
-import { PdfWriter, type TextStyle } from './pdf-writer.ts'
+import { PdfWriter, type TextBox, type TextStyle } from './pdf-writer.ts'
 import type { LabelSheet } from './schema.ts'
 
 /** A shipping label of 4 by 6 inches, as printers for labels expect it. */
@@ -16,8 +16,9 @@ const BARS = { top: 318, height: 70 }
 /** White beside the bars, without which no scanner reads them, in modules. */
 const QUIET_ZONE = 10
 
-/** Lines of an address that fit. Its last one is the country, which is never left out. */
-const ADDRESS_LINES_MAX = 9
+/** A long address is written smaller, until it fits between the lines. */
+const SIZES = { from: [6.5, 5.5, 5], to: [11, 9.5, 8, 7, 6, 5] }
+const HEIGHTS = { from: 56, to: 150 }
 
 export async function drawLabel(label: LabelSheet): Promise<Buffer> {
   const writer = new PdfWriter({
@@ -29,9 +30,9 @@ export async function drawLabel(label: LabelSheet): Promise<Buffer> {
   let y = writer.write(label.carrier, { size: 14, bold: true, colour: BLACK }, head)
   y = writer.write(label.service, { size: 10, bold: true, colour: BLACK }, { ...head, y })
   line(writer, y + 3)
-  y = drawAddress(writer, label.from, SMALL, y + 8)
+  y = drawAddress(writer, label.from, 'from', y + 8)
   line(writer, y + 4)
-  drawAddress(writer, label.to, { size: 11, bold: true, colour: BLACK }, y + 12)
+  drawAddress(writer, label.to, 'to', y + 12)
   line(writer, BARS.top - 24)
   const facts = `${label.reference}   ${label.weight}`.trim()
   writer.write(facts, NORMAL, { ...head, y: BARS.top - 18 })
@@ -44,22 +45,36 @@ export async function drawLabel(label: LabelSheet): Promise<Buffer> {
   return writer.end()
 }
 
-/** Each line is cut to one, so that no address reaches into the bars. */
+/** Of one that fits in no size, the end is left out, except its last line: that is the country. */
 function drawAddress(
   writer: PdfWriter,
   lines: readonly string[],
-  style: TextStyle,
+  which: keyof typeof SIZES,
   top: number,
 ): number {
-  const shown =
-    lines.length <= ADDRESS_LINES_MAX
-      ? lines
-      : [...lines.slice(0, ADDRESS_LINES_MAX - 1), lines.at(-1) ?? '']
-  let y = top
-  for (const text of shown) {
-    const [first = ''] = writer.lines(text, style, WIDTH)
-    y = writer.writeLines([first], style, { x: MARGIN, y, width: WIDTH })
+  const box = { x: MARGIN, y: top, width: WIDTH }
+  for (const [at, size] of SIZES[which].entries()) {
+    const style = { size, bold: which === 'to', colour: BLACK }
+    const wrapped = lines.flatMap((text) => writer.lines(text, style, WIDTH))
+    const room = Math.floor(HEIGHTS[which] / writer.height(1, style))
+    const isLast = at === SIZES[which].length - 1
+    if (wrapped.length > room && !isLast) continue
+    const fitting =
+      wrapped.length > room ? [...wrapped.slice(0, room - 1), wrapped.at(-1) ?? ''] : wrapped
+    return drawLines(writer, fitting, style, box)
   }
+  return top
+}
+
+/** Each by itself: one may be written from right to left, and the next not. */
+function drawLines(
+  writer: PdfWriter,
+  lines: readonly string[],
+  style: TextStyle,
+  box: TextBox,
+): number {
+  let { y } = box
+  for (const each of lines) y = writer.writeLines([each], style, { ...box, y })
   return y
 }
 

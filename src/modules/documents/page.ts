@@ -61,7 +61,7 @@ export function writePage(sheet: Sheet, logoUrl: string | null): Page {
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
-      'sandbox allow-modals',
+      'sandbox',
     ].join('; '),
   }
 }

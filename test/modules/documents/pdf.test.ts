@@ -150,7 +150,7 @@ describe('a PDF', () => {
       carrier: 'Simulated carrier',
       service: 'Express',
       from: ['Acme Ltd', '1 High Street'],
-      to: Array.from({ length: 20 }, (_, at) => `line ${at} ${'x'.repeat(200)}`),
+      to: [...Array.from({ length: 20 }, () => 'x'.repeat(200)), 'the country'],
       tracking_number: 'SIM0123456789',
       reference: '1001-F1',
       weight: '1.2 kg',
@@ -163,9 +163,33 @@ describe('a PDF', () => {
       assert.ok(texts.includes(text), text)
     }
     assert.ok(
-      texts.some((text) => text.startsWith('line 19')),
+      texts.some((text) => text.endsWith('the country')),
       'the country is never left out',
     )
+  })
+
+  test('of a label has all of a long address', async () => {
+    const to = [
+      'Maximiliana Konstantinopolitanskaya-Featherstonehaugh',
+      'c/o Institut für Angewandte Papierwissenschaften, Hinterhaus, dritter Stock links',
+      'Donaudampfschifffahrtsgesellschaftskapitänsstraße 12345',
+      '10115 Berlin',
+      'Germany',
+    ]
+    const label = {
+      carrier: 'Simulated carrier',
+      service: 'Standard',
+      from: to,
+      to,
+      tracking_number: 'SIM012345678901234',
+      reference: '1001-F1',
+      weight: '1 kg',
+      notice: null,
+    }
+    const { pages } = readPdf(await pdfs.draw('acme', { kind: 'label', label }))
+    const all = pages.flat().join('').replaceAll(' ', '')
+    const address = to.join('').replaceAll(' ', '')
+    assert.equal(all.split(address).length - 1, 2, all)
   })
 
   test('of one store does not wait for the many of another', async () => {
