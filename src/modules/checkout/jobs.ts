@@ -1,9 +1,6 @@
-import type { Database, TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
-import { forEachStore } from '../../platform/for-each-store.ts'
-import * as idempotency from '../../platform/idempotency.ts'
-import { createDueTurns, isAlertDue, takeDue } from '../../platform/idempotency-due.ts'
+import type { Database } from '../../db/database.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
+import { createReconciler } from '../../platform/reconciler.ts'
 import { OPERATION_NAMES } from '../operations/table.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type LateAttempt, watchLate } from './late-replies-money.ts'
@@ -11,61 +8,16 @@ import { expireHold, resumeOperation } from './operations-money.ts'
 import { expiryTurns, listExpired } from './queries.ts'
 import type { CheckoutDeps } from './service.ts'
 
-const turns = createDueTurns(OPERATION_NAMES)
-
-/** Stores of one step. A key that becomes due meanwhile waits for its end. */
-const STORES_PER_STEP = 100
-
-/** A slow gateway keeps its own stores waiting, and few others. */
-const STORES_AT_ONCE = 8
-const CLAIMS_PER_STORE = 10
-
-/** An operation that a fault of our own interrupts is resumed after this. It alerts once a day. */
-const FAULT_SECONDS = 60
+const reconciler = createReconciler(OPERATION_NAMES)
 
 /** What the loops need: the checkout's deps, and the database as fd_worker. */
 export interface JobDeps extends CheckoutDeps {
   database: Database
 }
 
-/**
- * The reconciler: resumes operations whose process stopped or whose outcome was unknown, as the
- * same key would. Counts them.
- */
-export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
-  const stores = await turns.next(deps.database.global, STORES_PER_STEP)
-  return forEachStore(stores, (tenant) => reconcileStore(deps, deps.database.tenant(tenant)), {
-    signal,
-    concurrency: STORES_AT_ONCE,
-  })
-}
-
-async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
-  const claims = await takeDue(db, { operations: OPERATION_NAMES, limit: CLAIMS_PER_STORE })
-  await Promise.all(claims.map((claim) => resumeOne(deps, db, claim)))
-  return claims.length
-}
-
-async function resumeOne(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim): Promise<void> {
-  try {
-    if (claim.recoveryPoint === idempotency.STARTED) await idempotency.freeKey(db, claim)
-    else await resumeOperation(deps, db, claim)
-  } catch (error) {
-    // Another process has it, or the outcome is still unknown and the key waits for its next
-    // attempt.
-    if (error instanceof LeaseLostError || isInProgress(error)) return
-    const lost = await idempotency.postpone(db, claim, FAULT_SECONDS).catch((failure) => failure)
-    if (lost instanceof LeaseLostError) return
-    // A database that does not answer cannot say when the last alert was: then this alerts.
-    if (!(await isAlertDue(db, claim).catch(() => true))) return
-    const { operation, resourceId } = claim
-    const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
-    deps.onAlert(about, 'an interrupted operation could not be resumed')
-  }
-}
-
-const isInProgress = (error: unknown): boolean =>
-  error instanceof ApiError && error.code === 'idempotency_in_progress'
+/** The reconciler of every operation that moves money. */
+export const reconcile = (deps: JobDeps, signal?: AbortSignal): Promise<number> =>
+  reconciler({ ...deps, resume: (db, claim) => resumeOperation(deps, db, claim) }, signal)
 
 /** Attempts closed as `not_found` that are looked up at once. */
 const LATE_SLOTS = 10
