@@ -217,6 +217,60 @@ grant insert, select on audit_log to fd_app;
 grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
 
+create table carrier_labels (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  fulfillment_id uuid not null,
+  order_id uuid not null,
+  carrier text not null,
+  service text not null,
+  status text not null default 'buying'::text,
+  refusal text,
+  tracking_number text,
+  tracking_url text,
+  cost_cents bigint,
+  currency text not null,
+  weight_grams integer not null,
+  progress text,
+  progress_at timestamp with time zone,
+  voids_refused integer not null default 0,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  bought_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  constraint carrier_labels_carrier_check CHECK ((length(carrier) <= 50)),
+  constraint carrier_labels_check CHECK (((status = ANY (ARRAY['bought'::text, 'voiding'::text, 'voided'::text])) = (bought_at IS NOT NULL))),
+  constraint carrier_labels_check1 CHECK (((bought_at IS NOT NULL) = (cost_cents IS NOT NULL))),
+  constraint carrier_labels_check2 CHECK (((status = 'voided'::text) = (voided_at IS NOT NULL))),
+  constraint carrier_labels_check3 CHECK (((progress IS NULL) = (progress_at IS NULL))),
+  constraint carrier_labels_cost_cents_check CHECK ((cost_cents >= 0)),
+  constraint carrier_labels_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint carrier_labels_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint carrier_labels_pkey PRIMARY KEY (tenant_ref, id),
+  constraint carrier_labels_progress_check CHECK ((progress = ANY (ARRAY['in_transit'::text, 'delivered'::text, 'returned'::text]))),
+  constraint carrier_labels_refusal_check CHECK ((length(refusal) <= 500)),
+  constraint carrier_labels_service_check CHECK ((length(service) <= 50)),
+  constraint carrier_labels_status_check CHECK ((status = ANY (ARRAY['buying'::text, 'bought'::text, 'refused'::text, 'voiding'::text, 'voided'::text]))),
+  constraint carrier_labels_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint carrier_labels_tenant_ref_fulfillment_id_fkey FOREIGN KEY (tenant_ref, fulfillment_id) REFERENCES fulfillments(tenant_ref, id),
+  constraint carrier_labels_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint carrier_labels_tracking_number_check CHECK ((length(tracking_number) <= 200)),
+  constraint carrier_labels_tracking_url_check CHECK ((length(tracking_url) <= 2000)),
+  constraint carrier_labels_weight_grams_check CHECK ((weight_grams > 0))
+);
+alter table carrier_labels owner to fd_owner;
+alter table carrier_labels enable row level security;
+alter table carrier_labels force row level security;
+CREATE INDEX carrier_labels_of_order ON carrier_labels USING btree (tenant_ref, order_id);
+CREATE UNIQUE INDEX carrier_labels_current ON carrier_labels USING btree (tenant_ref, fulfillment_id) WHERE (status = ANY (ARRAY['buying'::text, 'bought'::text, 'voiding'::text]));
+create policy operator on carrier_labels for select to fd_operator using true;
+create policy owner on carrier_labels for all to fd_owner using true with check true;
+create policy tenant on carrier_labels for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on carrier_labels to fd_app;
+grant insert, select, update on carrier_labels to fd_worker;
+grant select on carrier_labels to fd_operator;
+
 create table charges (
   tenant_ref text not null,
   charge_id uuid not null,
@@ -2796,6 +2850,32 @@ CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON sim_journal FOR EAC
 grant insert, select on sim_journal to fd_app;
 grant insert, select on sim_journal to fd_worker;
 grant select on sim_journal to fd_operator;
+
+create table sim_shipments (
+  tenant_ref text not null,
+  ref uuid not null,
+  service text not null,
+  tracking_number text not null,
+  cost_cents bigint not null,
+  currency text not null,
+  shipment jsonb,
+  state text not null default 'bought'::text,
+  state_at timestamp with time zone not null default fd_now(),
+  created_at timestamp with time zone not null default fd_now(),
+  constraint sim_shipments_cost_cents_check CHECK ((cost_cents >= 0)),
+  constraint sim_shipments_pkey PRIMARY KEY (tenant_ref, ref),
+  constraint sim_shipments_state_check CHECK ((state = ANY (ARRAY['bought'::text, 'in_transit'::text, 'delivered'::text, 'returned'::text, 'voided'::text]))),
+  constraint sim_shipments_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table sim_shipments owner to fd_owner;
+alter table sim_shipments enable row level security;
+alter table sim_shipments force row level security;
+create policy operator on sim_shipments for select to fd_operator using true;
+create policy owner on sim_shipments for all to fd_owner using true with check true;
+create policy tenant on sim_shipments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on sim_shipments to fd_app;
+grant insert, select, update on sim_shipments to fd_worker;
+grant select on sim_shipments to fd_operator;
 
 create table sim_vault (
   tenant_ref text not null,

@@ -10,6 +10,7 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
+import * as labelRoutes from './modules/carriers/routes.ts'
 import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
@@ -239,6 +240,10 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   orderRoutes.merchantRoutes(PARCELS),
   fulfillmentRoutes.merchantRoutes,
   documentRoutes.merchantRoutes({ pdfs: runtime.pdfs, ...deps.media }),
+  labelRoutes.merchantRoutes({
+    carriers: runtime.carriers,
+    idempotencyKey: runtime.key('idempotency fingerprint'),
+  }),
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),

@@ -5,6 +5,7 @@ import { type LoginRole, roleUrl } from './db/roles.ts'
 import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
+import { type Carriers, openCarriers } from './modules/carriers/service.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
 import { createPdfProcesses, type PdfProcesses } from './modules/documents/pdf-processes.ts'
 import { createImageProcesses, type ImageProcesses } from './modules/media/image-processes.ts'
@@ -40,6 +41,8 @@ export interface Runtime {
   scanner: Scanner
   /** The payment gateway of each store. */
   payments: Payments
+  /** The carriers that sell shipping labels. */
+  carriers: Carriers
   /** The only way to call an address that a store chose. */
   safeFetch: SafeFetch
   /** Notifies loops, in this and other processes, of new work. */
@@ -82,7 +85,7 @@ interface RuntimeOptions {
   cacheClock?: Clock
   /** For tests: what an image may cost. */
   imageBounds?: Partial<ChildBounds>
-  /** For tests: how long a time-out of the simulated gateway takes. */
+  /** For tests: how long a time-out of the simulated gateway and carrier takes. */
   simulatedTimeoutMs?: number
 }
 
@@ -122,6 +125,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   // These may query a database while they close; the pools are closed after them.
   const images = createImageProcesses(options.imageBounds)
   const pdfs = createPdfProcesses()
+  const carriers = openCarriers({
+    database,
+    pdfs,
+    onFault: (error) => logger.error({ err: error }, 'a carrier failed unexpectedly'),
+    ...(options.simulatedTimeoutMs !== undefined && { silenceMs: options.simulatedTimeoutMs }),
+  })
   const users = [scanner, payments, safeFetch, notifier, blobs, images, pdfs]
   const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
@@ -132,6 +141,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     cache,
     scanner,
     payments,
+    carriers,
     safeFetch,
     notifier,
     blobs,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { finishLabels } from './modules/carriers/jobs.ts'
 import { refreshSearchIndex } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
 import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-event-jobs.ts'
@@ -68,6 +69,11 @@ export function startWorker(runtime: Runtime): Worker {
   const recountStock = createRecount({ database, logger, days: config.HISTORY_CHECK_DAYS })
   const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
+  const labelDeps = {
+    carriers: runtime.carriers,
+    database,
+    onAlert: (alert: Record<string, unknown>, message: string) => logger.error(alert, message),
+  }
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
@@ -85,6 +91,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
     loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
     loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
+    loop('unfinished labels', SECOND, (signal) => finishLabels(labelDeps, signal)),
     loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
     loop('expired authorisations', MINUTE, (signal) =>
       checkout.expireAuthorizations(checkoutDeps, signal),

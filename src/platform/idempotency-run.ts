@@ -98,7 +98,11 @@ export async function awaitAnswer(
 export const inProgress = () =>
   new ApiError('idempotency_in_progress', { headers: { 'retry-after': '2' } })
 
-const UNDECIDED: readonly ErrorCode[] = ['idempotency_in_progress', 'payment_unconfirmed']
+const UNDECIDED: readonly ErrorCode[] = [
+  'idempotency_in_progress',
+  'payment_unconfirmed',
+  'carrier_unconfirmed',
+]
 
 /**
  * Ends the claim of work that failed. Answers the refusal that it has stored, `lost` where another
@@ -112,7 +116,7 @@ async function giveUp(
   passing: readonly ErrorCode[],
 ): Promise<StoredAnswer | 'lost' | null> {
   const refusal = error instanceof ApiError ? error : null
-  // Both have postponed the key themselves, to a time of their own.
+  // These have postponed the key themselves, to a time of their own.
   if (refusal !== null && UNDECIDED.includes(refusal.code)) return null
   const final = refusal !== null && bindsKey(refusal) && !passing.includes(refusal.code)
   try {

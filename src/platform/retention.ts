@@ -55,6 +55,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   asset_refs: owner('products', 'or its site version'),
   assets: until('deleted for 30 days, or never completed for a day', 'media'),
   audit_log: byMonth('RETENTION_AUDIT_DAYS', 'a whole month is older than the period'),
+  carrier_labels: owner('orders', 'what was spent on carriers'),
   charges: forGood(MONEY),
   collection_products: owner('collections'),
   collections: forGood(STORE),
@@ -150,6 +151,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   search_words: until('no product of the store has the word', 'search words'),
   sim_charges: forGood('The books of the simulated gateway, which stands in for a real one.'),
   sim_journal: forGood('The books of the simulated gateway, which stands in for a real one.'),
+  sim_shipments: forGood('The books of the simulated carrier, which stands in for a real one.'),
   sim_vault: forGood('The books of the simulated gateway, which stands in for a real one.'),
   site_versions: bySlice(
     'RETENTION_SITE_VERSIONS',

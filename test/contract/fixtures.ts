@@ -30,6 +30,10 @@ export const VARIANT = '11111111-1111-4111-8111-111111111111'
 const ITEM = '22222222-2222-4222-8222-222222222222'
 /** The line of the last return. */
 const LINE = '33333333-3333-4333-8333-333333333333'
+/** Reads that name an order in their query, and are no lists. Their own tests ask for a foreign one. */
+export const ABOUT_AN_ORDER: readonly string[] = ['/v1/merchant/fulfillments/rates']
+
+const LABEL = { carrier: 'simulated', service: 'standard' }
 const COUPONS = '/v1/merchant/marketing/coupons'
 const GROUPS = '/v1/merchant/pricing-groups'
 
@@ -61,6 +65,10 @@ export const FIXTURES: Record<string, Fixture> = {
   'GET /v1/merchant/fulfillments/:id': packOrder,
   'GET /v1/merchant/fulfillments/:id/packing-slip.html': packOrder,
   'GET /v1/merchant/fulfillments/:id/packing-slip.pdf': packOrder,
+  'GET /v1/merchant/fulfillments/:id/label': buyLabel,
+  'GET /v1/merchant/fulfillments/:id/label.pdf': buyLabel,
+  'POST /v1/merchant/fulfillments/:id/label': packAddressed,
+  'DELETE /v1/merchant/fulfillments/:id/label': buyLabel,
   'POST /v1/merchant/fulfillments/:id/ship': packOrder,
   'POST /v1/merchant/fulfillments/:id/cancel': packOrder,
   'PATCH /v1/merchant/fulfillments/:id/tracking': packOrder,
@@ -229,6 +237,7 @@ export const BODIES: Record<string, unknown> = {
   'POST /v1/merchant/returns/:id/resolve': {
     lines: [{ return_line_id: LINE, quantity: 1, disposition: 'damaged' }],
   },
+  'POST /v1/merchant/fulfillments/:id/label': LABEL,
   'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds': { amount_cents: 1, reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds/preview': { amount_cents: 1 },
@@ -276,10 +285,11 @@ async function allowFeature(app: TestApp, feature_key: string) {
 }
 
 /** A paid order of two units. */
-async function placeOrder(_merchant: Caller, app: TestApp) {
+async function placeOrder(_merchant: Caller, app: TestApp, more: object = {}) {
   const shop = await openShop(app)
   const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
-  const placed = await checkout(app, shop, { customer_ref: 'a canary', items, card: APPROVED })
+  const body = { customer_ref: 'a canary', items, card: APPROVED, ...more }
+  const placed = await checkout(app, shop, body)
   assert.equal(placed.status, 201, placed.text)
   return { id: placed.body.order.id as string }
 }
@@ -294,6 +304,8 @@ async function askForNewsletter(merchant: Caller, app: TestApp) {
 
 async function packOrder(merchant: Caller, app: TestApp) {
   const { id } = await placeOrder(merchant, app)
+async function packOrder(merchant: Caller, app: TestApp, more: object = {}) {
+  const { id } = await placeOrder(merchant, app, more)
   const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
   assert.equal(packed.status, 201, packed.text)
   return { id: packed.body.fulfillment.id as string }
@@ -340,6 +352,26 @@ async function requestReturn(merchant: Caller, app: TestApp) {
   const made = await app.storefront.post(url, { customer_ref: 'a canary', lines }, freshKey())
   assert.equal(made.status, 201, made.text)
   return { id: made.body.return.id as string }
+}
+
+const SHIP_TO = {
+  label: 'a canary',
+  line1: '1 High Street',
+  city: 'London',
+  state: '',
+  postal_code: 'SW1A 1AA',
+  country: 'GB',
+}
+
+function packAddressed(merchant: Caller, app: TestApp) {
+  return packOrder(merchant, app, { shipping_address: SHIP_TO })
+}
+
+async function buyLabel(merchant: Caller, app: TestApp) {
+  const { id } = await packAddressed(merchant, app)
+  const bought = await merchant.post(`/v1/merchant/fulfillments/${id}/label`, LABEL, freshKey())
+  assert.equal(bought.status, 201, bought.text)
+  return { id }
 }
 
 async function holdOrder(merchant: Caller, app: TestApp) {

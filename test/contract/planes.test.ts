@@ -4,7 +4,15 @@ import { describe, test } from 'node:test'
 import type { RouteEntry } from '../../src/http/route.ts'
 import { SCOPES, type Scope, satisfies } from '../../src/kernel/scopes.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
-import { BODIES, CALLERS_WORD, FIXTURES, fillPath, freshKey, plantCanary } from './fixtures.ts'
+import {
+  ABOUT_AN_ORDER,
+  BODIES,
+  CALLERS_WORD,
+  FIXTURES,
+  fillPath,
+  freshKey,
+  plantCanary,
+} from './fixtures.ts'
 
 /** Generated from the route table: a new route is tested here without a change of this file. */
 
@@ -116,6 +124,7 @@ test('no list shows a byte of another store', async (t) => {
   let seen = 0
   for (const route of routesOf(app, 'merchant')) {
     if (route.method !== 'GET' || route.url.includes(':')) continue
+    if (ABOUT_AN_ORDER.includes(route.url)) continue
     const [own, foreign] = await Promise.all([acme.get(route.url), globex.get(route.url)])
     assert.equal(own.status, 200, `${nameOf(route)}: ${own.text}`)
     assert.equal(foreign.status, 200, `${nameOf(route)}: ${foreign.text}`)

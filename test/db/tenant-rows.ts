@@ -91,6 +91,10 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
          resolved as (insert into return_resolutions (tenant_ref, return_line_id, disposition,
                              quantity, stock_quantity, created_by)
                       select $1, id, 'damaged', 1, 0, 'x' from came),
+         label as (insert into carrier_labels (tenant_ref, fulfillment_id, order_id, carrier,
+                          service, currency, weight_grams, created_by)
+                   select $1, parcel.id, placed.id, 'simulated', 'standard', 'USD', 1, 'x'
+                     from parcel, placed),
          paid as (insert into charges (tenant_ref, charge_id, order_id, tender, status,
                          amount_cents, captured_cents, refunded_cents, currency)
                   select $1, gen_random_uuid(), id, 'card', 'captured', 100, 100, 1, 'USD'
@@ -163,6 +167,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                 )
                 insert into sim_journal (tenant_ref, txn_id, ref, kind, amount_cents, outcome)
                 select tenant_ref, txn_id, ref, 'authorize', 1, 'approved' from charge`,
+  sim_shipments: `insert into sim_shipments (tenant_ref, ref, service, tracking_number, cost_cents,
+                                             currency)
+                  values ($1, gen_random_uuid(), 'standard', 'SIM1', 1, 'USD')`,
   sim_vault: `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
               values ($1, gen_random_uuid(), '${CARD}', 'x', '100')`,
   privacy_erasures: `insert into privacy_erasures (tenant_ref, id, customer_ref, pseudonym, actor)

@@ -197,6 +197,27 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
                           and k.operation in ('cancel', 'edit', 'release', 'refund'))`,
 
   ...RETURN_ORACLES,
+  'a label that a carrier has sold and no parcel has, or with another price': `
+    select s.tenant_ref, s.ref, s.state, s.cost_cents, l.status, l.cost_cents
+      from sim_shipments s
+      left join carrier_labels l on l.tenant_ref = s.tenant_ref and l.id = s.ref
+     where s.state <> 'voided'
+       and (l.status is null or l.status <> 'bought' or l.cost_cents <> s.cost_cents)`,
+
+  'a label that a parcel has and no carrier has sold': `
+    select l.tenant_ref, l.id, l.status
+      from carrier_labels l
+      left join sim_shipments s on s.tenant_ref = l.tenant_ref and s.ref = l.id
+     where (l.status = 'bought' and (s.ref is null or s.state = 'voided'))
+        or (l.status = 'voided' and s.state <> 'voided')`,
+
+  'a label that is being bought or voided without a running operation': `
+    select l.tenant_ref, l.id, l.status
+      from carrier_labels l
+     where l.status in ('buying', 'voiding')
+       and not exists (select from idempotency_keys k
+                        where k.tenant_ref = l.tenant_ref and k.resource_id = l.id
+                          and k.state = 'running')`,
 
   'an active subscription of a cancelled order': `
     select s.tenant_ref, s.id, s.status, o.id as order_id

@@ -82,7 +82,7 @@ export interface LockedParcel {
   order: OrderRow
 }
 
-async function lockParcel(tx: Tx, id: string): Promise<LockedParcel> {
+export async function lockParcel(tx: Tx, id: string): Promise<LockedParcel> {
   const { order_id } = await find(tx, id)
   const order = await orders.lock(tx, order_id)
   // Read again: it may have changed before the lock was free.
@@ -301,7 +301,29 @@ export function deliverArrived(db: TenantDb, id: string): Promise<number> {
     }
     await deliverLocked(tx, audit.SYSTEM, locked, isoNow(tx.clock))
     return 1
+    const at = readTime(tx, 'delivered_at', delivered_at)
+    return shown(await deliverLocked(tx, actor, locked, at))
   })
+}
+
+/** Delivers a shipped parcel whose order is locked. */
+export async function deliverLocked(
+  tx: Tx,
+  actor: audit.Actor,
+  locked: LockedParcel,
+  delivered_at: string,
+): Promise<FulfillmentRow> {
+  const delivered = {
+    ...locked.parcel,
+    status: 'delivered' as const,
+    delivered_at,
+    updated_at: isoNow(tx.clock),
+  }
+  await queries.writeParcels(tx, [delivered])
+  const after = await changeUnits(tx, [locked], (parcel) => unitsOf(parcel, { delivered: 1 }))
+  await record(tx, actor, { type: 'delivered', action: 'fulfillment.delivered' }, [delivered])
+  await emit(tx, 'delivered', after, delivered)
+  return delivered
 }
 
 /**
@@ -390,6 +412,17 @@ export async function cancelPending(tx: Tx, order: OrderRow, actor: string): Pro
   return changed
 }
 
+/** Writes how a locked parcel is sent and followed. */
+export async function setTracking(
+  tx: Tx,
+  { parcel }: Pick<LockedParcel, 'parcel'>,
+  changes: TrackingPatch,
+): Promise<Fulfillment> {
+  const changed = { ...parcel, ...changes, updated_at: isoNow(tx.clock) }
+  await queries.writeParcels(tx, [changed])
+  return shown(changed)
+}
+
 /** Changes how a parcel is sent and followed, also after it was shipped. */
 export function patch(
   db: TenantDb,
@@ -404,13 +437,11 @@ export function patch(
         body: { current_status: parcel.status, allowed: [] },
       })
     }
-    const changed = { ...parcel, ...changes, updated_at: isoNow(tx.clock) }
-    await queries.writeParcels(tx, [changed])
     await audit.record(tx, actor, {
       action: 'fulfillment.tracking_changed',
       entity: `fulfillment:${id}`,
       after: { changed: Object.keys(changes) },
     })
-    return shown(changed)
+    return setTracking(tx, { parcel }, changes)
   })
 }

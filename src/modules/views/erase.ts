@@ -6,6 +6,7 @@ import { newId } from '../../kernel/id.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
+import * as carriers from '../carriers/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
@@ -218,6 +219,7 @@ async function eraseOrders(
     await payments.eraseOrders(tx, order_ids)
     await fulfillment.eraseOrders(tx, order_ids)
     const return_ids = await returns.eraseOrders(tx, order_ids)
+    await carriers.eraseOrders(tx, order_ids)
     await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
     const answered = [...order_ids, ...refund_ids, ...return_ids]
     await rewriteAnswersOf(tx, answered, (body) => erasePerson(body, person))

@@ -1,0 +1,20 @@
+import type { Tx } from '../../db/database.ts'
+import { rewriteAnswersOf } from '../../platform/idempotency-erase.ts'
+import * as queries from './queries.ts'
+import { eraseShipments } from './simulated-queries.ts'
+
+/** The labels of a customer's orders, for erasure. The privacy export has what they say in the parcels. */
+
+const PERSONAL: readonly string[] = ['tracking_number', 'tracking_url']
+
+/** Erases by what a carrier knows the person: from the labels, their stored answers, and our own carrier. */
+export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<void> {
+  const ids = (await queries.eraseTracking(tx, order_ids)).map(({ id }) => id)
+  if (ids.length === 0) return
+  await eraseShipments(tx, ids)
+  await rewriteAnswersOf(tx, ids, (body) =>
+    JSON.stringify(JSON.parse(body), (name, value: unknown) =>
+      PERSONAL.includes(name) ? null : value,
+    ),
+  )
+}

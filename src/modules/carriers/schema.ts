@@ -1,0 +1,98 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import type { Address } from '../documents/schema.ts'
+
+export const CARRIERS = ['simulated'] as const
+export type CarrierName = (typeof CARRIERS)[number]
+const CarrierKey = Type.Enum([...CARRIERS])
+
+/** Where a parcel is, as its carrier says. Each comes after the one before; the last two are ends. */
+export const PROGRESS = ['in_transit', 'delivered', 'returned'] as const
+export type Progress = (typeof PROGRESS)[number]
+
+export const LABEL_STATES = ['buying', 'bought', 'refused', 'voiding', 'voided'] as const
+
+/** What a carrier asks for a parcel. */
+export const ShippingRate = Shared(
+  'ShippingRate',
+  Type.Object({
+    carrier: CarrierKey,
+    service: Type.String({ description: 'Names the service when a label is bought.' }),
+    name: Type.String(),
+    amount_cents: Cents,
+    currency: Type.String(),
+    days_min: Type.Integer(),
+    days_max: Type.Integer(),
+  }),
+)
+export type ShippingRate = Static<typeof ShippingRate>
+
+/** A label that was bought of a carrier, or is being bought. */
+export const ShippingLabel = Shared(
+  'ShippingLabel',
+  Type.Object({
+    id: Id,
+    fulfillment_id: Id,
+    order_id: Id,
+    carrier: CarrierKey,
+    service: Type.String(),
+    status: Type.Enum([...LABEL_STATES], {
+      description: '`buying`, `voiding`: the carrier has not answered yet.',
+    }),
+    refusal: Nullable(Type.String({ description: 'Why the carrier has not sold it.' })),
+    tracking_number: Nullable(Type.String()),
+    tracking_url: Nullable(Type.String()),
+    cost_cents: Nullable(Cents),
+    currency: Type.String(),
+    weight_grams: Type.Integer(),
+    progress: Nullable(
+      Type.Enum([...PROGRESS], { description: 'Where the parcel is, as the carrier says.' }),
+    ),
+    progress_at: Nullable(Timestamp),
+    created_at: Timestamp,
+    bought_at: Nullable(Timestamp),
+    voided_at: Nullable(Timestamp),
+  }),
+)
+export type ShippingLabel = Static<typeof ShippingLabel>
+
+/** A label with the columns that are not shown. */
+export const LabelRow = Type.Object({
+  ...ShippingLabel.properties,
+  voids_refused: Type.Integer(),
+  created_by: Type.String(),
+})
+export type LabelRow = Static<typeof LabelRow>
+
+export const NewLabel = Type.Object({
+  carrier: CarrierKey,
+  service: Type.String({ minLength: 1, maxLength: 50 }),
+})
+export type NewLabel = Static<typeof NewLabel>
+
+/** The weight of a parcel that says none, in grams. */
+export const DEFAULT_WEIGHT_GRAMS = 1_000
+
+/** A parcel as a carrier needs to know it. */
+export interface Shipment {
+  from: readonly string[]
+  to: Address
+  weight_grams: number
+  currency: string
+  /** Printed on the label, for the person who packs. */
+  note: string
+}
+
+export interface SoldLabel {
+  tracking_number: string
+  tracking_url: string | null
+  cost_cents: number
+  currency: string
+}
+
+/** What an event of a carrier is about: the label, and what it says of it. */
+export interface CarrierEvent {
+  ref: string
+  progress: Progress
+  at: string
+}

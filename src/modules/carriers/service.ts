@@ -1,0 +1,131 @@
+import type { Database, Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { PdfProcesses } from '../documents/pdf-processes.ts'
+import { readStore } from '../documents/service.ts'
+import * as fulfillment from '../fulfillment/service.ts'
+import type { OrderRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { boundedCarrier, type Carrier } from './carrier.ts'
+import * as queries from './queries.ts'
+import {
+  CARRIERS,
+  type CarrierName,
+  DEFAULT_WEIGHT_GRAMS,
+  type LabelRow,
+  type Shipment,
+  type ShippingLabel,
+  type ShippingRate,
+} from './schema.ts'
+import { openSimulated } from './simulated.ts'
+
+/** The carriers that sell labels. */
+export interface Carriers {
+  /** A carrier, for one store. */
+  open(db: Db, name: CarrierName): Carrier
+}
+
+export interface CarrierOptions {
+  database: Database
+  pdfs: PdfProcesses
+  onFault: (error: unknown) => void
+  /** For tests: how long a call of the simulated carrier takes that is never answered. */
+  silenceMs?: number
+}
+
+/** A carrier answers within seconds, and a caller waits no longer. */
+const DEADLINE_MS = 10_000
+const PRINT_DEADLINE_MS = 60_000
+
+/** Long enough to be noticed in a drill. */
+const SILENCE_MS = 1_500
+
+export function openCarriers(options: CarrierOptions): Carriers {
+  const { database, pdfs, onFault, silenceMs = SILENCE_MS } = options
+  return {
+    // There is one; its name chooses between them once there are more.
+    open: ({ tenant }) =>
+      boundedCarrier(openSimulated({ db: database.tenant(tenant), pdfs, silenceMs }), {
+        deadlineMs: DEADLINE_MS,
+        printDeadlineMs: PRINT_DEADLINE_MS,
+        onFault,
+      }),
+  }
+}
+
+/** What the verbs of labels need. */
+export interface LabelDeps {
+  carriers: Carriers
+  /** Called at each named step. Tests stop an operation there. */
+  at?: (point: string) => void | Promise<void>
+}
+
+/** A label without the columns that are not shown. */
+export const shownLabel = ({
+  voids_refused: _refused,
+  created_by: _by,
+  ...label
+}: LabelRow): ShippingLabel => label
+
+/** A parcel of an order as its carrier needs to know it. */
+export async function shipmentOf(
+  db: Db,
+  { ship_to, currency }: OrderRow,
+  { weight_grams, note }: { weight_grams: number; note: string },
+): Promise<Shipment> {
+  if (ship_to === null) throw new ApiError('ship_to_missing')
+  const { letterhead } = await readStore(db)
+  return { from: letterhead.seller, to: ship_to, weight_grams, currency, note }
+}
+
+/** What each carrier asks for a parcel of an order. One that does not answer is left out. */
+export async function listRates(
+  { carriers }: LabelDeps,
+  db: Db,
+  order_id: string,
+  weight_grams = DEFAULT_WEIGHT_GRAMS,
+): Promise<ShippingRate[]> {
+  const order = await orders.get(db, order_id)
+  const shipment = await shipmentOf(db, order, { weight_grams, note: '' })
+  const asked = CARRIERS.map(async (name) => {
+    const rates = await carriers.open(db, name).rates(shipment)
+    return rates?.map((rate) => ({ carrier: name, ...rate })) ?? null
+  })
+  const answers = (await Promise.all(asked)).filter((rates) => rates !== null)
+  if (answers.length === 0) throw unavailable()
+  return answers.flat()
+}
+
+/** The label of a parcel, also one that is being bought or voided. */
+export async function getLabel(db: Db, fulfillment_id: string): Promise<LabelRow> {
+  const parcel = await fulfillment.get(db, fulfillment_id)
+  const label = await queries.findCurrent(db, parcel.id)
+  if (label === null) throw new ApiError('label_not_found')
+  return label
+}
+
+/** The label as its carrier prints it, by its own record. */
+export async function printLabel(
+  { carriers }: LabelDeps,
+  db: Db,
+  fulfillment_id: string,
+): Promise<{ label: LabelRow; bytes: Buffer }> {
+  const label = await getLabel(db, fulfillment_id)
+  const printed = await carriers.open(db, label.carrier).print(label.id)
+  if (printed.found !== 'yes') {
+    throw printed.found === 'no' ? new ApiError('label_not_found') : unavailable()
+  }
+  return { label, bytes: printed.bytes }
+}
+
+const unavailable = () =>
+  new ApiError('carrier_unavailable', { headers: { 'retry-after': '10' }, kind: 'upstream' })
+
+/** How soon an outcome that is unknown is looked up again. */
+export const LOOKUP_SECONDS = 10
+
+/** The carrier has not said how a request ended. */
+export const unconfirmed = () =>
+  new ApiError('carrier_unconfirmed', {
+    headers: { 'retry-after': String(LOOKUP_SECONDS) },
+    kind: 'upstream',
+  })

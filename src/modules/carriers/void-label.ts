@@ -1,0 +1,152 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { sha256 } from '../../kernel/tokens.ts'
+import * as audit from '../../platform/audit.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import { inProgress, type Reply, run } from '../../platform/idempotency-run.ts'
+import * as fulfillment from '../fulfillment/service.ts'
+import * as orders from '../orders/service.ts'
+import type { VoidResult } from './carrier.ts'
+import * as queries from './queries.ts'
+import type { LabelRow } from './schema.ts'
+import { getLabel, type LabelDeps, LOOKUP_SECONDS, shownLabel, unconfirmed } from './service.ts'
+
+/**
+ * Voids a label: begin (transaction), ask (network), end (transaction), as a label is bought. Its key is
+ * made of the label, and no caller can send it because of its spaces: so it is voided once, however many ask,
+ * and the reconciler resumes it.
+ */
+export const VOID = 'label_void'
+const VOIDING = 'voiding'
+
+/** Refusals of the moment: they free the key. */
+const PASSING = ['invalid_transition', 'label_not_found', 'order_busy'] as const
+
+/** Voids the label of a parcel that has not left. */
+export async function voidLabel(
+  deps: LabelDeps,
+  db: TenantDb,
+  actor: audit.Actor,
+  fulfillment_id: string,
+): Promise<Reply> {
+  const label = await getLabel(db, fulfillment_id)
+  return runVoid(deps, db, actor, label)
+}
+
+/** Voids a label that nobody will use. Best effort: what a stop interrupts, the reconciler resumes. */
+export async function startVoid(
+  deps: LabelDeps,
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+): Promise<void> {
+  const label = await queries.findLabel(db, id)
+  if (label === null) throw new Error('a label that was bought has a row')
+  await runVoid(deps, db, actor, label).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+  })
+}
+
+function runVoid(deps: LabelDeps, db: TenantDb, actor: audit.Actor, label: LabelRow) {
+  const key = `void ${label.id} ${label.voids_refused}`
+  const request = { operation: VOID, key, fingerprint: sha256(key), passing: PASSING }
+  return run(db, request, async (claim) => {
+    if (claim.recoveryPoint === VOIDING) return resumeVoid(deps, db, claim)
+    const held = await begin(db, actor, claim, label.id)
+    await deps.at?.('void-begun')
+    const result = await deps.carriers.open(db, label.carrier).void(label.id)
+    if (result !== 'unknown') return finish(deps, db, held, result)
+    await idempotency.postpone(db, held, LOOKUP_SECONDS)
+    throw unconfirmed()
+  })
+}
+
+/**
+ * Takes the label off its parcel, so that none is shipped with a number that the carrier is about to forget.
+ */
+function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id: string) {
+  return db.transaction('label: begin void', async (tx) => {
+    const { locked, label } = await lockLabel(tx, id)
+    // The carrier has not said yet whether there is a label.
+    if (label.status === 'buying') throw orders.busy()
+    if (label.status !== 'bought') throw new ApiError('label_not_found')
+    const { status, tracking_number } = locked.parcel
+    // The carrier says whether the label of a parcel that was recalled can be voided.
+    if (status === 'shipped' || status === 'delivered') {
+      throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
+    }
+    await queries.markVoiding(tx, id)
+    if (tracking_number === label.tracking_number) {
+      const none = { carrier: null, service: null, tracking_number: null, tracking_url: null }
+      await fulfillment.setTracking(tx, locked, none)
+    }
+    await audit.record(tx, actor, {
+      action: 'label.void_requested',
+      entity: `fulfillment:${label.fulfillment_id}`,
+      after: { label_id: id },
+    })
+    return idempotency.advance(tx, claim, VOIDING, id)
+  })
+}
+
+/** The parcel's order is locked, and with it everything of the parcel. */
+async function lockLabel(tx: Tx, id: string) {
+  const known = await queries.findLabel(tx, id)
+  if (known === null) throw new Error('a label that is voided has a row')
+  const locked = await fulfillment.lockParcel(tx, known.fulfillment_id)
+  return { locked, label: (await queries.findLabel(tx, id)) as LabelRow }
+}
+
+/** Continues from the recovery point: a label can be voided again without harm. */
+export async function resumeVoid(
+  deps: LabelDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+): Promise<idempotency.StoredAnswer> {
+  const label = await queries.findLabel(db, claim.resourceId ?? '')
+  if (label === null) throw new Error('a label that is voided has a row')
+  await idempotency.renew(db, claim)
+  const result = await deps.carriers.open(db, label.carrier).void(label.id)
+  if (result !== 'unknown') return finish(deps, db, claim, result)
+  await idempotency.postpone(db, claim, LOOKUP_SECONDS)
+  throw inProgress()
+}
+
+async function finish(
+  { carriers, at }: LabelDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  result: Exclude<VoidResult, 'unknown'>,
+): Promise<idempotency.StoredAnswer> {
+  await at?.('void-answered')
+  return db.transaction('label: end void', async (tx) => {
+    const { locked, label } = await lockLabel(tx, claim.resourceId ?? '')
+    if (result === 'voided') {
+      const voided = await queries.markVoided(tx, label.id)
+      await recordVoided(tx, voided)
+      const body = JSON.stringify({ label: shownLabel(voided) })
+      return idempotency.finish(tx, claim, 200, body)
+    }
+    await queries.keepBought(tx, label.id)
+    const { status, tracking_number } = locked.parcel
+    // The label is good as before, unless the parcel has another number by now.
+    if (status !== 'delivered' && tracking_number === null) {
+      await fulfillment.setTracking(tx, locked, {
+        carrier: carriers.open(tx, label.carrier).title,
+        service: label.service,
+        tracking_number: label.tracking_number,
+        tracking_url: label.tracking_url,
+      })
+    }
+    return idempotency.refuse(tx, claim, new ApiError('label_not_voidable'))
+  })
+}
+
+async function recordVoided(tx: Tx, label: LabelRow): Promise<void> {
+  const { id: label_id, fulfillment_id, cost_cents, currency } = label
+  await orders.addToTimeline(tx, label.order_id, {
+    type: 'label_voided',
+    actor: audit.SYSTEM.name,
+    data: { label_id, fulfillment_id, cost_cents, currency },
+  })
+}

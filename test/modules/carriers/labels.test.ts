@@ -1,0 +1,446 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { sha256 } from '../../../src/kernel/tokens.ts'
+import { BUY, buyLabel } from '../../../src/modules/carriers/buy-label.ts'
+import { boundedCarrier, type Carrier } from '../../../src/modules/carriers/carrier.ts'
+import { eraseOrders } from '../../../src/modules/carriers/customer-data.ts'
+import { finishLabels } from '../../../src/modules/carriers/jobs.ts'
+import { type LabelDeps, listRates, printLabel } from '../../../src/modules/carriers/service.ts'
+import { voidLabel } from '../../../src/modules/carriers/void-label.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import type { Answer } from '../../harness/app.ts'
+import { expireAllClaims } from '../../harness/operations.ts'
+import { readPdf } from '../../harness/pdf-text.ts'
+import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
+
+const shared = shareOrderStore()
+let store: OrderStore
+
+const STANDARD = { carrier: 'simulated', service: 'standard' }
+const ADDRESS = {
+  label: 'Home',
+  name: 'Ann Example',
+  line1: 'Hauptstraße 1',
+  city: 'Berlin',
+  state: '',
+  postal_code: '10115',
+  country: 'DE',
+}
+/** Postcodes that the simulated carrier treats in its own way. */
+const REFUSED = '00001'
+const SILENT_AFTER = '00002'
+const SILENT_BEFORE = '00003'
+
+const urlOf = (id: string) => `/v1/merchant/fulfillments/${id}`
+const buy = (id: string, body: object = STANDARD, key: string = randomUUID()) =>
+  store.shop.merchant.post(`${urlOf(id)}/label`, body, keyed(key))
+const voided = (id: string) => store.shop.merchant.send('DELETE', `${urlOf(id)}/label`)
+const readParcel = async (id: string) => (await store.shop.merchant.get(urlOf(id))).body.fulfillment
+const refusal = ({ status, body }: Answer) => [status, body.error?.code]
+
+const packed = async (to: object = {}, weight_grams?: number) => {
+  // The postcodes of drills are of no country that has rules for them.
+  const shipping_address = { ...ADDRESS, ...to }
+  const { order } = await store.place({ shipping_address })
+  const path = `/v1/merchant/orders/${order.id}/fulfillments`
+  const made = await store.shop.merchant.post(path, weight_grams ? { weight_grams } : {})
+  assert.equal(made.status, 201, made.text)
+  return { order, id: made.body.fulfillment.id as string }
+}
+const drill = (postal_code: string) => packed({ postal_code, country: 'AO' })
+
+const sold = async (id: string) => {
+  const { rows } = await store.superuser.query(
+    `select s.state, s.cost_cents::int as cost_cents, s.tracking_number
+       from sim_shipments s join carrier_labels l on l.id = s.ref
+      where l.fulfillment_id = $1 order by s.created_at`,
+    [id],
+  )
+  return rows
+}
+
+/** Runs the loop that finishes labels, as if every wait were over. */
+const finishDue = async (deps: Partial<LabelDeps> = {}) => {
+  const { workerDatabase: database, carriers } = store.app.runtime
+  const alerts: unknown[] = []
+  await expireAllClaims(store.superuser)
+  const finished = await finishLabels({
+    database,
+    carriers,
+    onAlert: (alert) => alerts.push(alert),
+    ...deps,
+  })
+  assert.deepEqual(alerts, [])
+  return finished
+}
+
+/** Buys as the route does, in a process that stops at a step. */
+const buyUntil = async (id: string, key: string, point: string, then: () => unknown) => {
+  const { database, carriers } = store.app.runtime
+  const db = database.tenant('acme')
+  const at = async (reached: string) => {
+    if (reached === point) await then()
+  }
+  const request = { operation: BUY, key, fingerprint: sha256(key) }
+  const deps = { carriers, at }
+  const wanted = { carrier: 'simulated' as const, service: 'standard', fulfillment_id: id }
+  return run(db, request, (claim) => buyLabel(deps, db, { actor: SYSTEM, claim }, wanted))
+}
+
+describe('shipping labels', () => {
+  before(() => {
+    store = shared.current
+  })
+
+  describe('GET /v1/merchant/fulfillments/rates', () => {
+    test('lists what each service costs, a heavier parcel more', async () => {
+      const { order } = await packed()
+      const ratesOf = async (query: string) => {
+        const path = `/v1/merchant/fulfillments/rates?order_id=${order.id}${query}`
+        const answer = await store.shop.merchant.get(path)
+        assert.equal(answer.status, 200, answer.text)
+        return answer.body.rates as Record<string, unknown>[]
+      }
+      const light = await ratesOf('')
+      assert.deepEqual(light[0], {
+        carrier: 'simulated',
+        service: 'standard',
+        name: 'Standard',
+        amount_cents: 610,
+        currency: 'USD',
+        days_min: 2,
+        days_max: 5,
+      })
+      assert.equal(light.length, 2)
+      assert.deepEqual(await ratesOf('&weight_grams=1000'), light)
+      assert.deepEqual(await ratesOf('&weight_grams=nonsense'), light)
+      const [heavy] = await ratesOf('&weight_grams=2001')
+      assert.equal(heavy?.amount_cents, 850)
+    })
+
+    test('is refused without an order, and without an address', async () => {
+      const path = '/v1/merchant/fulfillments/rates'
+      for (const query of ['', '?order_id=x', `?order_id=${randomUUID()}`]) {
+        const answer = await store.shop.merchant.get(path + query)
+        assert.deepEqual(refusal(answer), [404, 'order_not_found'])
+      }
+      const { order } = await store.place()
+      const answer = await store.shop.merchant.get(`${path}?order_id=${order.id}`)
+      assert.deepEqual(refusal(answer), [409, 'ship_to_missing'])
+      const globex = await store.app.merchant('globex')
+      const foreign = await globex.get(`${path}?order_id=${order.id}`)
+      assert.deepEqual(refusal(foreign), [404, 'order_not_found'])
+      const lesser = await store.app.merchant('acme', 'read:own_orders')
+      assert.deepEqual(refusal(await lesser.get(path)), [403, 'forbidden'])
+    })
+
+    test('and a label are unavailable while the carrier does not answer', async () => {
+      const { order, id } = await packed()
+      await buy(id)
+      const { carriers, database } = store.app.runtime
+      const open: typeof carriers.open = (db, name) => ({
+        ...carriers.open(db, name),
+        rates: async () => null,
+        print: async () => ({ found: 'unreachable' }),
+      })
+      const db = database.tenant('acme')
+      const refused = { code: 'carrier_unavailable', status: 503 }
+      await assert.rejects(listRates({ carriers: { open } }, db, order.id), refused)
+      await assert.rejects(printLabel({ carriers: { open } }, db, id), refused)
+    })
+  })
+
+  describe('POST /v1/merchant/fulfillments/{id}/label', () => {
+    test('buys a label, which the parcel follows, and records its cost', async () => {
+      const { id, order } = await packed({}, 1_500)
+      const bought = await buy(id)
+      assert.equal(bought.status, 201, bought.text)
+      const { label, fulfillment } = bought.body
+      assert.match(label.tracking_number, /^SIM\d{15}$/)
+      assert.deepEqual(
+        [label.status, label.cost_cents, label.currency, label.weight_grams],
+        ['bought', 730, 'USD', 1_500],
+      )
+      assert.deepEqual(
+        [fulfillment.carrier, fulfillment.service, fulfillment.tracking_number],
+        ['Simulated carrier', 'standard', label.tracking_number],
+      )
+      assert.equal(
+        fulfillment.tracking_url,
+        `https://carrier.example/track/${label.tracking_number}`,
+      )
+      assert.deepEqual(await readParcel(id), fulfillment)
+      const read = await store.shop.merchant.get(`${urlOf(id)}/label`)
+      assert.deepEqual(read.body, { label })
+      const { timeline } = await store.read(order.id)
+      const entry = timeline.at(-1)
+      assert.deepEqual([entry.type, entry.data.cost_cents], ['label_bought', 730])
+    })
+
+    test('prints the label as the carrier does: the address, the sender and the bars', async () => {
+      const { id } = await packed()
+      const { label } = (await buy(id)).body
+      const printed = await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)
+      assert.equal(printed.headers['content-type'], 'application/pdf')
+      assert.match(printed.headers['content-disposition'] ?? '', /^inline; filename="label-/)
+      const [texts = []] = readPdf(printed.bytes).pages
+      for (const text of ['Ann Example', '10115 Berlin', 'Germany', label.tracking_number]) {
+        assert.ok(texts.includes(text), `${text} in ${texts.join(' | ')}`)
+      }
+    })
+
+    test('buys one label, however often and by however many it is asked for', async () => {
+      const { id } = await packed()
+      const key = randomUUID()
+      const same = await Promise.all(Array.from({ length: 10 }, () => buy(id, STANDARD, key)))
+      assert.deepEqual(new Set(same.map(({ status }) => status)), new Set([201]))
+      assert.equal(new Set(same.map(({ text }) => text)).size, 1)
+      const { id: other } = await packed()
+      const rivals = await Promise.all(Array.from({ length: 10 }, () => buy(other)))
+      assert.equal(rivals.filter(({ status }) => status === 201).length, 1)
+      for (const answer of rivals.filter(({ status }) => status !== 201)) {
+        assert.deepEqual(refusal(answer), [409, 'label_exists'])
+      }
+      for (const each of [id, other]) assert.equal((await sold(each)).length, 1)
+      assert.deepEqual(refusal(await buy(id, { ...STANDARD, service: 'express' }, key)), [
+        422,
+        'idempotency_key_reused',
+      ])
+    })
+
+    test('is refused for what is not packed, is held, has no address or no such service', async () => {
+      const { id, order } = await packed()
+      assert.deepEqual(refusal(await buy(randomUUID())), [404, 'fulfillment_not_found'])
+      const unknown = await buy(id, { ...STANDARD, service: 'drone' })
+      assert.deepEqual(refusal(unknown), [422, 'unknown_service'])
+      assert.deepEqual(unknown.body.services, ['standard', 'express'])
+      assert.equal((await buy(id, { carrier: 'pigeon', service: 'standard' })).status, 400)
+      assert.equal((await buy(id, { carrier: 'simulated' })).status, 400)
+      const bare = await store.shop.merchant.post(`${urlOf(id)}/label`, STANDARD)
+      assert.deepEqual(refusal(bare), [400, 'idempotency_key_required'])
+      await store.merchant(order.id, 'hold')
+      assert.deepEqual(refusal(await buy(id)), [409, 'order_on_hold'])
+      await store.merchant(order.id, 'release')
+      await store.shop.merchant.post(`${urlOf(id)}/ship`)
+      assert.deepEqual(refusal(await buy(id)), [409, 'invalid_transition'])
+      const { order: unaddressed } = await store.place()
+      const made = await store.shop.merchant.post(
+        `/v1/merchant/orders/${unaddressed.id}/fulfillments`,
+      )
+      assert.deepEqual(refusal(await buy(made.body.fulfillment.id)), [409, 'ship_to_missing'])
+      assert.deepEqual(await sold(id), [])
+    })
+
+    test('says what the carrier has refused, and lets another key try again', async () => {
+      const { id } = await drill(REFUSED)
+      const key = randomUUID()
+      const refused = await buy(id, STANDARD, key)
+      assert.deepEqual(refusal(refused), [422, 'label_refused'])
+      assert.equal(refused.body.reason, 'the address is not served')
+      assert.equal((await buy(id, STANDARD, key)).text, refused.text)
+      assert.deepEqual(refusal(await buy(id)), [422, 'label_refused'])
+      assert.equal((await readParcel(id)).tracking_number, null)
+    })
+
+    test('of a carrier that sells and does not answer is found again by its reference', async () => {
+      const { id } = await drill(SILENT_AFTER)
+      const key = randomUUID()
+      assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
+      assert.deepEqual(refusal(await buy(id)), [409, 'label_exists'])
+      assert.deepEqual(refusal(await voided(id)), [409, 'order_busy'])
+      await expireAllClaims(store.superuser)
+      const found = await buy(id, STANDARD, key)
+      assert.equal(found.status, 201, found.text)
+      assert.equal((await sold(id)).length, 1)
+      assert.equal((await readParcel(id)).tracking_number, found.body.label.tracking_number)
+    })
+
+    test('that was voided at the carrier before its answer came is not taken for a good one', async () => {
+      const { id } = await drill(SILENT_AFTER)
+      const key = randomUUID()
+      assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
+      await store.superuser.query(
+        `update sim_shipments set state = 'voided'
+        where ref = (select id from carrier_labels where fulfillment_id = $1)`,
+        [id],
+      )
+      await finishDue()
+      assert.deepEqual(refusal(await buy(id, STANDARD, key)), [422, 'label_refused'])
+      assert.equal((await readParcel(id)).tracking_number, null)
+    })
+
+    test('of a carrier that never answers is given up, and leaves no label behind', async () => {
+      const { id } = await drill(SILENT_BEFORE)
+      const key = randomUUID()
+      assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
+      assert.equal(await finishDue(), 1)
+      const open = await store.shop.merchant.get(`${urlOf(id)}/label`)
+      assert.equal(open.body.label.status, 'buying', 'it is asked again for a while')
+      await store.superuser.query(
+        `update carrier_labels set created_at = created_at - interval '1 hour'
+          where fulfillment_id = $1`,
+        [id],
+      )
+      await finishDue()
+      assert.deepEqual(refusal(await buy(id, STANDARD, key)), [422, 'label_refused'])
+      const none = await store.shop.merchant.get(`${urlOf(id)}/label`)
+      assert.deepEqual(refusal(none), [404, 'label_not_found'])
+      assert.deepEqual(await sold(id), [])
+    })
+
+    for (const point of ['label-begun', 'label-answered']) {
+      test(`is finished by the loop when its process stops at ${point}`, async () => {
+        const { id } = await packed()
+        const key = randomUUID()
+        const stop = () => {
+          throw new Error('stopped')
+        }
+        await assert.rejects(buyUntil(id, key, point, stop), /stopped/)
+        assert.equal((await readParcel(id)).tracking_number, null)
+        assert.equal(await finishDue(), 1)
+        const [only, ...more] = await sold(id)
+        assert.deepEqual(more, [])
+        assert.equal((await readParcel(id)).tracking_number, only.tracking_number)
+      })
+    }
+
+    test('whose parcel is cancelled meanwhile is voided at once', async () => {
+      const { id } = await packed()
+      const cancel = async () => {
+        const answer = await store.shop.merchant.post(`${urlOf(id)}/cancel`)
+        assert.equal(answer.status, 200, answer.text)
+      }
+      const reply = await buyUntil(id, randomUUID(), 'label-answered', cancel)
+      assert.equal(reply.status, 409)
+      assert.equal(JSON.parse(reply.body).error.code, 'invalid_transition')
+      assert.deepEqual(
+        (await sold(id)).map(({ state }) => state),
+        ['voided'],
+      )
+      assert.equal((await readParcel(id)).tracking_number, null)
+    })
+  })
+
+  describe('DELETE /v1/merchant/fulfillments/{id}/label', () => {
+    test('voids the label, takes it off the parcel, and another can be bought', async () => {
+      const { id, order } = await packed()
+      const first = (await buy(id)).body.label
+      const answers = await Promise.all([voided(id), voided(id), voided(id)])
+      assert.ok(answers.some(({ status }) => status === 200))
+      for (const each of answers) assert.ok([200, 404].includes(each.status), each.text)
+      const done = answers.find(({ status }) => status === 200)
+      assert.equal(done?.body.label.status, 'voided')
+      const parcel = await readParcel(id)
+      assert.deepEqual([parcel.carrier, parcel.tracking_number], [null, null])
+      assert.deepEqual(refusal(await voided(id)), [404, 'label_not_found'])
+      const print = await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)
+      assert.deepEqual(refusal(print), [404, 'label_not_found'])
+      const second = (await buy(id, { ...STANDARD, service: 'express' })).body.label
+      assert.notEqual(second.tracking_number, first.tracking_number)
+      assert.equal((await readParcel(id)).tracking_number, second.tracking_number)
+      const { timeline } = await store.read(order.id)
+      const types = timeline.map(({ type }: { type: string }) => type)
+      assert.deepEqual(types.slice(-3), ['label_bought', 'label_voided', 'label_bought'])
+      assert.deepEqual(
+        (await sold(id)).map(({ state }) => state),
+        ['voided', 'bought'],
+      )
+    })
+
+    test('is refused once the parcel was shipped, and without a label', async () => {
+      const { id } = await packed()
+      assert.deepEqual(refusal(await voided(id)), [404, 'label_not_found'])
+      await buy(id)
+      await store.shop.merchant.post(`${urlOf(id)}/ship`)
+      assert.deepEqual(refusal(await voided(id)), [409, 'invalid_transition'])
+      assert.deepEqual(refusal(await voided(randomUUID())), [404, 'fulfillment_not_found'])
+      assert.equal((await readParcel(id)).status, 'shipped')
+    })
+
+    test('of a label that the carrier has used is refused, and the parcel keeps it', async () => {
+      const { id } = await packed()
+      const { label } = (await buy(id)).body
+      await store.superuser.query(`update sim_shipments set state = 'in_transit' where ref = $1`, [
+        label.id,
+      ])
+      for (let tries = 0; tries < 2; tries++) {
+        assert.deepEqual(refusal(await voided(id)), [409, 'label_not_voidable'])
+        assert.equal((await readParcel(id)).tracking_number, label.tracking_number)
+      }
+      const read = await store.shop.merchant.get(`${urlOf(id)}/label`)
+      assert.equal(read.body.label.status, 'bought')
+    })
+
+    test('of a carrier that does not answer is finished by the loop', async () => {
+      const { id } = await packed()
+      await buy(id)
+      const { carriers } = store.app.runtime
+      const open: typeof carriers.open = (db, name) => ({
+        ...carriers.open(db, name),
+        void: async () => 'unknown',
+      })
+      const db = store.app.runtime.database.tenant('acme')
+      await assert.rejects(voidLabel({ carriers: { open } }, db, SYSTEM, id), {
+        code: 'carrier_unconfirmed',
+      })
+      assert.equal((await readParcel(id)).tracking_number, null, 'it is not shipped with it')
+      assert.equal(await finishDue(), 1)
+      assert.deepEqual(
+        (await sold(id)).map(({ state }) => state),
+        ['voided'],
+      )
+    })
+  })
+
+  test('show nothing of a person who was erased, and neither do their stored answers', async () => {
+    const { id, order } = await packed()
+    const key = randomUUID()
+    const { label } = (await buy(id, STANDARD, key)).body
+    const db = store.app.runtime.database.tenant('acme')
+    await db.transaction('test: erase', (tx) => eraseOrders(tx, [order.id]))
+    const again = await buy(id, STANDARD, key)
+    assert.equal(again.status, 201)
+    assert.ok(!again.text.includes(label.tracking_number))
+    const print = await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)
+    assert.deepEqual(refusal(print), [404, 'label_not_found'])
+    const { rows } = await store.superuser.query(
+      'select shipment from sim_shipments where ref = $1',
+      [label.id],
+    )
+    assert.deepEqual(rows, [{ shipment: null }])
+  })
+})
+
+test('a carrier that fails or hangs is a missing answer, and never a rejection', async () => {
+  const faults: unknown[] = []
+  const never = new Promise<never>(() => {})
+  const broken = async () => {
+    throw new Error('broken')
+  }
+  const base = { name: 'simulated', title: 'x', services: [] } as const
+  const boundOf = (call: () => Promise<never>): Carrier =>
+    boundedCarrier(
+      {
+        ...base,
+        rates: call,
+        buy: call,
+        void: call,
+        track: call,
+        print: call,
+        readEvent: () => null,
+        receive: call,
+      },
+      { deadlineMs: 5, printDeadlineMs: 5, onFault: (error) => faults.push(error) },
+    )
+  for (const carrier of [boundOf(() => never), boundOf(broken)]) {
+    const shipment = { from: [], to: ADDRESS, weight_grams: 1, currency: 'USD', note: '' } as never
+    assert.equal(await carrier.rates(shipment), null)
+    assert.deepEqual(await carrier.buy('x', 'y', shipment), { outcome: 'unknown' })
+    assert.equal(await carrier.void('x'), 'unknown')
+    assert.deepEqual(await carrier.track('x'), { found: 'unreachable' })
+    assert.deepEqual(await carrier.print('x'), { found: 'unreachable' })
+  }
+  assert.equal(faults.length, 5)
+})
