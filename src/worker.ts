@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
 import { refreshSearchIndex } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
@@ -40,14 +41,23 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /** The handlers of internal events. An event of another type counts as handled. */
-export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'logger'>) {
+export function handlersOf({
+  payments,
+  carriers,
+  logger,
+}: Pick<Runtime, 'payments' | 'carriers' | 'logger'>) {
   const deps: ProviderEventDeps = {
     payments,
     onAlert: (alert, message) => logger.error(alert, message),
   }
   return {
     'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
-    [WEBHOOK_RECEIVED]: ({ payload }, db) => onProviderEvent(deps, db, payload as WebhookReceived),
+    [WEBHOOK_RECEIVED]: ({ payload }, db) => {
+      const event = payload as WebhookReceived
+      return isOfCarrier(event)
+        ? onCarrierEvent({ carriers }, db, event)
+        : onProviderEvent(deps, db, event)
+    },
   } satisfies Record<string, Handler>
 }
 

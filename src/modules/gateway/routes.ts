@@ -79,7 +79,8 @@ async function addInbound(app: App, deps: InboundDeps) {
       schema: {
         operationId: 'receiveProviderEvent',
         tags: ['public'],
-        summary: "Receive an event of a payment provider, signed with the account's key.",
+        summary:
+          "Receive an event of a payment provider or a carrier, signed with the account's key.",
         params: Params('provider', 'account_ref'),
         body: { content: { 'application/json': { schema: OpenObject } } },
         response: { 200: Receipt },

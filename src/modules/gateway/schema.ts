@@ -83,17 +83,28 @@ export type EventStatus = Static<typeof EventStatus>
 
 /** The outcome of an event, and its reason. */
 export type Outcome =
-  | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' }
-  /** Its type needs no action; it names no payment of the store; no lookup was waiting. */
-  | { status: 'ignored'; reason: 'other_type' | 'no_payment_of_ours' | 'nothing_waiting' }
+  | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' | 'parcel_followed' }
+  /** Its type needs no action; it names nothing of the store; nothing was waiting, or is new. */
+  | {
+      status: 'ignored'
+      reason:
+        | 'other_type'
+        | 'no_payment_of_ours'
+        | 'nothing_waiting'
+        | 'no_parcel_of_ours'
+        | 'nothing_new'
+    }
   | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' | 'dispute_not_recorded' }
 
 export const EVENT_REASONS = [
   'lookup_hastened',
   'dispute_recorded',
+  'parcel_followed',
   'other_type',
   'no_payment_of_ours',
   'nothing_waiting',
+  'no_parcel_of_ours',
+  'nothing_new',
   'unreadable',
   'dispute_not_shown',
   'dispute_not_recorded',

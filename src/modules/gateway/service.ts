@@ -187,6 +187,15 @@ export async function readEventSubject(
   return row === null || body === null ? null : parseSubject(row.scheme, body)
 }
 
+/** Reads the body of a published event. Null: it is unreadable, or was erased. */
+export async function readEventBody(
+  db: Db,
+  event: WebhookReceived,
+): Promise<Readonly<Record<string, unknown>> | null> {
+  const row = await events.findEvent(db, event)
+  return row?.body ? readBody(row.body) : null
+}
+
 /** Stores the outcome of an event. */
 export const recordOutcome = events.writeOutcome
 

@@ -16,7 +16,7 @@ test("a provider's event", async (t) => {
   const path = await register(app, 'acme', { provider: 'nmi', account: 'acme' })
   const alerts: unknown[] = []
   const logger = { ...app.runtime.logger, error: (alert: unknown) => void alerts.push(alert) }
-  const handlers = handlersOf({ payments: app.runtime.payments, logger: logger as never })
+  const handlers = handlersOf({ ...app.runtime, logger: logger as never })
 
   /** Lets the worker handle all received events. */
   const handle = async () => {
