@@ -82,6 +82,23 @@ test('a country that is no code is stored, with a warning', async (t) => {
   }
 })
 
+test('legal details that an invoice cannot print are stored, with a warning', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme')
+  const warnings = async (legal: unknown) => {
+    const { status, body, text } = await acme.put(DRAFT, { manifest: { legal } })
+    assert.equal(status, 200, text)
+    return body.warnings.map(({ path }: { path: string }) => path)
+  }
+  const fine = { name: 'Acme Ltd', address: '1 High Street\nLondon', email: 'a@acme.example' }
+  for (const legal of [undefined, {}, fine]) assert.deepEqual(await warnings(legal), [])
+  assert.deepEqual(await warnings('Acme Ltd'), ['/legal'])
+  assert.deepEqual(await warnings({ ...fine, email: 'nobody', adress: 'x' }), [
+    '/legal/email',
+    '/legal/adress',
+  ])
+})
+
 describe('a section', () => {
   test('of a registered type passes without a warning', async (t) => {
     const app = await openTestApp(t)
