@@ -302,8 +302,6 @@ async function askForNewsletter(merchant: Caller, app: TestApp) {
   return { id: found.body.subscribers[0].id as string }
 }
 
-async function packOrder(merchant: Caller, app: TestApp) {
-  const { id } = await placeOrder(merchant, app)
 async function packOrder(merchant: Caller, app: TestApp, more: object = {}) {
   const { id } = await placeOrder(merchant, app, more)
   const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)

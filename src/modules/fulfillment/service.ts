@@ -266,28 +266,9 @@ export function deliver(
   return db.transaction('fulfillment: deliver', async (tx) => {
     const locked = await lockParcel(tx, id)
     requireState(locked.parcel, 'deliver')
-    return deliverLocked(tx, actor, locked, readTime(tx, 'delivered_at', delivered_at))
+    const at = readTime(tx, 'delivered_at', delivered_at)
+    return shown(await deliverLocked(tx, actor, locked, at))
   })
-}
-
-async function deliverLocked(
-  tx: Tx,
-  actor: audit.Actor,
-  locked: LockedParcel,
-  delivered_at: string,
-): Promise<Fulfillment> {
-  const updated_at = isoNow(tx.clock)
-  const delivered = {
-    ...locked.parcel,
-    status: 'delivered' as const,
-    delivered_at,
-    updated_at,
-  }
-  await queries.writeParcels(tx, [delivered])
-  const after = await changeUnits(tx, [locked], (parcel) => unitsOf(parcel, { delivered: 1 }))
-  await record(tx, actor, { type: 'delivered', action: 'fulfillment.delivered' }, [delivered])
-  await emit(tx, 'delivered', after, delivered)
-  return shown(delivered)
 }
 
 /** Delivers a parcel that counts as delivered by now. Answers how many it delivered. */
@@ -301,8 +282,6 @@ export function deliverArrived(db: TenantDb, id: string): Promise<number> {
     }
     await deliverLocked(tx, audit.SYSTEM, locked, isoNow(tx.clock))
     return 1
-    const at = readTime(tx, 'delivered_at', delivered_at)
-    return shown(await deliverLocked(tx, actor, locked, at))
   })
 }
 

@@ -51,6 +51,9 @@ export const itemOf = (line: SampleLine): OrderItem => ({
   packed_quantity: 0,
   shipped_quantity: 0,
   delivered_quantity: 0,
+  returning_quantity: 0,
+  returned_quantity: 0,
+  restocked_quantity: 0,
 })
 
 export const chargeOf = (captured_cents: number, more: Partial<ChargeRow> = {}): ChargeRow => ({
