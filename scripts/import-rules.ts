@@ -24,7 +24,7 @@ const TIERS = [
   ['order-changes'],
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents'],
-  ['checkout', 'carriers'],
+  ['checkout', 'carriers', 'shopper-mail'],
   ['views', 'analytics', 'billing'],
 ]
 

@@ -61,6 +61,7 @@ import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
+import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -71,6 +72,7 @@ import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { openCheckout } from './open-checkout.ts'
+import { openShopperMail } from './open-shopper-mail.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
@@ -158,6 +160,7 @@ async function openDeps(runtime: Runtime, app: App) {
     checkout: openCheckout(runtime),
     orderLinks: openOrderLinks(runtime),
     newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
+    shopperMail: { ...openShopperMail(runtime), limits },
     media,
     catalog: { assetBase, media },
   }
@@ -244,6 +247,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
     carriers: runtime.carriers,
     idempotencyKey: runtime.key('idempotency fingerprint'),
   }),
+  shopperMailRoutes.merchantRoutes(deps.shopperMail),
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
@@ -283,6 +287,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     orderRoutes.operatorRoutes,
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
+    shopperMailRoutes.operatorRoutes(operator),
   ]
 }
 

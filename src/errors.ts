@@ -56,6 +56,7 @@ export const ERRORS = {
   return_not_found: [404, 'No such return. Check its id.'],
   return_line_not_found: [404, 'The return has no such line. Check `return_line_id`.'],
   label_not_found: [404, 'The parcel has no shipping label. Buy one first.'],
+  mail_not_found: [404, 'No such mail. `GET /v1/merchant/mails` lists the mails.'],
   charge_not_found: [404, 'The order has no such charge. Check `charge_id`.'],
   order_item_not_found: [404, 'The order has no such line. Check `order_item_id`.'],
   variant_not_found: [404, 'No such variant, or it is archived. Check its id.'],

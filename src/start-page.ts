@@ -1,17 +1,16 @@
 import { relative } from 'node:path'
 import { readDemo } from './demo-file.ts'
+import { addMailPages } from './dev-mail.ts'
 import { VERSION } from './http/openapi.ts'
 import { sendPage } from './http/page.ts'
 import type { App, Routes } from './http/route.ts'
 import { type Html, html } from './kernel/html.ts'
 import * as stores from './modules/stores/service.ts'
-import { listLatest } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The first pages that a person sees: at the address that a start prints, and the mails of a development machine. */
+/** The first page that a person sees: at the address that a start prints. */
 
 const STORES_MAX = 24
-const MAILS_MAX = 50
 
 interface StartPageOptions {
   runtime: Runtime
@@ -38,7 +37,7 @@ export const startRoutes =
       const body = config.production ? reference() : await describeInstallation(app, options)
       return sendPage(reply, { title: 'Fairdock is running', body })
     })
-    if (!config.production) addMailPage(app, options.runtime)
+    if (!config.production) addMailPages(app, options.runtime)
   }
 
 const reference = () => html`<p class="quiet">Version ${VERSION}</p>
@@ -56,7 +55,7 @@ ${hasStorefront && demo?.gift_card !== undefined && describeGiftCard(demo.tenant
 <h2>Build with it</h2>
 <dl>
 <dt>API</dt><dd><a href="/docs">API reference</a>, <a href="/openapi.json">OpenAPI document</a></dd>
-<dt>Mails</dt><dd><a href="/dev/mail">What would have been sent</a>: confirmations, new passwords, notices</dd>
+<dt>Mails</dt><dd><a href="/dev/mail">What would have been sent</a>: to shoppers and to owners</dd>
 <dt>Keys</dt><dd><code>${dataDir}/demo.json</code> has the merchant key and the owner's login of the demo store, <code>${dataDir}/secrets.json</code> the tokens of operator and storefront.</dd>
 <dt>Stop</dt><dd><kbd>Ctrl</kbd> + <kbd>C</kbd> in the terminal. The data stays in <code>${dataDir}</code>.</dd>
 </dl>`
@@ -97,28 +96,3 @@ async function findCover(app: App, tenant: string): Promise<string | null> {
   const url = products[0]?.image_url
   return url && URL.canParse(url) ? new URL(url).pathname : null
 }
-
-/** Shows the newest mails. They hold tokens, so that production has no such page. */
-function addMailPage(app: App, { operatorDatabase }: Runtime): void {
-  app.get('/dev/mail', { config: { hidden: true } }, async (_, reply) => {
-    const mails = await listLatest(operatorDatabase.global, MAILS_MAX)
-    const shown = mails.map(
-      ({ recipient, subject, body, created_at, sent_at }) => html`<article>
-<h2>${subject}</h2>
-<p class="quiet">To ${recipient}, <time datetime="${created_at}">${created_at}</time>${sent_at ? ', sent' : ', not sent'}</p>
-<pre>${linkify(body)}</pre>
-</article>`,
-    )
-    const none = html`<p>No mail yet. Sign up an owner, or ask for a new password.</p>`
-    const body = html`<p><a href="/">Back</a></p>
-<p class="quiet">The newest ${MAILS_MAX} mails. Without SMTP_URL none of them is sent.</p>
-${shown.length === 0 ? none : shown}`
-    return sendPage(reply, { title: 'Mails', body })
-  })
-}
-
-/** Makes the links of a plain text clickable. */
-const linkify = (text: string): Html[] =>
-  text
-    .split(/(https?:\/\/\S+)/)
-    .map((part, i) => (i % 2 === 1 ? html`<a href="${part}">${part}</a>` : html`${part}`))

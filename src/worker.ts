@@ -19,6 +19,8 @@ import * as newsletter from './modules/marketing/newsletter-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
+import { createMailWorker } from './modules/shopper-mail/jobs.ts'
+import { queueMails, WAKE_SHOPPER_MAIL } from './modules/shopper-mail/service.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
 import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
@@ -26,10 +28,11 @@ import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
+import { openShopperMail } from './open-shopper-mail.ts'
 import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
-import { createTransport, sendDue } from './platform/mail.ts'
+import { createTransport, type MailTransport, sendDue } from './platform/mail.ts'
 import { createOutboxWorker, deleteHandled, type Handler } from './platform/outbox.ts'
 import { dropOldMonths, makePartitions } from './platform/partitions.ts'
 import { createWordPruning, pruneOldRows } from './platform/prune.ts'
@@ -133,9 +136,16 @@ export function startWorker(runtime: Runtime): Worker {
   }
   loops.push(...startRetention(runtime, loop))
   const dispatch = startDispatch(runtime, loop)
+  const mail = transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop)
   runtime.notifier.listen()
-  return stopTogether([...loops, ...dispatch.loops], [outbox.drain, dispatch.drain], logger)
+  return stopTogether(
+    [...loops, ...dispatch.loops, ...mail.loops],
+    [outbox.drain, dispatch.drain, mail.drain],
+    logger,
+  )
 }
+
+const NO_LOOPS = { loops: [], drain: async () => {} }
 
 type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
 
@@ -168,15 +178,35 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
   const numbering = loop('event numbering', SECOND / 2, async (signal) => {
-    const numbered = await webhooks.numberNewEvents(workerDatabase, signal, (err, tenant_ref) =>
-      logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
-    )
+    const numbered = await webhooks.numberNewEvents(workerDatabase, {
+      signal,
+      onFault: (err, tenant_ref) =>
+        logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
+      onNumbered: queueMails,
+    })
     if (numbered > 0) notifier.notify(WAKE_DISPATCH)
     return numbered
   })
   notifier.subscribe(WAKE_NUMBERING, numbering.wake)
   notifier.subscribe(WAKE_DISPATCH, dispatching.wake)
   return { loops: [numbering, dispatching], drain: dispatcher.drain }
+}
+
+/** Starts the loop that sends mails to shoppers. New ones wake it. */
+function startShopperMail(runtime: Runtime, transport: MailTransport, loop: StartLoop) {
+  const { workerDatabase: database, limits, logger, config, notifier } = runtime
+  const worker = createMailWorker({
+    ...openShopperMail(runtime),
+    database,
+    transport,
+    limits,
+    logger,
+    perMinute: config.SHOPPER_MAILS_PER_MINUTE,
+    onFree: () => sending.wake(),
+  })
+  const sending = loop('shopper mail', SECOND, worker.step)
+  notifier.subscribe(WAKE_SHOPPER_MAIL, sending.wake)
+  return { loops: [sending], drain: worker.drain }
 }
 
 export interface Worker {

@@ -3,7 +3,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { buildApp } from '../src/app.ts'
 import { seedDemo } from '../src/demo.ts'
 import { writeDemo } from '../src/demo-file.ts'
+import { queueMails } from '../src/modules/shopper-mail/service.ts'
+import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { openTestApp } from './harness/app.ts'
+import { openShop } from './modules/checkout/setup.ts'
+import { buy } from './modules/shopper-mail/setup.ts'
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -108,5 +112,31 @@ describe('the mails of a development machine', () => {
       /<a href="(http[^"]*\/account\/password\/new\?token=[\w-]+)">/.exec(text) ?? []
     const page = await fetch(link)
     assert.match(await page.text(), /Choose a new password/)
+  })
+  test('to shoppers are shown in a sandboxed frame that runs no script, and as text', async (t) => {
+    const { tested, read } = await open(t, false)
+    const shop = await openShop(tested, 'acme', [1_000], { brand: { name: 'A <script>' } })
+    const { order } = await buy(tested, shop)
+    const database = tested.runtime.workerDatabase
+    while ((await numberNewEvents(database, { onNumbered: queueMails })) > 0);
+    const { text, headers } = await read('/dev/mail')
+    assert.match(text, /To ann@example\.com, .*queued/)
+    assert.match(text, new RegExp(`Order #${order.order_number} confirmed – A &lt;script&gt;`))
+    assert.match(text, /<a href="http:\/\/acme\.localhost:\d+\/orders\/link\/[\w-]+">/)
+    assert.match(headers.get('content-security-policy') ?? '', /frame-src 'self'/)
+    const [, sandbox, src = ''] = /<iframe sandbox="([^"]*)" src="([^"]+)"/.exec(text) ?? []
+    assert.doesNotMatch(sandbox ?? 'allow-scripts', /allow-(scripts|same-origin)/)
+    const framed = await read(src)
+    assert.match(
+      framed.headers.get('content-security-policy') ?? '',
+      /^default-src 'none'; .*sandbox/,
+    )
+    assert.ok(framed.text.includes('A &lt;script&gt;') && !framed.text.includes('A <script>'))
+    assert.equal((await read('/dev/mail/nonsense')).status, 404)
+  })
+
+  test('to shoppers are not there in production', async (t) => {
+    const { read } = await open(t, true)
+    assert.equal((await read('/dev/mail/00000000-0000-4000-8000-000000000000')).status, 404)
   })
 })

@@ -25,6 +25,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   '/readyz': 'reads no rows of stores',
   '/stores/{tenant}/assets/{file}': 'sends a file of the blob store',
   '/v1/preview-resolve': 'needs a token of a preview, and reads one version of a site',
+  '/v1/merchant/mails/preview': 'reads one order and one version of a site',
   '/v1/my/privacy/exports/{id}': 'needs an export that the worker makes',
 }
 

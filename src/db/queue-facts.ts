@@ -40,6 +40,10 @@ const queues = union([
     'mail',
     sql`select next_attempt_at as since from mails where next_attempt_at is not null order by next_attempt_at`,
   ),
+  count(
+    'shopper_mail',
+    sql`select next_attempt_at as since from shopper_mails where next_attempt_at is not null order by next_attempt_at`,
+  ),
   count('webhooks', sql`select due_at as since from webhook_queue order by due_at`),
   count(
     'event_numbering',
@@ -63,6 +67,10 @@ const deadLetters = union([
   count(
     'mail',
     sql`select created_at as since from mails where sent_at is null and next_attempt_at is null order by created_at`,
+  ),
+  count(
+    'shopper_mail',
+    sql`select created_at as since from shopper_mails where state = 'dead' order by created_at`,
   ),
   count(
     'provider_events',

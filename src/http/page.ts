@@ -35,11 +35,13 @@ button { margin-top: 1.25rem; padding: .7rem 1.2rem; font: inherit; font-weight:
 .cards strong { display: block; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.25rem; margin: .5rem 0; }
 dt { color: var(--quiet); } dd { margin: 0; }
+iframe { display: block; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
+details { margin: .75rem 0 0; }
 article { margin: 1rem 0; padding: 1rem 1.2rem; border: 1px solid var(--line); border-radius: 12px; }
 @media (max-width: 34rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
 `
 
-const CONTENT_SECURITY_POLICY = [
+const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "img-src 'self' data:",
@@ -48,6 +50,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+const FRAMES_POLICY = `${POLICY}; frame-src 'self'`
+
 interface Page {
   title: string
   body: Html
@@ -55,19 +59,19 @@ interface Page {
   isForm?: boolean
   /** English unless a store speaks. */
   language?: string | undefined
+  /** It shows other pages of the platform in frames. */
+  hasFrames?: boolean
 }
 
 /**
  * Sends a page. Its address may hold a token, so that no other site learns it; without any referrer a browser
  * would not say where a form comes from.
  */
-export const sendPage = (
-  reply: FastifyReply,
-  { title, body, isForm = false, language = 'en' }: Page,
-) =>
-  reply
+export const sendPage = (reply: FastifyReply, page: Page) => {
+  const { title, body, isForm = false, language = 'en' } = page
+  return reply
     .headers({
-      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'content-security-policy': page.hasFrames ? FRAMES_POLICY : POLICY,
       'referrer-policy': 'same-origin',
     })
     .type('text/html; charset=utf-8')
@@ -91,3 +95,4 @@ ${body}
 </html>
 `.text,
     )
+}

@@ -14,9 +14,23 @@ export interface Mail {
   tenant_ref?: string
 }
 
+/** A mail as it is handed to the mail server. */
+export interface OutgoingMail {
+  /** Becomes the message-id. */
+  id: string
+  recipient: string
+  subject: string
+  body: string
+  /** The same as HTML. Absent: the mail is plain text alone. */
+  html?: string
+  /** The sender's name, before the one address that all mails come from. */
+  fromName?: string
+  replyTo?: string | null
+}
+
 /** Sends one mail. Returns once the mail server has accepted it, and throws otherwise. */
 export interface MailTransport {
-  deliver(mail: QueuedMail): Promise<void>
+  deliver(mail: OutgoingMail): Promise<void>
 }
 
 export class InvalidMailError extends Error {
@@ -205,13 +219,18 @@ export function createTransport(
   if (CONTROL.test(from)) throw new InvalidMailError('sender')
   return {
     async deliver(mail) {
+      const { fromName, replyTo, html } = mail
       // Checked again, since other code than `send` may write a row.
       check(mail.recipient, mail.subject)
+      if (fromName !== undefined && CONTROL.test(fromName)) throw new InvalidMailError('sender')
       await sendOverSmtp(smtpUrl, deliverMs, {
-        from,
+        from: fromName === undefined ? from : { name: fromName, address: addressOf(from) },
         to: { name: '', address: mail.recipient },
+        // A store writes its own address into its site: one that is none is left out.
+        ...(replyTo && ADDRESS.test(replyTo) && { replyTo: { name: '', address: replyTo } }),
         subject: mail.subject,
         text: mail.body,
+        ...(html !== undefined && { html }),
         messageId: `<${mail.id}@${domainOf(from)}>`,
         headers: { 'auto-submitted': 'auto-generated' },
       })
@@ -219,13 +238,23 @@ export function createTransport(
   }
 }
 
+/** The address of `Name <address>`, or of an address alone. */
+const addressOf = (from: string) => /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
+
 const domainOf = (from: string) => /@([^\s<>@]+?)>?\s*$/.exec(from)?.[1] ?? 'localhost'
 
+interface Address {
+  name: string
+  address: string
+}
+
 interface Message {
-  from: string
-  to: { name: string; address: string }
+  from: string | Address
+  to: Address
+  replyTo?: Address
   subject: string
   text: string
+  html?: string
   messageId: string
   headers: Record<string, string>
 }

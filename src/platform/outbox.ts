@@ -3,8 +3,9 @@ import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
 import { forEachStore } from './for-each-store.ts'
-import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
+import { defineQueue, LEASE_SECONDS, type Lease } from './leases.ts'
 import { scrub } from './log.ts'
+import { createSlotWorker, type SlotWorker } from './slot-worker.ts'
 import { listStoresWithOld } from './store-lists.ts'
 
 /** Payloads are small: they name rows and do not contain them. */
@@ -82,12 +83,6 @@ function textOf(type: string, payload: unknown): string {
   return text
 }
 
-/** Events that a worker handles at the same time. */
-const SLOTS = 40
-
-/** Handled events after which new ones are claimed: a claim for each would cost as much as the event. */
-const REFILL_AFTER = 10
-
 export interface OutboxWorkerOptions {
   /** As fd_worker. */
   database: Database
@@ -98,76 +93,15 @@ export interface OutboxWorkerOptions {
   leaseSeconds?: number
 }
 
-export interface OutboxWorker {
-  /**
-   * One step of the loop: begins to handle due events, and does not wait for those under way. Answers how
-   * many it began.
-   */
-  step(signal: AbortSignal): Promise<number>
-  /** Waits for the events under way. */
-  drain(): Promise<void>
-}
-
-/**
- * Hands due events to their handlers. One store has at most half of the slots, so that the others do not
- * wait for its slow handlers.
- */
-export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
-  const { database, handlers, slots = SLOTS, leaseSeconds = LEASE_SECONDS } = options
-  const { onFree = () => {} } = options
-  const underWay = new Set<Promise<void>>()
-  const busy = new Map<string, number>()
-  let handledCount = 0
-  let fault: { error: unknown } | null = null
-
-  function begin(event: Claimed): void {
-    const { tenant_ref } = event
-    busy.set(tenant_ref, (busy.get(tenant_ref) ?? 0) + 1)
-    const running = deliver(database.tenant(tenant_ref), event, handlers[event.type], leaseSeconds)
-      .catch((error: unknown) => {
-        // The worker that has the event now writes its result.
-        if (!(error instanceof LeaseLostError)) fault = { error }
-      })
-      .finally(() => {
-        underWay.delete(running)
-        const left = (busy.get(tenant_ref) ?? 0) - 1
-        if (left > 0) busy.set(tenant_ref, left)
-        else busy.delete(tenant_ref)
-        if (++handledCount >= REFILL_AFTER || underWay.size === 0) onFree()
-      })
-    underWay.add(running)
-  }
-
-  function throwFault(): void {
-    if (fault === null) return
-    const { error } = fault
-    fault = null
-    throw error
-  }
-
-  return {
-    async step(signal) {
-      throwFault()
-      handledCount = 0
-      const free = slots - underWay.size
-      if (free <= 0 || signal.aborted) return 0
-      const perTenant = Math.ceil(slots / 2)
-      const take = { slots: free, perTenant, busy, leaseSeconds }
-      const events = await queue.claimFairly(database, take)
-      if (signal.aborted) {
-        await Promise.all(
-          events.map((event) => queue.release(database.tenant(event.tenant_ref), event)),
-        )
-        return 0
-      }
-      for (const event of events) begin(event)
-      return events.length
-    },
-    async drain() {
-      await Promise.all(underWay)
-      throwFault()
-    },
-  }
+/** Hands due events to their handlers. */
+export function createOutboxWorker(options: OutboxWorkerOptions): SlotWorker {
+  const { database, handlers, leaseSeconds = LEASE_SECONDS } = options
+  return createSlotWorker({
+    ...options,
+    queue,
+    work: (event) =>
+      deliver(database.tenant(event.tenant_ref), event, handlers[event.type], leaseSeconds),
+  })
 }
 
 async function deliver(

@@ -5,6 +5,7 @@ export interface RetentionPeriods {
   RETENTION_TIMELINE_DAYS: number
   RETENTION_FRAUD_DAYS: number
   RETENTION_MAIL_DAYS: number
+  RETENTION_SHOPPER_MAIL_DAYS: number
   RETENTION_GATEWAY_EVENT_DAYS: number
   RETENTION_COMPARISON_DAYS: number
   RETENTION_RESERVATION_DAYS: number
@@ -149,6 +150,8 @@ export const LIVES: Readonly<Record<string, Life>> = {
   installation: forGood('Says which SECRET_KEY the database belongs to.'),
   schema_migrations: forGood('Says what the database looks like.'),
   search_words: until('no product of the store has the word', 'search words'),
+  shopper_mail_settings: owner('stores', 'one row for each'),
+  shopper_mails: bySlice('RETENTION_SHOPPER_MAIL_DAYS', 'older than the period, sent or not'),
   sim_charges: forGood('The books of the simulated gateway, which stands in for a real one.'),
   sim_journal: forGood('The books of the simulated gateway, which stands in for a real one.'),
   sim_shipments: forGood('The books of the simulated carrier, which stands in for a real one.'),

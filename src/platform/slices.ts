@@ -144,6 +144,16 @@ export const SLICES: readonly Slice[] = [
          and r.owner_id = gone.version::text
     )`,
   },
+  {
+    table: 'shopper_mails',
+    from: sql`shopper_mails`,
+    setting: 'RETENTION_SHOPPER_MAIL_DAYS',
+    // A gift card may wait for its day.
+    keep: sql`(t.state = 'queued' and t.next_attempt_at > fd_now())`,
+    old: olderThan(sql`t.created_at`),
+    key: sql`id`,
+    order: sql`created_at, id`,
+  },
   unorderedDeliveries('before', sql`webhook_deliveries_before`, sql`webhook_attempts_before`),
   unorderedDeliveries('random', sql`webhook_deliveries_random`, sql`webhook_attempts_random`),
   unorderedDeliveries('default', sql`webhook_deliveries_default`, sql`webhook_attempts_default`),

@@ -95,6 +95,7 @@ export const FIXTURES: Record<string, Fixture> = {
     assert.equal(received.status, 200, received.text)
     return { id }
   },
+  'POST /v1/merchant/mails/:id/resend': sendMail,
   'POST /v1/merchant/orders/:id/release': holdOrder,
   'POST /v1/merchant/fraud/reviews/:order_id/approve': async (merchant, app) => ({
     order_id: (await holdOrder(merchant, app)).id,
@@ -370,6 +371,21 @@ async function buyLabel(merchant: Caller, app: TestApp) {
   const bought = await merchant.post(`/v1/merchant/fulfillments/${id}/label`, LABEL, freshKey())
   assert.equal(bought.status, 201, bought.text)
   return { id }
+}
+
+/** A mail that was sent. */
+async function sendMail(merchant: Caller, app: TestApp) {
+  const { id: order_id } = await placeOrder(merchant, app)
+  const admin = await app.database.openAdmin()
+  const { rows } = await admin.query(
+    `insert into shopper_mails (tenant_ref, kind, about_id, order_id, recipient, state,
+                                next_attempt_at, sent_at)
+     select tenant_ref, 'order_placed', id, id, 'a canary', 'sent', null, now()
+       from orders where id = $1
+     returning id`,
+    [order_id],
+  )
+  return { id: rows[0].id as string }
 }
 
 async function holdOrder(merchant: Caller, app: TestApp) {

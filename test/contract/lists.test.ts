@@ -128,6 +128,7 @@ const MAKING_ROWS = [
   'GET /v1/merchant/returns/:id',
   'GET /v1/merchant/fulfillments/:id',
   'GET /v1/merchant/orders/:id',
+  'POST /v1/merchant/mails/:id/resend',
   'GET /v1/merchant/catalog/collections/:id',
   'GET /v1/merchant/catalog/products/:id',
   'GET /v1/merchant/domains/:id',

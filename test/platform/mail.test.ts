@@ -4,6 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { createTransport, type Mail, send, sendDue } from '../../src/platform/mail.ts'
 import { openTestDatabase, type TestDatabase } from '../harness/database.ts'
+import { decodeBody, decodeWords } from '../harness/mime.ts'
 import { startBadSmtp, startSmtp } from '../harness/smtp.ts'
 
 const FROM = 'Fairdock <no-reply@fairdock.example>'
@@ -258,30 +259,4 @@ describe('several workers', () => {
 async function drain(test: TestDatabase, url: string): Promise<void> {
   const worker = test.open('fd_worker', 3)
   while ((await sendDue(worker, transport(url))) > 0);
-}
-
-/** The part of RFC 2047 that a subject uses. */
-const decodeWords = (text: string) =>
-  text
-    .replace(/\?=\s+=\?/g, '?==?')
-    .replace(/=\?utf-8\?([bq])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
-      decodeBytes(kind.toLowerCase() === 'b' ? word : word.replaceAll('_', ' '), kind),
-    )
-
-const decodeBytes = (word: string, kind: string) =>
-  kind.toLowerCase() === 'b' ? Buffer.from(word, 'base64').toString() : decodeQuoted(word)
-
-const decodeQuoted = (text: string) =>
-  Buffer.from(
-    text
-      .replace(/=\r\n/g, '')
-      .replace(/=([0-9A-F]{2})/g, (_, hex: string) =>
-        String.fromCharCode(Number.parseInt(hex, 16)),
-      ),
-    'latin1',
-  ).toString()
-
-function decodeBody(body: string, how: string | undefined): string {
-  if (how === 'base64') return Buffer.from(body, 'base64').toString()
-  return how === 'quoted-printable' ? decodeQuoted(body) : body
 }

@@ -13,6 +13,7 @@ import { chainJournals, LEDGER_STEPS } from './ledger.ts'
 import { ORDER_STEPS } from './orders.ts'
 import { PAYMENT_STEPS } from './payments.ts'
 import { planSteps, type Step } from './plan.ts'
+import { SHOPPER_MAIL_STEPS } from './shopper-mail.ts'
 import { STOCK_STEPS } from './stock.ts'
 import { STORE_STEPS } from './stores.ts'
 import { WEBHOOK_STEPS } from './webhooks.ts'
@@ -50,6 +51,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...STOCK_STEPS,
     ...LEDGER_STEPS,
     ...WEBHOOK_STEPS,
+    ...SHOPPER_MAIL_STEPS,
     ...FRAUD_STEPS,
     ...AUDIT_STEPS,
   ]

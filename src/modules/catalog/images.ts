@@ -1,4 +1,4 @@
-import type { TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
 import { parseAssetRef, setAssetUses } from '../media/service.ts'
@@ -76,4 +76,13 @@ function changeImages(db: TenantDb, actor: Actor, id: string, rearrange: Rearran
       after: { images: after },
     })
   })
+}
+
+/** The main image of each product, by the product's id. */
+export async function mainImages(
+  db: Db,
+  product_ids: readonly string[],
+): Promise<Map<string, string>> {
+  const images = await queries.listMainImages(db, product_ids)
+  return new Map(images.map(({ product_id, asset_ref }) => [product_id, asset_ref]))
 }

@@ -334,6 +334,17 @@ export const insertImages = (tx: Tx, productId: string, list: readonly StoredIma
                   ${list.map(({ alt }) => alt)}::text[]) with ordinality given (asset_ref, alt, place)`)
 
 /** Allows one demo seed of a store at a time. */
+/** The first image of each of these products, if it has one. */
+export const listMainImages = (db: Db, product_ids: readonly string[]) =>
+  db.many(
+    Type.Object({ product_id: Id, asset_ref: Type.String() }),
+    sql`
+    select distinct on (product_id) product_id, asset_ref
+      from product_images
+     where tenant_ref = ${db.tenant} and product_id = any (${product_ids}::uuid[])
+     order by product_id, position`,
+  )
+
 export const lockSeed = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
 

@@ -90,7 +90,15 @@ async function issueCards(
 /** The event of an issued card. It has neither code, note nor e-mail address. */
 function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCard) {
   const { currency, expires_at, customer_ref } = card
-  const gift_card = { id, code_last4, initial_balance_cents, currency, expires_at, customer_ref }
+  const gift_card = {
+    id,
+    code_last4,
+    initial_balance_cents,
+    currency,
+    expires_at,
+    customer_ref,
+    has_recipient: card.recipient_email !== null,
+  }
   return { type: 'commerce.giftcard.issued.v1' as const, customer_ref, data: { gift_card } }
 }
 

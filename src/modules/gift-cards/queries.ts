@@ -184,6 +184,15 @@ export const listEncryptedCodes = (db: Db, ids: readonly string[]) =>
      where tenant_ref = ${db.tenant} and id = any(${ids}::uuid[]) and ${shown}`,
   )
 
+export const findEncryptedCode = (db: Db, id: string) =>
+  db.maybe(
+    EncryptedCode,
+    sql`
+    select id, code_hmac, code_sealed
+      from gift_cards
+     where tenant_ref = ${db.tenant} and id = ${id} and code_sealed is not null`,
+  )
+
 const CODES = {
   table: sql`gift_cards`,
   only: sql`code_sealed is not null`,

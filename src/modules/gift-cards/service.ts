@@ -128,6 +128,12 @@ export async function showCodes(
   return JSON.stringify({ gift_cards: cards.map((card) => ({ ...card, code: codeOf(card) })) })
 }
 
+/** The code of a card, for the mail to its recipient. Null once it is erased. */
+export async function findCode(db: Db, keys: CodeKeys, id: string): Promise<string | null> {
+  const found = await queries.findEncryptedCode(db, id)
+  return found && decryptCode(keys, db.tenant, found.code_hmac, found.code_sealed)
+}
+
 /** Whether a card can be used, to pay or for a refund. */
 export const isUsable = (card: GiftCard | null): card is GiftCard =>
   card?.status === 'active' || card?.status === 'depleted'

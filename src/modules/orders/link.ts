@@ -62,14 +62,19 @@ export async function mailLink(
   await db.transaction('orders: mail a link', async (tx) => {
     const order = await findByNumber(tx, wanted.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
-    const payload: Payload = [db.tenant, order?.id ?? '', db.clock.now() + LINK_DAYS * DAY_MS]
-    const token = tokens.sign(deps.key, Buffer.from(JSON.stringify(payload)))
+    const token = createLinkToken(deps.key, db, order?.id ?? '', LINK_DAYS)
     await mail.sendIf(tx, isTheirs && mayMail, {
       to: isTheirs ? (order.email ?? NOBODY) : NOBODY,
       tenant_ref: db.tenant,
       ...linkMail(language, { store: display_name, number: wanted.order_number, url: url + token }),
     })
   })
+}
+
+/** The token of a link that opens an order for so many days. */
+export function createLinkToken(key: Buffer, db: Db, order_id: string, days: number): string {
+  const payload: Payload = [db.tenant, order_id, db.clock.now() + days * DAY_MS]
+  return tokens.sign(key, Buffer.from(JSON.stringify(payload)))
 }
 
 /** The order of a link, and the customer it was placed by. An erased customer's order is not found. */

@@ -15,6 +15,7 @@ import * as orders from '../orders/customer-data.ts'
 import * as payments from '../payments/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
+import * as shopperMail from '../shopper-mail/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
@@ -150,6 +151,7 @@ async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudony
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
   await pricing.eraseCustomer(tx, customer_ref)
   await marketing.eraseSubscriber(tx, emails)
+  await shopperMail.eraseCustomer(tx, { customer_ref, emails })
 }
 
 /** Erases the person from the stored answers that name no order. */
@@ -220,6 +222,7 @@ async function eraseOrders(
     await fulfillment.eraseOrders(tx, order_ids)
     const return_ids = await returns.eraseOrders(tx, order_ids)
     await carriers.eraseOrders(tx, order_ids)
+    await shopperMail.eraseOrders(tx, order_ids)
     await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
     const answered = [...order_ids, ...refund_ids, ...return_ids]
     await rewriteAnswersOf(tx, answered, (body) => erasePerson(body, person))

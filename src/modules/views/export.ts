@@ -12,6 +12,7 @@ import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
+import * as shopperMail from '../shopper-mail/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
@@ -101,6 +102,8 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
   yield* writeOrders(db, customer_ref)
   yield '],"events":['
   yield* writeEvents(db, customer_ref)
+  yield '],"mails":['
+  yield* writeMails(db, customer_ref)
   yield ']}'
 }
 
@@ -134,6 +137,19 @@ async function* writeEvents(db: Db, customer_ref: string): AsyncGenerator<string
     for (const { id, type, created_at, data } of page) {
       const head = JSON.stringify({ id, type, created_at }).slice(0, -1)
       yield `${separator}${head},"data":${data}}`
+      separator = ','
+      after = id
+    }
+    if (page.length < BATCH_ROWS) return
+  }
+}
+
+async function* writeMails(db: Db, customer_ref: string): AsyncGenerator<string> {
+  let separator = ''
+  for (let after = BEFORE_ALL; ; ) {
+    const page = await shopperMail.listMails(db, customer_ref, after, BATCH_ROWS)
+    for (const { id, data } of page) {
+      yield separator + JSON.stringify(data)
       separator = ','
       after = id
     }

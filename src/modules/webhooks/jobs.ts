@@ -1,8 +1,9 @@
-import type { Database, TenantDb } from '../../db/database.ts'
+import type { Database, TenantDb, Tx } from '../../db/database.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
 import * as queries from './numbering-queries.ts'
 import { lockContents } from './queries.ts'
+import type { UnnumberedEvent } from './schema.ts'
 
 /** Events per transaction: a few milliseconds of work, and at most some megabytes. */
 const BATCH_EVENTS = 200
@@ -13,19 +14,27 @@ const STORES_MAX = 200
 /** Stores whose events are numbered at the same time. It leaves most of the worker's connections free. */
 const STORES_AT_ONCE = 4
 
+/** Hears of new events in the transaction that numbers them: of each event once. */
+export type OnNumbered = (tx: Tx, events: readonly UnnumberedEvent[]) => Promise<unknown>
+
+export interface NumberingOptions {
+  signal?: AbortSignal | undefined
+  /** Hears of the error of one store. If it were thrown, the loop would pause and all stores would wait. */
+  onFault?: (fault: unknown, tenant: string) => void
+  onNumbered?: OnNumbered
+}
+
 /**
  * One step of the numbering loop, as fd_worker: gives each new event its number, its time and its bytes.
- * Answers the number of events. An error of one store goes to `onFault` if that is given: if it were
- * thrown, the loop would pause and all stores would wait.
+ * Answers the number of events.
  */
 export async function numberNewEvents(
   database: Database,
-  signal?: AbortSignal,
-  onFault?: (fault: unknown, tenant: string) => void,
+  { signal, onFault, onNumbered = async () => {} }: NumberingOptions = {},
 ): Promise<number> {
   const stores = await queries.unnumberedTurns.next(database.global, STORES_MAX)
   const numberEvents = (tenant: string) =>
-    numberStore(database.tenant(tenant)).catch((fault: unknown) => {
+    numberStore(database.tenant(tenant), onNumbered).catch((fault: unknown) => {
       if (onFault === undefined) throw fault
       onFault(fault, tenant)
       return 0
@@ -33,7 +42,7 @@ export async function numberNewEvents(
   return forEachStore(stores, numberEvents, { signal, concurrency: STORES_AT_ONCE })
 }
 
-function numberStore(db: TenantDb): Promise<number> {
+function numberStore(db: TenantDb, onNumbered: OnNumbered): Promise<number> {
   return db.transaction('webhooks: number events', async (tx) => {
     // The three are sent together and run one after another: the events are read under the lock.
     const [, feed, events] = await Promise.all([
@@ -50,6 +59,7 @@ function numberStore(db: TenantDb): Promise<number> {
     await Promise.all([
       queries.numberEvents(tx, feed.now, numbered),
       queries.moveFeed(tx, feed.sealed_to + events.length),
+      onNumbered(tx, events),
     ])
     return events.length
   })

@@ -32,7 +32,7 @@ export const listUnnumbered = (tx: Tx, limit: number) =>
   tx.many(
     UnnumberedEvent,
     sql`
-    select id, type, data
+    select id, type, data, order_id, customer_ref
       from webhook_events
      where tenant_ref = ${tx.tenant} and payload is null
      order by emitted_at, id

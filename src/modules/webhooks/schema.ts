@@ -149,7 +149,13 @@ export const Redriven = Type.Object({
 })
 
 /** An event as the numbering loop reads it. */
-export const UnnumberedEvent = Type.Object({ id: Id, type: Type.String(), data: Type.String() })
+export const UnnumberedEvent = Type.Object({
+  id: Id,
+  type: Type.String(),
+  data: Type.String(),
+  order_id: Nullable(Id),
+  customer_ref: Nullable(Type.String()),
+})
 export type UnnumberedEvent = Static<typeof UnnumberedEvent>
 
 /** A delivery as the dispatcher needs it for one attempt. */

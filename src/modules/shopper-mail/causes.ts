@@ -1,0 +1,142 @@
+import { isUuid } from '../../kernel/schema.ts'
+import type { MailKind, NewMail } from './schema.ts'
+
+/** Which mails the events of a store cause, as data. */
+
+/** An event that has just happened. `data` is JSON text. */
+export interface HappenedEvent {
+  id: string
+  type: string
+  data: string
+  order_id: string | null
+  customer_ref: string | null
+}
+
+type Json = Record<string, unknown>
+
+interface Cause {
+  kind: MailKind
+  /** What the mail is about; by default the order. */
+  about?: 'event' | 'fulfillment' | 'refund' | 'gift_card' | 'return'
+  /** Whether this event is for the shopper. */
+  isTold?: (data: Json) => boolean
+  /** What the order no longer shows when the mail is written. */
+  details?: (data: Json) => Json
+  sendAt?: (data: Json) => unknown
+}
+
+/** A new kind of mail is a line here, a template and its words. */
+const CAUSES: Readonly<Record<string, Cause>> = {
+  'commerce.order.placed.v1': { kind: 'order_placed' },
+  'commerce.order.held.v1': { kind: 'order_held', about: 'event', isTold: isPaymentReview },
+  'commerce.order.shipped.v1': { kind: 'order_shipped', about: 'fulfillment' },
+  'commerce.order.delivered.v1': { kind: 'order_delivered', about: 'fulfillment' },
+  'commerce.order.refunded.v1': { kind: 'order_refunded', about: 'refund' },
+  'commerce.order.cancelled.v1': {
+    kind: 'order_cancelled',
+    details: (data) => ({ refunded_cents: refundsOf(data).reduce((sum, r) => sum + r.cents, 0) }),
+  },
+  'commerce.order.edited.v1': {
+    kind: 'order_edited',
+    about: 'event',
+    details: (data) => ({
+      total_before_cents: asCents(data.total_before_cents),
+      delta_cents: asCents(data.delta_cents),
+    }),
+  },
+  'commerce.giftcard.issued.v1': {
+    kind: 'gift_card',
+    about: 'gift_card',
+    isTold: (data) => asObject(data.gift_card).has_recipient === true,
+    sendAt: (data) => asObject(data.gift_card).send_at,
+  },
+  'commerce.return.approved.v1': {
+    kind: 'return_approved',
+    about: 'return',
+    details: returnDetails,
+  },
+  'commerce.return.received.v1': {
+    kind: 'return_received',
+    about: 'return',
+    details: returnDetails,
+  },
+}
+
+/** The holds that a payment causes. What a merchant or a bank holds an order for is no news for a shopper. */
+function isPaymentReview(data: Json): boolean {
+  const { reason, by } = asObject(asObject(data.order).hold)
+  return by === 'system' && reason === 'fraud_review'
+}
+
+const LINES_MAX = 100
+const TEXT_LENGTH_MAX = 2_000
+
+/** A return is shown as it was when the event happened: later ones have mails of their own. */
+function returnDetails({ return: given }: Json): Json {
+  const { instructions, label_url, refunded_cents, items, lines = items } = asObject(given)
+  return {
+    instructions: asText(instructions),
+    label_url: asText(label_url),
+    refunded_cents: asCents(refunded_cents),
+    lines: (Array.isArray(lines) ? lines : []).slice(0, LINES_MAX).map((line) => ({
+      order_item_id: asText(asObject(line).order_item_id),
+      quantity: asCents(asObject(line).quantity),
+    })),
+  }
+}
+
+/**
+ * The mails that events cause, in their order. An event that is not as expected causes none: whatever it
+ * is, the events after it must be numbered.
+ */
+export function listCaused(events: readonly HappenedEvent[]): NewMail[] {
+  const told = events.flatMap((event) => {
+    const cause = Object.hasOwn(CAUSES, event.type) ? CAUSES[event.type] : undefined
+    return cause === undefined ? [] : [{ event, cause, data: parse(event.data) }]
+  })
+  const cancelled = told.filter(({ cause }) => cause.kind === 'order_cancelled')
+  // The mail of a cancellation says what is refunded; a second mail would say it again.
+  const said = new Set(cancelled.flatMap(({ data }) => refundsOf(data).map(({ id }) => id)))
+  return told.flatMap(({ event, cause, data }) => {
+    const { kind, isTold = () => true, details = () => null } = cause
+    const about_id = aboutOf(event, cause, data)
+    const { order_id, customer_ref } = event
+    // All mails but that of a gift card are written from an order.
+    const isComplete = about_id !== null && (order_id !== null || kind === 'gift_card')
+    if (!isComplete || !isTold(data) || said.has(about_id)) return []
+    const send_at = asTime(cause.sendAt?.(data))
+    return [{ kind, about_id, order_id, customer_ref, details: details(data), send_at }]
+  })
+}
+
+function aboutOf({ id, order_id }: HappenedEvent, { about }: Cause, data: Json): string | null {
+  if (about === undefined) return order_id
+  if (about === 'event') return id
+  const named = asObject(data[about])
+  const found = about === 'refund' ? named.refund_id : named.id
+  return typeof found === 'string' && isUuid(found) ? found : null
+}
+
+function refundsOf({ refunds }: Json): { id: unknown; cents: number }[] {
+  if (!Array.isArray(refunds)) return []
+  return refunds
+    .map(asObject)
+    .map(({ refund_id, amount_cents }) => ({ id: refund_id, cents: asCents(amount_cents) }))
+}
+
+const parse = (text: string): Json => asObject(JSON.parse(text))
+
+const asObject = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+
+const asCents = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0)
+
+const asText = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== ''
+    ? value.slice(0, TEXT_LENGTH_MAX).replaceAll('\0', '').toWellFormed()
+    : null
+
+const asTime = (value: unknown): string | null =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value))
+    ? new Date(value).toISOString()
+    : null

@@ -1,0 +1,256 @@
+import type { Db } from '../../db/database.ts'
+import { mainImages } from '../catalog/images.ts'
+import * as fulfillment from '../fulfillment/service.ts'
+import type { CodeKeys } from '../gift-cards/card-code.ts'
+import * as giftCards from '../gift-cards/service.ts'
+import { assetUrl, parseAssetRef } from '../media/service.ts'
+import { createLinkToken } from '../orders/link.ts'
+import type { Fulfillment } from '../orders/parcel-schema.ts'
+import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { asLine, brandOf } from '../sites/brand.ts'
+import type { Store } from '../stores/schema.ts'
+import * as stores from '../stores/service.ts'
+import type {
+  GiftCardFacts,
+  MailFacts,
+  OrderFacts,
+  ParcelFacts,
+  RefundFacts,
+  ReturnFacts,
+  TenderFacts,
+} from './facts.ts'
+import { formatsOf } from './formats.ts'
+import type { MailKind, MailLanguage, MailReason, MailSubject } from './schema.ts'
+import { languageOf, wordsIn } from './words.ts'
+
+/** Reads what a mail is written from, as it is when the mail is sent. */
+
+export interface MailDeps {
+  /** Signs the links to orders. */
+  linkKey: Buffer
+  giftCardKeys: CodeKeys
+  /** The address of a store's shop, without a path. Null where it is not known. */
+  shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
+  /** The base of the addresses of images; null: they come from the shop. */
+  assetBase: string | null
+}
+
+/** How long the link of a mail opens its order: as long as parcels and refunds may take. */
+const LINK_DAYS = 30
+
+/** The width of a picture that is shown 60 pixels wide, also on a sharp screen. */
+const IMAGE_WIDTH = 320
+
+export interface Loaded {
+  facts: MailFacts
+  recipient: string
+}
+
+/** The facts of a mail and whom it goes to, or why it is not sent. */
+export async function loadMail(
+  deps: MailDeps,
+  db: Db,
+  subject: MailSubject,
+): Promise<Loaded | { skip: MailReason }> {
+  const common = await loadCommon(deps, db, subject.kind)
+  if (subject.kind === 'gift_card') return loadGiftCard(deps, db, common, subject.about_id)
+  const { order, recipient, facts } = await loadOrder(deps, db, common, subject.order_id ?? '')
+  if (recipient === null) return { skip: 'no_address' }
+  const parts = await loadParts(db, order, subject)
+  if (parts === null) return { skip: 'recalled' }
+  return { recipient, facts: { ...common, order: facts, ...parts } }
+}
+
+/** What every mail of a store has. The language is the store's, unless another is asked for. */
+export async function loadCommon(
+  deps: MailDeps,
+  db: Db,
+  kind: MailKind,
+  wanted?: MailLanguage,
+): Promise<MailFacts> {
+  const store = await stores.get(db)
+  const brand = await brandOf(db, store.activeVersion)
+  const language = wanted ?? languageOf(store.language)
+  const isOwn = store.language.split('-')[0] === language
+  const url = deps.shopUrl(store)
+  return {
+    kind,
+    language,
+    words: wordsIn(language),
+    // The store's own tag says more, as the form of money in `de-CH`.
+    formats: formatsOf(isOwn ? store.language : language, store.time_zone),
+    store: {
+      name: brand.name ?? asLine(store.display_name) ?? store.tenant_ref,
+      email: brand.email,
+      url,
+      logoUrl: ownAsset(deps, db, url, brand.logoRef),
+      colours: brand.colours,
+    },
+    order: null,
+    parcel: null,
+    refund: null,
+    giftCard: null,
+    edit: null,
+    cancellation: null,
+    returned: null,
+  }
+}
+
+/** The address of an asset of the store itself; null for any other. */
+function ownAsset({ assetBase }: MailDeps, db: Db, shopUrl: string | null, ref: string | null) {
+  if (ref === null || parseAssetRef(db.tenant, ref) === null) return null
+  return assetUrl(assetBase ?? shopUrl, ref)
+}
+
+/** An order without a token in its link, for previews: the token opens the order as its shopper. */
+export async function loadOrder(
+  deps: MailDeps,
+  db: Db,
+  { store }: MailFacts,
+  id: string,
+  { hasToken = true } = {},
+): Promise<{ order: OrderRow; recipient: string | null; facts: OrderFacts }> {
+  const order = await orders.get(db, id)
+  const [items, charges] = await Promise.all([
+    orders.listItems(db, order.id),
+    orders.listCharges(db, order.id),
+  ])
+  const images = await mainImages(
+    db,
+    items.map(({ product_id }) => product_id),
+  )
+  const imageOf = (item: OrderItem) => {
+    const url = ownAsset(deps, db, store.url, images.get(item.product_id) ?? null)
+    return url === null ? null : `${url}?w=${IMAGE_WIDTH}`
+  }
+  const path = hasToken ? `/link/${createLinkToken(deps.linkKey, db, order.id, LINK_DAYS)}` : ''
+  const url = store.url === null ? null : `${store.url}/orders${path}`
+  const facts: OrderFacts = {
+    ...order,
+    number: order.order_number,
+    items: items.map((item) => ({
+      order_item_id: item.id,
+      name: item.product_name,
+      label: item.label,
+      quantity: item.quantity,
+      total_cents: item.line_total_cents,
+      imageUrl: imageOf(item),
+    })),
+    paid_with: charges
+      .filter(({ status }) => status === 'captured' || status === 'authorized')
+      .map(tenderOf),
+    link: url === null ? null : { url, days: LINK_DAYS },
+    hasMoreToShip:
+      order.cancelled_at === null && order.q_shipped < order.q_ordered - order.q_cancelled,
+  }
+  return { order, recipient: order.email, facts }
+}
+
+const tenderOf = ({ tender, card, gift_card_last4 }: ChargeRow): TenderFacts => ({
+  tender,
+  brand: card?.brand ?? null,
+  last4: card?.last4 ?? gift_card_last4,
+})
+
+type Parts = Partial<Pick<MailFacts, 'parcel' | 'refund' | 'edit' | 'cancellation' | 'returned'>>
+
+/** What the mail has beside the order. Null: what it is about is undone. */
+async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise<Parts | null> {
+  const { kind, about_id, details } = subject
+  switch (kind) {
+    case 'order_shipped':
+    case 'order_delivered':
+      return loadParcel(db, order.id, about_id)
+    case 'order_refunded':
+      return { refund: await loadRefund(db, order.id, about_id) }
+    case 'order_cancelled':
+      return { cancellation: { refunded_cents: numberIn(details, 'refunded_cents') } }
+    case 'order_edited':
+      return {
+        edit: {
+          total_before_cents: numberIn(details, 'total_before_cents'),
+          delta_cents: numberIn(details, 'delta_cents'),
+        },
+      }
+    case 'return_approved':
+    case 'return_received':
+      return { returned: returnOf(details) }
+    default:
+      return {}
+  }
+}
+
+async function loadParcel(db: Db, order_id: string, id: string): Promise<Parts | null> {
+  const parcels = await fulfillment.listOfOrder(db, order_id)
+  const parcel = parcels.find((each) => each.id === id && each.status !== 'cancelled')
+  return parcel === undefined ? null : { parcel: parcelFacts(parcel) }
+}
+
+export const parcelFacts = (parcel: Fulfillment): ParcelFacts => ({
+  carrier: parcel.carrier,
+  tracking_number: parcel.tracking_number,
+  tracking_url: webAddress(parcel.tracking_url),
+  units: parcel.items.map(({ order_item_id, quantity }) => ({ order_item_id, quantity })),
+})
+
+async function loadRefund(db: Db, order_id: string, id: string): Promise<RefundFacts | null> {
+  const [refunds, charges] = await Promise.all([
+    orders.listRefunds(db, order_id),
+    orders.listCharges(db, order_id),
+  ])
+  const refund = refunds.find(({ refund_id }) => refund_id === id)
+  return refund === undefined ? null : refundFacts(refund, charges)
+}
+
+/** A refund goes to the tender that paid, or to store credit where that cannot take it. */
+export function refundFacts(refund: RefundRow, charges: readonly ChargeRow[]): RefundFacts {
+  const to = refund.tenders
+    .filter(({ status }) => status === 'succeeded')
+    .map(({ charge_id, tender }) => {
+      const charge = charges.find((each) => each.charge_id === charge_id)
+      return charge?.tender === tender ? tenderOf(charge) : { tender, brand: null, last4: null }
+    })
+  return { amount_cents: refund.amount_cents, to }
+}
+
+function returnOf(details: Record<string, unknown> | null): ReturnFacts {
+  const { instructions, label_url, lines } = details ?? {}
+  return {
+    instructions: typeof instructions === 'string' ? instructions : null,
+    label_url: webAddress(label_url),
+    refunded_cents: numberIn(details, 'refunded_cents'),
+    units: (Array.isArray(lines) ? lines : []) as ReturnFacts['units'],
+  }
+}
+
+/** The code is decrypted for the mail alone. A card whose code is erased cannot be mailed. */
+async function loadGiftCard(
+  { giftCardKeys }: MailDeps,
+  db: Db,
+  common: MailFacts,
+  id: string,
+): Promise<Loaded | { skip: MailReason }> {
+  const card = await giftCards.get(db, id)
+  if (card.recipient_email === null) return { skip: 'no_address' }
+  const code = await giftCards.findCode(db, giftCardKeys, card.id)
+  if (code === null) return { skip: 'no_code' }
+  const giftCard: GiftCardFacts = {
+    code,
+    balance_cents: card.balance_cents,
+    currency: card.currency,
+    expires_at: card.expires_at,
+  }
+  return { recipient: card.recipient_email, facts: { ...common, giftCard } }
+}
+
+/** An http(s) address. Null for any other, above all for scripts. */
+function webAddress(value: unknown): string | null {
+  const url = typeof value === 'string' ? URL.parse(value) : null
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null
+}
+
+function numberIn(details: Record<string, unknown> | null, name: string): number {
+  const value = details?.[name]
+  return typeof value === 'number' ? value : 0
+}

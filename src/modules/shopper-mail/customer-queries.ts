@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import { Id, OpenObject } from '../../kernel/schema.ts'
+
+/** The mails of a customer after an id, in the order of the ids. */
+export const listOf = (db: Db, customer_ref: string, after: string, limit: number) =>
+  db.many(
+    Type.Object({ id: Id, data: OpenObject }),
+    sql`
+    select id, jsonb_build_object('kind', kind, 'about_id', about_id, 'order_id', order_id,
+                                  'recipient', recipient, 'language', language, 'state', state,
+                                  'details', details, 'created_at', created_at,
+                                  'sent_at', sent_at) as data
+      from shopper_mails
+     where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref} and id > ${after}
+     order by id
+     limit ${limit}`,
+  )
+
+/**
+ * Takes address and content out of mails. One that waits is never sent; a worker that is about to send it
+ * has lost its lease.
+ */
+const erase = (tx: Tx, which: Sql) =>
+  tx.run(sql`
+    update shopper_mails
+       set recipient = null, customer_ref = null, details = null, last_error = null,
+           state = case when state = 'queued' then 'erased' else state end,
+           next_attempt_at = null, sending_at = null, lease_until = null, lease_token = null
+     where tenant_ref = ${tx.tenant} and ${which}`)
+
+export const eraseOfOrders = (tx: Tx, order_ids: readonly string[]) =>
+  erase(tx, sql`order_id = any (${order_ids}::uuid[])`)
+
+/** Mails about no order, as those of a gift card. The others go with their orders, some at a time. */
+export const eraseOthers = (tx: Tx, customer_ref: string, emails: readonly string[]) =>
+  erase(
+    tx,
+    sql`order_id is null
+        and (customer_ref = ${customer_ref} or lower(recipient) = any (${emails}::text[]))`,
+  )

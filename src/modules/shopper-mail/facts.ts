@@ -1,0 +1,101 @@
+import type { Brand } from '../sites/brand.ts'
+import type { Formats } from './formats.ts'
+import type { MailKind, MailLanguage } from './schema.ts'
+import type { Words } from './words-schema.ts'
+
+/** What a mail is written from. Which parts there are depends on its kind. */
+export interface MailFacts {
+  kind: MailKind
+  language: MailLanguage
+  words: Words
+  formats: Formats
+  store: {
+    name: string
+    email: string | null
+    /** The address of its shop. Null: it is served by others, at an address that we do not know. */
+    url: string | null
+    logoUrl: string | null
+    colours: Brand['colours']
+  }
+  order: OrderFacts | null
+  parcel: ParcelFacts | null
+  refund: RefundFacts | null
+  giftCard: GiftCardFacts | null
+  edit: { total_before_cents: number; delta_cents: number } | null
+  cancellation: { refunded_cents: number } | null
+  returned: ReturnFacts | null
+}
+
+export interface OrderFacts {
+  number: number
+  currency: string
+  items: ItemFacts[]
+  subtotal_cents: number
+  discount_cents: number
+  coupon_code: string | null
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  prices_include_tax: boolean
+  tax_rate_bps: number | null
+  ship_to: AddressFacts | null
+  paid_with: TenderFacts[]
+  /** Opens the order without an account, for so many days. Null where there is no shop to open it in. */
+  link: { url: string; days: number } | null
+  /** Whether units of the order are still to be shipped. */
+  hasMoreToShip: boolean
+}
+
+export interface ItemFacts {
+  order_item_id: string
+  name: string
+  label: string | null
+  quantity: number
+  total_cents: number
+  imageUrl: string | null
+}
+
+export interface AddressFacts {
+  name?: string | null
+  label: string
+  line1: string
+  line2: string | null
+  city: string
+  state: string
+  postal_code: string
+  country: string
+}
+
+export interface TenderFacts {
+  tender: 'card' | 'gift_card' | 'store_credit'
+  brand: string | null
+  last4: string | null
+}
+
+export interface ParcelFacts {
+  carrier: string | null
+  tracking_number: string | null
+  tracking_url: string | null
+  /** Units by line. */
+  units: { order_item_id: string; quantity: number }[]
+}
+
+export interface RefundFacts {
+  amount_cents: number
+  to: TenderFacts[]
+}
+
+export interface GiftCardFacts {
+  /** Dots but for its end, in a preview. */
+  code: string
+  balance_cents: number
+  currency: string
+  expires_at: string | null
+}
+
+export interface ReturnFacts {
+  instructions: string | null
+  label_url: string | null
+  refunded_cents: number
+  units: { order_item_id: string | null; quantity: number }[]
+}

@@ -1,0 +1,153 @@
+import type { Logger } from 'pino'
+import type { Database, TenantDb } from '../../db/database.ts'
+import { machineNow } from '../../kernel/clock.ts'
+import { type Lease, LeaseLostError } from '../../platform/leases.ts'
+import type { Limits } from '../../platform/limits.ts'
+import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { InvalidMailError, type MailTransport } from '../../platform/mail.ts'
+import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
+import { type Loaded, loadMail, type MailDeps } from './compose.ts'
+import * as queries from './queries.ts'
+import type { DueMail } from './schema.ts'
+import { isEnabled, writeMail } from './service.ts'
+
+/** The wait after each failed attempt except the last: together most of a day. */
+export const RETRY_SECONDS = [60, 300, 1_800, 7_200, 21_600, 43_200] as const
+
+/** A mail that could not be sent for so long says nothing new, as after a worker has stood still. */
+const STALE_MS = 3 * 86_400_000
+
+/** Mails that a worker sends at the same time, each over a connection of its own. */
+const SLOTS = 20
+
+/** The part of them that one store may have. */
+const PER_STORE = 5
+
+export interface MailWorkerOptions extends MailDeps {
+  /** As fd_worker. */
+  database: Database
+  transport: MailTransport
+  limits: Pick<Limits, 'velocity'>
+  /** Mails of one store in a minute. */
+  perMinute: number
+  logger: Logger
+  onFree?: () => void
+  slots?: number
+  leaseSeconds?: number
+  /** For tests: what happens after the mail server has accepted a mail and before that is written. */
+  onAccepted?: () => Promise<void>
+}
+
+type ClaimedMail = DueMail & Lease
+
+/**
+ * Sends the mails to shoppers that are due. Stores take turns, and a store beyond its mails of a minute
+ * rests until the minute is over.
+ *
+ * A mail is sent once. Only if a worker dies between the mail server's answer and our own record, it is
+ * sent a second time, with the same message-id; if that happens again it is given up.
+ */
+export function createMailWorker(options: MailWorkerOptions): SlotWorker {
+  const { database, slots = SLOTS, onFree, leaseSeconds } = options
+  const restUntil = new Map<string, number>()
+  const resting = () => {
+    for (const [store, until] of restUntil) if (until <= machineNow()) restUntil.delete(store)
+    return restUntil.keys()
+  }
+  return createSlotWorker({
+    database,
+    queue: queries.queue,
+    slots,
+    perStore: Math.min(PER_STORE, Math.ceil(slots / 2)),
+    resting,
+    onFree,
+    ...(leaseSeconds !== undefined && { leaseSeconds }),
+    async work(mail) {
+      const db = database.tenant(mail.tenant_ref)
+      const bucket = `shopper-mail:${db.tenant}`
+      if (!(await options.limits.velocity(bucket, options.perMinute))) {
+        restUntil.set(db.tenant, machineNow() + WINDOW_SECONDS * 1_000)
+        return queries.queue.release(db, mail)
+      }
+      return queries.queue.runWithLease(db, mail, () => attempt(options, db, mail), leaseSeconds)
+    },
+  })
+}
+
+async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMail) {
+  const wasInterrupted = mail.sending_at !== null
+  if (wasInterrupted && mail.interrupted) {
+    return queries.finishDead(db, mail, 'interrupted', null)
+  }
+  // What a merchant asks for is sent, whatever the settings say and however old it is.
+  const isResend = mail.resend_count > 0
+  if (!isResend && Date.parse(mail.queued_at) < db.clock.now() - STALE_MS) {
+    return queries.finishSkipped(db, mail, 'too_old')
+  }
+  if (!isResend && !(await isEnabled(db, mail.kind))) {
+    return queries.finishSkipped(db, mail, 'opted_out')
+  }
+  let loaded: Awaited<ReturnType<typeof loadMail>>
+  try {
+    loaded = await loadMail(options, db, mail)
+  } catch (error) {
+    options.logger.error({ err: error, mail_id: mail.id }, 'a mail to a shopper cannot be written')
+    return recordFailure(db, mail, error, null)
+  }
+  if (!('skip' in loaded)) return send(options, db, mail, loaded, wasInterrupted)
+  return loaded.skip === 'no_address'
+    ? queries.finishWithoutAddress(db, mail)
+    : queries.finishSkipped(db, mail, loaded.skip)
+}
+
+async function send(
+  { transport, onAccepted }: MailWorkerOptions,
+  db: TenantDb,
+  mail: ClaimedMail,
+  { recipient, facts }: Loaded,
+  wasInterrupted: boolean,
+) {
+  const { subject, html, text } = writeMail(facts)
+  const interrupted = wasInterrupted || mail.interrupted
+  const sending = { recipient, language: facts.language, interrupted }
+  if (!(await queries.markSending(db, mail, sending))) {
+    throw new LeaseLostError(`mail ${mail.id}`, mail.lease_token)
+  }
+  try {
+    await transport.deliver({
+      // Attempts of one mail have one id, so that a mail server can drop the second.
+      id: `${mail.id}.${mail.resend_count}`,
+      recipient,
+      subject,
+      body: text,
+      html,
+      fromName: facts.store.name,
+      replyTo: facts.store.email,
+    })
+  } catch (error) {
+    return recordFailure(db, mail, error, recipient)
+  }
+  await onAccepted?.()
+  return queries.finishSent(db, mail)
+}
+
+/** A mail that can never be sent is dead at once; any other is tried again until the ladder ends. */
+function recordFailure(
+  db: TenantDb,
+  mail: ClaimedMail,
+  error: unknown,
+  recipient: string | null,
+): Promise<void> {
+  const text = describe(error, recipient)
+  const wait = RETRY_SECONDS[mail.attempt_count]
+  return wait === undefined || error instanceof InvalidMailError
+    ? queries.finishDead(db, mail, 'refused', text)
+    : queries.finishFailed(db, mail, text, wait)
+}
+
+/** The error as text, fit for its column. Mail servers repeat the address, which the operator must not see. */
+function describe(error: unknown, recipient: string | null): string {
+  const message = error instanceof Error ? error.message : 'not an Error'
+  const hidden = recipient === null ? message : message.replaceAll(recipient, '[address]')
+  return [...hidden.toWellFormed().replace(/\p{Cc}+/gu, ' ')].slice(0, 500).join('')
+}

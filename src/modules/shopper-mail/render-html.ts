@@ -1,0 +1,132 @@
+import { type Html, html, trustedHtml } from '../../kernel/html.ts'
+import type { Block, Content, ContentLine, ContentRow } from './content.ts'
+import type { MailFacts } from './facts.ts'
+
+/**
+ * Writes a mail as HTML. Mail programs know little of CSS: the layout is of tables, every style stands at
+ * its element, and the few rules of the head only serve narrow screens. Colours are `#rrggbb` of our own
+ * making, addresses are http(s), and all else is escaped.
+ */
+export function renderHtml(facts: MailFacts, content: Content): string {
+  const { store, language } = facts
+  const { colours } = store
+  const look = lookOf(facts)
+  return html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="x-apple-disable-message-reformatting">
+<meta name="color-scheme" content="light">
+<title>${content.subject}</title>
+<style>${trustedHtml(NARROW)}</style>
+</head>
+<body style="margin:0;padding:0;background-color:${colours.surface};-webkit-text-size-adjust:100%">
+<div style="display:none;max-height:0;overflow:hidden">${previewOf(content)}</div>
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="${colours.surface}" style="background-color:${colours.surface}"><tr><td align="center" class="outer" style="padding:32px 16px">
+<!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;margin:0 auto">
+<tr><td style="height:6px;line-height:6px;font-size:0;background-color:${colours.primary};border-radius:10px 10px 0 0" bgcolor="${colours.primary}">&nbsp;</td></tr>
+<tr><td class="card" bgcolor="${colours.background}" style="background-color:${colours.background};padding:32px 40px 36px;border-radius:0 0 10px 10px;${look.body}">
+${brandRow(facts)}
+<h1 style="margin:28px 0 12px;font-size:26px;line-height:1.25;font-weight:600;color:${colours.text}">${content.heading}</h1>
+${content.blocks.map((block) => writeBlock(look, block))}
+</td></tr>
+<tr><td class="card" style="padding:20px 40px 0;${look.small}color:${colours.onSurface}">${content.footer.map((line) => html`<p style="margin:0 0 8px">${line}</p>`)}</td></tr>
+</table>
+<!--[if mso]></td></tr></table><![endif]-->
+</td></tr></table>
+</body>
+</html>
+`.text
+}
+
+const NARROW =
+  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn,.btn a{display:block!important;width:auto!important}}'
+
+const FONT =
+  "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
+
+type Look = ReturnType<typeof lookOf>
+
+/** Styles that many elements share, in the store's colours. */
+const lookOf = ({ store: { colours } }: MailFacts) => ({
+  ...colours,
+  body: `${FONT}font-size:16px;line-height:1.5;color:${colours.text};overflow-wrap:anywhere;`,
+  small: `${FONT}font-size:13px;line-height:1.5;overflow-wrap:anywhere;`,
+})
+
+/** What a list of mails shows beside the subject: the first sentence. */
+const previewOf = ({ blocks }: Content): string =>
+  blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))[0] ?? ''
+
+function brandRow({ store }: MailFacts): Html {
+  const { name, logoUrl, url, colours } = store
+  const shown =
+    logoUrl === null
+      ? html`<span style="font-size:20px;font-weight:700;color:${colours.text}">${name}</span>`
+      : html`<img src="${logoUrl}" alt="${name}" height="44" style="display:block;height:44px;max-width:240px;border:0;font-size:20px;font-weight:700;color:${colours.text}">`
+  return url === null
+    ? shown
+    : html`<a href="${url}" style="text-decoration:none;color:${colours.text}">${shown}</a>`
+}
+
+function writeBlock(look: Look, block: Block): Html {
+  switch (block.type) {
+    case 'text':
+      return html`<p style="margin:0 0 20px">${block.text}</p>`
+    case 'note':
+      return html`<p style="margin:20px 0 0;${look.small}color:${look.muted}">${block.text}</p>`
+    case 'button':
+      return button(look, block)
+    case 'lines':
+      return lineTable(look, block)
+    case 'totals':
+      return rowTable(look, block.rows, 'right')
+    case 'facts':
+      return rowTable(look, block.rows, 'left')
+    case 'address':
+      return html`${title(look, block.title)}<p style="margin:0">${block.lines.map((line, at) => html`${at > 0 && html`<br>`}${line}`)}</p>`
+    case 'code':
+      return codeBox(look, block)
+  }
+}
+
+/** A table, since Outlook pads no links. */
+const button = (look: Look, { label, url }: { label: string; url: string }): Html =>
+  html`<table role="presentation" class="btn" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 4px"><tr><td bgcolor="${look.primary}" align="center" style="background-color:${look.primary};border-radius:8px"><a href="${url}" style="display:inline-block;padding:14px 26px;font-size:16px;font-weight:600;line-height:1.25;text-decoration:none;color:${look.onPrimary}">${label}</a></td></tr></table>`
+
+const title = (look: Look, text: string): Html =>
+  html`<h2 style="margin:30px 0 10px;padding:20px 0 0;border-top:1px solid ${look.line};font-size:17px;line-height:1.3;font-weight:600;color:${look.text}">${text}</h2>`
+
+const lineTable = (look: Look, block: { title: string; lines: readonly ContentLine[] }): Html =>
+  html`${title(look, block.title)}<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">${block.lines.map((line) => lineRow(look, line))}</table>`
+
+function lineRow(look: Look, { name, label, quantity, amount, imageUrl }: ContentLine): Html {
+  const picture =
+    imageUrl === null
+      ? html`<div style="width:60px;height:60px;border-radius:8px;background-color:${look.surface}"></div>`
+      : html`<img src="${imageUrl}" alt="" width="60" height="60" style="display:block;width:60px;height:60px;object-fit:cover;border-radius:8px;border:1px solid ${look.line}">`
+  return html`<tr><td width="62" valign="middle" style="padding:8px 0;width:62px">${picture}</td><td valign="middle" style="padding:8px 12px;${look.body}"><span style="font-weight:600">${name}</span> <span style="white-space:nowrap;color:${look.muted}">× ${quantity}</span>${label !== null && html`<br><span style="${look.small}color:${look.muted}">${label}</span>`}</td><td align="right" valign="middle" style="padding:8px 0;white-space:nowrap;${look.body}overflow-wrap:normal;font-weight:600">${amount}</td></tr>`
+}
+
+/** Sums stand on the right under the amounts of the lines; other facts on the left. */
+const rowTable = (look: Look, rows: readonly ContentRow[], side: 'left' | 'right'): Html =>
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 0;padding:12px 0 0;border-top:1px solid ${look.line}">${rows.map((row) => factRow(look, row, side))}</table>`
+
+function factRow(look: Look, { label, value, url, isTotal, isQuiet }: ContentRow, side: string) {
+  const size = isTotal ? 'font-size:19px;font-weight:700;' : isQuiet ? look.small : ''
+  const style = `padding:5px 0;${look.body}${size}`
+  const shown = url ? html`<a href="${url}" style="color:${look.link}">${value}</a>` : value
+  return html`<tr><td valign="top" style="${style}color:${look.muted};padding-right:16px">${label}</td><td valign="top" align="${side === 'right' ? 'right' : 'left'}" style="${style}color:${isQuiet ? look.muted : look.text}">${shown}</td></tr>`
+}
+
+interface Code {
+  title: string
+  code: string
+  amount: string
+  below: string | null
+}
+
+const codeBox = (look: Look, { title: above, code, amount, below }: Code): Html =>
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td bgcolor="${look.surface}" align="center" style="background-color:${look.surface};border:2px solid ${look.primary};border-radius:10px;padding:26px 16px;color:${look.onSurface};${look.small}"><span style="font-size:34px;line-height:1.2;font-weight:700;color:${look.onSurface}">${amount}</span><br><br>${above}<br><span style="font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:21px;line-height:1.6;letter-spacing:1px;font-weight:700">${code}</span>${below !== null && html`<br>${below}`}</td></tr></table>`

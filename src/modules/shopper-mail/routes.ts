@@ -1,0 +1,168 @@
+import { Type } from 'typebox'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import type { Limits } from '../../platform/limits.ts'
+import type { MailDeps } from './compose.ts'
+import {
+  MAIL_KINDS,
+  MAIL_LANGUAGES,
+  MAIL_STATES,
+  MailKind,
+  MailPreview,
+  MailSettings,
+  MailSettingsChange,
+  MailState,
+  OperatorMail,
+  ShopperMail,
+} from './schema.ts'
+import * as shopperMail from './service.ts'
+
+const FILTERS = { kind: MailKind, state: MailState }
+
+const readFilters = (query: unknown) => ({
+  kind: readOneOf(query, 'kind', MAIL_KINDS),
+  state: readOneOf(query, 'state', MAIL_STATES),
+})
+
+/** The id of no order: what is no id finds nothing. */
+const NO_ORDER = '00000000-0000-0000-0000-000000000000'
+
+function readOrderId(query: unknown): string | undefined {
+  const order_id = readText(query, 'order_id')
+  return order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER
+}
+
+const settingsRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/my/store/mails',
+    {
+      config: { scope: 'read:own_store' },
+      schema: {
+        operationId: 'readMailSettings',
+        tags: ['merchant-ops'],
+        summary: 'Read which mails the store sends to its shoppers.',
+        response: { 200: MailSettings },
+      },
+    },
+    ({ db }) => shopperMail.readSettings(db),
+  )
+
+  app.put(
+    '/v1/my/store/mails',
+    {
+      config: { scope: 'write:own_store' },
+      schema: {
+        operationId: 'changeMailSettings',
+        tags: ['merchant-ops'],
+        summary:
+          'Switch kinds of mail to shoppers on or off. A mail of a kind that is off is skipped, also if it waits already.',
+        body: MailSettingsChange,
+        response: { 200: MailSettings },
+      },
+    },
+    ({ db, actor, body }) => shopperMail.changeSettings(db, actor, body),
+  )
+}
+
+export const merchantRoutes =
+  ({ limits, ...deps }: MailDeps & { limits: Pick<Limits, 'velocity'> }): Routes =>
+  async (app) => {
+    await settingsRoutes(app)
+
+    app.get(
+      '/v1/merchant/mails',
+      {
+        config: { scope: 'read:own_orders', query: { ...FILTERS, order_id: Id, ...PAGE_QUERY } },
+        schema: {
+          operationId: 'listMails',
+          tags: ['merchant-commerce'],
+          summary:
+            'List the mails to shoppers, newest first: sent, waiting, skipped and dead ones.',
+          response: { 200: PageOf('mails', ref(ShopperMail)) },
+        },
+      },
+      ({ db, query }) =>
+        shopperMail.list(
+          db,
+          { ...readFilters(query), order_id: readOrderId(query) },
+          readPage(query),
+        ),
+    )
+
+    app.get(
+      '/v1/merchant/mails/preview',
+      {
+        config: {
+          scope: 'read:own_orders',
+          query: { kind: MailKind, order_id: Id, language: Type.Enum(MAIL_LANGUAGES) },
+          failures: ['invalid_query', 'order_not_found'],
+        },
+        schema: {
+          operationId: 'previewMail',
+          tags: ['merchant-commerce'],
+          summary:
+            'Show a kind of mail as the store would send it, with an order of the store or with a made-up one. The preview has no working link and no code of a gift card.',
+          response: { 200: MailPreview },
+        },
+      },
+      ({ db, query }) => {
+        const { kind } = readFilters(query)
+        if (kind === undefined) throw unknownKind()
+        const language = readOneOf(query, 'language', MAIL_LANGUAGES)
+        return shopperMail.preview(deps, db, { kind, language, order_id: readOrderId(query) })
+      },
+    )
+
+    app.post(
+      '/v1/merchant/mails/:id/resend',
+      {
+        config: {
+          scope: 'manage:own_orders',
+          failures: ['mail_not_found', 'invalid_transition', 'limit_reached', 'rate_limited'],
+        },
+        schema: {
+          operationId: 'resendMail',
+          tags: ['merchant-commerce'],
+          summary:
+            'Send a mail again, at most five times. It is written anew, as the order is now.',
+          params: Params('id'),
+          response: { 202: Type.Object({ mail: ref(ShopperMail) }) },
+        },
+      },
+      async ({ db, actor, params }, reply) => {
+        const mail = await shopperMail.resend(limits, db, actor, params.id)
+        return reply.code(202).send({ mail })
+      },
+    )
+  }
+
+const unknownKind = () =>
+  new ApiError('invalid_query', { message: `\`kind\` must be one of ${MAIL_KINDS.join(', ')}.` })
+
+export const operatorRoutes =
+  (operator: Runner): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/mails',
+      {
+        config: { query: { tenant_ref: Type.String(), ...FILTERS, ...PAGE_QUERY } },
+        schema: {
+          operationId: 'listAllMails',
+          tags: ['operator'],
+          summary:
+            'List the mails to shoppers of all stores, newest first, without their texts and with most of each address left out.',
+          response: { 200: PageOf('mails', ref(OperatorMail)) },
+        },
+      },
+      ({ query }) =>
+        shopperMail.listOfAll(
+          operator,
+          { ...readFilters(query), tenant_ref: readText(query, 'tenant_ref') },
+          readPage(query),
+        ),
+    )
+  }

@@ -1,0 +1,136 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+
+/** Every kind of mail that a shopper gets, in the order in which an order causes them. */
+export const MAIL_KINDS = [
+  'order_placed',
+  'order_held',
+  'order_shipped',
+  'order_delivered',
+  'order_refunded',
+  'order_cancelled',
+  'order_edited',
+  'gift_card',
+  'return_approved',
+  'return_received',
+] as const
+export const MailKind = Type.Enum(MAIL_KINDS)
+export type MailKind = (typeof MAIL_KINDS)[number]
+
+export const MAIL_STATES = ['queued', 'sent', 'skipped', 'dead', 'erased'] as const
+export const MailState = Type.Enum(MAIL_STATES, {
+  description:
+    '`dead`: the mail server refused every attempt. `erased`: the customer was erased before it was sent.',
+})
+export type MailState = (typeof MAIL_STATES)[number]
+
+/** The languages that there are texts in: those of the storefront. */
+export const MAIL_LANGUAGES = ['en', 'de', 'es', 'fr'] as const
+export type MailLanguage = (typeof MAIL_LANGUAGES)[number]
+
+/** Why a mail was not sent. */
+export const MAIL_REASONS = [
+  'opted_out',
+  'no_address',
+  'recalled',
+  'too_old',
+  'no_code',
+  'refused',
+  'interrupted',
+] as const
+export type MailReason = (typeof MAIL_REASONS)[number]
+
+const fields = {
+  id: Id,
+  kind: MailKind,
+  about_id: Type.Unsafe<string>({
+    ...Id,
+    description:
+      'The parcel, refund, gift card, return or order that the mail is about, or the event of a hold or an edit. One mail of a kind is sent about each.',
+  }),
+  order_id: Nullable(Id),
+  recipient: Nullable(
+    Type.String({ description: 'Known from the first attempt on; null once erased.' }),
+  ),
+  language: Nullable(Type.String()),
+  state: MailState,
+  reason: Nullable(
+    Type.Enum([...MAIL_REASONS], { description: 'Why the mail was skipped or is dead.' }),
+  ),
+  attempt_count: Type.Integer(),
+  resend_count: Type.Integer({ description: 'How often the merchant had it sent again.' }),
+  next_attempt_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  sent_at: Nullable(Timestamp),
+}
+
+/** A mail as its merchant sees it. */
+export const ShopperMail = Shared('ShopperMail', Type.Object(fields))
+export type ShopperMail = Static<typeof ShopperMail>
+
+/** A mail as the operator sees it: without its text, and with most of its address left out. */
+export const OperatorMail = Shared(
+  'OperatorMail',
+  Type.Object({
+    tenant_ref: Type.String(),
+    ...fields,
+    recipient: Nullable(Type.String({ examples: ['a***@example.com'] })),
+    last_error: Nullable(Type.String({ description: 'What the mail server answered.' })),
+  }),
+)
+export type OperatorMail = Static<typeof OperatorMail>
+
+/** A mail that a worker has claimed. */
+export const DueMail = Type.Object({
+  kind: MailKind,
+  about_id: Id,
+  order_id: Nullable(Id),
+  details: Nullable(OpenObject),
+  attempt_count: Type.Integer(),
+  resend_count: Type.Integer(),
+  sending_at: Nullable(Timestamp),
+  interrupted: Type.Boolean(),
+  queued_at: Timestamp,
+})
+export type DueMail = Static<typeof DueMail>
+
+/** What a mail is about, whether it is queued or a preview. */
+export type MailSubject = Pick<DueMail, 'kind' | 'about_id' | 'order_id' | 'details'>
+
+/** A mail to be queued. */
+export interface NewMail {
+  kind: MailKind
+  about_id: string
+  order_id: string | null
+  customer_ref: string | null
+  details: Record<string, unknown> | null
+  /** When it is sent; null for now. */
+  send_at: string | null
+}
+
+export const MailSetting = Type.Object({ kind: MailKind, enabled: Type.Boolean() })
+
+export const MailSettings = Type.Object({
+  mails: Type.Array(MailSetting, { description: 'Every kind of mail, and whether it is sent.' }),
+})
+export type MailSettings = Static<typeof MailSettings>
+
+export const MailSettingsChange = Type.Object({
+  mails: Type.Array(MailSetting, {
+    minItems: 1,
+    maxItems: MAIL_KINDS.length,
+    description: 'Kinds that are left out stay as they are.',
+  }),
+})
+export type MailSettingsChange = Static<typeof MailSettingsChange>
+
+export const MailPreview = Type.Object({
+  kind: MailKind,
+  language: Type.Enum(MAIL_LANGUAGES),
+  subject: Type.String(),
+  html: Type.String({
+    description: 'A whole HTML document. Show it in a sandboxed frame.',
+  }),
+  text: Type.String(),
+})
+export type MailPreview = Static<typeof MailPreview>

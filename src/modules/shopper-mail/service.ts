@@ -1,0 +1,166 @@
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import { type Limits, requireWithin } from '../../platform/limits.ts'
+import { type HappenedEvent, listCaused } from './causes.ts'
+import { loadMail, type MailDeps } from './compose.ts'
+import type { MailFacts } from './facts.ts'
+import * as queries from './queries.ts'
+import { renderHtml } from './render-html.ts'
+import { renderText } from './render-text.ts'
+import { loadPreview, type PreviewRequest } from './samples.ts'
+import {
+  MAIL_KINDS,
+  type MailKind,
+  type MailPreview,
+  type MailSettings,
+  type MailSettingsChange,
+  type MailSubject,
+  type ShopperMail,
+} from './schema.ts'
+import { contentOf } from './templates.ts'
+
+/** Wakes the loop that sends: there are new mails. */
+export const WAKE_SHOPPER_MAIL = 'shopper mail'
+
+/** How often a merchant can have one mail sent again. */
+const RESENDS_MAX = 5
+
+/** Of one store in a minute. */
+const RESENDS_PER_MINUTE = 30
+
+/**
+ * Queues the mails that events cause, in the transaction that numbers the events: each event is numbered
+ * once, and no transaction of a shop waits for it.
+ */
+export async function queueMails(tx: Tx, events: readonly HappenedEvent[]): Promise<void> {
+  const mails = listCaused(events)
+  if (mails.length === 0) return
+  await queries.insertMails(tx, mails)
+  tx.notifyAfterCommit(WAKE_SHOPPER_MAIL)
+}
+
+/** A mail as it is sent. */
+export function writeMail(facts: MailFacts): Omit<MailPreview, 'kind'> {
+  const content = contentOf(facts)
+  return {
+    language: facts.language,
+    subject: content.subject,
+    html: renderHtml(facts, content),
+    text: renderText(facts, content),
+  }
+}
+
+export async function preview(
+  deps: MailDeps,
+  db: Db,
+  request: PreviewRequest,
+): Promise<MailPreview> {
+  return { kind: request.kind, ...writeMail(await loadPreview(deps, db, request)) }
+}
+
+export type NewestMail = Awaited<ReturnType<typeof queries.listNewest>>[number]
+
+export const listNewest = queries.listNewest
+export const findForShow = queries.findForShow
+
+/** A mail of the table as it would be sent now, for a development machine. Null: it would not be. */
+export async function showMail(deps: MailDeps, db: Db, subject: MailSubject) {
+  const loaded = await loadMail(deps, db, subject)
+  return 'skip' in loaded ? null : { ...writeMail(loaded.facts), recipient: loaded.recipient }
+}
+
+export async function readSettings(db: Db): Promise<MailSettings> {
+  return shownSettings((await queries.findSettings(db))?.off_kinds ?? [])
+}
+
+const shownSettings = (off: readonly string[]): MailSettings => ({
+  mails: MAIL_KINDS.map((kind) => ({ kind, enabled: !off.includes(kind) })),
+})
+
+/** Whether a store sends mails of a kind. */
+export const isEnabled = async (db: Db, kind: MailKind): Promise<boolean> =>
+  !((await queries.findSettings(db))?.off_kinds ?? []).includes(kind)
+
+/** Switches kinds of mail on or off. A mail that waits already is not sent if its kind is off by then. */
+export function changeSettings(
+  db: TenantDb,
+  actor: audit.Actor,
+  { mails }: MailSettingsChange,
+): Promise<MailSettings> {
+  return db.transaction('shopper mail: settings', async (tx) => {
+    const { off_kinds: before } = await queries.lockSettings(tx)
+    const changed = new Map(mails.map(({ kind, enabled }) => [kind, enabled]))
+    const after = MAIL_KINDS.filter((kind) => !(changed.get(kind) ?? !before.includes(kind)))
+    await queries.writeSettings(tx, after)
+    await audit.record(tx, actor, {
+      action: 'store.mails_changed',
+      entity: `store:${tx.tenant}`,
+      before: { off_kinds: before },
+      after: { off_kinds: after },
+    })
+    return shownSettings(after)
+  })
+}
+
+/** The store's mails, newest first. */
+export async function list(db: Db, filters: queries.MailFilters, page: Page) {
+  const { rows, shown } = await queries.list(db, filters, page)
+  return { mails: rows, ...shown }
+}
+
+/** The mails of all stores, newest first, with most of each address left out. */
+export async function listOfAll(operator: Runner, filters: queries.MailFilters, page: Page) {
+  const { rows, shown } = await queries.listOfAll(operator, filters, page)
+  return {
+    mails: rows.map((mail) => ({ ...mail, recipient: maskAddress(mail.recipient) })),
+    ...shown,
+  }
+}
+
+/** `ann@example.com` as `a***@example.com`. */
+export const maskAddress = (address: string | null): string | null =>
+  address === null ? null : address.replace(/^(.).*@/u, '$1***@')
+
+/**
+ * Sends a mail again, at the merchant's wish: also one that was sent, given up, or not sent because its kind
+ * is off.
+ */
+export async function resend(
+  limits: Pick<Limits, 'velocity'>,
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+): Promise<ShopperMail> {
+  await requireWithin(limits, `mail-resends:${db.tenant}`, RESENDS_PER_MINUTE)
+  return db.transaction('shopper mail: send again', async (tx) => {
+    const mail = isUuid(id) ? await queries.lockMail(tx, id) : null
+    if (mail === null) throw new ApiError('mail_not_found')
+    assertResendable(mail)
+    const queued = await queries.requeue(tx, mail.id)
+    await audit.record(tx, actor, {
+      action: 'mail.resent',
+      entity: `mail:${mail.id}`,
+      before: { state: mail.state },
+      after: { state: queued.state, resend_count: queued.resend_count },
+    })
+    tx.notifyAfterCommit(WAKE_SHOPPER_MAIL)
+    return queued
+  })
+}
+
+/** A mail that lost its address by an erasure has none to go to. */
+function assertResendable({ state, reason, recipient, resend_count }: ShopperMail): void {
+  const isErased = state === 'erased' || (state === 'sent' && recipient === null)
+  if (state === 'queued' || isErased || reason === 'no_address') {
+    throw new ApiError('invalid_transition', { body: { current_status: state, allowed: [] } })
+  }
+  if (resend_count < RESENDS_MAX) return
+  throw new ApiError('limit_reached', {
+    message: `A mail can be sent again ${RESENDS_MAX} times. Write to the shopper yourself.`,
+    body: { limit: 'mail_resends', max: RESENDS_MAX, used: resend_count },
+  })
+}

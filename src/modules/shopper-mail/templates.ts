@@ -1,0 +1,263 @@
+import type { Block, Content, ContentLine, ContentRow } from './content.ts'
+import type { ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
+import type { MailKind } from './schema.ts'
+
+/** What each kind of mail says. */
+
+type Blocks = (Block | false | null)[]
+
+/** A subject has one line, of at most 200 characters. */
+const SUBJECT_LENGTH_MAX = 200
+
+const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
+  order_placed: (facts) => [viewOrder(facts), ...wholeOrder(facts)],
+  order_held: (facts) => [viewOrder(facts), ...wholeOrder(facts)],
+  order_shipped: (facts) => [
+    trackButton(facts) ?? viewOrder(facts),
+    trackingFacts(facts),
+    unitsBlock(facts, facts.words.inThisParcel, facts.parcel?.units ?? []),
+    addressBlock(facts),
+    facts.order?.hasMoreToShip === true && { type: 'note', text: facts.words.moreToCome },
+    facts.parcel?.tracking_url != null && viewOrder(facts),
+  ],
+  order_delivered: (facts) => [
+    viewOrder(facts),
+    trackingFacts(facts),
+    unitsBlock(facts, facts.words.inThisParcel, facts.parcel?.units ?? []),
+    facts.order?.hasMoreToShip === true && { type: 'note', text: facts.words.moreToCome },
+  ],
+  order_refunded: (facts) => [viewOrder(facts), ...refundBlocks(facts)],
+  order_cancelled: (facts) => [
+    viewOrder(facts),
+    linesBlock(facts, facts.words.orderSummary),
+    cancellationBlock(facts),
+    (facts.cancellation?.refunded_cents ?? 0) > 0 && refundNote(facts),
+  ],
+  order_edited: (facts) => [
+    viewOrder(facts),
+    linesBlock(facts, facts.words.orderSummary),
+    facts.order && { type: 'totals', rows: totalRows(facts, facts.order) },
+    editBlock(facts),
+    addressBlock(facts),
+  ],
+  gift_card: (facts) => giftCardBlocks(facts),
+  return_approved: (facts) => [
+    labelButton(facts) ?? viewOrder(facts),
+    unitsBlock(facts, facts.words.returnedItems, facts.returned?.units ?? []),
+    instructionsBlock(facts),
+    labelButton(facts) && viewOrder(facts),
+  ],
+  return_received: (facts) => [
+    viewOrder(facts),
+    unitsBlock(facts, facts.words.returnedItems, facts.returned?.units ?? []),
+    (facts.returned?.refunded_cents ?? 0) > 0 && refundNote(facts),
+  ],
+}
+
+/** Writes down what a mail says. */
+export function contentOf(facts: MailFacts): Content {
+  const { words, store, kind, order } = facts
+  const names = {
+    store: store.name,
+    order: order === null ? '' : `#${order.number}`,
+    amount: amountOf(facts),
+  }
+  const { subject, heading, intro } = words.kinds[kind]
+  const blocks = [{ type: 'text' as const, text: intro(names) }, ...TEMPLATES[kind](facts)]
+  return {
+    subject: oneLine(subject(names)),
+    heading,
+    blocks: blocks.filter((block) => block !== false && block !== null),
+    footer: [
+      ...(order?.link ? [words.linkNote(order.link.days)] : []),
+      ...(store.email === null ? [] : [words.questions(store.email)]),
+      kind === 'gift_card' ? words.whyGiftCard(store.name) : words.why(store.name),
+    ],
+  }
+}
+
+/** Nothing in it can end a header: a store's name and an amount are texts from outside. */
+const oneLine = (text: string): string =>
+  [...text.toWellFormed().replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')]
+    .slice(0, SUBJECT_LENGTH_MAX)
+    .join('')
+
+/** The amount that the mail is about; empty where it is none. */
+function amountOf({ formats, order, refund, giftCard, cancellation, returned }: MailFacts): string {
+  if (giftCard !== null) return formats.money(giftCard.balance_cents, giftCard.currency)
+  const cents =
+    refund?.amount_cents ?? cancellation?.refunded_cents ?? returned?.refunded_cents ?? 0
+  return order === null || cents === 0 ? '' : formats.money(cents, order.currency)
+}
+
+const viewOrder = ({ order, words }: MailFacts): Block | null =>
+  order?.link ? { type: 'button', label: words.viewOrder, url: order.link.url } : null
+
+const trackButton = ({ parcel, words }: MailFacts): Block | null =>
+  parcel?.tracking_url
+    ? { type: 'button', label: words.trackParcel, url: parcel.tracking_url }
+    : null
+
+const labelButton = ({ returned, words }: MailFacts): Block | null =>
+  returned?.label_url ? { type: 'button', label: words.printLabel, url: returned.label_url } : null
+
+const wholeOrder = (facts: MailFacts): Blocks => [
+  linesBlock(facts, facts.words.orderSummary),
+  facts.order && { type: 'totals', rows: totalRows(facts, facts.order) },
+  addressBlock(facts),
+  paidBlock(facts),
+]
+
+const lineOf = (item: ItemFacts, quantity: number, amount: string | null): ContentLine => ({
+  name: item.name,
+  label: item.label,
+  quantity,
+  amount,
+  imageUrl: item.imageUrl,
+})
+
+/** All lines of the order. Those that an edit has removed are not shown. */
+function linesBlock({ order, formats }: MailFacts, title: string): Block | null {
+  const items = (order?.items ?? []).filter(({ quantity }) => quantity > 0)
+  if (order === null || items.length === 0) return null
+  const lines = items.map((item) =>
+    lineOf(item, item.quantity, formats.money(item.total_cents, order.currency)),
+  )
+  return { type: 'lines', title, lines }
+}
+
+interface Units {
+  order_item_id: string | null
+  quantity: number
+}
+
+/** Some units of the order: what a parcel has in it, or what comes back. */
+function unitsBlock({ order }: MailFacts, title: string, units: readonly Units[]): Block | null {
+  const items = new Map(order?.items.map((item) => [item.order_item_id, item]))
+  const lines = units.flatMap(({ order_item_id, quantity }) => {
+    const item = items.get(order_item_id ?? '')
+    return item === undefined ? [] : [lineOf(item, quantity, null)]
+  })
+  return lines.length === 0 ? null : { type: 'lines', title, lines }
+}
+
+function totalRows({ words, formats }: MailFacts, order: OrderFacts): ContentRow[] {
+  const money = (cents: number) => formats.money(cents, order.currency)
+  const { discount_cents, shipping_cents, tax_cents, coupon_code, prices_include_tax } = order
+  const rate = order.tax_rate_bps === null ? null : formats.rate(order.tax_rate_bps)
+  const discount = coupon_code === null ? words.discount : `${words.discount} (${coupon_code})`
+  const rows: (ContentRow | false)[] = [
+    { label: words.subtotal, value: money(order.subtotal_cents) },
+    discount_cents > 0 && { label: discount, value: `−${money(discount_cents)}` },
+    { label: words.shipping, value: shipping_cents === 0 ? words.free : money(shipping_cents) },
+    tax_cents > 0 && !prices_include_tax && { label: words.tax, value: money(tax_cents) },
+    { label: words.total, value: money(order.total_cents), isTotal: true },
+    tax_cents > 0 &&
+      prices_include_tax && {
+        label: words.taxIncluded(rate),
+        value: money(tax_cents),
+        isQuiet: true,
+      },
+  ]
+  return rows.filter((row) => row !== false)
+}
+
+function addressBlock({ order, words, formats }: MailFacts): Block | null {
+  if (!order?.ship_to) return null
+  const { name, label, line1, line2, city, state, postal_code, country } = order.ship_to
+  const lines = [
+    name || label,
+    line1,
+    line2,
+    `${postal_code} ${city}`.trim(),
+    [state, formats.country(country)].filter(Boolean).join(', '),
+  ].filter((line) => typeof line === 'string' && line !== '')
+  return { type: 'address', title: words.shipsTo, lines: lines as string[] }
+}
+
+/** A tender as its owner knows it: "Visa ending in 1111". */
+function tenderName({ words }: MailFacts, { tender, brand, last4 }: TenderFacts): string {
+  const name =
+    brand === null ? words.tenders[tender] : brand.charAt(0).toUpperCase() + brand.slice(1)
+  return last4 === null ? name : words.endingIn(name, last4)
+}
+
+const tenderNames = (facts: MailFacts, tenders: readonly TenderFacts[]): string =>
+  [...new Set(tenders.map((tender) => tenderName(facts, tender)))].join(', ')
+
+function paidBlock(facts: MailFacts): Block | null {
+  const { order, words } = facts
+  if (order === null || order.paid_with.length === 0) return null
+  const value = tenderNames(facts, order.paid_with)
+  return { type: 'facts', rows: [{ label: words.paidWith, value }] }
+}
+
+function trackingFacts({ parcel, words }: MailFacts): Block | null {
+  if (parcel === null) return null
+  const { carrier, tracking_number, tracking_url: url } = parcel
+  const rows: ContentRow[] = [
+    ...(carrier === null ? [] : [{ label: words.carrier, value: carrier }]),
+    ...(tracking_number === null
+      ? []
+      : [{ label: words.trackingNumber, value: tracking_number, url }]),
+  ]
+  return rows.length === 0 ? null : { type: 'facts', rows }
+}
+
+const refundNote = ({ words }: MailFacts): Block => ({ type: 'note', text: words.refundDays })
+
+function refundBlocks(facts: MailFacts): Blocks {
+  const { order, refund, words, formats } = facts
+  if (order === null || refund === null) return []
+  const value = formats.money(refund.amount_cents, order.currency)
+  const rows: ContentRow[] = [
+    ...(refund.to.length === 0
+      ? []
+      : [{ label: words.refundedTo, value: tenderNames(facts, refund.to) }]),
+    { label: words.refunded, value, isTotal: true },
+  ]
+  const isToCard = refund.to.some(({ tender }) => tender === 'card')
+  return [{ type: 'totals', rows }, isToCard && refundNote(facts)]
+}
+
+function cancellationBlock({ order, cancellation, words, formats }: MailFacts): Block | null {
+  if (order === null || cancellation === null || cancellation.refunded_cents === 0) return null
+  const value = formats.money(cancellation.refunded_cents, order.currency)
+  return { type: 'totals', rows: [{ label: words.refunded, value, isTotal: true }] }
+}
+
+function editBlock({ order, edit, words, formats }: MailFacts): Block | null {
+  if (order === null || edit === null || edit.delta_cents === 0) return null
+  const money = (cents: number) => formats.money(cents, order.currency)
+  const { total_before_cents, delta_cents } = edit
+  const label = delta_cents > 0 ? words.charged : words.refunded
+  return {
+    type: 'facts',
+    rows: [
+      { label: words.oldTotal, value: money(total_before_cents) },
+      { label: words.newTotal, value: money(total_before_cents + delta_cents) },
+      { label, value: money(Math.abs(delta_cents)) },
+    ],
+  }
+}
+
+function giftCardBlocks({ giftCard, store, words, formats }: MailFacts): Blocks {
+  if (giftCard === null) return []
+  const { code, balance_cents, currency, expires_at } = giftCard
+  return [
+    {
+      type: 'code',
+      title: words.giftCardCode,
+      code,
+      amount: formats.money(balance_cents, currency),
+      below: expires_at === null ? null : words.validUntil(formats.date(expires_at)),
+    },
+    { type: 'note', text: words.giftCardUse },
+    store.url !== null && { type: 'button', label: words.visitStore, url: store.url },
+  ]
+}
+
+const instructionsBlock = ({ returned, words }: MailFacts): Block | null =>
+  returned?.instructions
+    ? { type: 'address', title: words.instructions, lines: returned.instructions.split(/\r?\n/) }
+    : null

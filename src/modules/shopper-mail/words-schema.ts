@@ -1,0 +1,59 @@
+import type { MailKind } from './schema.ts'
+
+/** What the sentences of a mail may name. All of it is plain text: what shows it escapes it. */
+export interface Names {
+  store: string
+  /** The number of the order, as `#1001`; empty for a mail without an order. */
+  order: string
+  /** An amount of money in the form of the language; empty where the mail has none. */
+  amount: string
+}
+
+interface KindWords {
+  subject(names: Names): string
+  heading: string
+  /** The first sentences. */
+  intro(names: Names): string
+}
+
+/** The texts of all mails in one language. */
+export interface Words {
+  kinds: Record<MailKind, KindWords>
+  viewOrder: string
+  visitStore: string
+  trackParcel: string
+  printLabel: string
+  orderSummary: string
+  inThisParcel: string
+  returnedItems: string
+  moreToCome: string
+  subtotal: string
+  discount: string
+  shipping: string
+  free: string
+  tax: string
+  /** Below a total that has the tax inside; the rate where it is known. */
+  taxIncluded(rate: string | null): string
+  total: string
+  oldTotal: string
+  newTotal: string
+  charged: string
+  refunded: string
+  refundedTo: string
+  refundDays: string
+  shipsTo: string
+  paidWith: string
+  carrier: string
+  trackingNumber: string
+  instructions: string
+  giftCardCode: string
+  giftCardBalance: string
+  giftCardUse: string
+  validUntil(date: string): string
+  tenders: Record<'card' | 'gift_card' | 'store_credit', string>
+  endingIn(name: string, last4: string): string
+  linkNote(days: number): string
+  questions(email: string): string
+  why(store: string): string
+  whyGiftCard(store: string): string
+}

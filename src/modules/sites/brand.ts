@@ -1,0 +1,102 @@
+import {
+  type Colour,
+  formatColour,
+  mix,
+  parseColour,
+  readableColour,
+  readableOn,
+} from '../../../manifest/colour.ts'
+import { mailTo } from '../../../manifest/links.ts'
+import { readProps } from '../../../manifest/read-props.ts'
+import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
+import type { Db } from '../../db/database.ts'
+import { isObject } from './page-warnings.ts'
+import { readManifest } from './service.ts'
+
+/** How a store looks outside of its pages, as in its mails. All colours are `#rrggbb`. */
+export interface Brand {
+  /** Null where the manifest has none. */
+  name: string | null
+  email: string | null
+  logoRef: string | null
+  colours: {
+    background: string
+    surface: string
+    /** Quiet text on the surface. */
+    onSurface: string
+    text: string
+    muted: string
+    line: string
+    primary: string
+    onPrimary: string
+    link: string
+  }
+}
+
+const NAME_LENGTH_MAX = 100
+
+/** Small objects. When it is reached, the map starts again empty. */
+const CACHED_MAX = 2_000
+
+/** A version never changes, so that its brand can be kept. */
+const cache = new Map<string, Brand>()
+
+/** The brand of a version of the site; a plain one for a store without a site. */
+export async function brandOf(db: Db, version: number | null): Promise<Brand> {
+  if (version === null) return readBrand(null)
+  const key = `${db.tenant} ${version}`
+  const known = cache.get(key)
+  if (known !== undefined) return known
+  const brand = readBrand(await readManifest(db, version))
+  if (cache.size >= CACHED_MAX) cache.clear()
+  cache.set(key, brand)
+  return brand
+}
+
+/** Manifests may hold anything: a part that has not the expected form counts as missing. */
+export function readBrand(manifest: unknown): Brand {
+  const { brand, theme } = isObject(manifest) ? manifest : {}
+  const { name, email, logoRef } = isObject(brand) ? brand : {}
+  const { color } = isObject(theme) ? theme : {}
+  return {
+    name: asLine(name),
+    email: typeof email === 'string' && mailTo(email) !== null ? email : null,
+    logoRef: typeof logoRef === 'string' ? logoRef : null,
+    colours: coloursOf(color),
+  }
+}
+
+/** One line: a name stands in headers of mails, too. */
+export function asLine(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const line = value
+    .slice(0, 2 * NAME_LENGTH_MAX)
+    .toWellFormed()
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+  return line === '' ? null : [...line].slice(0, NAME_LENGTH_MAX).join('')
+}
+
+/** As the storefront's style sheet has them: text is readable on what is below it. */
+function coloursOf(given: unknown): Brand['colours'] {
+  const color = readProps(THEME_TOKENS.color, given)
+  const background = parseColour(color.background) ?? [255, 255, 255]
+  const contrasting = readableOn(background)
+  const text = readableColour(parseColour(color.text) ?? contrasting, background, contrasting)
+  const primary = parseColour(color.primary) ?? text
+  const surface = parseColour(color.surface) ?? mix(text, background, 0.04)
+  const colours: Record<keyof Brand['colours'], Colour> = {
+    background,
+    surface,
+    onSurface: readableColour(mix(text, surface, 0.66), surface, readableOn(surface)),
+    text,
+    muted: readableColour(mix(text, background, 0.66), background, text),
+    line: mix(text, background, 0.16),
+    primary,
+    onPrimary: readableOn(primary),
+    link: readableColour(primary, background, text),
+  }
+  return Object.fromEntries(
+    Object.entries(colours).map(([name, colour]) => [name, formatColour(colour)]),
+  ) as Brand['colours']
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { enable, issueGiftCard } from '../checkout/setup.ts'
+import { buy, keyed, type MailApp, mailsOf, newShop, shareMailApp, ship } from './setup.ts'
+
+let app: MailApp
+
+const kindsOf = async (shop: Parameters<typeof mailsOf>[0]) =>
+  (await mailsOf(shop)).map(({ kind }) => kind).sort()
+
+describe('mail to shoppers', () => {
+  const shared = shareMailApp()
+  before(() => {
+    app = shared.current
+  })
+
+  test('confirms an order once, with its lines, sums, address and a link that opens it', async () => {
+    const shop = await newShop(app)
+    const { order } = await buy(app, shop)
+    const [mail, ...more] = await app.sendAll()
+    assert.ok(mail)
+    assert.deepEqual([mail.to, more], [['ann@example.com'], []])
+    assert.equal(mail.subject, `Order #${order.order_number} confirmed – The ${shop.tenant} store`)
+    for (const part of [mail.text, mail.html ?? '']) {
+      for (const said of [
+        'Worth 1000',
+        '$20.00',
+        '1 Main Street',
+        'Springfield',
+        'Visa ending in',
+      ]) {
+        assert.ok(part.includes(said), said)
+      }
+    }
+    const token = /\/orders\/link\/([\w-]+)/.exec(mail.text)?.[1]
+    const opened = await app.storefront.post(`/v1/tenants/${shop.tenant}/orders/links/open`, {
+      token,
+    })
+    assert.deepEqual([opened.status, opened.body.order_id], [200, order.id])
+    assert.deepEqual(await app.sendAll(), [], 'it is sent once')
+    const [row] = await mailsOf(shop, `order_id=${order.id}`)
+    assert.deepEqual([row?.state, row?.attempt_count], ['sent', 1])
+  })
+
+  test('comes from the store, by the one address of the platform, and answers go to the store', async () => {
+    const manifest = { brand: { name: 'Ann\'s "Shop"', email: 'hello@anns.example' } }
+    await buy(app, await newShop(app, manifest))
+    const [mail] = await app.sendAll()
+    assert.equal(mail?.header('from'), '"Ann\'s \\"Shop\\"" <no-reply@fairdock.example>')
+    assert.equal(mail?.header('reply-to'), 'hello@anns.example')
+    assert.match(mail?.header('message-id') ?? '', /^<[0-9a-f-]{36}\.0@fairdock\.example>$/)
+  })
+
+  test('tells of every parcel, each with its own carrier, number and link', async () => {
+    const shop = await newShop(app)
+    const { order, items } = await buy(app, shop)
+    await app.sendAll()
+    const units = { items: [{ order_item_id: items[0]?.id, quantity: 1 }] }
+    await ship(shop, order.id, units, { carrier: 'UPS', tracking_number: '1Z1' })
+    const second = await ship(shop, order.id, units, { carrier: 'DPD', tracking_number: '22' })
+    const mails = await app.sendAll()
+    assert.deepEqual(
+      mails.map(({ subject }) => subject),
+      Array(2).fill(`Order #${order.order_number} is on its way – The ${shop.tenant} store`),
+    )
+    const of = (number: string) => mails.find(({ text }) => text.includes(number))
+    assert.ok(of('1Z1')?.text.includes('https://www.ups.com/track?tracknum=1Z1'))
+    assert.ok(of('1Z1')?.html?.includes('href="https://www.ups.com/track?tracknum=1Z1"'))
+    assert.ok(of('22')?.text.includes('https://tracking.dpd.de/status/en_US/parcel/22'))
+    assert.ok(!of('22')?.text.includes('1Z1'))
+    await shop.merchant.post(`/v1/merchant/fulfillments/${second.id}/deliver`)
+    const [delivered, ...others] = await app.sendAll()
+    assert.match(delivered?.subject ?? '', /has been delivered/)
+    assert.deepEqual(others, [])
+  })
+
+  test('does not tell of a parcel that was recalled before the mail was sent', async () => {
+    const shop = await newShop(app)
+    const { order } = await buy(app, shop)
+    await app.sendAll()
+    const { id } = await ship(shop, order.id)
+    const reason = { reason: 'error' }
+    const recalled = await shop.merchant.post(`/v1/merchant/fulfillments/${id}/cancel`, reason)
+    assert.equal(recalled.status, 200, recalled.text)
+    assert.deepEqual(await app.sendAll(), [])
+    const [mail] = await mailsOf(shop, 'kind=order_shipped')
+    assert.deepEqual([mail?.state, mail?.reason], ['skipped', 'recalled'])
+  })
+
+  test('tells of a refund, with its amount and where it went', async () => {
+    const shop = await newShop(app)
+    const { order } = await buy(app, shop)
+    await app.sendAll()
+    const url = `/v1/merchant/orders/${order.id}/refunds`
+    for (const amount_cents of [300, 450]) {
+      const answer = await shop.merchant.post(url, { amount_cents, reason: 'a secret' }, keyed())
+      assert.equal(answer.status, 201, answer.text)
+    }
+    const mails = await app.sendAll()
+    assert.equal(mails.length, 2)
+    const text = mails.map((mail) => mail.text).join()
+    assert.ok(text.includes('$3.00') && text.includes('$4.50') && text.includes('Visa ending in'))
+    assert.ok(!text.includes('a secret'), 'the reason is the merchant’s own')
+  })
+
+  test('tells of a cancellation and of its refund in one mail', async () => {
+    const shop = await newShop(app)
+    const { order } = await buy(app, shop)
+    await app.sendAll()
+    const url = `/v1/merchant/orders/${order.id}/cancel`
+    const answer = await shop.merchant.post(url, { reason: 'other' }, keyed())
+    assert.equal(answer.status, 200, answer.text)
+    const mails = await app.sendAll()
+    assert.equal(mails.length, 1)
+    assert.match(mails[0]?.text ?? '', /has been cancelled, and \$20\.00 has been refunded/)
+  })
+
+  test('tells of an edit, with the totals before and after', async () => {
+    const shop = await newShop(app)
+    const { order, items } = await buy(app, shop)
+    await app.sendAll()
+    const edits = [{ order_item_id: items[0]?.id, quantity: 1 }]
+    const url = `/v1/merchant/orders/${order.id}/edit`
+    const answer = await shop.merchant.post(url, { edits }, keyed())
+    assert.equal(answer.status, 200, answer.text)
+    const [mail, ...more] = await app.sendAll()
+    assert.deepEqual(more, [])
+    assert.match(
+      mail?.text ?? '',
+      /Total before: \$20\.00\nTotal now: \$10\.00\nRefunded: \$10\.00/,
+    )
+  })
+
+  test('tells of a payment that is checked, and confirms the order when it is released', async () => {
+    const shop = await newShop(app)
+    const ban = { kind: 'email', value: 'ann@example.com', action: 'review' }
+    assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+    const { order } = await buy(app, shop)
+    const [held, ...more] = await app.sendAll()
+    assert.match(held?.subject ?? '', /We are checking order/)
+    assert.deepEqual(more, [], 'it is not confirmed yet')
+    const url = `/v1/merchant/orders/${order.id}/release`
+    assert.equal((await shop.merchant.post(url, {}, keyed())).status, 200)
+    const mails = await app.sendAll()
+    assert.deepEqual(
+      mails.map(({ subject }) => /confirmed/.test(subject)),
+      [true],
+    )
+  })
+
+  test('does not tell why a merchant or a bank holds an order', async () => {
+    const shop = await newShop(app)
+    const [held, disputed] = [await buy(app, shop), await buy(app, shop)]
+    await app.sendAll()
+    const hold = `/v1/merchant/orders/${held.order.id}/hold`
+    assert.equal((await shop.merchant.post(hold, { reason: 'odd' })).status, 200)
+    const dispute = `/v1/stores/${shop.tenant}/orders/${disputed.order.id}/dispute`
+    assert.equal((await app.operator.post(dispute, { outcome: 'opened' })).status, 200)
+    assert.deepEqual(await app.sendAll(), [])
+    assert.deepEqual(await kindsOf(shop), ['order_placed', 'order_placed'])
+  })
+
+  test('sends a gift card to its recipient, and keeps its code in no row', async () => {
+    const shop = await newShop(app)
+    await enable(shop.merchant, 'gift_cards')
+    const { code } = await issueGiftCard(shop.merchant, 5_000, {
+      recipient_email: 'friend@example.com',
+    })
+    await issueGiftCard(shop.merchant, 100)
+    const mails = await app.sendAll()
+    assert.deepEqual(
+      mails.map(({ to }) => to),
+      [['friend@example.com']],
+    )
+    assert.ok(mails[0]?.text.includes(code) && mails[0].html?.includes(code))
+    assert.match(mails[0]?.subject ?? '', /^A gift card of \$50\.00 –/)
+    const [row] = await app.sql<{ mail: object }>(
+      `select to_jsonb(m) as mail from shopper_mails m where kind = 'gift_card' and tenant_ref = $1`,
+      [shop.tenant],
+    )
+    assert.ok(row && !JSON.stringify(row.mail).includes(code))
+    assert.deepEqual(await kindsOf(shop), ['gift_card'], 'a card without a recipient has no mail')
+  })
+
+  test('does not mail a gift card whose code is erased already', async () => {
+    const shop = await newShop(app)
+    await enable(shop.merchant, 'gift_cards')
+    await issueGiftCard(shop.merchant, 5_000, { recipient_email: 'late@example.com' })
+    await app.sql('update gift_cards set code_sealed = null where tenant_ref = $1', [shop.tenant])
+    assert.deepEqual(await app.sendAll(), [])
+    const [mail] = await mailsOf(shop)
+    assert.deepEqual([mail?.state, mail?.reason], ['skipped', 'no_code'])
+  })
+
+  test('keeps the mails of one store out of sight of another', async () => {
+    const [one, other] = [await newShop(app), await newShop(app)]
+    await buy(app, one)
+    await app.sendAll()
+    assert.deepEqual(await mailsOf(other), [])
+    assert.equal((await mailsOf(one)).length, 1)
+  })
+
+  test('skips an order without an address, and a kind that the store has switched off', async () => {
+    const shop = await newShop(app)
+    const off = { mails: [{ kind: 'order_placed', enabled: false }] }
+    assert.equal((await shop.merchant.put('/v1/my/store/mails', off)).status, 200)
+    const { order } = await buy(app, shop)
+    await ship(shop, order.id)
+    const mails = await app.sendAll()
+    assert.match(mails.map(({ subject }) => subject).join(), /^Order #\d+ is on its way/)
+    const [placed] = await mailsOf(shop, 'kind=order_placed')
+    assert.deepEqual([placed?.state, placed?.reason], ['skipped', 'opted_out'])
+    const quiet = await newShop(app)
+    await buy(app, quiet, { email: undefined })
+    assert.deepEqual(await app.sendAll(), [])
+    const [nobody] = await mailsOf(quiet)
+    assert.deepEqual([nobody?.state, nobody?.reason], ['skipped', 'no_address'])
+  })
+
+  test('is written in the language of the store, with its forms of money and dates', async () => {
+    for (const [language, subject, total] of [
+      ['de', /^Bestellung #\d+ bestätigt/, '20,00 $'],
+      ['fr-CA', /^Commande #\d+ confirmée/, '20,00 $ US'],
+      ['es', /^Pedido #\d+ confirmado/, '20,00 US$'],
+      ['ja', /^Order #\d+ confirmed/, '$20.00'],
+    ] as const) {
+      const shop = await newShop(app)
+      const changed = await shop.merchant.patch('/v1/my/store', { language })
+      assert.equal(changed.status, 200, changed.text)
+      await buy(app, shop)
+      const [mail] = await app.sendAll()
+      assert.match(mail?.subject ?? '', subject)
+      assert.ok(mail?.text.replaceAll(/\s/g, ' ').includes(total), `${language}: ${mail?.text}`)
+    }
+  })
+})
