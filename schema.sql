@@ -2784,6 +2784,92 @@ grant insert, select on search_words to fd_app;
 grant insert, select on search_words to fd_worker;
 grant select on search_words to fd_operator;
 
+create table shopper_mail_settings (
+  tenant_ref text not null,
+  off_kinds text[] not null default '{}'::text[],
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint shopper_mail_settings_off_kinds_check CHECK ((cardinality(off_kinds) <= 100)),
+  constraint shopper_mail_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint shopper_mail_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table shopper_mail_settings owner to fd_owner;
+alter table shopper_mail_settings enable row level security;
+alter table shopper_mail_settings force row level security;
+create policy operator on shopper_mail_settings for select to fd_operator using true;
+create policy owner on shopper_mail_settings for all to fd_owner using true with check true;
+create policy tenant on shopper_mail_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on shopper_mail_settings to fd_app;
+grant select on shopper_mail_settings to fd_operator;
+grant select on shopper_mail_settings to fd_worker;
+
+create table shopper_mails (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  kind text not null,
+  about_id uuid not null,
+  order_id uuid,
+  customer_ref text,
+  details jsonb,
+  recipient text,
+  language text,
+  state text not null default 'queued'::text,
+  reason text,
+  attempt_count integer not null default 0,
+  resend_count integer not null default 0,
+  next_attempt_at timestamp with time zone default fd_now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  sending_at timestamp with time zone,
+  interrupted boolean not null default false,
+  last_error text,
+  queued_at timestamp with time zone not null default fd_now(),
+  created_at timestamp with time zone not null default fd_now(),
+  sent_at timestamp with time zone,
+  constraint shopper_mails_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint shopper_mails_check CHECK (((state = 'queued'::text) = (next_attempt_at IS NOT NULL))),
+  constraint shopper_mails_check1 CHECK (((state = 'sent'::text) <= (sent_at IS NOT NULL))),
+  constraint shopper_mails_check2 CHECK (((state = ANY (ARRAY['skipped'::text, 'dead'::text])) = (reason IS NOT NULL))),
+  constraint shopper_mails_check3 CHECK (((state = 'erased'::text) <= (recipient IS NULL))),
+  constraint shopper_mails_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint shopper_mails_details_check CHECK ((length((details)::text) <= 65536)),
+  constraint shopper_mails_kind_check CHECK ((kind ~ '^[a-z_]{1,40}$'::text)),
+  constraint shopper_mails_language_check CHECK ((length(language) <= 35)),
+  constraint shopper_mails_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint shopper_mails_pkey PRIMARY KEY (tenant_ref, id),
+  constraint shopper_mails_reason_check CHECK ((length(reason) <= 40)),
+  constraint shopper_mails_recipient_check CHECK ((length(recipient) <= 254)),
+  constraint shopper_mails_resend_count_check CHECK ((resend_count >= 0)),
+  constraint shopper_mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'skipped'::text, 'dead'::text, 'erased'::text]))),
+  constraint shopper_mails_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint shopper_mails_tenant_ref_kind_about_id_key UNIQUE (tenant_ref, kind, about_id)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+alter table shopper_mails owner to fd_owner;
+alter table shopper_mails enable row level security;
+alter table shopper_mails force row level security;
+CREATE INDEX shopper_mails_all ON shopper_mails USING btree (created_at DESC, id DESC);
+CREATE INDEX shopper_mails_all_of_kind ON shopper_mails USING btree (kind, created_at DESC, id DESC);
+CREATE INDEX shopper_mails_all_of_state ON shopper_mails USING btree (state, created_at DESC, id DESC);
+CREATE INDEX shopper_mails_due ON shopper_mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX shopper_mails_due_of_tenant ON shopper_mails USING btree (tenant_ref, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX shopper_mails_newest ON shopper_mails USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX shopper_mails_of_customer ON shopper_mails USING btree (tenant_ref, customer_ref, id) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX shopper_mails_of_kind ON shopper_mails USING btree (tenant_ref, kind, created_at DESC, id DESC);
+CREATE INDEX shopper_mails_of_order ON shopper_mails USING btree (tenant_ref, order_id, created_at DESC, id DESC) WHERE (order_id IS NOT NULL);
+CREATE INDEX shopper_mails_of_state ON shopper_mails USING btree (tenant_ref, state, created_at DESC, id DESC);
+CREATE INDEX shopper_mails_to ON shopper_mails USING btree (tenant_ref, lower(recipient)) WHERE (recipient IS NOT NULL);
+create policy due on shopper_mails for select to fd_worker using true;
+create policy operator on shopper_mails for select to fd_operator using true;
+create policy owner on shopper_mails for all to fd_owner using true with check true;
+create policy tenant on shopper_mails for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on shopper_mails for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on shopper_mails to fd_worker;
+grant select on shopper_mails to fd_operator;
+grant select, update on shopper_mails to fd_app;
+
 create table sim_charges (
   tenant_ref text not null,
   txn_id uuid not null default fd_uuid(),

@@ -4,6 +4,8 @@
  */
 export interface Content {
   subject: string
+  /** Beside the name of the store: which order the mail is about. */
+  reference: string | null
   heading: string
   blocks: Block[]
   /** The last lines: why the mail was sent. */
@@ -33,6 +35,8 @@ export type Block =
   | { type: 'text'; text: string }
   | { type: 'note'; text: string }
   | { type: 'button'; label: string; url: string }
+  /** A button of less weight. */
+  | { type: 'link'; label: string; url: string }
   | { type: 'lines'; title: string; lines: ContentLine[] }
   | { type: 'totals'; rows: ContentRow[] }
   | { type: 'facts'; rows: ContentRow[] }

@@ -28,11 +28,11 @@ export function renderHtml(facts: MailFacts, content: Content): string {
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;margin:0 auto">
 <tr><td style="height:6px;line-height:6px;font-size:0;background-color:${colours.primary};border-radius:10px 10px 0 0" bgcolor="${colours.primary}">&nbsp;</td></tr>
 <tr><td class="card" bgcolor="${colours.background}" style="background-color:${colours.background};padding:32px 40px 36px;border-radius:0 0 10px 10px;${look.body}">
-${brandRow(facts)}
+${brandRow(facts, content)}
 <h1 style="margin:28px 0 12px;font-size:26px;line-height:1.25;font-weight:600;color:${colours.text}">${content.heading}</h1>
 ${content.blocks.map((block) => writeBlock(look, block))}
 </td></tr>
-<tr><td class="card" style="padding:20px 40px 0;${look.small}color:${colours.onSurface}">${content.footer.map((line) => html`<p style="margin:0 0 8px">${line}</p>`)}</td></tr>
+<tr><td class="card" style="padding:20px 40px 0;${look.small}color:${colours.surfaceMuted}">${content.footer.map((line) => html`<p style="margin:0 0 8px">${line}</p>`)}</td></tr>
 </table>
 <!--[if mso]></td></tr></table><![endif]-->
 </td></tr></table>
@@ -42,7 +42,7 @@ ${content.blocks.map((block) => writeBlock(look, block))}
 }
 
 const NARROW =
-  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn,.btn a{display:block!important;width:auto!important}}'
+  '@media (max-width:480px){.outer{padding:0!important}.card{padding-left:20px!important;padding-right:20px!important}.btn{width:100%!important}.btn a{display:block!important}}'
 
 const FONT =
   "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
@@ -60,15 +60,17 @@ const lookOf = ({ store: { colours } }: MailFacts) => ({
 const previewOf = ({ blocks }: Content): string =>
   blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))[0] ?? ''
 
-function brandRow({ store }: MailFacts): Html {
+function brandRow({ store }: MailFacts, { reference }: Content): Html {
   const { name, logoUrl, url, colours } = store
   const shown =
     logoUrl === null
       ? html`<span style="font-size:20px;font-weight:700;color:${colours.text}">${name}</span>`
       : html`<img src="${logoUrl}" alt="${name}" height="44" style="display:block;height:44px;max-width:240px;border:0;font-size:20px;font-weight:700;color:${colours.text}">`
-  return url === null
-    ? shown
-    : html`<a href="${url}" style="text-decoration:none;color:${colours.text}">${shown}</a>`
+  const brand =
+    url === null
+      ? shown
+      : html`<a href="${url}" style="text-decoration:none;color:${colours.text}">${shown}</a>`
+  return html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td valign="middle">${brand}</td>${reference !== null && html`<td align="right" valign="middle" style="padding-left:16px;font-size:14px;white-space:nowrap;color:${colours.muted}">${reference}</td>`}</tr></table>`
 }
 
 function writeBlock(look: Look, block: Block): Html {
@@ -79,12 +81,14 @@ function writeBlock(look: Look, block: Block): Html {
       return html`<p style="margin:20px 0 0;${look.small}color:${look.muted}">${block.text}</p>`
     case 'button':
       return button(look, block)
+    case 'link':
+      return html`<p style="margin:20px 0 0"><a href="${block.url}" style="font-weight:600;color:${look.link}">${block.label}</a></p>`
     case 'lines':
       return lineTable(look, block)
     case 'totals':
-      return rowTable(look, block.rows, 'right')
+      return totalTable(look, block.rows)
     case 'facts':
-      return rowTable(look, block.rows, 'left')
+      return html`<div style="margin:22px 0 0;border-top:1px solid ${look.line}">${block.rows.map((row) => fact(look, row))}</div>`
     case 'address':
       return html`${title(look, block.title)}<p style="margin:0">${block.lines.map((line, at) => html`${at > 0 && html`<br>`}${line}`)}</p>`
     case 'code':
@@ -102,23 +106,35 @@ const title = (look: Look, text: string): Html =>
 const lineTable = (look: Look, block: { title: string; lines: readonly ContentLine[] }): Html =>
   html`${title(look, block.title)}<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">${block.lines.map((line) => lineRow(look, line))}</table>`
 
-function lineRow(look: Look, { name, label, quantity, amount, imageUrl }: ContentLine): Html {
-  const picture =
-    imageUrl === null
-      ? html`<div style="width:60px;height:60px;border-radius:8px;background-color:${look.surface}"></div>`
-      : html`<img src="${imageUrl}" alt="" width="60" height="60" style="display:block;width:60px;height:60px;object-fit:cover;border-radius:8px;border:1px solid ${look.line}">`
-  return html`<tr><td width="62" valign="middle" style="padding:8px 0;width:62px">${picture}</td><td valign="middle" style="padding:8px 12px;${look.body}"><span style="font-weight:600">${name}</span> <span style="white-space:nowrap;color:${look.muted}">× ${quantity}</span>${label !== null && html`<br><span style="${look.small}color:${look.muted}">${label}</span>`}</td><td align="right" valign="middle" style="padding:8px 0;white-space:nowrap;${look.body}overflow-wrap:normal;font-weight:600">${amount}</td></tr>`
+function lineRow(look: Look, line: ContentLine): Html {
+  const { name, label, quantity, amount } = line
+  return html`<tr><td width="60" valign="middle" style="padding:8px 0;width:60px">${picture(look, line)}</td><td valign="middle" style="padding:8px 12px;${look.body}"><span style="font-weight:600">${name}</span> <span style="white-space:nowrap;color:${look.muted}">× ${quantity}</span>${label !== null && html`<br><span style="${look.small}color:${look.muted}">${label}</span>`}</td><td align="right" valign="middle" style="padding:8px 0;white-space:nowrap;${look.body}overflow-wrap:normal;font-weight:600">${amount}</td></tr>`
 }
 
-/** Sums stand on the right under the amounts of the lines; other facts on the left. */
-const rowTable = (look: Look, rows: readonly ContentRow[], side: 'left' | 'right'): Html =>
-  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 0;padding:12px 0 0;border-top:1px solid ${look.line}">${rows.map((row) => factRow(look, row, side))}</table>`
+/** The first letter of a name stands in for a picture, as in the shop. */
+const picture = (look: Look, { name, imageUrl }: ContentLine): Html =>
+  imageUrl === null
+    ? html`<div style="width:60px;height:60px;line-height:60px;border-radius:8px;text-align:center;font-size:22px;font-weight:600;background-color:${look.surface};color:${look.surfaceMuted}">${firstLetter(name)}</div>`
+    : html`<img src="${imageUrl}" alt="" width="60" height="60" style="display:block;width:60px;height:60px;object-fit:cover;border-radius:8px">`
 
-function factRow(look: Look, { label, value, url, isTotal, isQuiet }: ContentRow, side: string) {
+const firstLetter = (name: string): string =>
+  /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0]?.toUpperCase() ?? ''
+
+/** Sums stand under the amounts of the lines. */
+const totalTable = (look: Look, rows: readonly ContentRow[]): Html =>
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 0;padding:12px 0 0;border-top:1px solid ${look.line}">${rows.map((row) => totalRow(look, row))}</table>`
+
+function totalRow(look: Look, { label, value, isTotal, isQuiet }: ContentRow): Html {
   const size = isTotal ? 'font-size:19px;font-weight:700;' : isQuiet ? look.small : ''
   const style = `padding:5px 0;${look.body}${size}`
+  const [front, back] = isTotal ? [look.text, look.text] : [look.muted, look.text]
+  return html`<tr><td valign="top" style="${style}padding-right:16px;color:${front}">${label}</td><td valign="top" align="right" style="${style}color:${isQuiet ? look.muted : back}">${value}</td></tr>`
+}
+
+/** The label above its value: a number of a parcel is as wide as a phone. */
+function fact(look: Look, { label, value, url }: ContentRow): Html {
   const shown = url ? html`<a href="${url}" style="color:${look.link}">${value}</a>` : value
-  return html`<tr><td valign="top" style="${style}color:${look.muted};padding-right:16px">${label}</td><td valign="top" align="${side === 'right' ? 'right' : 'left'}" style="${style}color:${isQuiet ? look.muted : look.text}">${shown}</td></tr>`
+  return html`<p style="margin:16px 0 0"><span style="${look.small}color:${look.muted}">${label}</span><br>${shown}</p>`
 }
 
 interface Code {
@@ -129,4 +145,4 @@ interface Code {
 }
 
 const codeBox = (look: Look, { title: above, code, amount, below }: Code): Html =>
-  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td bgcolor="${look.surface}" align="center" style="background-color:${look.surface};border:2px solid ${look.primary};border-radius:10px;padding:26px 16px;color:${look.onSurface};${look.small}"><span style="font-size:34px;line-height:1.2;font-weight:700;color:${look.onSurface}">${amount}</span><br><br>${above}<br><span style="font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:21px;line-height:1.6;letter-spacing:1px;font-weight:700">${code}</span>${below !== null && html`<br>${below}`}</td></tr></table>`
+  html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td bgcolor="${look.surface}" align="center" style="background-color:${look.surface};border:2px solid ${look.primary};border-radius:10px;padding:28px 16px;${look.small}color:${look.surfaceMuted}"><span style="font-size:36px;line-height:1.2;font-weight:700;color:${look.surfaceText}">${amount}</span><br><br>${above}<br><span style="font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:21px;line-height:1.6;letter-spacing:1px;font-weight:700;color:${look.surfaceText}">${code}</span>${below !== null && html`<br>${below}`}</td></tr></table>`

@@ -4,7 +4,7 @@ import type { MailFacts } from './facts.ts'
 /** Writes a mail as plain text. It has no markup, so that nothing in it has to be escaped. */
 export function renderText({ store }: Pick<MailFacts, 'store'>, content: Content): string {
   const parts = [
-    clean(store.name),
+    [clean(store.name), ...(content.reference === null ? [] : [content.reference])].join('\n'),
     content.heading,
     ...content.blocks.map(writeBlock),
     `-- \n${content.footer.map(clean).join('\n')}`,
@@ -18,6 +18,7 @@ function writeBlock(block: Block): string {
     case 'note':
       return clean(block.text)
     case 'button':
+    case 'link':
       return `${clean(block.label)}:\n${block.url}`
     case 'lines':
       return [underlined(block.title), ...block.lines.map(writeLine)].join('\n')

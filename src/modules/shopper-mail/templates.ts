@@ -18,7 +18,7 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
     unitsBlock(facts, facts.words.inThisParcel, facts.parcel?.units ?? []),
     addressBlock(facts),
     facts.order?.hasMoreToShip === true && { type: 'note', text: facts.words.moreToCome },
-    facts.parcel?.tracking_url != null && viewOrder(facts),
+    trackButton(facts) && orderLink(facts),
   ],
   order_delivered: (facts) => [
     viewOrder(facts),
@@ -45,7 +45,7 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
     labelButton(facts) ?? viewOrder(facts),
     unitsBlock(facts, facts.words.returnedItems, facts.returned?.units ?? []),
     instructionsBlock(facts),
-    labelButton(facts) && viewOrder(facts),
+    labelButton(facts) && orderLink(facts),
   ],
   return_received: (facts) => [
     viewOrder(facts),
@@ -66,6 +66,7 @@ export function contentOf(facts: MailFacts): Content {
   const blocks = [{ type: 'text' as const, text: intro(names) }, ...TEMPLATES[kind](facts)]
   return {
     subject: oneLine(subject(names)),
+    reference: order === null ? null : words.orderNumber(names.order),
     heading,
     blocks: blocks.filter((block) => block !== false && block !== null),
     footer: [
@@ -92,6 +93,10 @@ function amountOf({ formats, order, refund, giftCard, cancellation, returned }: 
 
 const viewOrder = ({ order, words }: MailFacts): Block | null =>
   order?.link ? { type: 'button', label: words.viewOrder, url: order.link.url } : null
+
+/** Where another button comes first. */
+const orderLink = ({ order, words }: MailFacts): Block | null =>
+  order?.link ? { type: 'link', label: words.viewOrder, url: order.link.url } : null
 
 const trackButton = ({ parcel, words }: MailFacts): Block | null =>
   parcel?.tracking_url
@@ -232,11 +237,10 @@ function editBlock({ order, edit, words, formats }: MailFacts): Block | null {
   const { total_before_cents, delta_cents } = edit
   const label = delta_cents > 0 ? words.charged : words.refunded
   return {
-    type: 'facts',
+    type: 'totals',
     rows: [
       { label: words.oldTotal, value: money(total_before_cents) },
-      { label: words.newTotal, value: money(total_before_cents + delta_cents) },
-      { label, value: money(Math.abs(delta_cents)) },
+      { label, value: money(Math.abs(delta_cents)), isTotal: true },
     ],
   }
 }

@@ -19,6 +19,7 @@ interface KindWords {
 /** The texts of all mails in one language. */
 export interface Words {
   kinds: Record<MailKind, KindWords>
+  orderNumber(order: string): string
   viewOrder: string
   visitStore: string
   trackParcel: string
@@ -36,7 +37,6 @@ export interface Words {
   taxIncluded(rate: string | null): string
   total: string
   oldTotal: string
-  newTotal: string
   charged: string
   refunded: string
   refundedTo: string

@@ -22,8 +22,9 @@ export interface Brand {
   colours: {
     background: string
     surface: string
-    /** Quiet text on the surface. */
-    onSurface: string
+    /** Text on the surface, and quiet text on it. */
+    surfaceText: string
+    surfaceMuted: string
     text: string
     muted: string
     line: string
@@ -88,7 +89,8 @@ function coloursOf(given: unknown): Brand['colours'] {
   const colours: Record<keyof Brand['colours'], Colour> = {
     background,
     surface,
-    onSurface: readableColour(mix(text, surface, 0.66), surface, readableOn(surface)),
+    surfaceText: readableColour(text, surface, readableOn(surface)),
+    surfaceMuted: readableColour(mix(text, surface, 0.66), surface, readableOn(surface)),
     text,
     muted: readableColour(mix(text, background, 0.66), background, text),
     line: mix(text, background, 0.16),

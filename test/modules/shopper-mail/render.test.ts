@@ -172,7 +172,8 @@ describe('the brand of a store', () => {
         ['muted', 'background'],
         ['link', 'background'],
         ['onPrimary', 'primary'],
-        ['onSurface', 'surface'],
+        ['surfaceText', 'surface'],
+        ['surfaceMuted', 'surface'],
       ] as const) {
         const [a, b] = [parseColour(colours[front]), parseColour(colours[back])]
         assert.ok(a && b && contrast(a, b) >= 4.4, `${front} on ${back}`)
