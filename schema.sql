@@ -2846,7 +2846,7 @@ create table shopper_mails (
 alter table shopper_mails owner to fd_owner;
 alter table shopper_mails enable row level security;
 alter table shopper_mails force row level security;
-CREATE INDEX shopper_mails_all ON shopper_mails USING btree (created_at DESC, id DESC);
+CREATE INDEX shopper_mails_all_newest ON shopper_mails USING btree (created_at DESC, id DESC);
 CREATE INDEX shopper_mails_all_of_kind ON shopper_mails USING btree (kind, created_at DESC, id DESC);
 CREATE INDEX shopper_mails_all_of_state ON shopper_mails USING btree (state, created_at DESC, id DESC);
 CREATE INDEX shopper_mails_due ON shopper_mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);

@@ -53,7 +53,7 @@ create index shopper_mails_of_kind on shopper_mails (tenant_ref, kind, created_a
 create index shopper_mails_of_state on shopper_mails (tenant_ref, state, created_at desc, id desc);
 create index shopper_mails_of_order on shopper_mails (tenant_ref, order_id, created_at desc, id desc)
        where order_id is not null;
-create index shopper_mails_all on shopper_mails (created_at desc, id desc);
+create index shopper_mails_all_newest on shopper_mails (created_at desc, id desc);
 create index shopper_mails_all_of_kind on shopper_mails (kind, created_at desc, id desc);
 create index shopper_mails_all_of_state on shopper_mails (state, created_at desc, id desc);
 

@@ -59,19 +59,25 @@ test('the metrics', async (t) => {
       insert into mails (recipient, subject, body, next_attempt_at)
       values ('a@x.example', 's', 'b', now() - interval '1 hour'), ('b@x.example', 's', 'b', null);
       insert into outbox (tenant_ref, type, payload, next_attempt_at)
-      values ('acme', 'test.v1', '{}', now() + interval '1 hour')`)
+      values ('acme', 'test.v1', '{}', now() + interval '1 hour');
+      insert into shopper_mails (tenant_ref, kind, about_id, state, reason, next_attempt_at)
+      values ('acme', 'order_placed', gen_random_uuid(), 'queued', null, now() - interval '1 hour'),
+             ('acme', 'order_placed', gen_random_uuid(), 'dead', 'refused', null)`)
     const { queues, deadLetters, unsettled } = await readQueueFacts(
       app.runtime.operatorDatabase.global,
     )
     const byKind = Object.fromEntries(queues.map(({ kind, ...facts }) => [kind, facts]))
     assert.equal(byKind.mail?.count, 1)
     assert.ok(Math.abs((byKind.mail?.oldest_seconds ?? 0) - 3_600) < 60)
+    assert.equal(byKind.shopper_mail?.count, 1)
+    assert.ok(Math.abs((byKind.shopper_mail?.oldest_seconds ?? 0) - 3_600) < 60)
     assert.deepEqual(byKind.outbox, { count: 1, oldest_seconds: 0 }, 'it waits, and is not due')
     assert.deepEqual(
       deadLetters.map(({ kind, count }) => [kind, count]),
       [
         ['webhooks', 0],
         ['mail', 1],
+        ['shopper_mail', 1],
         ['provider_events', 0],
       ],
     )

@@ -29,6 +29,8 @@ describe('the published document', () => {
         'resendVerification',
         'exportCustomer',
         'requestNewsletter',
+        'resendMail',
+        'exportCustomer',
         'mailOrderLink',
       ],
     )

@@ -13,6 +13,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   idempotency_keys_due: 'Due index: the worker looks over all stores for unfinished operations.',
   inventory_recounts_due: 'Due index: the worker looks over all stores for stock to recount.',
   ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
+  shopper_mails_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   store_credit_lots_due:
     'Due index: the worker looks over all tenants for credit that has expired.',
@@ -33,6 +34,9 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   entitlement_requests_all_newest: 'List of the operator over all stores.',
   entitlement_requests_all_of_status: 'List of the operator over all stores.',
   gateway_accounts_of_ref: 'List of the operator over all stores.',
+  shopper_mails_all_newest: 'List of the operator over all stores.',
+  shopper_mails_all_of_kind: 'List of the operator over all stores.',
+  shopper_mails_all_of_state: 'List of the operator over all stores.',
   gateway_events_all_newest: 'List of the operator over all stores.',
   gateway_events_to_watch: 'List of the operator over all stores.',
   stores_by_number: 'List of the operator over all stores.',

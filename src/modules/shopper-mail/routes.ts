@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
@@ -98,8 +97,14 @@ export const merchantRoutes =
       {
         config: {
           scope: 'read:own_orders',
-          query: { kind: MailKind, order_id: Id, language: Type.Enum(MAIL_LANGUAGES) },
-          failures: ['invalid_query', 'order_not_found'],
+          query: {
+            kind: Type.Enum(MAIL_KINDS, { default: 'order_placed' }),
+            order_id: Id,
+            language: Type.Enum(MAIL_LANGUAGES, {
+              description: "Left out: the store's language, or English.",
+            }),
+          },
+          failures: ['order_not_found'],
         },
         schema: {
           operationId: 'previewMail',
@@ -109,12 +114,12 @@ export const merchantRoutes =
           response: { 200: MailPreview },
         },
       },
-      ({ db, query }) => {
-        const { kind } = readFilters(query)
-        if (kind === undefined) throw unknownKind()
-        const language = readOneOf(query, 'language', MAIL_LANGUAGES)
-        return shopperMail.preview(deps, db, { kind, language, order_id: readOrderId(query) })
-      },
+      ({ db, query }) =>
+        shopperMail.preview(deps, db, {
+          kind: readFilters(query).kind ?? 'order_placed',
+          language: readOneOf(query, 'language', MAIL_LANGUAGES),
+          order_id: readOrderId(query),
+        }),
     )
 
     app.post(
@@ -139,9 +144,6 @@ export const merchantRoutes =
       },
     )
   }
-
-const unknownKind = () =>
-  new ApiError('invalid_query', { message: `\`kind\` must be one of ${MAIL_KINDS.join(', ')}.` })
 
 export const operatorRoutes =
   (operator: Runner): Routes =>
