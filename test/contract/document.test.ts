@@ -33,6 +33,7 @@ describe('the published document', () => {
         'exportCustomer',
         'mailOrderLink',
       ],
+      ['forgotPassword', 'resendVerification', 'resendMail', 'exportCustomer', 'mailOrderLink'],
     )
     assert.match(String(new Map(said as [string, string][]).get('placeOrder')), /on_hold/)
     assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)

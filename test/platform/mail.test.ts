@@ -118,6 +118,24 @@ describe('the outbox of mail', () => {
     assert.deepEqual(await query('select id from mails'), [])
   })
 
+  test('takes the name of a sender on one line alone, and answers to nothing but an address', async (t) => {
+    const { url, received } = await startSmtp(t)
+    const outgoing = { id: 'x', recipient: 'ann@example.com', subject: 'Hi', body: 'Hello.' }
+    const deliver = (more: object) => transport(url)?.deliver({ ...outgoing, ...more })
+    for (const fromName of ['A\r\nBcc: eve@example.com', 'A\n', 'A\u2028', 'A\0']) {
+      await assert.rejects(async () => deliver({ fromName }), { name: 'InvalidMailError' })
+    }
+    for (const replyTo of ['a@b.example\r\nBcc: eve@example.com', 'a@b.example, c@d.example', '']) {
+      await deliver({ fromName: 'Ann, <x>', replyTo, html: '<p>Hello.</p>' })
+    }
+    assert.equal(received.length, 3)
+    for (const { raw } of received) {
+      assert.doesNotMatch(raw, /^(reply-to|bcc):/im)
+      assert.match(raw, /^From: "Ann, <x>" <no-reply@fairdock\.example>\r$/m)
+      assert.match(raw, /multipart\/alternative/)
+    }
+  })
+
   test('refuses such a mail in a row that other code wrote', async (t) => {
     const { worker, query } = await open(t)
     const { url, received } = await startSmtp(t)

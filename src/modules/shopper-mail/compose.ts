@@ -55,7 +55,8 @@ export async function loadMail(
 ): Promise<Loaded | { skip: MailReason }> {
   const common = await loadCommon(deps, db, subject.kind)
   if (subject.kind === 'gift_card') return loadGiftCard(deps, db, common, subject.about_id)
-  const { order, recipient, facts } = await loadOrder(deps, db, common, subject.order_id ?? '')
+  const wanted = { id: subject.order_id ?? '', hasToken: true }
+  const { order, recipient, facts } = await loadOrder(deps, db, common, wanted)
   if (recipient === null) return { skip: 'no_address' }
   const parts = await loadParts(db, order, subject)
   if (parts === null) return { skip: 'recalled' }
@@ -103,13 +104,18 @@ function ownAsset({ assetBase }: MailDeps, db: Db, shopUrl: string | null, ref: 
   return assetUrl(assetBase ?? shopUrl, ref)
 }
 
-/** An order without a token in its link, for previews: the token opens the order as its shopper. */
+interface WantedOrder {
+  id: string
+  /** Whether the link opens the order, as its shopper. Previews have none. */
+  hasToken: boolean
+}
+
+/** What a mail shows of an order. */
 export async function loadOrder(
   deps: MailDeps,
   db: Db,
   { store }: MailFacts,
-  id: string,
-  { hasToken = true } = {},
+  { id, hasToken }: WantedOrder,
 ): Promise<{ order: OrderRow; recipient: string | null; facts: OrderFacts }> {
   const order = await orders.get(db, id)
   const [items, charges] = await Promise.all([

@@ -75,8 +75,7 @@ export function createMailWorker(options: MailWorkerOptions): SlotWorker {
 }
 
 async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMail) {
-  const wasInterrupted = mail.sending_at !== null
-  if (wasInterrupted && mail.interrupted) {
+  if (wasInterrupted(mail) && mail.interrupted) {
     return queries.finishDead(db, mail, 'interrupted', null)
   }
   // What a merchant asks for is sent, whatever the settings say and however old it is.
@@ -94,21 +93,23 @@ async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMa
     options.logger.error({ err: error, mail_id: mail.id }, 'a mail to a shopper cannot be written')
     return recordFailure(db, mail, error, null)
   }
-  if (!('skip' in loaded)) return send(options, db, mail, loaded, wasInterrupted)
+  if (!('skip' in loaded)) return send(options, db, mail, loaded)
   return loaded.skip === 'no_address'
     ? queries.finishWithoutAddress(db, mail)
     : queries.finishSkipped(db, mail, loaded.skip)
 }
+
+/** Whether a worker has called the mail server and never written down its answer. */
+const wasInterrupted = ({ sending_at }: ClaimedMail): boolean => sending_at !== null
 
 async function send(
   { transport, onAccepted }: MailWorkerOptions,
   db: TenantDb,
   mail: ClaimedMail,
   { recipient, facts }: Loaded,
-  wasInterrupted: boolean,
 ) {
   const { subject, html, text } = writeMail(facts)
-  const interrupted = wasInterrupted || mail.interrupted
+  const interrupted = wasInterrupted(mail) || mail.interrupted
   const sending = { recipient, language: facts.language, interrupted }
   if (!(await queries.markSending(db, mail, sending))) {
     throw new LeaseLostError(`mail ${mail.id}`, mail.lease_token)

@@ -25,7 +25,7 @@ export async function loadPreview(
   const order =
     order_id === undefined
       ? sampleOrder(common, currency)
-      : (await loadOrder(deps, db, common, order_id, { hasToken: false })).facts
+      : (await loadOrder(deps, db, common, { id: order_id, hasToken: false })).facts
   const sample = sampleFacts({ ...common, order }, order)
   return order_id === undefined ? sample : { ...sample, ...(await loadReal(db, kind, order_id)) }
 }

@@ -125,10 +125,7 @@ describe('mail to shoppers', () => {
     assert.equal(answer.status, 200, answer.text)
     const [mail, ...more] = await app.sendAll()
     assert.deepEqual(more, [])
-    assert.match(
-      mail?.text ?? '',
-      /Total before: \$20\.00\nRefunded: \$10\.00/,
-    )
+    assert.match(mail?.text ?? '', /Total before: \$20\.00\nRefunded: \$10\.00/)
   })
 
   test('tells of a payment that is checked, and confirms the order when it is released', async () => {
