@@ -6,7 +6,7 @@ import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import { InvalidMailError, type MailTransport } from '../../platform/mail.ts'
 import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
-import { type Loaded, loadMail, type MailDeps } from './compose.ts'
+import { loadMail, type MailDeps } from './compose.ts'
 import * as queries from './queries.ts'
 import type { DueMail } from './schema.ts'
 import { isEnabled, writeMail } from './service.ts'
@@ -86,18 +86,31 @@ async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMa
   if (!isResend && !(await isEnabled(db, mail.kind))) {
     return queries.finishSkipped(db, mail, 'opted_out')
   }
-  let loaded: Awaited<ReturnType<typeof loadMail>>
+  let written: Awaited<ReturnType<typeof write>>
   try {
-    loaded = await loadMail(options, db, mail)
+    written = await write(options, db, mail)
   } catch (error) {
+    // A mail that cannot be written must not stop the loop, and with it all others.
     options.logger.error({ err: error, mail_id: mail.id }, 'a mail to a shopper cannot be written')
     return recordFailure(db, mail, error, null)
   }
-  if (!('skip' in loaded)) return send(options, db, mail, loaded)
-  return loaded.skip === 'no_address'
+  if (!('skip' in written)) return send(options, db, mail, written)
+  return written.skip === 'no_address'
     ? queries.finishWithoutAddress(db, mail)
-    : queries.finishSkipped(db, mail, loaded.skip)
+    : queries.finishSkipped(db, mail, written.skip)
 }
+
+/** The mail as it is handed over, or why it is not sent. */
+async function write(deps: MailDeps, db: TenantDb, mail: ClaimedMail) {
+  const loaded = await loadMail(deps, db, mail)
+  if ('skip' in loaded) return loaded
+  const { recipient, facts } = loaded
+  const { subject, html, text, language } = writeMail(facts)
+  const { name: fromName, email: replyTo } = facts.store
+  return { recipient, language, subject, html, body: text, fromName, replyTo }
+}
+
+type WrittenMail = Exclude<Awaited<ReturnType<typeof write>>, { skip: unknown }>
 
 /** Whether a worker has called the mail server and never written down its answer. */
 const wasInterrupted = ({ sending_at }: ClaimedMail): boolean => sending_at !== null
@@ -106,25 +119,17 @@ async function send(
   { transport, onAccepted }: MailWorkerOptions,
   db: TenantDb,
   mail: ClaimedMail,
-  { recipient, facts }: Loaded,
+  { language, ...written }: WrittenMail,
 ) {
-  const { subject, html, text } = writeMail(facts)
+  const { recipient } = written
   const interrupted = wasInterrupted(mail) || mail.interrupted
-  const sending = { recipient, language: facts.language, interrupted }
+  const sending = { recipient, language, interrupted }
   if (!(await queries.markSending(db, mail, sending))) {
     throw new LeaseLostError(`mail ${mail.id}`, mail.lease_token)
   }
   try {
-    await transport.deliver({
-      // Attempts of one mail have one id, so that a mail server can drop the second.
-      id: `${mail.id}.${mail.resend_count}`,
-      recipient,
-      subject,
-      body: text,
-      html,
-      fromName: facts.store.name,
-      replyTo: facts.store.email,
-    })
+    // Attempts of one mail have one id, so that a mail server can drop the second.
+    await transport.deliver({ id: `${mail.id}.${mail.resend_count}`, ...written })
   } catch (error) {
     return recordFailure(db, mail, error, recipient)
   }

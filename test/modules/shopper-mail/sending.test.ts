@@ -231,6 +231,26 @@ describe('the sending of mails to shoppers', () => {
     await app.sendAll()
   })
 
+  test('postpones a mail that cannot be written, and sends the others', async () => {
+    const shop = await waiting()
+    await app.sql(
+      `insert into shopper_mails (tenant_ref, kind, about_id, order_id, created_at)
+       values ($1, 'order_placed', gen_random_uuid(), gen_random_uuid(), now() - interval '1 hour')`,
+      [shop.tenant],
+    )
+    const broken = await waiting()
+    await app.sql(`update stores set time_zone = 'No/Where' where tenant_ref = $1`, [broken.tenant])
+    assert.equal((await app.sendAll()).length, 1)
+    const states = (await rowsOf(shop)).map(({ state, attempt_count }) => [state, attempt_count])
+    assert.deepEqual(states, [
+      ['queued', 1],
+      ['sent', 1],
+    ])
+    const [row] = await rowsOf(broken)
+    assert.deepEqual([row?.state, row?.attempt_count], ['queued', 1])
+    assert.match(row?.last_error ?? '', /time zone/i)
+  })
+
   test('survives an event that has nothing of what a mail needs', async () => {
     const shop = await newShop(app)
     for (const data of ['{}', '{"fulfillment":7}', '{"refund":{"refund_id":"x"}}', '[]']) {
