@@ -27,13 +27,11 @@ describe('the published document', () => {
       [
         'forgotPassword',
         'resendVerification',
-        'exportCustomer',
-        'requestNewsletter',
         'resendMail',
         'exportCustomer',
+        'requestNewsletter',
         'mailOrderLink',
       ],
-      ['forgotPassword', 'resendVerification', 'resendMail', 'exportCustomer', 'mailOrderLink'],
     )
     assert.match(String(new Map(said as [string, string][]).get('placeOrder')), /on_hold/)
     assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)

@@ -53,7 +53,7 @@ const toUrl = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 /** Three rows or more for every list, and the names that the paths of the lists contain. */
 async function openLists(t: TestContext) {
-  const app = await openTestApp(t)
+  const app = await openTestApp(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '100000' } })
   const merchant = await app.merchant('acme')
   const names = await plantRows(app, merchant)
   const callers: Record<string, Caller> = {

@@ -16,6 +16,9 @@ import {
 
 /** Generated from the route table: a new route is tested here without a change of this file. */
 
+/** The fixtures of all routes place many orders for one shopper. */
+const MANY_ORDERS = { CHECKOUT_VELOCITY_PER_MINUTE: '100000' }
+
 const nameOf = ({ method, url }: RouteEntry) => `${method} ${url}`
 
 const routesOf = ({ app }: TestApp, plane: RouteEntry['plane']) =>
@@ -77,7 +80,7 @@ describe('a credential on the wrong plane', () => {
 })
 
 test('a key without the scope gets 403 on every merchant route, whatever other scopes it has', async (t) => {
-  const app = await openTestApp(t)
+  const app = await openTestApp(t, { env: MANY_ORDERS })
   for (const route of routesOf(app, 'merchant')) {
     const { scope } = route
     if (scope === undefined || scope === 'any') continue
@@ -96,7 +99,7 @@ test('a key without the scope gets 403 on every merchant route, whatever other s
 })
 
 test("another store's ids get the same answer as ids that do not exist, to the byte", async (t) => {
-  const app = await openTestApp(t)
+  const app = await openTestApp(t, { env: MANY_ORDERS })
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
   const send = (caller: Caller, route: RouteEntry, params?: Record<string, string>) =>
     caller.send(route.method, fillPath(route.url, params), BODIES[nameOf(route)], freshKey())
@@ -117,7 +120,7 @@ test("another store's ids get the same answer as ids that do not exist, to the b
 })
 
 test('no list shows a byte of another store', async (t) => {
-  const app = await openTestApp(t)
+  const app = await openTestApp(t, { env: MANY_ORDERS })
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
   const canary = `canary-${randomUUID()}`
   await plantCanary(acme, canary)
@@ -135,7 +138,7 @@ test('no list shows a byte of another store', async (t) => {
 })
 
 test('every route declares its plane, its responses and its errors', async (t) => {
-  const app = await openTestApp(t)
+  const app = await openTestApp(t, { env: MANY_ORDERS })
   assert.ok(app.app.routeTable.length > 20)
   for (const route of app.app.routeTable) {
     assert.ok(route.plane, nameOf(route))

@@ -121,6 +121,8 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                          anchor_day, current_period_start)
                   values ($1, gen_random_uuid(), 'x', gen_random_uuid(), gen_random_uuid(), 1,
                           'month', 1, 100, 'USD', gen_random_uuid(), 1, now())`,
+  newsletter_subscribers: `insert into newsletter_subscribers (tenant_ref, email, email_folded)
+                           values ($1, 'x@x.example', 'x@x.example')`,
   coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)
                        select $1, gen_random_uuid(), id, 'a canary'
                          from coupons where tenant_ref = $1 limit 1`,

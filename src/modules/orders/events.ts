@@ -5,7 +5,7 @@ import { forMerchant } from './show.ts'
 
 type OrderEvent =
   | `commerce.order.${'held' | 'released' | 'refunded' | 'cancelled' | 'edited' | 'shipped' | 'delivered'}.v1`
-  | `commerce.return.${'requested' | 'received'}.v1`
+  | `commerce.return.${'requested' | 'approved' | 'received'}.v1`
 
 /** Emits an event about an order, which shows the order as it now is. */
 export const emitOrderEvent = (

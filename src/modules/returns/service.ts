@@ -199,9 +199,13 @@ async function insert(tx: Tx, actor: audit.Actor, made: NewRow): Promise<ReturnR
   await awaitAll([
     record(tx, actor, row, { verb: type }),
     emitOrderEvent(tx, 'commerce.return.requested.v1', changed, { return: forEvent(row) }),
+    by === 'merchant' && emitApproved(tx, changed, row),
   ])
   return row
 }
+
+const emitApproved = (tx: Tx, order: OrderRow, row: ReturnRow) =>
+  emitOrderEvent(tx, 'commerce.return.approved.v1', order, { return: forEvent(row) })
 
 const tooMany = (used: number) =>
   new ApiError('limit_reached', {
@@ -314,6 +318,7 @@ function change(
     await queries.writeReturn(tx, row)
     if (!OPEN.includes(row.status)) await free(tx, order, returned)
     await record(tx, actor, row, { verb })
+    if (action === 'approve') await emitApproved(tx, order, row)
     return shown(row)
   })
 }

@@ -55,9 +55,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     about: 'return',
     details: returnDetails,
   },
+  // One for each receipt: a return may come in several parts.
   'commerce.return.received.v1': {
     kind: 'return_received',
-    about: 'return',
+    about: 'event',
     details: returnDetails,
   },
 }
@@ -69,18 +70,18 @@ function isPaymentReview(data: Json): boolean {
 }
 
 const LINES_MAX = 100
-const TEXT_LENGTH_MAX = 2_000
 
-/** A return is shown as it was when the event happened: later ones have mails of their own. */
-function returnDetails({ return: given }: Json): Json {
-  const { instructions, label_url, refunded_cents, items, lines = items } = asObject(given)
+/** Units and money are those of the event: later receipts have mails of their own. */
+function returnDetails({ return: given, refund }: Json): Json {
+  const { id, lines } = asObject(given)
+  const named = (Array.isArray(lines) ? lines : []).map(asObject)
   return {
-    instructions: asText(instructions),
-    label_url: asText(label_url),
-    refunded_cents: asCents(refunded_cents),
-    lines: (Array.isArray(lines) ? lines : []).slice(0, LINES_MAX).map((line) => ({
-      order_item_id: asText(asObject(line).order_item_id),
-      quantity: asCents(asObject(line).quantity),
+    return_id: asId(id),
+    refunded_cents: asCents(asObject(refund).amount_cents),
+    lines: named.slice(0, LINES_MAX).map((line) => ({
+      order_item_id: asId(line.order_item_id),
+      quantity: asCents(line.quantity),
+      received_quantity: asCents(line.received_quantity),
     })),
   }
 }
@@ -94,9 +95,8 @@ export function listCaused(events: readonly HappenedEvent[]): NewMail[] {
     const cause = Object.hasOwn(CAUSES, event.type) ? CAUSES[event.type] : undefined
     return cause === undefined ? [] : [{ event, cause, data: parse(event.data) }]
   })
-  const cancelled = told.filter(({ cause }) => cause.kind === 'order_cancelled')
-  // The mail of a cancellation says what is refunded; a second mail would say it again.
-  const said = new Set(cancelled.flatMap(({ data }) => refundsOf(data).map(({ id }) => id)))
+  const telling = told.filter(({ cause }) => TELLS_REFUND.includes(cause.kind))
+  const said = new Set(telling.flatMap(({ data }) => refundsOf(data).map(({ id }) => id)))
   return told.flatMap(({ event, cause, data }) => {
     const { kind, isTold = () => true, details = () => null } = cause
     const about_id = aboutOf(event, cause, data)
@@ -114,10 +114,13 @@ function aboutOf({ id, order_id }: HappenedEvent, { about }: Cause, data: Json):
   if (about === 'event') return id
   const named = asObject(data[about])
   const found = about === 'refund' ? named.refund_id : named.id
-  return typeof found === 'string' && isUuid(found) ? found : null
+  return asId(found)
 }
 
-function refundsOf({ refunds }: Json): { id: unknown; cents: number }[] {
+/** These mails say what is refunded; a second mail would say it again. */
+const TELLS_REFUND: readonly MailKind[] = ['order_cancelled', 'return_received']
+
+function refundsOf({ refund, refunds = [refund] }: Json): { id: unknown; cents: number }[] {
   if (!Array.isArray(refunds)) return []
   return refunds
     .map(asObject)
@@ -131,10 +134,8 @@ const asObject = (value: unknown): Json =>
 
 const asCents = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0)
 
-const asText = (value: unknown): string | null =>
-  typeof value === 'string' && value.trim() !== ''
-    ? value.slice(0, TEXT_LENGTH_MAX).replaceAll('\0', '').toWellFormed()
-    : null
+const asId = (value: unknown): string | null =>
+  typeof value === 'string' && isUuid(value) ? value : null
 
 const asTime = (value: unknown): string | null =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value))

@@ -8,6 +8,7 @@ import { createLinkToken } from '../orders/link.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
+import * as returns from '../returns/service.ts'
 import { asLine, brandOf } from '../sites/brand.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -181,7 +182,7 @@ async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise
       }
     case 'return_approved':
     case 'return_received':
-      return { returned: returnOf(details) }
+      return loadReturn(db, kind, details)
     default:
       return {}
   }
@@ -220,14 +221,35 @@ export function refundFacts(refund: RefundRow, charges: readonly ChargeRow[]): R
   return { amount_cents: refund.amount_cents, to }
 }
 
-function returnOf(details: Record<string, unknown> | null): ReturnFacts {
-  const { instructions, label_url, lines } = details ?? {}
-  return {
-    instructions: typeof instructions === 'string' ? instructions : null,
-    label_url: webAddress(label_url),
+/** The merchant's words are read from the return: an event has none. */
+async function loadReturn(
+  db: Db,
+  kind: MailKind,
+  details: Record<string, unknown> | null,
+): Promise<Parts | null> {
+  const { return_id, lines } = (details ?? {}) as { return_id?: string; lines?: ReturnedLine[] }
+  const found = await returns.get(db, return_id ?? '')
+  if (kind === 'return_approved' && found.status === 'cancelled') return null
+  const isReceipt = kind === 'return_received'
+  const returned: ReturnFacts = {
+    instructions: isReceipt ? null : found.instructions,
+    label_url: isReceipt ? null : webAddress(found.label_url),
     refunded_cents: numberIn(details, 'refunded_cents'),
-    units: (Array.isArray(lines) ? lines : []) as ReturnFacts['units'],
+    units: (lines ?? [])
+      .map(({ order_item_id, quantity, received_quantity }) => ({
+        order_item_id,
+        quantity: isReceipt ? received_quantity : quantity,
+      }))
+      .filter(({ quantity }) => quantity > 0),
   }
+  return { returned }
+}
+
+/** As `causes.ts` keeps it. */
+interface ReturnedLine {
+  order_item_id: string | null
+  quantity: number
+  received_quantity: number
 }
 
 /** The code is decrypted for the mail alone. A card whose code is erased cannot be mailed. */

@@ -12,6 +12,7 @@ export const EVENTS = {
   'commerce.order.shipped.v1': { deliverable: false },
   'commerce.order.delivered.v1': { deliverable: false },
   'commerce.return.requested.v1': { deliverable: false },
+  'commerce.return.approved.v1': { deliverable: false },
   'commerce.return.received.v1': { deliverable: false },
   'commerce.subscription.renewed.v1': { deliverable: false },
   'commerce.subscription.past_due.v1': { deliverable: false },

@@ -14,32 +14,29 @@ const event = (type: string, data: object): HappenedEvent => ({
 })
 
 describe('the events that cause a mail', () => {
-  test('of a return name its units, its instructions and its label', () => {
-    const id = randomUUID()
-    const lines = [{ order_item_id: randomUUID(), quantity: 2, reason: 'too small' }]
-    const approved = {
-      return: { id, lines, instructions: 'Pack it\0 well', label_url: 'https://label.example/1' },
-    }
-    const received = { return: { id, items: lines, refunded_cents: 500 } }
-    const mails = listCaused([
-      event('return.approved', approved),
-      event('return.received', received),
-      event('return.requested', received),
-    ])
+  test('of a return name its units and its refund, once for each receipt', () => {
+    const [id, order_item_id, refund_id] = [randomUUID(), randomUUID(), randomUUID()]
+    const line = { order_item_id, quantity: 2, received_quantity: 1, reason: 'too small' }
+    const returned = { id, lines: [line], instructions: 'Pack it well' }
+    const refund = { refund_id, amount_cents: 500 }
+    const events = [
+      event('return.requested', { return: returned }),
+      event('return.approved', { return: returned }),
+      event('order.refunded', { refund }),
+      event('return.received', { return: returned, refund }),
+      event('return.received', { return: returned, refund: null }),
+    ]
+    const mails = listCaused(events)
     assert.deepEqual(
       mails.map(({ kind, about_id }) => [kind, about_id]),
       [
         ['return_approved', id],
-        ['return_received', id],
+        ['return_received', events[3]?.id],
+        ['return_received', events[4]?.id],
       ],
     )
-    const units = [{ order_item_id: lines[0]?.order_item_id, quantity: 2 }]
-    assert.deepEqual(mails[0]?.details, {
-      instructions: 'Pack it well',
-      label_url: 'https://label.example/1',
-      refunded_cents: 0,
-      lines: units,
-    })
+    const lines = [{ order_item_id, quantity: 2, received_quantity: 1 }]
+    assert.deepEqual(mails[0]?.details, { return_id: id, refunded_cents: 0, lines })
     assert.equal(mails[1]?.details?.refunded_cents, 500)
   })
 

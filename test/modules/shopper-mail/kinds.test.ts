@@ -87,6 +87,39 @@ describe('mail to shoppers', () => {
     assert.deepEqual([mail?.state, mail?.reason], ['skipped', 'recalled'])
   })
 
+  test('tells of a return that is approved, and of each receipt with its refund', async () => {
+    const shop = await newShop(app)
+    const { order, items } = await buy(app, shop)
+    await ship(shop, order.id)
+    await app.sendAll()
+    const url = '/v1/merchant/returns'
+    const made = await shop.merchant.post(url, {
+      order_id: order.id,
+      lines: [{ order_item_id: items[0]?.id, quantity: 2, reason: 'a secret' }],
+      instructions: 'Ring <twice>',
+      label_url: 'https://labels.example/1',
+    })
+    assert.equal(made.status, 201, made.text)
+    const [approved, ...others] = await app.sendAll()
+    assert.deepEqual(others, [])
+    assert.ok(approved?.text.includes('Ring <twice>'))
+    assert.ok(approved?.html?.includes('Ring &lt;twice&gt;'))
+    assert.ok(approved?.html?.includes('href="https://labels.example/1"'))
+    const { id, lines } = made.body.return
+    for (const received_quantity of [1, 1]) {
+      const line = { return_line_id: lines[0].id, received_quantity, disposition: 'restock' }
+      const receipt = { lines: [line], refund: { method: 'original' } }
+      const answer = await shop.merchant.post(`${url}/${id}/receive`, receipt, keyed())
+      assert.equal(answer.status, 200, answer.text)
+    }
+    const mails = await app.sendAll()
+    assert.equal(mails.length, 2, 'a receipt and its refund are one mail')
+    for (const { text } of mails) {
+      assert.ok(text.includes('$10.00'), text)
+      assert.ok(!text.includes('a secret'))
+    }
+  })
+
   test('tells of a refund, with its amount and where it went', async () => {
     const shop = await newShop(app)
     const { order } = await buy(app, shop)

@@ -198,27 +198,32 @@ test('emits each change of an order once, with what the merchant then reads', as
     await expect('order.released', dispute(order.id, { outcome: 'lost', ...card }), order.id)
   })
 
-  await t.test('a return: asked for, its replay, received, and its refund before it', async () => {
-    const { order, items } = await expect('order.placed', buy())
-    const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
-    const ship = `/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`
-    await expect('order.shipped', () => merchant.post(ship), order.id)
-    const lines = [{ order_item_id: items[0].id, quantity: 1, reason: 'my own words' }]
-    const key = keyed()
-    const url = `/v1/tenants/acme/orders/${order.id}/returns`
-    const ask = () => app.storefront.post(url, { customer_ref: 'ann', lines }, key)
-    const { return: asked } = await expect('return.requested', ask, order.id)
-    await expect('', ask, order.id)
-    const own = `/v1/merchant/returns/${asked.id}`
-    const approval = { instructions: 'my own words' }
-    await expect('', () => merchant.post(`${own}/approve`, approval), order.id)
-    const body = {
-      lines: [{ return_line_id: asked.lines[0].id, received_quantity: 1, disposition: 'damaged' }],
-      refund: { method: 'original' },
-    }
-    const receive = () => merchant.post(`${own}/receive`, body, keyed())
-    await expect('order.refunded return.received', receive, order.id)
-  })
+  await t.test(
+    'a return: asked for, its replay, approved, received, and its refund before it',
+    async () => {
+      const { order, items } = await expect('order.placed', buy())
+      const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
+      const ship = `/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`
+      await expect('order.shipped', () => merchant.post(ship), order.id)
+      const lines = [{ order_item_id: items[0].id, quantity: 1, reason: 'my own words' }]
+      const key = keyed()
+      const url = `/v1/tenants/acme/orders/${order.id}/returns`
+      const ask = () => app.storefront.post(url, { customer_ref: 'ann', lines }, key)
+      const { return: asked } = await expect('return.requested', ask, order.id)
+      await expect('', ask, order.id)
+      const own = `/v1/merchant/returns/${asked.id}`
+      const approval = { instructions: 'my own words' }
+      await expect('return.approved', () => merchant.post(`${own}/approve`, approval), order.id)
+      const body = {
+        lines: [
+          { return_line_id: asked.lines[0].id, received_quantity: 1, disposition: 'damaged' },
+        ],
+        refund: { method: 'original' },
+      }
+      const receive = () => merchant.post(`${own}/receive`, body, keyed())
+      await expect('order.refunded return.received', receive, order.id)
+    },
+  )
 
   await t.test('a gift card, once, also when its issue is repeated with the same key', async () => {
     const body = { initial_balance_cents: 5, note: 'For Bea' }
