@@ -110,10 +110,17 @@ interface Order {
   refunded: number[]
   stage: 'waiting' | 'authorized' | 'paid' | 'failed' | 'cancelled'
   isOnHold: boolean
+  /** Each charge of its shopper is held for review, also that of an edit. */
+  isSuspect: boolean
   /** Whether the payment of unknown outcome was charged. */
   isCharged: boolean
   /** The quantities of an edit and the units reserved for it, while its payment is unknown. */
   edit: { wanted: number[]; taken: number[] } | null
+}
+
+/** Takes effect with an edit that was charged: a suspect's order is held again. */
+const holdIfSuspect = (order: Order): void => {
+  if (order.isSuspect) order.isOnHold = true
 }
 
 interface Model {
@@ -289,6 +296,8 @@ async function add(
     refunded: [0, 0],
     stage,
     isOnHold,
+    // Only an order that was held at its checkout has the suspect's address.
+    isSuspect: isOnHold,
     isCharged: card === 'unanswered',
     edit: null,
   })
@@ -322,6 +331,7 @@ async function edit(
   if (isShort(model, more)) return assert.equal(code, 'insufficient_stock', answer.text)
   if (sum(more) <= 0 || card === 'approved') {
     assert.equal(code, 'done', answer.text)
+    if (sum(more) > 0) holdIfSuspect(order)
     return apply(order, wanted, taken)
   }
   assert.equal(code, card === 'declined' ? 'payment_declined' : 'payment_unconfirmed', answer.text)
@@ -396,7 +406,10 @@ async function resolveOutcomes({ app, orders }: Model): Promise<void> {
   do await app.expireClaims()
   while ((await app.reconcile()) > 0)
   for (const order of orders) {
-    if (order.edit !== null && order.isCharged) apply(order, order.edit.wanted, order.edit.taken)
+    if (order.edit !== null && order.isCharged) {
+      apply(order, order.edit.wanted, order.edit.taken)
+      holdIfSuspect(order)
+    }
     order.edit = null
     if (order.stage !== 'waiting') continue
     if (order.isCharged) order.stage = 'paid'
@@ -483,8 +496,10 @@ async function rush(
   }
   for (const [n, answer] of edits.entries()) {
     const [order, wanted] = [editors[n], edited[n]]
-    if (answer.status < 300 && order && wanted) apply(order, wanted, reservedBy(model, one))
-    else assert.equal(codeOf(answer), 'insufficient_stock', answer.text)
+    if (answer.status < 300 && order && wanted) {
+      apply(order, wanted, reservedBy(model, one))
+      holdIfSuspect(order)
+    } else assert.equal(codeOf(answer), 'insufficient_stock', answer.text)
   }
 }
 
