@@ -126,9 +126,12 @@ function withRetry(error: ApiError, isKeyed: boolean): ApiError {
   return new ApiError(code, { message, headers, body, ...(kind && { kind }), cause: error.cause })
 }
 
+const hasKey = ({ headers }: FastifyRequest): boolean => headers['idempotency-key'] !== undefined
+
 export function sendError(request: FastifyRequest, reply: FastifyReply, thrown: ApiError) {
   const { plane, idempotent } = request.routeOptions.config
-  const error = withRetry(thrown, idempotent ?? false)
+  const isKeyed = idempotent === true || (idempotent === 'optional' && hasKey(request))
+  const error = withRetry(thrown, isKeyed)
   const correlationId = showsCorrelation(error.status, plane) ? request.id : undefined
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
   return (

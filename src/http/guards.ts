@@ -181,9 +181,11 @@ async function authenticateOwner(deps: GuardDeps, request: FastifyRequest): Prom
   return true
 }
 
-/** A route with an Idempotency-Key moves money, and goes before the store's other work. */
+/** A route that needs an Idempotency-Key moves money, and goes before the store's other work. */
 const openStore = ({ database }: GuardDeps, { routeOptions }: FastifyRequest, tenant: string) =>
-  routeOptions.config.idempotent ? database.tenantForMoney(tenant) : database.tenant(tenant)
+  routeOptions.config.idempotent === true
+    ? database.tenantForMoney(tenant)
+    : database.tenant(tenant)
 
 /** Opens the store that the path names, on operator and storefront routes. */
 async function openStoreOfPath(deps: GuardDeps, request: FastifyRequest) {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../errors.ts'
-import type { StoredAnswer, WonClaim } from '../platform/idempotency.ts'
+import type { KeepAnswer, StoredAnswer, WonClaim } from '../platform/idempotency.ts'
+import * as idempotency from '../platform/idempotency.ts'
 import { fingerprint, readKey } from '../platform/idempotency-key.ts'
 import { run } from '../platform/idempotency-run.ts'
 
@@ -38,4 +39,27 @@ export async function once(
   const sent = fill === undefined ? body : await fill({ status, body })
   // The bytes were written when the operation ended; the route's shapes no longer apply to them.
   return reply.code(status).headers(headers).send(sent) as never
+}
+
+/**
+ * For routes that take a key and do not need one: with a key the work is done once, as by `once`, and
+ * keeps its answer in its own transaction; without a key it is done each time.
+ */
+export async function onceIfKeyed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status = 200, ...options }: OnceOptions & { status?: number },
+  work: (keep: KeepAnswer) => Promise<unknown>,
+): Promise<never> {
+  if (request.headers['idempotency-key'] === undefined) {
+    return reply.code(status).send(await work(async () => {})) as never
+  }
+  return once(request, reply, options, async (claim) => {
+    let answer: StoredAnswer | null = null
+    await work(async (tx, body) => {
+      answer = await idempotency.finish(tx, claim, status, JSON.stringify(body))
+    })
+    if (answer === null) throw new Error(`the ${options.operation} has kept no answer`)
+    return answer
+  })
 }

@@ -182,10 +182,10 @@ function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
   return described
 }
 
-function describeHeaders(idempotent: boolean, optional: Record<string, TSchema>) {
+function describeHeaders(idempotent: boolean | 'optional', optional: Record<string, TSchema>) {
   const properties = { ...(idempotent ? IDEMPOTENCY_KEY : {}), ...optional }
   if (Object.keys(properties).length === 0) return {}
-  const required = idempotent ? Object.keys(IDEMPOTENCY_KEY) : []
+  const required = idempotent === true ? Object.keys(IDEMPOTENCY_KEY) : []
   return { headers: { type: 'object', properties, required } }
 }
 

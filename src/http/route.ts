@@ -44,8 +44,8 @@ declare module 'fastify' {
     headers?: Record<string, TSchema>
     /** A member of the body whose original text is stored in `request.verbatim`. */
     verbatim?: string
-    /** Needs an Idempotency-Key header. */
-    idempotent?: boolean
+    /** Needs an Idempotency-Key header, or takes one. */
+    idempotent?: boolean | 'optional'
     /** Its texts are not searched for card numbers. Set by `acceptAnyDigits`. */
     acceptsAnyDigits?: boolean
     /** Not in the OpenAPI document: pages for people. */
@@ -122,12 +122,12 @@ const PLANE_FAILURES: Record<Plane, readonly ErrorCode[]> = {
 }
 
 const BODY: readonly ErrorCode[] = ['invalid_body', 'body_too_large', 'unsupported_media_type']
-const KEY: readonly ErrorCode[] = [
-  'idempotency_key_required',
+const OPTIONAL_KEY: readonly ErrorCode[] = [
   'idempotency_key_invalid',
   'idempotency_key_reused',
   'idempotency_in_progress',
 ]
+const KEY: readonly ErrorCode[] = ['idempotency_key_required', ...OPTIONAL_KEY]
 
 /**
  * Methods without a body. For all others a body is read and checked, even where a route does not
@@ -144,7 +144,7 @@ export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config'
       ...PLANE_FAILURES[plane],
       ...(orOwner ? PLANE_FAILURES.owner : []),
       ...(BODYLESS.includes(method) ? [] : BODY),
-      ...(idempotent ? KEY : []),
+      ...(idempotent === 'optional' ? OPTIONAL_KEY : idempotent ? KEY : []),
       ...(query?.after === PAGE_QUERY.after ? (['invalid_query'] as const) : []),
       'service_unavailable' as const,
     ]),

@@ -47,6 +47,15 @@ export const record = (tx: Tx, actor: Actor, entry: NewEntry) =>
             ${json(entry.before)}, ${json(entry.after)}, ${entry.reason ?? null},
             ${actor.correlationId})`)
 
+/** Records many changes of one kind by one statement. */
+export const recordAll = (tx: Tx, actor: Actor, entries: readonly NewEntry[]) =>
+  tx.run(sql`
+    insert into audit_log (tenant_ref, actor, action, entity, before, after, reason, correlation_id)
+    select ${tx.tenant}, ${actor.name}, e.action, e.entity, e.before, e.after, e.reason,
+           ${actor.correlationId}::uuid
+      from jsonb_to_recordset(${JSON.stringify(entries)})
+           as e (action text, entity text, before jsonb, after jsonb, reason text)`)
+
 const json = (value: Record<string, unknown> | undefined) =>
   value === undefined ? null : JSON.stringify(value)
 

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
-import type { Db, TenantDb } from '../db/database.ts'
+import type { Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
+import type { Actor } from './audit.ts'
 import { LeaseLostError } from './leases.ts'
 
 /** The recovery point of every new claim: nothing has been written that a resume would need. */
@@ -184,6 +185,15 @@ export async function finish(
 ): Promise<StoredAnswer> {
   await writeHeld(db, held, answered(status, body))
   return { state: 'answered', status, body }
+}
+
+/** Keeps the answer of a change in the transaction that makes it, where the caller has sent a key. */
+export type KeepAnswer = (tx: Tx, body: unknown) => Promise<void>
+
+/** The caller of a change whose key is optional. */
+export interface KeepingCaller {
+  actor: Actor
+  keep: KeepAnswer
 }
 
 /** Stores a refusal as the final answer: another try needs another key. */
