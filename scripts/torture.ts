@@ -26,6 +26,7 @@ const FILES = [
   'test/modules/checkout/parallel.test.ts',
   'test/modules/checkout/preview-properties.test.ts',
   'test/modules/inventory/stock-model.test.ts',
+  'test/modules/inventory/unit-model.test.ts',
   'test/modules/webhooks/killed-workers.test.ts',
   'test/storefront/any-manifest.test.ts',
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),

@@ -59,6 +59,7 @@ import * as orderRoutes from './modules/orders/routes.ts'
 import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
+import * as purchasingRoutes from './modules/purchasing/routes.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
@@ -235,13 +236,14 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   activationRoutes.merchantRoutes,
   acceptAnyDigits(imageRoutes.merchantRoutes(deps.catalog)),
   acceptAnyDigits(collectionRoutes.merchantRoutes),
-  inventoryRoutes.merchantRoutes,
+  inventoryRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
+  purchasingRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
   acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
   newsletterRoutes.merchantRoutes(deps.newsletter),
   pricingRoutes.merchantRoutes,
   orderRoutes.merchantRoutes(PARCELS),
-  fulfillmentRoutes.merchantRoutes,
+  fulfillmentRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
   documentRoutes.merchantRoutes({ pdfs: runtime.pdfs, ...deps.media }),
   labelRoutes.merchantRoutes({
     carriers: runtime.carriers,

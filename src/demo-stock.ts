@@ -7,6 +7,7 @@ import { addSamples } from './modules/catalog/demo-seed.ts'
 import { EMBER_AND_RYE, HOME, OBJECTS, type SampleSet } from './modules/catalog/demo-sets.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as entitlements from './modules/entitlements/service.ts'
+import { adjust } from './modules/inventory/adjust.ts'
 import * as inventory from './modules/inventory/service.ts'
 import * as marketing from './modules/marketing/service.ts'
 import { storeAsset } from './modules/media/service.ts'
@@ -233,7 +234,10 @@ async function countStock(db: TenantDb, { stock }: DemoStore): Promise<void> {
     if (id === undefined) continue
     const settings = { track_inventory: true, low_stock_threshold: LOW_STOCK }
     await inventory.putSettings(db, SYSTEM, id, settings)
-    await inventory.adjust(db, SYSTEM, id, { set_on_hand, reason: 'the first count' })
+    await adjust(db, { actor: SYSTEM, keep: async () => {} }, id, {
+      set_on_hand,
+      reason: 'the first count',
+    })
   }
 }
 

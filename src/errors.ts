@@ -61,6 +61,9 @@ export const ERRORS = {
   order_item_not_found: [404, 'The order has no such line. Check `order_item_id`.'],
   variant_not_found: [404, 'No such variant, or it is archived. Check its id.'],
   location_not_found: [404, 'No such location. Check its id.'],
+  count_not_found: [404, 'No such count. Check its id.'],
+  vendor_not_found: [404, 'No such vendor, or it is archived. Check its id.'],
+  purchase_order_not_found: [404, 'No such purchase order. Check its id.'],
   customer_not_found: [404, 'No such customer. Check `customer_ref`.'],
   webhook_not_found: [404, 'No such webhook endpoint. Check its id.'],
   delivery_not_found: [404, 'No such delivery. Check its id.'],
@@ -98,6 +101,10 @@ export const ERRORS = {
   ban_exists: [409, 'That value is already banned. Lift that ban first to replace it.'],
   insufficient_stock: [409, 'There is not enough stock. `items` says how much is available.'],
   stale_level: [409, 'The stock has changed since it was read. Read it again, then adjust it.'],
+  count_in_progress: [
+    409,
+    'One of these variants is being counted at this location already. Post or cancel that count first.',
+  ],
   location_exists: [409, 'A location with that id already exists. Choose another id.'],
   location_in_use: [409, 'The location still has stock, or owes some. Empty it first.'],
   webhook_limit_reached: [409, 'The store has the maximum number of endpoints. Delete one first.'],
@@ -203,6 +210,14 @@ export const ERRORS = {
     'The carrier has not sold the label: see `reason`. Correct it, or take another service.',
   ],
   unknown_service: [422, 'The carrier has no such service. `services` lists those it has.'],
+  exceeds_ordered: [
+    422,
+    'More would be received than was ordered. `lines` says how many units may be received at most.',
+  ],
+  receipt_decreased: [
+    422,
+    'A receipt names the total received so far, which only grows. `lines` says what it is.',
+  ],
   currency_mismatch: [422, 'The items have different currencies. Order each currency separately.'],
   subscription_card_required: [
     422,

@@ -119,6 +119,24 @@ export const FIXTURES: Record<string, Fixture> = {
   'GET /v1/merchant/inventory/:variant_id': newVariant,
   'PUT /v1/merchant/inventory/:variant_id': newVariant,
   'POST /v1/merchant/inventory/:variant_id/adjust': newVariant,
+  'GET /v1/merchant/inventory/:variant_id/costs': newVariant,
+  'GET /v1/merchant/inventory/counts/:id': beginCount,
+  'PUT /v1/merchant/inventory/counts/:id/lines': async (merchant, app) => {
+    await plantVariant(await app.store('acme'), VARIANT)
+    return beginCount(merchant, app)
+  },
+  'POST /v1/merchant/inventory/counts/:id/post': beginCount,
+  'POST /v1/merchant/inventory/counts/:id/cancel': beginCount,
+  'GET /v1/merchant/purchasing/vendors/:id': createVendor,
+  'PATCH /v1/merchant/purchasing/vendors/:id': createVendor,
+  'GET /v1/merchant/purchasing/orders/:id': draftPurchase,
+  'PATCH /v1/merchant/purchasing/orders/:id': draftPurchase,
+  'GET /v1/merchant/purchasing/orders/:id/receipts': draftPurchase,
+  'POST /v1/merchant/purchasing/orders/:id/order': draftPurchase,
+  'POST /v1/merchant/purchasing/orders/:id/cancel': draftPurchase,
+  'POST /v1/merchant/purchasing/orders/:id/close': orderPurchase,
+  'POST /v1/merchant/purchasing/orders/:id/receive': orderPurchase,
+  'POST /v1/merchant/purchasing/orders/:id/costs': receivePurchase,
   'GET /v1/merchant/inventory/locations/:id': createLocation,
   'PATCH /v1/merchant/inventory/locations/:id': createLocation,
   'DELETE /v1/merchant/inventory/locations/:id': createLocation,
@@ -252,6 +270,17 @@ export const BODIES: Record<string, unknown> = {
   },
   'PUT /v1/merchant/inventory/:variant_id': { track_inventory: true },
   'POST /v1/merchant/inventory/:variant_id/adjust': { delta: 1, reason: 'a canary' },
+  'PUT /v1/merchant/inventory/counts/:id/lines': {
+    lines: [{ variant_id: VARIANT, counted: 1, reason: 'a canary' }],
+  },
+  'PATCH /v1/merchant/purchasing/vendors/:id': { name: 'a canary' },
+  'PATCH /v1/merchant/purchasing/orders/:id': { notes: 'a canary' },
+  'POST /v1/merchant/purchasing/orders/:id/receive': { lines: [{ line_id: ITEM, quantity: 1 }] },
+  'POST /v1/merchant/purchasing/orders/:id/costs': {
+    description: 'a canary',
+    amount_cents: 1,
+    split_by: 'quantity',
+  },
   'PATCH /v1/merchant/inventory/locations/:id': { name: 'a canary' },
   'PATCH /v1/merchant/catalog/products/:id': { name: 'a canary' },
   'POST /v1/merchant/catalog/products/:id/variants': { sku: 'canary', price_cents: 1 },
@@ -500,6 +529,60 @@ async function createLocation(merchant: Caller) {
   return { id: made.body.location.id as string }
 }
 
+/** A count of one variant, at a location of its own: a level is counted once at a time. */
+async function beginCount(merchant: Caller, app: TestApp) {
+  await plantVariant(await app.store('acme'), VARIANT)
+  const { id: location_id } = await createLocation(merchant)
+  const body = { location_id, variant_ids: [VARIANT] }
+  const made = await merchant.post('/v1/merchant/inventory/counts', body)
+  assert.ok(made.body.count, made.text)
+  return { id: made.body.count.id as string }
+}
+
+async function createVendor(merchant: Caller) {
+  const made = await merchant.post('/v1/merchant/purchasing/vendors', { name: 'a canary' })
+  assert.ok(made.body.vendor, made.text)
+  return { id: made.body.vendor.id as string }
+}
+
+const PURCHASES = '/v1/merchant/purchasing/orders'
+
+/** A draft of three units. */
+async function draftPurchase(merchant: Caller, app: TestApp) {
+  const { id: vendor_id } = await createVendor(merchant)
+  const { variant_id } = await newVariant(merchant, app)
+  const lines = [{ variant_id, quantity: 3, unit_cost_cents: 100 }]
+  const made = await merchant.post(PURCHASES, { vendor_id, lines, notes: 'a canary' })
+  assert.equal(made.status, 201, made.text)
+  return { id: made.body.purchase_order.id as string }
+}
+
+/** An order, on the line that the bodies name. */
+async function orderPurchase(merchant: Caller, app: TestApp) {
+  const { id } = await draftPurchase(merchant, app)
+  const admin = await app.database.openAdmin()
+  await admin.query('update purchase_order_lines set id = fd_uuid() where id = $1', [ITEM])
+  await admin.query('update purchase_order_lines set id = $1 where purchase_order_id = $2', [
+    ITEM,
+    id,
+  ])
+  const ordered = await merchant.post(`${PURCHASES}/${id}/order`)
+  assert.equal(ordered.status, 200, ordered.text)
+  return { id }
+}
+
+async function receivePurchase(merchant: Caller, app: TestApp) {
+  const { id } = await draftPurchase(merchant, app)
+  const { body } = await merchant.post(`${PURCHASES}/${id}/order`)
+  const lines = body.purchase_order.lines.map((line: { id: string }) => ({
+    line_id: line.id,
+    quantity: 1,
+  }))
+  const received = await merchant.post(`${PURCHASES}/${id}/receive`, { lines }, freshKey())
+  assert.equal(received.status, 200, received.text)
+  return { id }
+}
+
 /** Writes a marker into every free text of the store. */
 export async function plantCanary(merchant: Caller, canary: string): Promise<void> {
   const plants: [string, string, unknown][] = [
@@ -513,6 +596,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
     ['POST', '/v1/merchant/fraud/bans', { kind: 'address', value: canary, reason: canary }],
     ['POST', '/v1/merchant/inventory/locations', { id: canary, name: canary }],
+    ['POST', '/v1/merchant/purchasing/vendors', { name: canary, notes: canary, phone: canary }],
     [
       'POST',
       '/v1/merchant/webhooks',

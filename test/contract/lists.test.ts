@@ -42,6 +42,7 @@ const WITHOUT_ROWS: Readonly<Record<string, string>> = {
   listAssets: 'The contract has few images, and equal ones are one asset.',
   listFraudReviews: 'Only the fraud check holds an order for review.',
   listGiftCardTransactions: 'A new card has one.',
+  listInventoryDiscrepancies: 'Only the nightly recount finds them.',
   listPaymentDiscrepancies: 'Only the nightly comparison finds them.',
   listRedemptions: 'Each needs a checkout with the coupon.',
   listStoreCreditTransactions: 'A new account has one.',
@@ -108,7 +109,10 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     await app.store(`store-${n}`)
   }
   await plantGatewayEvents(app)
+  const purchase = await receiveInParts(app, merchant)
   return {
+    '/v1/merchant/inventory/{variant_id}/costs': { variant_id: purchase.variant_id },
+    '/v1/merchant/purchasing/orders/{id}/receipts': { id: purchase.id },
     '/v1/merchant/gift-cards/{id}/transactions': card,
     '/v1/merchant/marketing/coupons/{id}/codes': coupon,
     '/v1/merchant/marketing/coupons/{id}/redemptions': coupon,
@@ -122,13 +126,29 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   }
 }
 
+/** A purchase order that came unit by unit. */
+async function receiveInParts(app: TestApp, merchant: Caller) {
+  const made = await FIXTURES['GET /v1/merchant/purchasing/orders/:id']?.(merchant, app)
+  const url = `/v1/merchant/purchasing/orders/${made?.id}`
+  const { body } = await merchant.post(`${url}/order`)
+  const [line] = body.purchase_order.lines
+  for (const quantity of ROWS) {
+    const lines = [{ line_id: line.id, quantity }]
+    const received = await merchant.post(`${url}/receive`, { lines }, freshKey())
+    assert.equal(received.status, 200, received.text)
+  }
+  return { id: body.purchase_order.id as string, variant_id: line.variant_id as string }
+}
+
 const ACTIVATION = 'POST /v1/merchant/catalog/products/:id/activation-request'
 
 const MAKING_ROWS = [
   'GET /v1/merchant/returns/:id',
   'GET /v1/merchant/fulfillments/:id',
+  'GET /v1/merchant/inventory/counts/:id',
   'GET /v1/merchant/orders/:id',
   'POST /v1/merchant/mails/:id/resend',
+  'GET /v1/merchant/purchasing/orders/:id',
   'GET /v1/merchant/catalog/collections/:id',
   'GET /v1/merchant/catalog/products/:id',
   'GET /v1/merchant/domains/:id',

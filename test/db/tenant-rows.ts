@@ -54,7 +54,39 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
          count as (insert into inventory_counts (tenant_ref, variant_id, location_id, seq, on_hand,
                           allocated, again_at)
                    select $1, id, 'shelf', 1, 1, 0, now() from variant),
-         recount as (insert into inventory_recounts (tenant_ref, due_at) values ($1, now()))
+         recount as (insert into inventory_recounts (tenant_ref, due_at) values ($1, now())),
+         cost as (insert into inventory_costs (tenant_ref, variant_id, units, value_cents, last_units,
+                         last_value_cents)
+                  select $1, id, 1, 100, 1, 100 from variant),
+         entry as (insert into inventory_cost_entries (tenant_ref, variant_id, kind, units,
+                          value_cents, units_after, value_after_cents)
+                   select $1, id, 'opening', 1, 100, 1, 100 from variant),
+         stocktake as (insert into stock_counts (tenant_ref, location_id, created_by)
+                       values ($1, 'shelf', 'x') returning id),
+         counted as (insert into stock_count_lines (tenant_ref, count_id, variant_id, location_id,
+                            expected)
+                     select $1, stocktake.id, variant.id, 'shelf', 1 from stocktake, variant),
+         vendor as (insert into vendors (tenant_ref, name) values ($1, 'x') returning id),
+         numbers as (insert into purchase_order_counters (tenant_ref, last_number)
+                     values ($1, 2001)),
+         bought as (insert into purchase_orders (tenant_ref, po_number, vendor_id, location_id,
+                           currency, subtotal_cents, created_by)
+                    select $1, 'PO-1', id, 'shelf', 'USD', 100, 'x' from vendor returning id),
+         line as (insert into purchase_order_lines (tenant_ref, purchase_order_id, position,
+                         variant_id, sku, quantity, unit_cost_cents)
+                  select $1, bought.id, 0, variant.id, 'x', 1, 100 from bought, variant returning id),
+         receipt as (insert into purchase_receipts (tenant_ref, purchase_order_id, number,
+                            created_by)
+                     select $1, id, 1, 'x' from bought returning id),
+         arrived as (insert into purchase_receipt_lines (tenant_ref, receipt_id, line_id, added,
+                            rejected)
+                     select $1, receipt.id, line.id, 1, 0 from receipt, line),
+         landed as (insert into purchase_costs (tenant_ref, purchase_order_id, number, description,
+                           amount_cents, split_by, created_by)
+                    select $1, id, 1, 'x', 1, 'value', 'x' from bought returning id),
+         share as (insert into purchase_cost_allocations (tenant_ref, cost_id, line_id, amount_cents,
+                          on_hand_units, on_hand_cents, sold_units, sold_cents)
+                   select $1, landed.id, line.id, 1, 1, 1, 0, 0 from landed, line)
     insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
     select $1, id, 'shelf', 1 from variant`,
   orders: `

@@ -2,6 +2,7 @@ import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import type * as audit from '../../platform/audit.ts'
+import type { KeepingCaller } from '../../platform/idempotency.ts'
 import * as parcelStock from '../inventory/parcel-stock.ts'
 import type { WorkUnits } from '../inventory/schema.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
@@ -23,7 +24,7 @@ export async function pack(
   order_id: string,
   request: NewFulfillment,
 ): Promise<{ fulfillment: Fulfillment; fulfillments: Fulfillment[] }> {
-  const [packed] = await packRows(db, actor, [inOurSpelling({ order_id, ...request })])
+  const [packed] = await packAlone(db, actor, [inOurSpelling({ order_id, ...request })])
   if (packed instanceof ApiError) throw packed
   const fulfillments = (packed as FulfillmentRow[]).map(shown)
   return { fulfillment: fulfillments[0] as Fulfillment, fulfillments }
@@ -52,13 +53,36 @@ export async function packMany(
 ): Promise<BulkResult[]> {
   const results: BulkResult[] = []
   for (const batch of toBatches(rows.map(inOurSpelling))) {
-    const packed = await packRows(db, actor, batch)
-    for (const [at, row] of batch.entries()) {
-      results.push(toResult(results.length, row.order_id, packed[at] as Packed))
-    }
+    results.push(...toResults(results.length, batch, await packAlone(db, actor, batch)))
   }
   return results
 }
+
+/**
+ * The same in one transaction, with the answer that its key keeps: no row is packed twice by a retry.
+ * All orders and their stock are locked before the first is packed, in the order of all locks.
+ */
+export const packManyOnce = (
+  db: TenantDb,
+  { actor, keep }: KeepingCaller,
+  { orders: rows }: BulkFulfillment,
+): Promise<BulkResult[]> =>
+  db.transaction('fulfillment: pack many', async (tx) => {
+    const found = await orders.lockMany(
+      tx,
+      rows.map(({ order_id }) => order_id.toLowerCase()),
+    )
+    await parcelStock.lockWork(tx, [...found.keys()])
+    const results: BulkResult[] = []
+    for (const batch of toBatches(rows.map(inOurSpelling))) {
+      results.push(...toResults(results.length, batch, await packRows(tx, actor, batch)))
+    }
+    await keep(tx, { results })
+    return results
+  })
+
+const toResults = (first: number, rows: readonly BulkRow[], packed: readonly Packed[]) =>
+  rows.map((row, at) => toResult(first + at, row.order_id, packed[at] as Packed))
 
 /** Batches in the order of the rows, each with an order once. */
 function toBatches(rows: readonly BulkRow[]): BulkRow[][] {
@@ -112,29 +136,31 @@ interface Known {
   lastNumbers: ReadonlyMap<string, number>
 }
 
-/** Packs rows of different orders in one transaction. Answers parcels or a refusal for each. */
-const packRows = (db: TenantDb, actor: audit.Actor, rows: readonly BulkRow[]): Promise<Packed[]> =>
-  db.transaction('fulfillment: pack', async (tx) => {
-    const found = await orders.lockMany(
-      tx,
-      rows.map(({ order_id }) => order_id),
-    )
-    const ids = [...found.keys()]
-    const lines = await orders.listItemsOf(tx, ids)
-    const work = await parcelStock.lockWork(tx, ids)
-    const counts = await queries.countOfOrders(tx, ids)
-    const lastNumbers = new Map(counts.map((each) => [each.order_id, each.last_number]))
-    const known = { found, lines, work, lastNumbers }
-    const plans = rows.map((row) => attempt(() => planRow(row, known)))
-    const packed = await writePlans(
-      tx,
-      actor,
-      plans.filter((plan): plan is Plan => !(plan instanceof ApiError)),
-    )
-    return plans.map((plan) =>
-      plan instanceof ApiError ? plan : packed.filter(({ order_id }) => order_id === plan.order.id),
-    )
-  })
+const packAlone = (db: TenantDb, actor: audit.Actor, rows: readonly BulkRow[]) =>
+  db.transaction('fulfillment: pack', (tx) => packRows(tx, actor, rows))
+
+/** Packs rows of different orders. Answers parcels or a refusal for each. */
+async function packRows(tx: Tx, actor: audit.Actor, rows: readonly BulkRow[]): Promise<Packed[]> {
+  const found = await orders.lockMany(
+    tx,
+    rows.map(({ order_id }) => order_id),
+  )
+  const ids = [...found.keys()]
+  const lines = await orders.listItemsOf(tx, ids)
+  const work = await parcelStock.lockWork(tx, ids)
+  const counts = await queries.countOfOrders(tx, ids)
+  const lastNumbers = new Map(counts.map((each) => [each.order_id, each.last_number]))
+  const known = { found, lines, work, lastNumbers }
+  const plans = rows.map((row) => attempt(() => planRow(row, known)))
+  const packed = await writePlans(
+    tx,
+    actor,
+    plans.filter((plan): plan is Plan => !(plan instanceof ApiError)),
+  )
+  return plans.map((plan) =>
+    plan instanceof ApiError ? plan : packed.filter(({ order_id }) => order_id === plan.order.id),
+  )
+}
 
 /** The result of some work, or the refusal that it threw. */
 function attempt<T>(work: () => T): T | ApiError {

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import type { ErrorCode } from '../../errors.ts'
+import { onceIfKeyed } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
 import * as entitlements from '../entitlements/service.ts'
 import { FULFILLMENT_STATES, Fulfillment } from '../orders/parcel-schema.ts'
-import { pack, packMany } from './pack.ts'
+import { pack, packMany, packManyOnce } from './pack.ts'
 import {
   BulkFulfillment,
   BulkResult,
@@ -33,11 +34,22 @@ async function emptyBody(request: { body?: unknown }): Promise<void> {
   request.body ??= {}
 }
 
-export const merchantRoutes: Routes = async (app) => {
-  await packRoutes(app)
-  await readRoutes(app)
-  await changeRoutes(app)
+export interface FulfillmentDeps {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
 }
+
+/** A running change ends by itself, and an add-on may be switched on: the same key may try again. */
+const PASSING: readonly ErrorCode[] = ['order_busy', 'feature_not_enabled', 'operator_restricted']
+
+export const merchantRoutes =
+  (deps: FulfillmentDeps): Routes =>
+  async (app) => {
+    await packRoutes(app)
+    await keyedRoutes(deps)(app)
+    await readRoutes(app)
+    await changeRoutes(app)
+  }
 
 const packRoutes: Routes = async (app) => {
   app.post(
@@ -73,26 +85,70 @@ const packRoutes: Routes = async (app) => {
     async ({ db, actor, params, body }, reply) =>
       reply.code(201).send(await pack(db, actor, params.id, body)),
   )
-
-  app.post(
-    '/v1/merchant/fulfillments/bulk',
-    {
-      config: { scope, failures: ['feature_not_enabled', 'operator_restricted'] },
-      schema: {
-        operationId: 'packOrders',
-        tags,
-        summary:
-          'Pack, and ship if you say so, units of up to 500 orders. Each row has its own result; a refused row does not affect the others.',
-        body: BulkFulfillment,
-        response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
-      },
-    },
-    async ({ db, actor, body }) => {
-      await entitlements.requireFeature(db, 'bulk_fulfillment')
-      return { results: await packMany(db, actor, body) }
-    },
-  )
 }
+
+const keyedRoutes =
+  ({ idempotencyKey: secret }: FulfillmentDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/merchant/fulfillments/bulk',
+      {
+        config: {
+          scope,
+          idempotent: 'optional',
+          failures: ['feature_not_enabled', 'operator_restricted'],
+        },
+        schema: {
+          operationId: 'packOrders',
+          tags,
+          summary:
+            'Pack, and ship if you say so, units of up to 500 orders. Each row has its own result; a refused row does not affect the others.',
+          body: BulkFulfillment,
+          response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
+        },
+      },
+      (request, reply) => {
+        const { db, actor, body, headers } = request
+        const isKeyed = headers['idempotency-key'] !== undefined
+        const options = { operation: 'fulfillment_bulk', secret, passing: PASSING }
+        return onceIfKeyed(request, reply, options, async (keep) => {
+          await entitlements.requireFeature(db, 'bulk_fulfillment')
+          const results = isKeyed
+            ? await packManyOnce(db, { actor, keep }, body)
+            : await packMany(db, actor, body)
+          return { results }
+        })
+      },
+    )
+
+    app.post(
+      '/v1/merchant/fulfillments/:id/ship',
+      {
+        config: {
+          scope,
+          idempotent: 'optional',
+          failures: [...PARCEL, 'order_on_hold', 'order_busy'],
+        },
+        schema: {
+          operationId: 'shipFulfillment',
+          tags,
+          summary: 'Ship a parcel: its units leave the stock, and the shopper can follow it.',
+          params: Params('id'),
+          body: Shipment,
+          response: { 200: OneParcel },
+        },
+        preValidation: emptyBody,
+      },
+      (request, reply) => {
+        const { db, actor, params, body } = request
+        const target = params.id
+        const options = { operation: 'fulfillment_ship', secret, target, passing: PASSING }
+        return onceIfKeyed(request, reply, options, async (keep) => ({
+          fulfillment: await fulfillment.ship(db, { actor, keep }, target, body),
+        }))
+      },
+    )
+  }
 
 const readRoutes: Routes = async (app) => {
   app.get(
@@ -154,25 +210,6 @@ const readRoutes: Routes = async (app) => {
 const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 
 const changeRoutes: Routes = async (app) => {
-  app.post(
-    '/v1/merchant/fulfillments/:id/ship',
-    {
-      config: { scope, failures: [...PARCEL, 'order_on_hold', 'order_busy'] },
-      schema: {
-        operationId: 'shipFulfillment',
-        tags,
-        summary: 'Ship a parcel: its units leave the stock, and the shopper can follow it.',
-        params: Params('id'),
-        body: Shipment,
-        response: { 200: OneParcel },
-      },
-      preValidation: emptyBody,
-    },
-    async ({ db, actor, params, body }) => ({
-      fulfillment: await fulfillment.ship(db, actor, params.id, body),
-    }),
-  )
-
   app.post(
     '/v1/merchant/fulfillments/:id/deliver',
     {

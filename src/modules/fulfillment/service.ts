@@ -5,6 +5,7 @@ import { isoNow } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import type { KeepingCaller } from '../../platform/idempotency.ts'
 import * as parcelStock from '../inventory/parcel-stock.ts'
 import type { ParcelStock } from '../inventory/schema.ts'
 import { emitOrderEvent } from '../orders/events.ts'
@@ -178,7 +179,7 @@ export const record = (
 
 export function ship(
   db: TenantDb,
-  actor: audit.Actor,
+  { actor, keep }: KeepingCaller,
   id: string,
   shipment: Shipment,
 ): Promise<Fulfillment> {
@@ -188,7 +189,9 @@ export function ship(
     requireOpen(locked.order, 'ship')
     await parcelStock.lockParcels(tx, [stockOf(locked.parcel)])
     const [shipped] = await shipLocked(tx, actor, [{ ...locked, shipment }])
-    return shown(shipped as FulfillmentRow)
+    const fulfillment = shown(shipped as FulfillmentRow)
+    await keep(tx, { fulfillment })
+    return fulfillment
   })
 }
 

@@ -107,6 +107,7 @@ async function compare(db: Db, after: LevelKey | null) {
       ['allocated', level.allocated, level.moved_allocated],
       ['reserved', level.reserved, held.reserved],
       ['held', level.allocated, held.allocated],
+      ['packed', level.packed, held.packed],
     ] as const
     const { variant_id, location_id } = level
     for (const [counter, kept, sum] of counters) {
@@ -118,12 +119,13 @@ async function compare(db: Db, after: LevelKey | null) {
 
 /** Adds up what orders hold of a level. */
 async function sumHeld(db: Db, level: LevelKey) {
-  const sums = { reserved: 0, allocated: 0 }
+  const sums = { reserved: 0, allocated: 0, packed: 0 }
   let after: string | null = null
   for (;;) {
     const slice = await queries.sumHeld(db, level, after, RESERVATIONS)
     sums.reserved += slice.reserved
     sums.allocated += slice.allocated
+    sums.packed += slice.packed
     if (slice.count < RESERVATIONS) return sums
     after = slice.last
   }

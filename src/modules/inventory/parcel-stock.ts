@@ -67,7 +67,9 @@ async function move(
       ),
   )
   if (moves.length === 0) return
-  const moved = await queries.moveParcels(tx, moves, actor)
+  // By variant, since each movement locks the costs of its variant.
+  const sorted = moves.toSorted((a, b) => compare(a.variant_id, b.variant_id))
+  const moved = await queries.moveParcels(tx, sorted, actor)
   const distinct = (keyOf: (move: ParcelMove) => string) => new Set(moves.map(keyOf)).size
   const level = ({ variant_id, location_id }: ParcelMove) => `${variant_id} ${location_id}`
   const isWhole =
@@ -75,3 +77,5 @@ async function move(
     moved.reservations === distinct((each) => `${each.order_id} ${level(each)}`)
   if (!isWhole) throw new Error('stock of a parcel was to be moved that its order does not have')
 }
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

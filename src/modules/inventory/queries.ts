@@ -1,12 +1,16 @@
+import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
 import {
+  CostEntry,
   DEFAULT_LOCATION,
   InventoryDetail,
   InventoryItem,
   Level,
+  type LevelKey,
   Location,
   Movement,
   type MovementKind,
@@ -79,7 +83,10 @@ export const findItem = (db: Db, variant_id: string) =>
     sql`
     select ${itemColumns},
            coalesce((select json_agg(${levelJson} order by location_id) from inventory_levels
-                      where ${ofVariant(db, variant_id)}), '[]') as levels
+                      where ${ofVariant(db, variant_id)}), '[]') as levels,
+           (select json_build_object('units', units, 'value_cents', value_cents, 'unit_cost_cents',
+                                     round(last_value_cents::numeric / last_units))
+              from inventory_costs where ${ofVariant(db, variant_id)}) as cost
       from variants v ${itsStock}
      where v.tenant_ref = ${db.tenant} and v.id = ${variant_id}`,
   )
@@ -102,20 +109,62 @@ export const ensureDefaultLocation = (tx: Tx) =>
         on conflict do nothing`)
 
 export const ensureLevel = (tx: Tx, variant_id: string, location_id: string) =>
+  ensureLevels(tx, [{ variant_id, location_id }])
+
+/** Creates the levels that do not exist yet, in the order in which levels are locked. */
+export const ensureLevels = (tx: Tx, places: readonly LevelKey[]) =>
   tx.run(sql`
     insert into inventory_levels (tenant_ref, variant_id, location_id)
-    values (${tx.tenant}, ${variant_id}, ${location_id})
+    select ${tx.tenant}, * from unnest(${variantsOf(places)}::uuid[], ${locationsOf(places)}::text[])
+     order by 2, 3
         on conflict do nothing`)
 
-export const lockLevel = (tx: Tx, variant_id: string, location_id: string) =>
-  tx.one(
-    Level,
+const variantsOf = (places: readonly LevelKey[]) => places.map(({ variant_id }) => variant_id)
+const locationsOf = (places: readonly LevelKey[]) => places.map(({ location_id }) => location_id)
+
+const PlacedLevel = Type.Object({ ...Level.properties, variant_id: Id })
+export type PlacedLevel = Static<typeof PlacedLevel>
+
+const levelColumns = sql`
+  l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved, l.incoming,
+  l.on_hand - l.allocated - l.reserved as available`
+
+/** Locks levels, sorted as everywhere. */
+export const lockLevels = (tx: Tx, places: readonly LevelKey[]) =>
+  tx.many(
+    PlacedLevel,
     sql`
-    select location_id, on_hand, allocated, reserved, incoming,
-           on_hand - allocated - reserved as available
-      from inventory_levels
-     where ${ofVariant(tx, variant_id)} and location_id = ${location_id}
+    select ${levelColumns}
+      from inventory_levels l
+     where l.tenant_ref = ${tx.tenant}
+       and (l.variant_id, l.location_id) in (
+           select * from unnest(${variantsOf(places)}::uuid[], ${locationsOf(places)}::text[]))
+     order by l.variant_id, l.location_id
        for no key update`,
+  )
+
+/** Locks the levels of variants at all locations. */
+export const lockLevelsOf = (tx: Tx, variant_ids: readonly string[]) =>
+  tx.many(
+    PlacedLevel,
+    sql`
+    select ${levelColumns}
+      from inventory_levels l
+     where l.tenant_ref = ${tx.tenant} and l.variant_id = any (${variant_ids}::uuid[])
+     order by l.variant_id, l.location_id
+       for no key update`,
+  )
+
+const KnownVariant = Type.Object({ variant_id: Id, sku: Type.String(), archived: Type.Boolean() })
+
+/** Which of these variants the store has. */
+export const listVariants = (db: Db, variant_ids: readonly string[]) =>
+  db.many(
+    KnownVariant,
+    sql`
+    select id as variant_id, sku, archived_at is not null as archived
+      from variants
+     where tenant_ref = ${db.tenant} and id = any (${variant_ids}::uuid[])`,
   )
 
 export interface MovementFilters {
@@ -132,7 +181,8 @@ const movementsWhere = ({ variant_id, kind }: MovementFilters) => [
 
 const movementColumns = sql`
   m.id, m.variant_id, m.location_id, m.kind, m.quantity, m.on_hand_after, m.allocated_after,
-  m.order_id, m.fulfillment_id, m.return_id, m.purchase_order_id, m.actor, m.reason, m.created_at`
+  m.order_id, m.fulfillment_id, m.return_id, m.purchase_order_id,
+  m.transfer_id, m.count_id, m.actor, m.reason, m.created_at`
 
 export const listMovementsByIds = (db: Db, ids: readonly string[]) =>
   db.many(
@@ -187,14 +237,34 @@ export const findLocation = (db: Db, id: string) =>
      where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Locks a location so that it cannot be archived while stock is added to it. */
-export const lockLocationShared = (tx: Tx, id: string) =>
-  tx.maybe(
+/** Locks locations so that none can be archived while stock is added to it. */
+export const lockLocationsShared = (tx: Tx, ids: readonly string[]) =>
+  tx.many(
     Location,
     sql`
     select ${locationColumns} from inventory_locations
-     where tenant_ref = ${tx.tenant} and id = ${id} and archived_at is null
+     where tenant_ref = ${tx.tenant} and id = any (${ids}::text[]) and archived_at is null
+     order by id
        for share`,
+  )
+
+/** The changes of what the units of a variant have cost, newest first. */
+export const listCostEntries = (db: Db, variant_id: string, page: Page) =>
+  readList(
+    db,
+    {
+      shape: CostEntry,
+      table: sql`inventory_cost_entries`,
+      as: sql`e`,
+      scope: sql`e.tenant_ref = ${db.tenant}`,
+      filters: [sql`e.variant_id = ${variant_id}`],
+      key: [{ name: sql`seq`, type: 'integer' }],
+      descending: true,
+      columns: sql`e.id, e.variant_id, e.kind, e.units, e.cost_cents, e.value_cents, e.sold_cents,
+                   e.units_after, e.value_after_cents, e.movement_id, e.order_id,
+                   e.purchase_order_id, e.created_at`,
+    },
+    page,
   )
 
 /** Locks a location against all other changes, after those that add stock to it have ended. */

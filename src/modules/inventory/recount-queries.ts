@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox'
 import type { Db, GlobalDb } from '../../db/database.ts'
+import { readList } from '../../db/list.ts'
 import { machineTime, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
-import { CountedLevel, type Discrepancy, type LevelKey } from './schema.ts'
+import { CountedLevel, type Discrepancy, type LevelKey, SeenDiscrepancy } from './schema.ts'
 
 /** How far the recount of a store is: the last level that it has passed. Null: it has not begun. */
 export const Recount = Type.Object({
@@ -66,7 +68,7 @@ export const listCounted = (db: Db, { after, levels, movements }: SliceOptions) 
     CountedLevel,
     sql`
     with page as materialized (
-      select l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved,
+      select l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved, l.packed,
              c.seq is null or c.again_at <= ${machineTime} as is_again, c.seq as last_seq,
              c.on_hand as last_on_hand, c.allocated as last_allocated
         from (select *
@@ -82,7 +84,7 @@ export const listCounted = (db: Db, { after, levels, movements }: SliceOptions) 
                on c.tenant_ref = ${db.tenant} and c.variant_id = l.variant_id
               and c.location_id = l.location_id
     )
-    select p.variant_id, p.location_id, p.on_hand, p.allocated, p.reserved, p.is_again,
+    select p.variant_id, p.location_id, p.on_hand, p.allocated, p.reserved, p.packed, p.is_again,
            coalesce(m.seq, s.seq) as seq, (s.on_hand + m.on_hand)::bigint as moved_on_hand,
            (s.allocated + m.allocated)::bigint as moved_allocated, m.added
       from page p
@@ -93,7 +95,8 @@ export const listCounted = (db: Db, { after, levels, movements }: SliceOptions) 
      cross join lateral (
            select max(next.seq) as seq, count(*) as added,
                   coalesce(sum(quantity)
-                           filter (where kind in ('received', 'shipped', 'adjusted')), 0) as on_hand,
+                           filter (where kind in ('received', 'shipped', 'adjusted',
+                                                  'transferred')), 0) as on_hand,
                   coalesce(sum(quantity)
                            filter (where kind in ('allocated', 'released', 'shipped')), 0)
                     as allocated
@@ -111,6 +114,7 @@ const HeldSlice = Type.Object({
   last: Nullable(Id),
   reserved: Type.Integer(),
   allocated: Type.Integer(),
+  packed: Type.Integer(),
 })
 
 /** Adds up a slice of the open reservations of a level, by the id of the order. */
@@ -125,8 +129,9 @@ export const sumHeld = (
     sql`
     select count(*) as count, (array_agg(order_id order by order_id desc))[1] as last,
            coalesce(sum(reserved), 0)::bigint as reserved,
-           coalesce(sum(allocated), 0)::bigint as allocated
-      from (select order_id, reserved, allocated
+           coalesce(sum(allocated), 0)::bigint as allocated,
+           coalesce(sum(packed), 0)::bigint as packed
+      from (select order_id, reserved, allocated, packed
               from inventory_reservations
              where tenant_ref = ${db.tenant} and variant_id = ${variant_id}
                and location_id = ${location_id}
@@ -172,6 +177,28 @@ export const recordDiscrepancies = (db: Db, found: readonly Discrepancy[]) =>
                   ${found.map((each) => each.counted)}::bigint[]) as d
         on conflict (tenant_ref, variant_id, location_id, counter) do update
        set kept = excluded.kept, counted = excluded.counted, last_seen_at = fd_now()`)
+
+/** Counters that the recount found to be wrong, by variant. */
+export const listDiscrepancies = (db: Db, page: Page) =>
+  readList(
+    db,
+    {
+      shape: SeenDiscrepancy,
+      table: sql`inventory_discrepancies`,
+      as: sql`d`,
+      scope: sql`d.tenant_ref = ${db.tenant}`,
+      filters: [],
+      key: [
+        { name: sql`variant_id`, type: 'uuid' },
+        { name: sql`location_id`, type: 'text' },
+        { name: sql`counter`, type: 'text' },
+      ],
+      descending: false,
+      columns: sql`d.variant_id, d.location_id, d.counter, d.kept, d.counted, d.first_seen_at,
+                   d.last_seen_at`,
+    },
+    page,
+  )
 
 /** Continues the recount of a store at once, after this level. */
 export const continueAfter = (db: Db, lease: Lease, { variant_id, location_id }: Recount) =>

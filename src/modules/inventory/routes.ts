@@ -1,12 +1,16 @@
 import { Type } from 'typebox'
+import { onceIfKeyed } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { adjust, adjustBulk } from './adjust.ts'
+import { countRoutes } from './count-routes.ts'
 import {
   Adjustment,
   BulkAdjustment,
   BulkResult,
+  CostEntry,
   InventoryDetail,
   InventoryItem,
   Level,
@@ -16,9 +20,18 @@ import {
   Movement,
   MovementKind,
   NewLocation,
+  NewTransfer,
+  SeenDiscrepancy,
   Settings,
+  Transfer,
 } from './schema.ts'
 import * as inventory from './service.ts'
+import { transfer } from './transfer.ts'
+
+export interface InventoryDeps {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+}
 
 const scope = 'manage:own_inventory'
 const tags = ['merchant-ops']
@@ -74,19 +87,19 @@ const stockRoutes: Routes = async (app) => {
     },
   )
 
-  app.post(
-    '/v1/merchant/inventory/adjust-bulk',
+  app.get(
+    '/v1/merchant/inventory/discrepancies',
     {
-      config: { scope },
+      config: { scope, query: PAGE_QUERY },
       schema: {
-        operationId: 'adjustInventoryBulk',
+        operationId: 'listInventoryDiscrepancies',
         tags,
-        summary: 'Adjust many stock levels. A row that is refused does not affect the others.',
-        body: BulkAdjustment,
-        response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
+        summary:
+          'List the stock counters that the daily recount found to be wrong. They are never corrected automatically.',
+        response: { 200: PageOf('discrepancies', ref(SeenDiscrepancy)) },
       },
     },
-    async ({ db, actor, body }) => ({ results: await inventory.adjustBulk(db, actor, body) }),
+    ({ db, query }) => inventory.listDiscrepancies(db, readPage(query)),
   )
 
   app.get(
@@ -123,27 +136,98 @@ const stockRoutes: Routes = async (app) => {
     }),
   )
 
-  app.post(
-    '/v1/merchant/inventory/:variant_id/adjust',
+  app.get(
+    '/v1/merchant/inventory/:variant_id/costs',
     {
-      config: {
-        scope,
-        failures: ['variant_not_found', 'location_not_found', 'stale_level', 'stock_below_zero'],
-      },
+      config: { scope, query: PAGE_QUERY, failures: ['variant_not_found'] },
       schema: {
-        operationId: 'adjustInventory',
+        operationId: 'listInventoryCosts',
         tags,
-        summary: 'Adjust the units on hand, by a difference or to a number.',
+        summary: "List how the cost of a variant's stock has changed, newest first.",
         params: Params('variant_id'),
-        body: Adjustment,
-        response: { 200: Type.Object({ level: Level }) },
+        response: { 200: PageOf('entries', ref(CostEntry)) },
       },
     },
-    async ({ db, actor, params, body }) => ({
-      level: await inventory.adjust(db, actor, params.variant_id, body),
-    }),
+    ({ db, params, query }) => inventory.listCosts(db, params.variant_id, readPage(query)),
   )
 }
+
+const changeRoutes =
+  ({ idempotencyKey: secret }: InventoryDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/merchant/inventory/:variant_id/adjust',
+      {
+        config: {
+          scope,
+          idempotent: 'optional',
+          failures: ['variant_not_found', 'location_not_found', 'stale_level', 'stock_below_zero'],
+        },
+        schema: {
+          operationId: 'adjustInventory',
+          tags,
+          summary: 'Adjust the units on hand, by a difference or to a number.',
+          params: Params('variant_id'),
+          body: Adjustment,
+          response: { 200: Type.Object({ level: Level }) },
+        },
+      },
+      (request, reply) => {
+        const { db, actor, params, body } = request
+        const options = { operation: 'inventory_adjust', secret, target: params.variant_id }
+        return onceIfKeyed(request, reply, options, async (keep) => ({
+          level: await adjust(db, { actor, keep }, params.variant_id, body),
+        }))
+      },
+    )
+
+    app.post(
+      '/v1/merchant/inventory/adjust-bulk',
+      {
+        config: { scope, idempotent: 'optional' },
+        schema: {
+          operationId: 'adjustInventoryBulk',
+          tags,
+          summary: 'Adjust many stock levels. A row that is refused does not affect the others.',
+          body: BulkAdjustment,
+          response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
+        },
+      },
+      (request, reply) => {
+        const { db, actor, body } = request
+        const options = { operation: 'inventory_adjust_bulk', secret }
+        return onceIfKeyed(request, reply, options, async (keep) => ({
+          results: await adjustBulk(db, { actor, keep }, body),
+        }))
+      },
+    )
+
+    app.post(
+      '/v1/merchant/inventory/transfers',
+      {
+        config: {
+          scope,
+          idempotent: 'optional',
+          failures: ['variant_not_found', 'location_not_found', 'insufficient_stock'],
+        },
+        schema: {
+          operationId: 'transferInventory',
+          tags,
+          summary:
+            'Move units from one location to another. Units that orders have reserved or allocated stay.',
+          body: NewTransfer,
+          response: { 201: Type.Object({ transfer: Transfer }) },
+        },
+      },
+      (request, reply) => {
+        const { db, actor, body } = request
+        const options = { operation: 'inventory_transfer', secret, status: 201 }
+        return onceIfKeyed(request, reply, options, async (keep) => ({
+          transfer: await transfer(db, { actor, keep }, body),
+        }))
+      },
+    )
+  }
 
 const locationRoutes: Routes = async (app) => {
   app.get(
@@ -227,7 +311,11 @@ const locationRoutes: Routes = async (app) => {
   )
 }
 
-export const merchantRoutes: Routes = async (app) => {
-  await stockRoutes(app)
-  await locationRoutes(app)
-}
+export const merchantRoutes =
+  (deps: InventoryDeps): Routes =>
+  async (app) => {
+    await stockRoutes(app)
+    await changeRoutes(deps)(app)
+    await locationRoutes(app)
+    await countRoutes(deps)(app)
+  }

@@ -9,7 +9,14 @@ export const DEFAULT_LOCATION = 'default'
 /** More units than any store has, and few enough that sums stay exact integers. */
 export const QUANTITY_MAX = 1_000_000_000
 
-export const MOVEMENT_KINDS = ['received', 'allocated', 'shipped', 'released', 'adjusted'] as const
+export const MOVEMENT_KINDS = [
+  'received',
+  'allocated',
+  'shipped',
+  'released',
+  'adjusted',
+  'transferred',
+] as const
 export const MovementKind = Type.Enum([...MOVEMENT_KINDS])
 export type MovementKind = Static<typeof MovementKind>
 
@@ -50,13 +57,21 @@ export interface Move {
   on_hand: number
   allocated: number
   reserved: number
+  incoming?: number
+  /** What all its units cost, where that is known. */
+  cost_cents?: number
+  /** Stands for the reason of the cause, where moves of one cause have their own. */
+  reason?: string | null
 }
 
-/** The actor and the reason of a movement. */
+/** The actor and the reason of a movement, and what it belongs to: a column of the movement each. */
 export interface Cause {
   actor: string
   reason?: string | null
   order_id?: string
+  purchase_order_id?: string
+  transfer_id?: string
+  count_id?: string
 }
 
 /** Units that an order has allocated at a location and not packed. */
@@ -126,10 +141,27 @@ const item = {
 export const InventoryItem = Shared('InventoryItem', Type.Object(item))
 export type InventoryItem = Static<typeof InventoryItem>
 
+/** What the units on hand have cost, at all locations. */
+export const StockCost = Type.Object({
+  units: Type.Integer({ description: 'The units on hand at all locations.' }),
+  value_cents: Type.Integer({ description: 'What these units have cost together, to the cent.' }),
+  unit_cost_cents: Type.Integer({
+    description: 'Their moving average, rounded. Without units, the last one.',
+  }),
+})
+export type StockCost = Static<typeof StockCost>
+
 /** A variant and its stock at each location. */
 export const InventoryDetail = Shared(
   'InventoryDetail',
-  Type.Object({ ...item, levels: Type.Array(Level) }),
+  Type.Object({
+    ...item,
+    levels: Type.Array(Level),
+    cost: Type.Unsafe<StockCost | null>({
+      ...Nullable(StockCost),
+      description: 'Null until a purchase order with costs was received.',
+    }),
+  }),
 )
 export type InventoryDetail = Static<typeof InventoryDetail>
 
@@ -140,7 +172,7 @@ export const Settings = Type.Object({
 })
 export type Settings = Static<typeof Settings>
 
-const Reason = Type.String({ minLength: 1, maxLength: 500 })
+export const Reason = Type.String({ minLength: 1, maxLength: 500 })
 
 const adjustment = {
   location_id: Type.Optional(Type.String({ maxLength: 63 })),
@@ -186,6 +218,8 @@ export const Movement = Shared(
     fulfillment_id: Nullable(Id),
     return_id: Nullable(Id),
     purchase_order_id: Nullable(Id),
+    transfer_id: Nullable(Id),
+    count_id: Nullable(Id),
     actor: Type.String(),
     reason: Nullable(Type.String()),
     created_at: Timestamp,
@@ -204,6 +238,46 @@ export interface ReturnedStock {
   return_id: string
   units: readonly PlacedUnits[]
 }
+
+/** Units that go from one location to another. */
+export const NewTransfer = Type.Object({
+  variant_id: Type.String({ maxLength: 100 }),
+  from_location_id: Type.String({ maxLength: 63 }),
+  to_location_id: Type.String({ maxLength: 63 }),
+  quantity: Type.Integer({ minimum: 1, maximum: QUANTITY_MAX }),
+  reason: Reason,
+})
+export type NewTransfer = Static<typeof NewTransfer>
+
+export const Transfer = Type.Object({
+  id: Id,
+  variant_id: Id,
+  quantity: Type.Integer(),
+  reason: Type.String(),
+  from: Level,
+  to: Level,
+})
+export type Transfer = Static<typeof Transfer>
+
+/** A change of what the units of a variant have cost. */
+export const CostEntry = Shared(
+  'InventoryCostEntry',
+  Type.Object({
+    id: Id,
+    variant_id: Id,
+    kind: Type.Enum(['opening', 'received', 'shipped', 'adjusted', 'landed_cost']),
+    units: Type.Integer({ description: 'How many units came, negative for those that left.' }),
+    cost_cents: Type.Integer({ description: 'What came from outside: a price or a landed cost.' }),
+    value_cents: Type.Integer({ description: 'By how much the value of the stock has changed.' }),
+    sold_cents: Type.Integer({ description: 'By how much the cost of goods sold has changed.' }),
+    units_after: Type.Integer(),
+    value_after_cents: Type.Integer(),
+    movement_id: Nullable(Id),
+    order_id: Nullable(Id),
+    purchase_order_id: Nullable(Id),
+    created_at: Timestamp,
+  }),
+)
 
 export const Location = Shared(
   'InventoryLocation',
@@ -244,7 +318,6 @@ export const LowStock = Type.Object({
 })
 export type LowStock = Static<typeof LowStock>
 
-/** A stored counter (`kept`) that differs from the recount (`counted`). */
 /** The place of a level, by which levels are listed. */
 export const LevelKey = Type.Object({ variant_id: Id, location_id: Type.String() })
 export type LevelKey = Static<typeof LevelKey>
@@ -255,6 +328,7 @@ export const CountedLevel = Type.Object({
   on_hand: Type.Integer(),
   allocated: Type.Integer(),
   reserved: Type.Integer(),
+  packed: Type.Integer(),
   /** The last movement in the sums. */
   seq: Type.Integer(),
   moved_on_hand: Type.Integer(),
@@ -266,11 +340,24 @@ export const CountedLevel = Type.Object({
 })
 export type CountedLevel = Static<typeof CountedLevel>
 
+/** A stored counter that differs from the recount. */
 export const Discrepancy = Type.Object({
   variant_id: Id,
   location_id: Type.String(),
-  counter: Type.Enum(['on_hand', 'allocated', 'reserved', 'held']),
-  kept: Type.Integer(),
-  counted: Type.Integer(),
+  counter: Type.Enum(['on_hand', 'allocated', 'reserved', 'held', 'packed'], {
+    description:
+      '`on_hand` and `allocated` differ from the movements; `reserved`, `held` (allocated) and `packed` from what orders have.',
+  }),
+  kept: Type.Integer({ description: 'The counter as it is stored.' }),
+  counted: Type.Integer({ description: 'What the recount found.' }),
 })
 export type Discrepancy = Static<typeof Discrepancy>
+
+export const SeenDiscrepancy = Shared(
+  'InventoryDiscrepancy',
+  Type.Object({
+    ...Discrepancy.properties,
+    first_seen_at: Timestamp,
+    last_seen_at: Timestamp,
+  }),
+)

@@ -1,26 +1,22 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { listPublicStock } from './public-queries.ts'
 import * as queries from './queries.ts'
+import * as recountQueries from './recount-queries.ts'
 import {
-  type Adjustment,
-  type BulkAdjustment,
-  type BulkResult,
   DEFAULT_LOCATION,
   type InventoryDetail,
   isLocationId,
-  type Level,
   type Location,
   type Movement,
   type NewLocation,
-  QUANTITY_MAX,
   type Settings,
 } from './schema.ts'
-import { listLimited, moveStock } from './stock-queries.ts'
+import { listLimited } from './stock-queries.ts'
 
 /**
  * How many units of each variant can be sold. Null: no limit, as it is not tracked or backorders
@@ -73,89 +69,40 @@ export async function putSettings(
   })
 }
 
-/**
- * Adjusts the units on hand at a location. The merchant's count is accepted even where it is less
- * than the units sold. With `expected_on_hand` the level is adjusted only if it is still at that
- * number.
- */
-export async function adjust(
-  db: TenantDb,
-  actor: audit.Actor,
-  variant_id: string,
-  adjustment: Adjustment,
-): Promise<Level> {
-  const {
-    location_id = DEFAULT_LOCATION,
-    delta,
-    set_on_hand,
-    expected_on_hand,
-    reason,
-  } = adjustment
-  if ((delta === undefined) === (set_on_hand === undefined)) {
-    throw invalidBody('delta', 'must be sent, or set_on_hand instead')
-  }
+/** The locations among these that are in use, which cannot be archived until the transaction ends. */
+export async function lockLocations(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.includes(DEFAULT_LOCATION)) await queries.ensureDefaultLocation(tx)
+  const found = await queries.lockLocationsShared(tx, [...new Set(ids.filter(isLocationId))])
+  return new Set(found.map(({ id }) => id))
+}
+
+export async function requireLocations(tx: Tx, ...ids: string[]): Promise<void> {
+  const found = await lockLocations(tx, ids)
+  if (ids.some((id) => !found.has(id))) throw new ApiError('location_not_found')
+}
+
+/** The SKUs of variants that the store has and has not archived, by id. */
+export async function listSkus(
+  db: Db,
+  variant_ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = await queries.listVariants(db, variant_ids.filter(isUuid))
+  return new Map(
+    found.filter(({ archived }) => !archived).map(({ variant_id, sku }) => [variant_id, sku]),
+  )
+}
+
+/** Lists how the costs of a variant's stock have changed, newest first. */
+export async function listCosts(db: Db, variant_id: string, page: Page) {
   await get(db, variant_id)
-  return db.transaction('inventory: adjust', async (tx) => {
-    await requireLocation(tx, location_id)
-    await queries.ensureLevel(tx, variant_id, location_id)
-    const level = await queries.lockLevel(tx, variant_id, location_id)
-    if (expected_on_hand !== undefined && expected_on_hand !== level.on_hand) {
-      throw new ApiError('stale_level', { body: { on_hand: level.on_hand } })
-    }
-    const change = delta ?? (set_on_hand ?? 0) - level.on_hand
-    if (change === 0) return level
-    if (change < 0 && level.on_hand + change < 0) throw new ApiError('stock_below_zero')
-    if (level.on_hand + change > QUANTITY_MAX) throw tooMany()
-    const place = { variant_id, location_id, allocated: 0, reserved: 0 }
-    const move = { ...place, kind: 'adjusted' as const, on_hand: change }
-    // The reason is free text. It is stored with the movement and kept out of the audit log.
-    const [[moved]] = await Promise.all([
-      moveStock(tx, [move], { actor: actor.name, reason }),
-      audit.record(tx, actor, {
-        action: 'inventory.adjusted',
-        entity: `variant:${variant_id}`,
-        before: { location_id, on_hand: level.on_hand },
-        after: { location_id, on_hand: level.on_hand + change },
-      }),
-    ])
-    return moved ?? level
-  })
+  const { rows, shown } = await queries.listCostEntries(db, variant_id, page)
+  return { entries: rows, ...shown }
 }
 
-const tooMany = () => invalidBody('delta', `must leave at most ${QUANTITY_MAX} on hand`)
-
-/** Refuses a location that does not exist, and keeps one that does from being archived. */
-export async function requireLocation(tx: Tx, id: string): Promise<void> {
-  if (id === DEFAULT_LOCATION) await queries.ensureDefaultLocation(tx)
-  const location = isLocationId(id) ? await queries.lockLocationShared(tx, id) : null
-  if (location === null) throw new ApiError('location_not_found')
-}
-
-/** Adjusts many levels, one after the other. A refused row does not affect the others. */
-export async function adjustBulk(
-  db: TenantDb,
-  actor: audit.Actor,
-  { reason, adjustments }: BulkAdjustment,
-): Promise<BulkResult[]> {
-  const results: BulkResult[] = []
-  for (const { variant_id, ...adjustment } of adjustments) {
-    results.push(await adjustRow(db, actor, variant_id, { ...adjustment, reason }))
-  }
-  return results
-}
-
-async function adjustRow(
-  db: TenantDb,
-  actor: audit.Actor,
-  variant_id: string,
-  adjustment: Adjustment,
-): Promise<BulkResult> {
-  try {
-    return { variant_id, level: await adjust(db, actor, variant_id, adjustment), error: null }
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500) throw error
-    return { variant_id, level: null, error: { code: error.code, message: error.message } }
-  }
+/** Lists the counters that the recount found to be wrong. */
+export async function listDiscrepancies(db: Db, page: Page) {
+  const { rows, shown } = await recountQueries.listDiscrepancies(db, page)
+  return { discrepancies: rows, ...shown }
 }
 
 /** The movements with these ids, in their order. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { type Cause, Level, LockedLevel, LowStock, type Move } from './schema.ts'
 
 /**
@@ -40,23 +40,18 @@ export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string
 
 /**
  * Changes locked levels, and records each move that has a kind as a movement. A level may occur
- * once.
+ * once. Movements are written by variant, since each locks the costs of its variant.
  */
 export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): Promise<Level[]> {
-  const column = <K extends keyof Move>(name: K) => moves.map((move) => move[name])
   const levels = await tx.many(
     Level,
     sql`
-    with move as (
-      select * from unnest(${column('variant_id')}::uuid[], ${column('location_id')}::text[],
-                           ${column('kind')}::text[], ${column('on_hand')}::bigint[],
-                           ${column('allocated')}::bigint[], ${column('reserved')}::bigint[])
-                    as m (variant_id, location_id, kind, on_hand, allocated, reserved)
-    ),
+    with move as (${moveRows(moves, cause)}),
     moved as (
       update inventory_levels l
          set on_hand = l.on_hand + m.on_hand, allocated = l.allocated + m.allocated,
-             reserved = l.reserved + m.reserved, updated_at = fd_now()
+             reserved = l.reserved + m.reserved, incoming = l.incoming + m.incoming,
+             updated_at = fd_now()
         from move m
        where l.tenant_ref = ${tx.tenant} and l.variant_id = m.variant_id
          and l.location_id = m.location_id
@@ -64,13 +59,18 @@ export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): P
     ),
     recorded as (
       insert into inventory_movements (tenant_ref, variant_id, location_id, kind, quantity,
-                                       on_hand_after, allocated_after, order_id, actor, reason)
+                                       on_hand_after, allocated_after, order_id,
+                                       purchase_order_id, transfer_id, count_id, cost_cents, actor,
+                                       reason)
       select ${tx.tenant}, variant_id, location_id, m.kind,
              coalesce(nullif(m.on_hand, 0), m.allocated), l.on_hand, l.allocated,
-             ${cause.order_id ?? null}::uuid, ${cause.actor}, ${cause.reason ?? null}::text
+             ${cause.order_id ?? null}::uuid, ${cause.purchase_order_id ?? null}::uuid,
+             ${cause.transfer_id ?? null}::uuid, ${cause.count_id ?? null}::uuid, m.cost_cents,
+             ${cause.actor}, m.reason
         from moved l
         join move m using (variant_id, location_id)
        where m.kind is not null
+       order by variant_id, location_id
     )
     select location_id, on_hand, allocated, reserved, incoming,
            on_hand - allocated - reserved as available
@@ -78,6 +78,20 @@ export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): P
   )
   if (levels.length !== moves.length) throw new Error('stock was to be moved that is not there')
   return levels
+}
+
+function moveRows(moves: readonly Move[], cause: Cause): Sql {
+  const column = <K extends keyof Move>(name: K) => moves.map((move) => move[name])
+  const reasons = moves.map(({ reason }) => reason ?? cause.reason ?? null)
+  return sql`
+    select * from unnest(${column('variant_id')}::uuid[], ${column('location_id')}::text[],
+                         ${column('kind')}::text[], ${column('on_hand')}::bigint[],
+                         ${column('allocated')}::bigint[], ${column('reserved')}::bigint[],
+                         ${moves.map(({ incoming }) => incoming ?? 0)}::bigint[],
+                         ${moves.map(({ cost_cents }) => cost_cents ?? null)}::bigint[],
+                         ${reasons}::text[])
+                  as m (variant_id, location_id, kind, on_hand, allocated, reserved, incoming,
+                        cost_cents, reason)`
 }
 
 interface Reservation {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { Caller } from '../../harness/app.ts'
 import { openTestApp } from '../../harness/app.ts'
@@ -135,6 +136,17 @@ test('limits of a store', async (t) => {
       bans: () => acme.post('/v1/merchant/fraud/bans', { kind: 'email', value: 'a@b.example' }),
       locations: () =>
         acme.post('/v1/merchant/inventory/locations', { id: 'shelf', name: 'Shelf' }),
+      vendors: () => acme.post('/v1/merchant/purchasing/vendors', { name: 'V' }),
+      purchase_orders: async () => {
+        const vendor = await acme.post('/v1/merchant/purchasing/vendors', { name: 'V' })
+        const sku = randomUUID()
+        const made = await acme.post(`${PRODUCTS}/${p.id}/variants`, { sku, price_cents: 1 })
+        return acme.post('/v1/merchant/purchasing/orders', {
+          vendor_id: vendor.body.vendor.id,
+          lines: [{ variant_id: made.body.variant.id, quantity: 1, unit_cost_cents: 1 }],
+        })
+      },
+      stock_counts: () => acme.post('/v1/merchant/inventory/counts', { location_id: 'default' }),
       site_versions: () => acme.put('/v1/my/site/draft', { manifest: { brand: { name: 'A' } } }),
       site_bytes: () => acme.put('/v1/my/site/draft', { manifest: { brand: { name: 'A' } } }),
       credentials: () =>

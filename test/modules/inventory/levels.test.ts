@@ -40,6 +40,7 @@ test('the stock of a store', async (t) => {
       ...counters,
       low: false,
       levels: [],
+      cost: null,
     })
     const put = await acme.put(`${URL}/${variant}`, {
       track_inventory: true,

@@ -1,0 +1,12 @@
+import { type Static, Type } from 'typebox'
+import { Id } from '../../kernel/schema.ts'
+
+/** What the units of a variant have cost that are on hand, at all locations. */
+export const VariantCost = Type.Object({
+  variant_id: Id,
+  units: Type.Integer(),
+  value_cents: Type.Integer(),
+  /** All units that have ever come in. */
+  arrived: Type.Integer(),
+})
+export type VariantCost = Static<typeof VariantCost>

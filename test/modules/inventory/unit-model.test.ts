@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
+import { assertStockIsCounted } from '../../harness/stock-oracles.ts'
+import { openCheckoutApp, openShop } from '../checkout/setup.ts'
+import { assertUnitsMatch, openUnitModel, seededRandom, takeStep } from './unit-model.ts'
+
+const STEPS = process.env.LONG === '1' ? 10_000 : 2_000
+const SEED = Number(process.env.UNIT_SEED ?? randomInt(2 ** 31))
+
+/** So often everything is added up; the levels are compared after every step. */
+const SUMS_EVERY = 500
+
+test('units are where they should be at three locations, after every one of many random steps', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app)
+  const model = await openUnitModel(app, shop, seededRandom(SEED))
+  const last: string[] = []
+  try {
+    for (let n = 1; n <= STEPS; n++) {
+      last.push(`${n} ${await takeStep(model)}`)
+      await assertUnitsMatch(model)
+      if (n % SUMS_EVERY === 0) await assertStockIsCounted(app.superuser)
+    }
+  } catch (error) {
+    t.diagnostic(`UNIT_SEED=${SEED} repeats it; the last steps: ${last.slice(-8).join(', ')}`)
+    throw error
+  }
+  await assertOrdersAddUp(app.superuser).catch((error: Error) => {
+    // A merchant may count fewer units than were sold; nothing else may be wrong.
+    if (!error.message.startsWith('no more is reserved than is on hand')) throw error
+  })
+})
