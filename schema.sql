@@ -1415,6 +1415,7 @@ alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
 CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated, packed) WHERE ((reserved > 0) OR (allocated > 0));
 CREATE INDEX inventory_reservations_released ON inventory_reservations USING btree (tenant_ref, released_at) WHERE (released_at IS NOT NULL);
+CREATE INDEX inventory_reservations_to_pack ON inventory_reservations USING btree (tenant_ref, location_id, order_id) WHERE (allocated > packed);
 create policy due on inventory_reservations for select to fd_worker using true;
 create policy operator on inventory_reservations for select to fd_operator using true;
 create policy owner on inventory_reservations for all to fd_owner using true with check true;

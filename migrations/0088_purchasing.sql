@@ -12,6 +12,10 @@ alter table inventory_movements
       not valid;
 alter table inventory_movements validate constraint inventory_movements_kind_check;
 
+-- Which orders have units to pack at a location. Ids of orders begin with their time.
+create index inventory_reservations_to_pack on inventory_reservations (tenant_ref, location_id, order_id)
+ where allocated > packed;
+
 alter table inventory_discrepancies
   drop constraint inventory_discrepancies_counter_check,
   add constraint inventory_discrepancies_counter_check

@@ -15,6 +15,10 @@ const COUNTED_MAX = 10_000
  */
 const countedLimit = sql`limit 10001`
 
+/** The same for a list whose filter costs more than an entry of an index for each row. */
+const COSTLY_MAX = 1_000
+const costlyLimit = sql`limit 1001`
+
 /** A column that a list is ordered by. Never null. */
 export interface KeyColumn {
   name: Sql
@@ -98,6 +102,8 @@ export interface List<S extends TObject> {
   parts?: readonly Sql[]
   /** The rows that something other than the table's own indexes finds. */
   found?: Found
+  /** Its filter reads other tables for each row: fewer rows are counted before `total` is an estimate. */
+  isCostly?: boolean
   /** In this order an index has the rows. Together with the scope the columns are unique. */
   key: readonly KeyColumn[]
   /** Greatest key first. */
@@ -265,12 +271,14 @@ async function countRows<S extends TObject>(
 ): Promise<Pick<ShownPage, 'total' | 'total_is_estimate'>> {
   const isEnd = after === undefined && !hasMore && (read > 0 || offset === 0)
   if (isEnd) return { total: offset + read }
+  const [countedMax, atMost] =
+    list.isCostly === true ? [COSTLY_MAX, costlyLimit] : [COUNTED_MAX, countedLimit]
   const { counted } = await db.one(
     Type.Object({ counted: Type.Integer() }),
-    sql`select count(*)::int as counted from (${rowsOf(list, countedLimit)}) as counted_rows`,
+    sql`select count(*)::int as counted from (${rowsOf(list, atMost)}) as counted_rows`,
   )
   const least = Math.max(counted, read === 0 ? 0 : offset + read + (hasMore ? 1 : 0))
-  if (counted <= COUNTED_MAX) return { total: least }
+  if (counted <= countedMax) return { total: least }
   // Past the last page nothing is to come, and a reader may stop.
   const most = after === undefined && !hasMore ? Math.max(least, offset) : Number.MAX_SAFE_INTEGER
   const estimate = await estimateRows(db, rowsOf(list, null))

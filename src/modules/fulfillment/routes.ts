@@ -6,6 +6,7 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
 import * as entitlements from '../entitlements/service.ts'
+import { isLocationId } from '../inventory/schema.ts'
 import { FULFILLMENT_STATES, Fulfillment } from '../orders/parcel-schema.ts'
 import { pack, packMany, packManyOnce } from './pack.ts'
 import {
@@ -179,7 +180,15 @@ const readRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/fulfillments/queue',
     {
-      config: { scope, query: PAGE_QUERY },
+      config: {
+        scope,
+        query: {
+          location_id: Type.String({
+            description: 'Only orders with units to pack at this location, and only these units.',
+          }),
+          ...PAGE_QUERY,
+        },
+      },
       schema: {
         operationId: 'listPickQueue',
         tags,
@@ -188,7 +197,11 @@ const readRoutes: Routes = async (app) => {
         response: { 200: PageOf('orders', QueuedOrder) },
       },
     },
-    ({ db, query }) => fulfillment.listQueue(db, readPage(query)),
+    ({ db, query }) => {
+      const text = readText(query, 'location_id')
+      const location_id = text === undefined || isLocationId(text) ? text : NO_LOCATION
+      return fulfillment.listQueue(db, { location_id }, readPage(query))
+    },
   )
 
   app.get(
@@ -207,6 +220,8 @@ const readRoutes: Routes = async (app) => {
   )
 }
 
+/** Stands for a filter that has not the form of an id: no location has it, so the list is empty. */
+const NO_LOCATION = '-'
 const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 
 const changeRoutes: Routes = async (app) => {

@@ -11,7 +11,7 @@ import type { ParcelStock } from '../inventory/schema.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { Fulfillment, FulfillmentState, Work } from '../orders/parcel-schema.ts'
 import { listWithWork } from '../orders/read.ts'
-import type { OrderRow, UnitChange } from '../orders/schema.ts'
+import type { OrderRow, UnitChange, WorkFilters } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { trackingUrl } from './carriers.ts'
 import { listOpen, toWork } from './plan-parcels.ts'
@@ -68,16 +68,20 @@ export const listWorkOfOrder = async (db: Db, order_id: string): Promise<Work[]>
   (await listWorkOf(db, [order_id])).get(order_id) ?? []
 
 /** The pick queue: orders with open units that nothing holds, the oldest first. */
-export async function listQueue(db: Db, page: Page) {
-  const { rows, shown: part } = await listWithWork(db, page)
+export async function listQueue(db: Db, filters: WorkFilters, page: Page) {
+  const { rows, shown: part } = await listWithWork(db, filters, page)
   const work = await listWorkOf(
     db,
     rows.map(({ order_id }) => order_id),
   )
-  return { orders: rows.map((row) => ({ ...row, open: work.get(row.order_id) ?? [] })), ...part }
+  const { location_id } = filters
+  const openOf = (order_id: string) =>
+    (work.get(order_id) ?? []).filter(
+      (each) => location_id === undefined || each.location_id === location_id,
+    )
+  return { orders: rows.map((row) => ({ ...row, open: openOf(row.order_id) })), ...part }
 }
 
-/** A parcel with its order, both locked. */
 export interface LockedParcel {
   parcel: FulfillmentRow
   order: OrderRow

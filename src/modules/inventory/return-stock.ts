@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './return-queries.ts'
 import type { PlacedUnits, ReturnedStock } from './schema.ts'
-import { requireLocation } from './service.ts'
+import { requireLocations } from './service.ts'
 
 /** The stock of returns: units that come back to the shelf. Called under the lock of their order. */
 
@@ -27,7 +27,7 @@ export async function restock(
   const placed = sumByLevel(units)
   const places = new Set(placed.map(({ location_id }) => location_id))
   if (named !== undefined) places.add(named)
-  for (const place of [...places].toSorted()) await requireLocation(tx, place)
+  await requireLocations(tx, ...places)
   if (placed.length === 0) return []
   await queries.ensureLevels(tx, placed)
   await queries.lockLevels(tx, placed)

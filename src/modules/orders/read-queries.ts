@@ -4,8 +4,9 @@ import { type Found, NEWEST_KEY, readList } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
+import { DEFAULT_LOCATION } from '../inventory/schema.ts'
 import { orderColumns } from './queries.ts'
-import { MerchantOrder, OrderWithWork } from './schema.ts'
+import { MerchantOrder, OrderWithWork, type WorkFilters } from './schema.ts'
 
 export interface OrderFilters {
   status?: string | undefined
@@ -130,24 +131,55 @@ export function listOrders(db: Db, filters: OrderFilters, page: Page) {
   )
 }
 
+const workColumns = sql`
+  o.id as order_id, o.order_number, o.placed_at, o.created_at, o.ship_to,
+  coalesce((o.pricing ->> 'expedited')::boolean, false) as expedited`
+
 /** Orders that have units to pack and are not held, the oldest first. */
-export const listWithWork = (db: Db, page: Page) =>
-  readList(
-    db,
-    {
-      shape: OrderWithWork,
-      table: sql`orders`,
-      as: sql`o`,
-      scope: ofStore(db),
-      filters: [sql`o.has_work`],
-      key: NEWEST_KEY,
-      descending: false,
-      columns: sql`
-        o.id as order_id, o.order_number, o.placed_at, o.created_at, o.ship_to,
-        coalesce((o.pricing ->> 'expedited')::boolean, false) as expedited`,
-    },
-    page,
-  )
+export function listWithWork(db: Db, { location_id }: WorkFilters, page: Page) {
+  const list = {
+    shape: OrderWithWork,
+    table: sql`orders`,
+    as: sql`o`,
+    scope: ofStore(db),
+    descending: false,
+    columns: workColumns,
+  }
+  const all = { ...list, filters: [sql`o.has_work`], key: NEWEST_KEY }
+  if (location_id === undefined) return readList(db, all, page)
+  if (location_id === DEFAULT_LOCATION) {
+    const filters = [...all.filters, hasWorkAtDefault]
+    return readList(db, { ...all, filters, isCostly: true }, page)
+  }
+  const found = { keys: withWorkAt(db, location_id), isSearch: false }
+  const key = [{ name: sql`id`, type: 'uuid' as const }]
+  return readList(db, { ...list, filters: [], found, key, isCostly: true }, page)
+}
+
+/**
+ * The ids of orders with units to pack at a location, which begin with their time. They are read from
+ * the stock, whose index has them in this order: a filter over all orders would read those of the
+ * other locations, too.
+ */
+const withWorkAt = (db: Db, location_id: string): Sql => sql`
+  select distinct r.order_id as id
+    from inventory_reservations r
+    join orders w on w.tenant_ref = ${db.tenant} and w.id = r.order_id and w.has_work
+   where r.tenant_ref = ${db.tenant} and r.location_id = ${location_id} and r.allocated > r.packed
+   order by r.order_id`
+
+/**
+ * Units that are allocated nowhere, since their variant is not tracked, are at the default location.
+ * A sum and not `exists`, which PostgreSQL may answer by reading the units of all orders.
+ */
+const hasWorkAtDefault = sql`(
+  select coalesce(sum(r.allocated - r.packed) filter (where r.location_id = ${DEFAULT_LOCATION}), 0) > 0
+         or coalesce(sum(r.allocated - r.packed), 0)
+            < (select sum(i.quantity - i.packed_quantity - i.shipped_quantity)
+                 from order_items i
+                where i.tenant_ref = o.tenant_ref and i.order_id = o.id)
+    from inventory_reservations r
+   where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 
 /** The next orders below a number, which is unique in a store. For an export of all orders. */
 export function listBelow(db: Db, filters: OrderFilters, below: number, limit: number) {

@@ -9,7 +9,7 @@ import { findOrder } from './queries.ts'
 import * as reads from './read-queries.ts'
 import type { Return, Returnable } from './return-schema.ts'
 import { listReviews } from './review-queries.ts'
-import type { Attestation, OrderItem, OrderRow } from './schema.ts'
+import type { Attestation, OrderItem, OrderRow, WorkFilters } from './schema.ts'
 import { get, listCharges, listItems, listRefunds } from './service.ts'
 import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
 
@@ -22,7 +22,8 @@ export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
 }
 
 /** Orders that have units to pack and are not held, the oldest first. */
-export const listWithWork = (db: Db, page: Page) => reads.listWithWork(db, page)
+export const listWithWork = (db: Db, filters: WorkFilters, page: Page) =>
+  reads.listWithWork(db, filters, page)
 
 /**
  * Orders store the coupon code as the merchant wrote it; a filter may spell it as shoppers type it.

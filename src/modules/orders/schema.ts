@@ -216,6 +216,11 @@ export const OrderWithWork = Type.Object({
   expedited: Type.Boolean(),
 })
 
+/** Which orders of the pick queue are listed. */
+export interface WorkFilters {
+  location_id: string | undefined
+}
+
 /** An order with its lines and charges. */
 export interface WholeOrder {
   order: OrderRow

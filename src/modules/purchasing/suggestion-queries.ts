@@ -44,7 +44,11 @@ export const listDemand = (db: Db, { after, variants, days, movements }: Slice) 
                and variant_id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
              order by variant_id
              limit ${variants}) as s
-      join variants v on v.tenant_ref = ${db.tenant} and v.id = s.variant_id
+     cross join lateral (
+           -- One by one: a join may read the variants of the whole store.
+           select id, sku, archived_at from variants
+            where tenant_ref = ${db.tenant} and id = s.variant_id
+            limit 1) as v
      cross join lateral (
            select coalesce(sum(on_hand - allocated - reserved), 0)::bigint as available,
                   coalesce(sum(incoming), 0)::bigint as incoming
@@ -52,27 +56,28 @@ export const listDemand = (db: Db, { after, variants, days, movements }: Slice) 
             where tenant_ref = ${db.tenant} and variant_id = v.id) as stock
      cross join lateral (
            with newest as materialized (
-             select m.*
+             select m.*, count(*) over level as read, min(m.created_at) over level as oldest
                from inventory_levels l
               cross join lateral (
-                    select kind, quantity, fulfillment_id, created_at,
-                           row_number() over (order by seq desc) as n
+                    -- Ordered as the index of variants is, and not that of the newest of all.
+                    select location_id, kind, quantity, fulfillment_id, created_at
                       from inventory_movements
                      where tenant_ref = ${db.tenant} and variant_id = v.id
-                       and location_id = l.location_id
-                     order by seq desc
+                       and location_id >= l.location_id and location_id <= l.location_id
+                     order by location_id, seq desc
                      limit ${movements}) as m
               where l.tenant_ref = ${db.tenant} and l.variant_id = v.id
+             window level as (partition by l.location_id)
            ),
            period as (
              select greatest(fd_now() - make_interval(days => ${days}),
-                             max(created_at) filter (where n = ${movements})) as since
+                             max(oldest) filter (where read = ${movements})) as since
                from newest
            )
            -- A parcel that is recalled is allocated again, and was not bought again.
            select coalesce(sum(quantity) filter (where kind in ('allocated', 'released')
                                                    and fulfillment_id is null
-                                                   and created_at > since), 0)::bigint as sold_units,
+                                                   and created_at >= since), 0)::bigint as sold_units,
                   greatest(1, ceil(extract(epoch from fd_now() - min(since)) / 86400))::int
                     as sold_days
              from period

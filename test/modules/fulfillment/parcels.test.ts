@@ -403,6 +403,52 @@ describe('fulfilment', () => {
     })
   })
 
+  describe('the pick queue of a location', () => {
+    test('has the orders with units to pack there, and only these units', async () => {
+      const { merchant } = store.shop
+      const north = `l-${randomUUID()}`
+      ok(await merchant.post('/v1/merchant/inventory/locations', { id: north, name: 'N' }), 201)
+      const variant = await tracked(1)
+      const adjust = { location_id: north, set_on_hand: 9, reason: 'count' }
+      ok(await merchant.post(`/v1/merchant/inventory/${variant}/adjust`, adjust))
+      const split = await buy(variant, 10)
+      await merchant.post(`/v1/merchant/inventory/${variant}/adjust`, { delta: 5, reason: 'came' })
+      const here = await buy(variant, 1)
+      await merchant.post(`/v1/merchant/inventory/${variant}/adjust`, {
+        ...adjust,
+        set_on_hand: 14,
+      })
+      const there = await buy(variant, 5)
+      const untracked = await store.place()
+      const queueAt = async (location_id: string, more = '') => {
+        const { orders } = ok(
+          await merchant.get(`${url}/queue?limit=100&location_id=${location_id}${more}`),
+        )
+        return orders as { order_id: string; open: { location_id: string }[] }[]
+      }
+      const idsAt = async (location_id: string) =>
+        (await queueAt(location_id)).map(({ order_id }) => order_id)
+      assert.deepEqual(await idsAt(north), [split.order.id, there.order.id])
+      const [first] = await queueAt(north, '&limit=1')
+      assert.deepEqual(
+        first?.open.map(({ location_id }) => location_id),
+        [north],
+      )
+      const atDefault = await idsAt('default')
+      for (const { order } of [split, here, untracked]) assert.ok(atDefault.includes(order.id))
+      assert.ok(!atDefault.includes(there.order.id))
+      const one = ok(await merchant.get(`${url}/queue?limit=1&location_id=${north}`))
+      const next = `${url}/queue?limit=1&location_id=${north}&after=${one.next_after}`
+      assert.deepEqual(ok(await merchant.get(next)).orders[0].order_id, there.order.id)
+      ok(await store.merchant(there.order.id, 'hold'))
+      await packed(split.order.id, { location_id: north })
+      assert.deepEqual(await idsAt(north), [], 'what is packed or held is not to be picked')
+      assert.ok((await idsAt('default')).includes(split.order.id))
+      assert.deepEqual(await idsAt('nowhere'), [])
+      ok(await store.merchant(there.order.id, 'release'))
+    })
+  })
+
   describe('many parcels at once', () => {
     test('need the add-on', async () => {
       const body = { orders: [{ order_id: randomUUID() }] }
