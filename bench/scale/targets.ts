@@ -40,6 +40,12 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       as sha256,
                     (select id from fraud_bans where tenant_ref = $1 limit 1) as ban_id,
                     (select id from domains where tenant_ref = $1) as domain_id,
+                    (select vendor_id from purchase_orders where tenant_ref = $1
+                      order by po_number limit 1) as vendor_id,
+                    (select id from purchase_orders where tenant_ref = $1
+                      order by po_number limit 1) as purchase_order_id,
+                    (select id from stock_counts where tenant_ref = $1
+                      order by created_at limit 1) as count_id,
                     (select id from entitlement_requests where tenant_ref = $1 limit 1) as request_id,
                     (select key from idempotency_keys where tenant_ref = $1 limit 1) as answered_key,
                     (select event_id from gateway_events where tenant_ref = $1 limit 1)

@@ -16,6 +16,10 @@ import { assertOrdersAddUp } from '../harness/order-oracles.ts'
 
 /** Lists without rows in the generated stores, each with the reason. */
 const EMPTY: Readonly<Record<string, string>> = {
+  '/v1/merchant/inventory/discrepancies': 'every recount has agreed',
+  '/v1/merchant/inventory/{variant_id}/costs': 'no purchase order was received',
+  '/v1/merchant/purchasing/orders/{id}/receipts': 'no purchase order was received',
+  '/v1/merchant/purchasing/suggestions': 'there is more stock than sells',
   '/v1/payments/unsettled': 'every gateway has answered',
   '/v1/stores/{tenant}/payments/unsettled': 'every gateway has answered',
 }

@@ -14,6 +14,7 @@ import { ORDER_STEPS } from './orders.ts'
 import { PAYMENT_STEPS } from './payments.ts'
 import { planSteps, type Step } from './plan.ts'
 import { SHOPPER_MAIL_STEPS } from './shopper-mail.ts'
+import { PURCHASING_STEPS } from './purchasing.ts'
 import { STOCK_STEPS } from './stock.ts'
 import { STORE_STEPS } from './stores.ts'
 import { WEBHOOK_STEPS } from './webhooks.ts'
@@ -49,6 +50,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...PAYMENT_STEPS,
     ...GIFT_CARD_STEPS,
     ...STOCK_STEPS,
+    ...PURCHASING_STEPS,
     ...LEDGER_STEPS,
     ...WEBHOOK_STEPS,
     ...SHOPPER_MAIL_STEPS,
