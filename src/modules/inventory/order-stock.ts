@@ -22,7 +22,7 @@ export async function reserve(
   lines: readonly StockLine[],
 ): Promise<void> {
   const wanted = sumLines(lines)
-  const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
+  const levels = await lockWanted(tx, order_id, wanted)
   if (levels.some(({ has_reservation }) => has_reservation)) {
     return assertNotReleased(order_id, levels)
   }
@@ -110,7 +110,7 @@ export async function reserveMore(
   change_id: string,
 ): Promise<void> {
   const wanted = sumLines(lines)
-  const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
+  const levels = await lockWanted(tx, order_id, wanted)
   if (levels.length === 0 || !(await queries.insertChange(tx, order_id, change_id))) return
   const shares = requireStock(levels, wanted)
   if (shares.length === 0) return
@@ -156,13 +156,33 @@ const move = (tx: Tx, order_id: string, moves: readonly Move[]) =>
     queries.changeReservations(tx, order_id, moves),
   ])
 
+/**
+ * Locks the levels of the wanted variants. A statement that has waited for a lock does not see a level
+ * that was created meanwhile, to which the last units may have been transferred. So a shortage is
+ * looked at again, by a statement that sees it.
+ */
+async function lockWanted(
+  tx: Tx,
+  order_id: string,
+  wanted: ReadonlyMap<string, number>,
+): Promise<LockedLevel[]> {
+  const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
+  if (splitTracked(levels, wanted).short.length === 0) return levels
+  return queries.lockStock(tx, order_id, [...wanted.keys()])
+}
+
+const splitTracked = (levels: readonly LockedLevel[], wanted: ReadonlyMap<string, number>) =>
+  splitReservation(
+    levels.filter(({ tracked }) => tracked),
+    wanted,
+  )
+
 /** Divides the wanted units among the locations, or throws `insufficient_stock`. */
 function requireStock(
   levels: readonly LockedLevel[],
   wanted: ReadonlyMap<string, number>,
 ): Share[] {
-  const tracked = levels.filter((level) => level.tracked)
-  const { shares, short } = splitReservation(tracked, wanted)
+  const { shares, short } = splitTracked(levels, wanted)
   if (short.length > 0) throw new ApiError('insufficient_stock', { body: { items: short } })
   return shares
 }

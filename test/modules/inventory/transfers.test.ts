@@ -118,7 +118,7 @@ describe('a transfer', () => {
   })
 
   test('of the last unit beside a checkout: one of them has it', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 10; round++) {
       const variant = await tracked(1)
       const [moved, bought] = await Promise.all([
         send(variant, 1),
