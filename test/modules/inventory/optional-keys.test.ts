@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
 import type { Answer, Caller } from '../../harness/app.ts'
 import { times } from '../../harness/refusals.ts'
@@ -28,11 +29,35 @@ async function assertOnce(send: () => Promise<Answer>, status = 200): Promise<An
   return answers[0] as Answer
 }
 
+/** Whether the published document requires the key of a route; null where it takes none. */
+function requiresKey(path: string): boolean | null {
+  const text = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')
+  const { parameters = [] } = JSON.parse(text).paths[path].post
+  const key = parameters.find(({ name }: { name: string }) => name === 'Idempotency-Key')
+  return key === undefined ? null : key.required === true
+}
+
 describe('a key that is optional', () => {
   before(async () => {
     store = shared.current
     merchant = store.shop.merchant
     await enable(merchant, 'bulk_fulfillment')
+  })
+
+  test('is described as such, beside one that is required', () => {
+    for (const path of [
+      '/v1/merchant/inventory/{variant_id}/adjust',
+      '/v1/merchant/inventory/adjust-bulk',
+      '/v1/merchant/inventory/transfers',
+      '/v1/merchant/inventory/counts/{id}/post',
+      '/v1/merchant/fulfillments/{id}/ship',
+      '/v1/merchant/fulfillments/bulk',
+      '/v1/merchant/purchasing/orders/{id}/costs',
+    ]) {
+      assert.equal(requiresKey(path), false, path)
+    }
+    assert.equal(requiresKey('/v1/merchant/purchasing/orders/{id}/receive'), true)
+    assert.equal(requiresKey('/v1/merchant/inventory/counts'), null)
   })
 
   test('makes an adjustment once', async () => {
