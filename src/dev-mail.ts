@@ -1,3 +1,4 @@
+import { ApiError } from './errors.ts'
 import { sendPage } from './http/page.ts'
 import type { App } from './http/route.ts'
 import { type Html, html } from './kernel/html.ts'
@@ -55,16 +56,20 @@ ${all.length === 0 ? none : all.map(({ article }) => article)}`
     return sendPage(reply, { title: 'Mails', body, hasFrames: true })
   })
 
-  app.get('/dev/mail/:id', { config: { hidden: true } }, async ({ params }, reply) => {
-    const { id } = params as { id: string }
-    const mail = isUuid(id) ? await shopperMail.findForShow(operator, id) : null
-    const written = mail && (await show(mail))
-    if (!written) return reply.code(404).type('text/plain').send('There is no such mail.\n')
-    return reply
-      .headers({ 'content-security-policy': FRAMED_POLICY, 'referrer-policy': 'no-referrer' })
-      .type('text/html; charset=utf-8')
-      .send(written.html.replace('<head>', '<head><base target="_blank">'))
-  })
+  app.get(
+    '/dev/mail/:id',
+    { config: { hidden: true, failures: ['mail_not_found'] } },
+    async ({ params }, reply) => {
+      const { id } = params as { id: string }
+      const mail = isUuid(id) ? await shopperMail.findForShow(operator, id) : null
+      const written = mail && (await show(mail))
+      if (!written) throw new ApiError('mail_not_found')
+      return reply
+        .headers({ 'content-security-policy': FRAMED_POLICY, 'referrer-policy': 'no-referrer' })
+        .type('text/html; charset=utf-8')
+        .send(written.html.replace('<head>', '<head><base target="_blank">'))
+    },
+  )
 }
 
 type Latest = Awaited<ReturnType<typeof listLatest>>[number]

@@ -13,6 +13,7 @@ import { findOrderAgain, openOrderLink } from './orders/find-order.ts'
 import { cancelOrder, editOrder } from './orders/order-actions.ts'
 import { orderListPage, orderPage } from './orders/order-pages.ts'
 import { refundOrder } from './orders/order-refunds.ts'
+import { returnOrder } from './orders/order-returns.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Every path of a store, and the handler that answers it. */
@@ -58,7 +59,7 @@ const FORMS: Record<string, FormHandler> = {
   '/newsletter': askForNewsletter,
 }
 
-const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund)$/
+const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund|return)$/
 
 /** Answers a GET or HEAD request. */
 export async function showPage(context: RequestContext): Promise<HttpResponse> {
@@ -101,5 +102,6 @@ export async function submitForm(
   const [, id, action] = ORDER_ACTION.exec(pathname) ?? []
   if (id === undefined) return notFoundPage(context)
   if (action === 'cancel') return cancelOrder(context, id, form)
+  if (action === 'return') return returnOrder(context, id, form)
   return action === 'edit' ? editOrder(context, id, form) : refundOrder(context, id, form)
 }

@@ -31,6 +31,8 @@ export interface CheckoutApi {
   cancelOrder(site: Site, id: string, key: string): Promise<unknown>
   editOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
   refundOrder(site: Site, id: string, body: RefundRequest, key: string): Promise<unknown>
+  /** Asks the store to take units back. */
+  returnOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
   /** Null for a code that is unknown or cannot be used. */
   findGiftCard(site: Site, code: string): Promise<GiftCard | null>
 }
@@ -110,6 +112,8 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
       client.call('POST', `${orderPath(site, id)}/edit`, { body, idempotencyKey }),
     refundOrder: (site, id, body, idempotencyKey) =>
       client.call('POST', `${orderPath(site, id)}/refund`, { body, idempotencyKey }),
+    returnOrder: (site, id, body, idempotencyKey) =>
+      client.call('POST', `${orderPath(site, id)}/returns`, { body, idempotencyKey }),
     findGiftCard: async (site, code) => {
       const path = `${storePath(site)}/gift-cards/balance`
       const answer = client.call<{ gift_card: GiftCard }>('POST', path, { body: { code } })

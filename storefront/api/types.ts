@@ -221,12 +221,39 @@ export interface Parcel {
   delivered_at: string | null
 }
 
+/** Units of an order that come back. */
+export interface Return {
+  return_number: string
+  status:
+    | 'requested'
+    | 'approved'
+    | 'declined'
+    | 'partially_received'
+    | 'received'
+    | 'closed'
+    | 'cancelled'
+  lines: readonly { product_name: string; label: string | null; quantity: number }[]
+  instructions: string | null
+  label_url: string | null
+  decline_reason: string | null
+}
+
+/** How many units of a line can be sent back, and until when, or why none can. */
+export interface Returnable {
+  order_item_id: string
+  quantity: number
+  until: string | null
+  reason: 'not_shipped' | 'nothing_left' | 'window_closed' | 'final_sale' | null
+}
+
 export interface OrderDetail {
   order: Order
   items: readonly OrderItem[]
   charges: readonly Charge[]
   refunds: readonly Refund[]
   fulfillments: readonly Parcel[]
+  returns: readonly Return[]
+  returnable: readonly Returnable[]
 }
 
 /** How a card is asked for: with a key, in fields of the gateway. */

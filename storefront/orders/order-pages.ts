@@ -36,16 +36,18 @@ async function listOwnOrders(context: PageContext): Promise<OrderDetail[]> {
 const NOT_KEPT = { 'cache-control': 'no-store' }
 const NOTHING_ENTERED: FindForm = { number: '', email: '', error: undefined }
 
-type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund'>>
+type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund' | 'return'>>
 
 const NO_EDIT: OrderView['edit'] = { quantities: new Map(), needsCard: false, errors: {} }
 const NO_REFUND: OrderView['refund'] = { charge: '', amount: null, reason: '', error: undefined }
+
+const NO_RETURN: OrderView['return'] = { quantities: null, reason: '' }
 
 /** Shows an order, with what was entered into its forms before and why it was refused. */
 export async function orderPage(
   given: RequestContext,
   id: string,
-  { notice = null, edit = NO_EDIT, refund = NO_REFUND }: Shown = {},
+  { notice = null, edit = NO_EDIT, refund = NO_REFUND, return: returned = NO_RETURN }: Shown = {},
 ): Promise<HttpResponse> {
   const detail = await findOwnOrder(given, id)
   if (detail === null) return orderNotHere(given)
@@ -59,6 +61,7 @@ export async function orderPage(
     notice,
     edit,
     refund,
+    return: returned,
     isNew: query.has('new') && detail.order.status !== 'cancelled',
     success: notice === null ? findText(texts.done, query.get('done')) : null,
     actionKey: newActionKey(),

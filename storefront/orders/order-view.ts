@@ -11,6 +11,7 @@ import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { parcels, progress } from './parcel-view.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
+import { type ReturnInput, returnForm, returnList } from './return-view.ts'
 
 export interface OrderView {
   detail: OrderDetail
@@ -30,6 +31,7 @@ export interface OrderView {
     errors: Record<string, string>
   }
   refund: RefundInput
+  return: ReturnInput
   actionKey: string
 }
 
@@ -48,10 +50,12 @@ ${success !== null && html`<p class="success success-box" role="status">${succes
 ${progress(context, detail)}
 ${facts(context, detail)}
 ${parcels(context, detail)}
+${returnList(context, detail)}
 <section><h2>${texts.orderItems}</h2>${lineList(context, view)}${allowed.edit && editForm(context, view)}
 ${totalsList(context, order, order.coupon_code)}</section>
 ${refunds.length > 0 && refundList(context, refunds)}
 ${allowed.cancel && cancelForm(texts, order.id, view.actionKey)}
+${returnForm(context, view)}
 ${refundForm(context, view)}
 <p class="order-end"><a class="more" href="/products">${texts.backToStore}</a></p></div>`
 }

@@ -1,5 +1,6 @@
 import type { OrderDetail, OrderItem, Parcel } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
+import { webLink } from '../layout/web-link.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Locale } from '../translations/locale.ts'
 
@@ -65,14 +66,8 @@ function parcelEntry(
   }</p>
 <p>${items.map(unitsText).join(', ')}</p>
 ${(by !== '' || tracking_number !== null) && html`<p class="note">${by} ${tracking_number}</p>`}
-${trackingLink(texts.trackParcel, parcel)}</li>`
+${status !== 'cancelled' && webLink(texts.trackParcel, parcel.tracking_url)}</li>`
 }
-
-/** A merchant may have written the address, so it is a link only where it leads to a web page. */
-const trackingLink = (text: string, { tracking_url, status }: Parcel): Html | null =>
-  tracking_url !== null && status !== 'cancelled' && /^https?:\/\//i.test(tracking_url)
-    ? html`<p><a class="more" href="${tracking_url}" rel="noreferrer">${text}</a></p>`
-    : null
 
 interface Units {
   product_name: string
@@ -80,7 +75,7 @@ interface Units {
   quantity: number
 }
 
-const unitsText = ({ product_name, label, quantity }: Units): string =>
+export const unitsText = ({ product_name, label, quantity }: Units): string =>
   `${quantity} × ${product_name}${label === null ? '' : ` (${label})`}`
 
 /** What of a line is in no parcel that is under way. */

@@ -43,6 +43,9 @@ export const deErrors: ErrorTexts = {
   },
   declined: `Ihre Zahlung wurde abgelehnt. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    return_window_closed: 'Die Frist für die Rückgabe ist abgelaufen.',
+    final_sale: 'Diese Produkte sind von der Rückgabe ausgeschlossen.',
+    quantity_exceeds_returnable: 'So viele können nicht zurückgesendet werden.',
     card_required: ENTER_CARD,
     fraud_rejected: 'Wir können diese Bestellung nicht annehmen. Bitte kontaktieren Sie den Shop.',
     country_not_served: 'In dieses Land liefern wir nicht. Bitte wählen Sie ein anderes.',

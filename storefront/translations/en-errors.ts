@@ -42,6 +42,9 @@ export const enErrors = {
   },
   declined: `Your payment was declined. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    return_window_closed: 'The time to send these back is over.',
+    final_sale: 'These products cannot be sent back.',
+    quantity_exceeds_returnable: 'Fewer can be sent back than you chose.',
     card_required: ENTER_CARD,
     fraud_rejected: 'We could not accept this order. Please contact the store.',
     country_not_served: 'We do not ship to this country. Please choose another one.',

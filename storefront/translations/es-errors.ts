@@ -41,6 +41,9 @@ export const esErrors: ErrorTexts = {
   },
   declined: `Tu pago ha sido rechazado. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    return_window_closed: 'El plazo de devolución ha terminado.',
+    final_sale: 'Estos productos no se pueden devolver.',
+    quantity_exceeds_returnable: 'No se pueden devolver tantas unidades.',
     card_required: ENTER_CARD,
     fraud_rejected: 'No hemos podido aceptar este pedido. Ponte en contacto con la tienda.',
     country_not_served: 'No hacemos envíos a este país. Elige otro.',

@@ -41,6 +41,9 @@ export const frErrors: ErrorTexts = {
   },
   declined: `Votre paiement a été refusé. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    return_window_closed: 'Le délai de retour est dépassé.',
+    final_sale: 'Ces produits ne peuvent pas être renvoyés.',
+    quantity_exceeds_returnable: 'Vous ne pouvez pas en renvoyer autant.',
     card_required: ENTER_CARD,
     fraud_rejected: 'Nous n’avons pas pu accepter cette commande. Veuillez contacter la boutique.',
     country_not_served: 'Nous ne livrons pas dans ce pays. Veuillez en choisir un autre.',

@@ -67,9 +67,10 @@ describe('the published document', () => {
       for (const name of ['checkout', 'refund', 'cancel', 'edit', 'release']) {
         assert.ok(found?.description?.includes(`\`${name}\``), `${path}: ${name}`)
       }
-      // A receipt of a return is the merchant's alone.
+      // These are the merchant's alone.
       const isMerchants = path === '/v1/merchant'
       assert.equal(found?.description?.includes('`return_receive`'), isMerchants, path)
+      assert.equal(found?.description?.includes('`cancel_remaining`'), isMerchants, path)
     }
   })
 })

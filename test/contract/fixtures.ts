@@ -59,6 +59,10 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/orders/:id/refunds': placeOrder,
   'POST /v1/merchant/orders/:id/refunds/preview': placeOrder,
   'POST /v1/merchant/orders/:id/cancel': placeOrder,
+  'POST /v1/merchant/orders/:id/cancel-remaining': async (merchant, app) => {
+    const { order_id } = await shipOrder(merchant, app, 1)
+    return { id: order_id }
+  },
   'POST /v1/merchant/orders/:id/fulfillments': placeOrder,
   'GET /v1/merchant/orders/:id/invoice.html': placeOrder,
   'GET /v1/merchant/orders/:id/invoice.pdf': placeOrder,
@@ -257,6 +261,7 @@ export const BODIES: Record<string, unknown> = {
     lines: [{ return_line_id: LINE, quantity: 1, disposition: 'damaged' }],
   },
   'POST /v1/merchant/fulfillments/:id/label': LABEL,
+  'POST /v1/merchant/orders/:id/cancel-remaining': { reason: 'inventory', note: 'a canary' },
   'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds': { amount_cents: 1, reason: 'a canary' },
   'POST /v1/merchant/orders/:id/refunds/preview': { amount_cents: 1 },
@@ -340,11 +345,13 @@ async function packOrder(merchant: Caller, app: TestApp, more: object = {}) {
 }
 
 /** A shipped order, of which one unit comes back. */
-async function shipOrder(merchant: Caller, app: TestApp) {
+async function shipOrder(merchant: Caller, app: TestApp, quantity = 2) {
   const { id } = await placeOrder(merchant, app)
-  const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
-  await merchant.post(`/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`)
   const { body } = await merchant.get(`/v1/merchant/orders/${id}`)
+  const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`, {
+    items: [{ order_item_id: body.items[0].id, quantity }],
+  })
+  await merchant.post(`/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`)
   const units = { order_item_id: body.items[0].id as string, quantity: 1, reason: 'a canary' }
   return { order_id: id, lines: [units] }
 }

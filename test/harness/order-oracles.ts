@@ -194,7 +194,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where o.operation_id is not null
        and not exists (select from idempotency_keys k
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
-                          and k.operation in ('cancel', 'edit', 'release', 'refund'))`,
+                          and k.operation in ('cancel', 'cancel_remaining', 'edit', 'release', 'refund'))`,
 
   ...RETURN_ORACLES,
   'a label that a carrier has sold and no parcel has, or with another price': `

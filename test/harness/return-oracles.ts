@@ -96,7 +96,12 @@ export const RETURN_ORACLES: Readonly<Record<string, string>> = {
                        and not exists (select from refund_tenders t
                                         where t.tenant_ref = f.tenant_ref
                                           and t.refund_id = f.refund_id and t.status = 'failed')) r
-     where i.restocked_quantity <> r.units`,
+     where i.restocked_quantity < r.units
+        or (i.restocked_quantity > r.units
+            -- Units that were refunded before the rest of their order was cancelled are withdrawn, too.
+            and not exists (select from order_timeline t
+                             where t.tenant_ref = i.tenant_ref and t.order_id = i.order_id
+                               and t.type = 'remaining_cancelled'))`,
 
   'a return in the wrong state for its units': `
     select r.tenant_ref, r.id, r.status, l.expected, l.done

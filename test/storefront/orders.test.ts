@@ -128,6 +128,61 @@ describe('the parcels of an order', () => {
   })
 })
 
+describe('a return', () => {
+  const shipAll = async (id: string) => {
+    const path = `/v1/merchant/orders/${id}/fulfillments`
+    const { body } = await merchant.post(path)
+    await merchant.post(`/v1/merchant/fulfillments/${body.fulfillment.id}/ship`)
+  }
+  const fieldOf = (text: string) => /name="(r:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
+
+  test('is asked for once something has shipped, answered, and followed on the page', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const id = path.slice('/orders/'.length)
+    assert.doesNotMatch((await shopper.get(path)).text, /Send something back/)
+    await shipAll(id)
+    const page = await shopper.get(path)
+    assert.match(page.text, /<summary>Send something back<\/summary>/)
+    const form = { action_key: page.field('action_key'), reason: 'too <small>' }
+    const nothing = await shopper.follow(`${path}/return`, { ...form, [fieldOf(page.text)]: '0' })
+    assert.match(nothing.text, /Please choose how many.*value="too &lt;small&gt;"/s)
+    const asked = await shopper.follow(`${path}/return`, { ...form, [fieldOf(page.text)]: '1' })
+    assert.match(asked.text, /We have got your request/)
+    assert.match(asked.text, /data-return="requested".*Asked for.*1 × Cedar Candle/s)
+    assert.match(asked.text, /It is sent back already/)
+    const again = await shopper.follow(`${path}/return`, { ...form, [fieldOf(page.text)]: '1' })
+    assert.equal(
+      again.text.match(/data-return=/g)?.length,
+      1,
+      'a form that is sent twice acts once',
+    )
+    const { returns } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    assert.deepEqual([returns.length, returns[0].lines[0].reason], [1, 'too <small>'])
+    await merchant.post(`/v1/merchant/returns/${returns[0].id}/approve`, {
+      instructions: 'Ring <twice>',
+      label_url: 'https://labels.example/1',
+    })
+    const { text } = await shopper.get(path)
+    assert.match(text, /Approved: please send it/)
+    assert.match(text, /Ring &lt;twice&gt;/)
+    assert.match(text, /href="https:\/\/labels.example\/1" rel="noreferrer">Print the label/)
+  })
+
+  test('of more than was shipped, or of another shopper, is refused', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    await shipAll(path.slice('/orders/'.length))
+    const page = await shopper.get(path)
+    const field = fieldOf(page.text)
+    const form = { action_key: page.field('action_key'), reason: '', [field]: '7' }
+    assert.match((await shopper.follow(`${path}/return`, form)).text, /Fewer can be sent back/)
+    const stranger = await withCart()
+    assert.equal((await stranger.post(`${path}/return`, { ...form, [field]: '1' })).status, 404)
+    assert.doesNotMatch((await shopper.get(path)).text, /data-return=/)
+  })
+})
+
 describe('an edit', () => {
   test('that costs more asks for a card, and charges it for the difference', async () => {
     const shopper = await withCart()

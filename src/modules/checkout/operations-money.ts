@@ -7,6 +7,7 @@ import { run } from '../../platform/idempotency-run.ts'
 import type { Operation } from '../operations/service.ts'
 import { type OperationName, operationAt } from '../operations/table.ts'
 import { cancelOperation } from '../order-changes/cancel-money.ts'
+import { cancelRemainingOperation } from '../order-changes/cancel-remaining-money.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
 import { editOperation } from '../order-changes/edit-money.ts'
 import { refundOperation } from '../order-changes/refund-money.ts'
@@ -25,6 +26,7 @@ const IMPLEMENTATIONS: Record<OperationName, Pick<Operation<CheckoutDeps, never>
   refund: refundOperation,
   cancel: cancelOperation,
   edit: editOperation,
+  cancel_remaining: cancelRemainingOperation,
   return_receive: receiveOperation,
 }
 

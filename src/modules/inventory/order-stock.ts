@@ -150,6 +150,26 @@ export async function releaseExcess(
   )
 }
 
+/** The same for goods that cannot be sold again: the units that are on hand are taken off the level. */
+export async function writeOffExcess(
+  tx: Tx,
+  order_id: string,
+  lines: readonly StockLine[],
+): Promise<void> {
+  const levels = await queries.lockStock(tx, order_id, [])
+  const losses = splitRelease(levels, sumLines(lines)).flatMap((share) => {
+    const { on_hand = 0 } = levels.find((level) => isAt(level, share)) ?? {}
+    const lost = Math.min(share.quantity, Math.max(0, on_hand))
+    return lost > 0 ? [writeOffMove(share, lost)] : []
+  })
+  await releaseExcess(tx, order_id, lines)
+  if (losses.length === 0) return
+  await queries.moveStock(tx, losses, { ...cause(order_id), reason: NOT_RESTOCKED })
+}
+
+const isAt = (level: Place, { variant_id, location_id }: Place): boolean =>
+  level.variant_id === variant_id && level.location_id === location_id
+
 const move = (tx: Tx, order_id: string, moves: readonly Move[]) =>
   Promise.all([
     queries.moveStock(tx, moves, cause(order_id)),

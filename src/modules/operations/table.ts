@@ -17,6 +17,13 @@ export const OPERATIONS = {
     scope: 'manage:own_orders',
   },
   edit: { recoveryPoint: 'editing', actions: ['edit'], scope: 'manage:own_orders' },
+  /** Cancels the units of a partly shipped order that have not shipped. */
+  cancel_remaining: {
+    recoveryPoint: 'cancelling_remaining',
+    actions: ['cancel_remaining'],
+    scope: 'manage:own_orders',
+    isMerchants: true,
+  },
   /** Takes units of a return back, and refunds them. Shoppers have no part in it. */
   return_receive: {
     recoveryPoint: 'receiving',

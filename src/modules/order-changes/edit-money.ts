@@ -4,7 +4,6 @@ import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
-import type { NewJournal } from '../ledger/schema.ts'
 import { recallCharge, replyOf, unknownOf } from '../operations/replies.ts'
 import type { Caller, GatewayReply } from '../operations/schema.ts'
 import { type Begun, defineOperation, type Reach, type Replies } from '../operations/service.ts'
@@ -19,9 +18,9 @@ import * as attempts from '../payments/attempts.ts'
 import type { Source } from '../payments/gateway.ts'
 import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayName } from '../payments/schema.ts'
-import { withoutTax } from '../pricing/price.ts'
 import { cancelOperation } from './cancel-money.ts'
 import type { OrderChangeDeps } from './deps.ts'
+import { editJournal } from './edit-journal.ts'
 import { type Edited, isSame, priceEdit, withQuantities } from './edit-pricing.ts'
 import { emitHeld, recordReview, reviewOf } from './edit-review.ts'
 import { countDecline, requireAdmitted } from './fraud-check.ts'
@@ -400,7 +399,7 @@ async function apply(
   const [items, charges] = await Promise.all([
     orders.listItems(tx, order.id),
     orders.listCharges(tx, order.id),
-    ledger.post(tx, journalOf(before, plan, refunded?.entries ?? [])),
+    ledger.post(tx, editJournal(before, plan, refunded?.entries ?? [])),
     record(tx, claim, { before, order, plan }),
     plan.ban_ids.length > 0 && recordReview(tx, order, plan),
     hold !== null && emitHeld(tx, order, hold),
@@ -462,29 +461,4 @@ async function record(
       after: { total_cents: order.total_cents, delta_cents },
     }),
   ])
-}
-
-/** The journal of an edit: the difference between two sales, and the money that made up for it. */
-function journalOf(
-  before: OrderRow,
-  { totals, charge, id }: EditPlan,
-  refunded: NewJournal['entries'],
-): NewJournal {
-  const was = withoutTax(before)
-  const is = withoutTax({ ...before, ...totals })
-  const more = (name: keyof typeof is) => is[name] - was[name]
-  return {
-    kind: 'order.edited',
-    currency: before.currency,
-    order_id: before.id,
-    ref: id,
-    entries: [
-      { account: 'card_clearing', amount_cents: charge?.amount_cents ?? 0 },
-      ...refunded,
-      { account: 'sales', amount_cents: -more('sales_cents') },
-      { account: 'discount', amount_cents: more('discount_cents') },
-      { account: 'shipping_income', amount_cents: -more('shipping_cents') },
-      { account: 'tax_payable', amount_cents: -more('tax_cents') },
-    ],
-  }
 }

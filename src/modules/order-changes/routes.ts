@@ -9,6 +9,7 @@ import type { Caller } from '../operations/schema.ts'
 import { MerchantOrder } from '../orders/schema.ts'
 import { readSource } from '../payments/card.ts'
 import { cancelOperation } from './cancel-money.ts'
+import { cancelRemainingOperation } from './cancel-remaining-money.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { setDispute } from './dispute-money.ts'
 import { editOrder } from './edit-money.ts'
@@ -22,6 +23,7 @@ import {
   MerchantRefund,
   MerchantRefunded,
   RefundPreview,
+  RemainingCancelled,
   ShopperCancel,
   ShopperCancelled,
   ShopperEdit,
@@ -61,7 +63,7 @@ const EDIT: readonly ErrorCode[] = [
 ]
 
 interface Target {
-  operation: 'refund' | 'cancel' | 'edit'
+  operation: 'refund' | 'cancel' | 'cancel_remaining' | 'edit'
   /** Part of the fingerprint: a shopper's key never answers with a merchant's answer. */
   plane: 'shopper' | 'merchant'
   id: string
@@ -195,6 +197,7 @@ export const merchantRoutes =
   async (app) => {
     await merchantRefund(app, deps)
     await merchantCancel(app, deps)
+    await merchantCancelRemaining(app, deps)
     await merchantEdit(app, deps)
   }
 
@@ -255,6 +258,41 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
       preValidation: emptyBody,
     },
     ({ db, params, body }) => previewRefund(db, params.id, body),
+  )
+}
+
+async function merchantCancelRemaining(app: App, deps: OrderChangeRouteDeps) {
+  app.post(
+    '/v1/merchant/orders/:id/cancel-remaining',
+    {
+      config: {
+        scope,
+        idempotent: true,
+        failures: [...CANCEL, 'amount_exceeds_refundable'],
+      },
+      schema: {
+        operationId: 'cancelRemaining',
+        tags: merchantTags,
+        summary:
+          'Cancel the units of a partly shipped order that have not shipped, and return what was paid for them.',
+        params: Params('id'),
+        body: MerchantCancel,
+        response: { 200: RemainingCancelled },
+      },
+    },
+    (request, reply) => {
+      const { db, params } = request
+      const { reason, note = null, restock = true } = request.body
+      const what = { operation: 'cancel_remaining', plane: 'merchant', id: params.id } as const
+      return runOnce(deps)(request, reply, what, (caller) =>
+        cancelRemainingOperation.run(deps, db, caller, {
+          orderId: params.id,
+          reason,
+          note,
+          restock,
+        }),
+      )
+    },
   )
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Amount, Cents, Nullable, ref } from '../../kernel/schema.ts'
+import { Amount, Cents, Id, Nullable, ref } from '../../kernel/schema.ts'
 import {
   MerchantOrder,
   OrderCharge,
@@ -100,6 +100,17 @@ export const MerchantCancel = Type.Object({
   restock: Type.Optional(Type.Boolean({ default: true })),
 })
 export type MerchantCancel = Static<typeof MerchantCancel>
+
+/** An order whose units that had not shipped are cancelled. */
+export const RemainingCancelled = Type.Object({
+  order: ref(MerchantOrder),
+  items: Type.Array(ref(OrderItem)),
+  refund: Nullable(ref(OrderRefund)),
+  delta_cents: Type.Integer({ description: 'What was returned, as a negative number.' }),
+  cancelled: Type.Array(Type.Object({ order_item_id: Id, quantity: Type.Integer() }), {
+    description: 'Units that will not be shipped, also those that were refunded before.',
+  }),
+})
 
 const editFields = {
   edits: Type.Array(

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { cancelRemainingOperation } from '../../../src/modules/order-changes/cancel-remaining-money.ts'
+import { type Gateway, refused } from '../../../src/modules/payments/gateway.ts'
+import { openCheckout } from '../../../src/open-checkout.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { expireAllClaims } from '../../harness/operations.ts'
+import { countStatuses } from '../../harness/refusals.ts'
+import { movableClock } from '../checkout/setup.ts'
+import { giveBalances, type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { ok, type Returns, receipt, refusal, returnsOf } from '../returns/setup.ts'
+
+const clock = movableClock()
+const shared = shareOrderStore({ clock })
+let store: OrderStore
+let parcels: Returns
+
+const ACTOR = { name: 'merchant_key:test', correlationId: null }
+const HOUR_MS = 3_601_000
+
+const cancelRest = (id: string, more: object = {}, key?: string) =>
+  store.merchant(id, 'cancel-remaining', { reason: 'inventory', ...more }, key)
+
+/** An order of five tracked units at 1,000, of which some have shipped. */
+async function partlyShipped(shipped: number, more: object = {}) {
+  const variant = await parcels.tracked(5)
+  const items = [{ variant_id: variant, quantity: 5 }]
+  const placed = await store.place({ items, ...more })
+  const line = placed.items[0].id as string
+  const id = placed.order.id as string
+  if (shipped > 0) await parcels.ship(id, { items: [{ order_item_id: line, quantity: shipped }] })
+  return { id, line, variant }
+}
+
+describe('cancelling the rest of an order', () => {
+  before(() => {
+    store = shared.current
+    parcels = returnsOf(store)
+  })
+
+  test('returns what was paid for it, frees its stock, and leaves the order shipped', async () => {
+    const { id, line, variant } = await partlyShipped(2)
+    const body = ok(await cancelRest(id, { note: 'sold out' }))
+    assert.deepEqual(body.cancelled, [{ order_item_id: line, quantity: 3 }])
+    assert.deepEqual(
+      [body.delta_cents, body.refund.kind, body.refund.amount_cents],
+      [-3_000, 'adjustment', 3_000],
+    )
+    const { order, items, timeline, notes, open } = await store.read(id)
+    assert.deepEqual(
+      [order.status, order.payment_status, order.total_cents, order.captured_cents],
+      ['shipped', 'paid', 2_000, 2_000],
+    )
+    assert.deepEqual([items[0].quantity, items[0].line_total_cents, open], [2, 2_000, []])
+    assert.equal(timeline.at(-1).type, 'remaining_cancelled')
+    assert.ok(notes === undefined || JSON.stringify(notes).includes('sold out'))
+    const { on_hand, allocated } = await parcels.stockOf(variant)
+    assert.deepEqual([on_hand, allocated], [3, 0])
+    assert.equal(await store.net(id), 2_000)
+    await store.check()
+  })
+
+  test('unpacks the parcels that are not shipped', async () => {
+    const { id, line, variant } = await partlyShipped(1)
+    const items = [{ order_item_id: line, quantity: 2 }]
+    ok(await store.shop.merchant.post(`/v1/merchant/orders/${id}/fulfillments`, { items }), 201)
+    ok(await cancelRest(id))
+    const { order, fulfillments } = await store.read(id)
+    assert.equal(order.status, 'shipped')
+    assert.deepEqual(
+      fulfillments.map(({ status }: { status: string }) => status),
+      ['shipped', 'cancelled'],
+    )
+    assert.equal((await parcels.stockOf(variant)).allocated, 0)
+    await store.check()
+  })
+
+  test('refunds no unit twice, and lets the shipped ones be returned for money', async () => {
+    const { id, line } = await partlyShipped(2)
+    const items = [{ order_item_id: line, quantity: 2 }]
+    ok(await store.merchant(id, 'refunds', { items }), 201)
+    const body = ok(await cancelRest(id))
+    assert.deepEqual([body.delta_cents, body.cancelled[0].quantity], [-1_000, 3])
+    assert.equal(await store.net(id), 2_000)
+    const { order } = await store.read(id)
+    assert.deepEqual([order.status, order.fulfillment_status], ['partially_refunded', 'shipped'])
+    const made = ok(await parcels.create(id, [{ order_item_id: line, quantity: 2 }]), 201).return
+    ok(await parcels.receive(made.id, receipt(made, 2)))
+    assert.equal(await store.net(id), 0)
+    await store.check()
+  })
+
+  test('moves no money where all of the rest was refunded before', async () => {
+    const { id, line } = await partlyShipped(4)
+    ok(await store.merchant(id, 'refunds', { items: [{ order_item_id: line, quantity: 1 }] }), 201)
+    const body = ok(await cancelRest(id))
+    assert.deepEqual([body.delta_cents, body.refund], [0, null])
+    assert.deepEqual([await store.net(id), (await store.read(id)).open], [4_000, []])
+    await store.check()
+  })
+
+  test('is refused where amounts were refunded that leave too little', async () => {
+    const { id } = await partlyShipped(1)
+    ok(await store.merchant(id, 'refunds', { amount_cents: 2_000 }), 201)
+    const answer = await cancelRest(id)
+    assert.deepEqual(refusal(answer), [422, 'amount_exceeds_refundable'])
+    assert.equal(answer.body.refundable_cents, 3_000)
+    assert.equal((await store.read(id)).items[0].quantity, 5)
+  })
+
+  test('keeps the discount of the units that have shipped, whatever the coupon asks for', async () => {
+    const code = `REST${randomUUID().slice(0, 6)}`
+    const coupon = { code, type: 'percent', percent_bps: 1_000, min_subtotal_cents: 4_000 }
+    ok(await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon), 201)
+    const { id } = await partlyShipped(1, { coupon_code: code })
+    const body = ok(await cancelRest(id))
+    const { order } = await store.read(id)
+    assert.deepEqual(
+      [body.delta_cents, order.subtotal_cents, order.discount_cents, order.total_cents],
+      [-3_600, 1_000, 100, 900],
+    )
+    await store.check()
+  })
+
+  test('returns to the tenders that paid, the card first', async () => {
+    const balances = await giveBalances(store, 1_500, 1_000)
+    const code = (balances as { code?: string }).code
+    const { id } = await partlyShipped(1, { use_store_credit: true, gift_card_code: code })
+    ok(await cancelRest(id))
+    const { order } = await store.read(id)
+    assert.deepEqual([order.total_cents, order.captured_cents], [1_000, 1_000])
+    await store.check()
+  })
+
+  test('writes goods off that cannot be sold again', async () => {
+    const { id, variant } = await partlyShipped(2)
+    ok(await cancelRest(id, { restock: false }))
+    const { on_hand, allocated } = await parcels.stockOf(variant)
+    assert.deepEqual([on_hand, allocated], [0, 0])
+    await store.check()
+  })
+
+  test('is refused before anything, and after everything, has shipped, and while held', async () => {
+    const none = await partlyShipped(0)
+    const all = await partlyShipped(5)
+    for (const { id } of [none, all]) {
+      assert.deepEqual(refusal(await cancelRest(id)), [409, 'invalid_transition'])
+    }
+    const held = await partlyShipped(1)
+    ok(await store.merchant(held.id, 'hold', {}))
+    assert.deepEqual(refusal(await cancelRest(held.id)), [409, 'invalid_transition'])
+    assert.deepEqual(refusal(await cancelRest(randomUUID())), [404, 'order_not_found'])
+    const wrong = await store.merchant(held.id, 'cancel-remaining', { reason: 'boredom' })
+    assert.deepEqual(refusal(wrong), [400, 'invalid_body'])
+  })
+
+  test('is replayed by its key, and done once however many ask at the same time', async () => {
+    const { id } = await partlyShipped(2)
+    const key = randomUUID()
+    const same = await Promise.all(Array.from({ length: 4 }, () => cancelRest(id, {}, key)))
+    assert.equal(new Set(same.map(({ text }) => text)).size, 1)
+    const others = await Promise.all(Array.from({ length: 3 }, () => cancelRest(id)))
+    assert.deepEqual(countStatuses(others), { 409: 3 })
+    assert.equal(await store.net(id), 2_000)
+    const found = `/v1/merchant/idempotency/cancel_remaining/${key}`
+    assert.equal(ok(await store.shop.merchant.get(found)).state, 'answered')
+  })
+
+  test('and a shipment at the same time ship or cancel each unit, never both', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { id, line } = await partlyShipped(1)
+      const pack = { items: [{ order_item_id: line, quantity: 2 }] }
+      const path = `/v1/merchant/orders/${id}/fulfillments`
+      const { fulfillment } = ok(await store.shop.merchant.post(path, pack), 201)
+      const ship = `/v1/merchant/fulfillments/${fulfillment.id}/ship`
+      const [cancelled, shipped] = await Promise.all([
+        cancelRest(id),
+        store.shop.merchant.post(ship),
+      ])
+      assert.equal(cancelled.status, 200, cancelled.text)
+      const units = shipped.status === 200 ? 3 : 1
+      const { order, items } = await store.read(id)
+      assert.deepEqual([items[0].quantity, items[0].shipped_quantity], [units, units])
+      assert.deepEqual([order.status, await store.net(id)], ['shipped', units * 1_000])
+    }
+    await store.check()
+  })
+
+  const db = () => store.app.runtime.database.tenant('acme')
+
+  interface Override {
+    gateway?: (real: Gateway) => Partial<Gateway>
+    at?: (point: string) => void
+  }
+
+  const depsOf = ({ gateway, at }: Override = {}): jobs.JobDeps => {
+    const deps = openCheckout(store.app.runtime)
+    const forStore: typeof deps.payments.forStore = async (...of) => {
+      const real = await deps.payments.forStore(...of)
+      return { ...real, ...gateway?.(real) }
+    }
+    const payments = { ...deps.payments, forStore }
+    return { ...deps, database: store.app.runtime.workerDatabase, payments, ...(at && { at }) }
+  }
+
+  const begin = (override: Override, orderId: string) => {
+    const request = { operation: 'cancel_remaining', key: randomUUID() }
+    return run(db(), { ...request, fingerprint: Buffer.alloc(32) }, (claim) =>
+      cancelRemainingOperation.run(
+        depsOf(override),
+        db(),
+        { actor: ACTOR, claim },
+        { orderId, reason: 'inventory', note: null, restock: true },
+      ),
+    )
+  }
+
+  const no = async () => refused('processing_error')
+
+  test('leaves the order as it was where the gateway refuses', async () => {
+    const { id, variant } = await partlyShipped(2)
+    const gateway = () => ({ refund: no, void: no })
+    assert.match(JSON.stringify(await begin({ gateway }, id)), /refund_failed/)
+    const { order, items } = await store.read(id)
+    assert.deepEqual(
+      [order.status, order.total_cents, items[0].quantity],
+      ['partially_shipped', 5_000, 5],
+    )
+    assert.equal((await parcels.stockOf(variant)).allocated, 3)
+    ok(await cancelRest(id))
+    await store.check()
+  })
+
+  for (const point of ['cancel_remaining-begun', 'refund-sent', 'cancel_remaining-answered']) {
+    test(`is ended by the worker, once, after a kill at ${point}`, async () => {
+      const { id } = await partlyShipped(2)
+      const at = (reached: string) => {
+        if (reached === point) throw new Error('killed')
+      }
+      await assert.rejects(begin({ at }, id), /killed/)
+      assert.deepEqual(refusal(await cancelRest(id)), [409, 'order_busy'])
+      clock.advance(point === 'refund-sent' ? HOUR_MS : 0)
+      await expireAllClaims(store.superuser)
+      await jobs.reconcile(depsOf())
+      clock.reset()
+      // A refund that may have been sent is looked up, and counts as failed where it never arrived.
+      if (point === 'refund-sent') ok(await cancelRest(id))
+      const { order } = await store.read(id)
+      assert.deepEqual([order.status, order.total_cents], ['shipped', 2_000])
+      assert.equal(await store.net(id), 2_000)
+      await store.check()
+    })
+  }
+})
