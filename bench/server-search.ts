@@ -13,7 +13,7 @@ import { report } from './load.ts'
 const [url = '', tenant = ''] = process.argv.slice(2)
 const options = `-c app.tenant=${tenant}`
 const pool = new pg.Pool({ connectionString: url, max: 10, options })
-const db = new Db(tenant, systemClock, async (query) => {
+const db = new Db({ tenant, clock: systemClock, source: pool }, async (query) => {
   const { command, rows, rowCount } = await pool.query(query)
   return { command, rows, rowCount: rowCount ?? 0 }
 })

@@ -9,12 +9,10 @@ const TOGETHER = /^test\/(?:contract|db|http|kernel|modules|platform|scripts|sto
 
 /**
  * Files that start processes or wait for time to pass: in a process of their own others need not
- * wait. The test of the API document counts every shape that its process has loaded. A process
- * remembers what a version of a store's site offers; the stores of the files with addresses, taxes
- * inside and rules for returns have the name and the version of others.
+ * wait. The test of the API document counts every shape that its process has loaded.
  */
 const APART =
-  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate)|http\/(?:database-faults|fuzz|openapi|slow-clients)|scripts\/(?:imports|run)|storefront\/(?:checkout-address|tax-included)|modules\/(?:order-changes\/random|checkout\/prices-include-tax|returns\/(?:policy|returns)))\.test\.ts$/
+  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate)|http\/(?:database-faults|fuzz|openapi|slow-clients)|scripts\/(?:imports|run))\.test\.ts$/
 
 /** Hooks that would reach into the other files, and a start that those would not wait for. */
 const ALONE = /^(?:before|after)Each\(|^(?!import\b|.*=>.*\bawait\b)\S.*\bawait\b/m

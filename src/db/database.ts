@@ -14,15 +14,25 @@ import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts
 import { StoreShares, type WorkKind } from './store-shares.ts'
 
 /** Reads and writes the rows of one store: outside of a transaction, or in one. */
-export class Db extends Runner {
+export class Db extends Runner implements StoreScope {
   readonly tenant: string
   /** The store's business time. Its statements read the same time as `fd_now()`. */
   readonly clock: Clock
-  constructor(tenant: string, clock: Clock, send: Send) {
+  readonly source: object
+  constructor({ tenant, clock, source }: StoreScope, send: Send) {
     super(send)
     this.tenant = tenant
     this.clock = clock
+    this.source = source
   }
+}
+
+/** Which store a `Db` reads and writes, at which time, and where. */
+interface StoreScope {
+  tenant: string
+  clock: Clock
+  /** One object for each database: what a process remembers of a store belongs to one of them. */
+  source: object
 }
 
 /** The clock offset of a store in milliseconds. Read whenever a `TenantDb` is created. */
@@ -35,8 +45,8 @@ export type Notify = (topic: string) => void
 export class Tx extends Db {
   readonly kind = 'transaction'
   readonly #topics: Set<string>
-  constructor(tenant: string, clock: Clock, send: Send, topics: Set<string>) {
-    super(tenant, clock, send)
+  constructor(store: StoreScope, send: Send, topics: Set<string>) {
+    super(store, send)
     this.#topics = topics
   }
 
@@ -72,7 +82,7 @@ export class TenantDb extends Db {
   readonly #clockOffsetMs: number
   constructor({ pool, notify, clock }: Shared, store: OpenedStore) {
     const { tenant, clockOffsetMs, admit } = store
-    super(tenant, moveClock(clock, clockOffsetMs), (query) =>
+    super({ tenant, clock: moveClock(clock, clockOffsetMs), source: pool }, (query) =>
       admit('read', () => sendAlone(pool, [setTenantConfig(tenant, clockOffsetMs), query])),
     )
     this.#pool = pool
@@ -101,7 +111,7 @@ export class TenantDb extends Db {
   }
 
   #opening(first: pg.QueryConfig[]): Db {
-    return new Db(this.tenant, this.clock, (query) =>
+    return new Db(this, (query) =>
       this.#admit('read', () => sendAlone(this.#pool, [...first, query])),
     )
   }
@@ -111,7 +121,7 @@ export class TenantDb extends Db {
     const runOnce = (send: Send) => {
       // An attempt that was rolled back notifies no one.
       topics.clear()
-      return work(new Tx(this.tenant, this.clock, send, topics))
+      return work(new Tx(this, send, topics))
     }
     const result = await this.#admit('transaction', () =>
       inTransaction(this.#pool, name, [this.#enter()], runOnce),
@@ -126,7 +136,7 @@ export class TenantDb extends Db {
    */
   snapshot<T>(name: string, read: (db: Db) => Promise<T>): Promise<T> {
     return inTransaction(this.#pool, name, [ONE_MOMENT, this.#enter()], (send) =>
-      read(new Db(this.tenant, this.clock, send)),
+      read(new Db(this, send)),
     )
   }
 
@@ -210,7 +220,8 @@ export class Database {
     const tenant = (ref: string) => {
       const offsetMs = this.#clockOffsets(ref)
       const opening = setTenantAsyncGeneric(ref, offsetMs)
-      return new Db(ref, moveClock(clock, offsetMs), async (query) => {
+      const scope = { tenant: ref, clock: moveClock(clock, offsetMs), source: pool }
+      return new Db(scope, async (query) => {
         try {
           return await sendTogether(client, [opening, query])
         } catch (error) {

@@ -113,7 +113,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   mails: bySlice('RETENTION_MAIL_DAYS', 'older than the period, sent or not'),
   media_usage: owner('stores'),
   newsletter_subscribers: until(
-    '30 days after a request that nobody confirmed; else until the person is erased',
+    '30 days after a request without a confirmation; else until the person is erased',
     'newsletter upkeep',
   ),
   order_counters: owner('stores'),

@@ -103,7 +103,8 @@ class CheckingDb extends Db {
   readonly #runner: Runner
   readonly #check: (query: pg.QueryConfig) => Promise<void>
   constructor(runner: Runner, check: (query: pg.QueryConfig) => Promise<void>) {
-    super(BIG, systemClock, () => assert.fail('every statement goes through many()'))
+    const store = { tenant: BIG, clock: systemClock, source: runner }
+    super(store, () => assert.fail('every statement goes through many()'))
     this.#runner = runner
     this.#check = check
   }

@@ -99,7 +99,7 @@ export const listByEmail = (db: Db, emails: readonly string[]) =>
 export const erase = (tx: Tx, emails: readonly string[]) =>
   tx.run(sql`delete from newsletter_subscribers s where ${byEmail(tx, emails)}`)
 
-/** Requests that nobody confirmed: the address may be a stranger's. */
+/** Requests without a confirmation: the address may be a stranger's. */
 const UNCONFIRMED = {
   table: sql`newsletter_subscribers`,
   only: sql`status = 'pending'`,

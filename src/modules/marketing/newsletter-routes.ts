@@ -100,7 +100,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'unsubscribeNewsletter',
           tags,
-          summary: 'Take someone off the list. Only they can put themselves on it.',
+          summary: 'Take a reader off the list. Only readers can put themselves on it.',
           params: Params('id'),
           response: { 200: Type.Object({ subscriber: ref(Subscriber) }) },
         },

@@ -4,7 +4,7 @@ import { Email, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 export const SUBSCRIBER_STATES = ['pending', 'subscribed', 'unsubscribed'] as const
 export type SubscriberState = (typeof SUBSCRIBER_STATES)[number]
 
-/** Someone who asked for the newsletter of a store. */
+/** A reader who asked for the newsletter of a store. */
 export const Subscriber = Shared(
   'NewsletterSubscriber',
   Type.Object({

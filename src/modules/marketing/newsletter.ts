@@ -121,7 +121,7 @@ export async function list(
   return { subscribers: rows, ...shown }
 }
 
-/** A merchant takes someone off the list who has asked for it. Nobody is put on it this way. */
+/** A merchant takes a reader off the list. Only readers put themselves on it. */
 export function unsubscribe(db: TenantDb, actor: audit.Actor, id: string): Promise<Subscriber> {
   return db.transaction('newsletter: unsubscribe', async (tx) => {
     const changed = isUuid(id) ? await queries.unsubscribe(tx, id) : 0

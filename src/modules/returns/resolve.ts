@@ -13,7 +13,7 @@ import type { Resolution, ReturnLineRow, ReturnRow } from './schema.ts'
 import { closed, lockReturn, record } from './service.ts'
 import { shown } from './show.ts'
 
-/** Quarantine: units that came back and are set aside until someone has looked at them. */
+/** Quarantine: units that came back and are set aside until the merchant has looked at them. */
 
 /** Says what becomes of units that are set aside: back to the shelf, or written off. */
 export function resolve(db: TenantDb, actor: audit.Actor, id: string, request: Resolution) {

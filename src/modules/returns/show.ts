@@ -26,7 +26,7 @@ export const shown = ({ lines, ...row }: ReturnRow): Return => ({
   lines: lines.map(shownLine),
 })
 
-/** Without what the merchant wrote for nobody else. */
+/** Without what the merchant wrote for the merchant alone. */
 export const forShopper = (row: ReturnRow): Return => {
   const { lines, ...rest } = shown(row)
   const isOwn = row.requested_by === 'shopper'

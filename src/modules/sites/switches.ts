@@ -7,16 +7,21 @@ import { readManifest } from './service.ts'
 const CACHED_MAX = 5_000
 
 /**
- * A reader of switches, which remembers what it has read: a version never changes. `none` are the
- * switches of a store without a published version.
+ * A reader of switches, which remembers what it has read of each database: a version never changes.
+ * `none` are the switches of a store without a published version.
  */
 export function switchesReader<T>(
   none: T,
   read: (manifest: unknown) => T,
 ): (db: Db, version: number | null) => Promise<T> {
-  const cache = new Map<string, T>()
+  const caches = new WeakMap<object, Map<string, T>>()
+  const cacheOf = ({ source }: Db): Map<string, T> => {
+    const cache = caches.get(source) ?? new Map<string, T>()
+    caches.set(source, cache)
+    return cache
+  }
   /** Caches switches as the last used. */
-  const remember = (key: string, switches: T): T => {
+  const remember = (cache: Map<string, T>, key: string, switches: T): T => {
     cache.delete(key)
     const [oldest] = cache.keys()
     if (cache.size >= CACHED_MAX && oldest !== undefined) cache.delete(oldest)
@@ -26,9 +31,10 @@ export function switchesReader<T>(
   return async (db, version) => {
     if (version === null) return none
     const key = `${db.tenant} ${version}`
+    const cache = cacheOf(db)
     const known = cache.get(key)
-    if (known !== undefined) return remember(key, known)
-    return remember(key, read(await readManifest(db, version)))
+    if (known !== undefined) return remember(cache, key, known)
+    return remember(cache, key, read(await readManifest(db, version)))
   }
 }
 
