@@ -164,6 +164,10 @@ describe('cancelling the rest of an order', () => {
     const others = await Promise.all(Array.from({ length: 3 }, () => cancelRest(id)))
     assert.deepEqual(countStatuses(others), { 409: 3 })
     assert.equal(await store.net(id), 2_000)
+    const crowded = await partlyShipped(2)
+    const crowd = await Promise.all(Array.from({ length: 50 }, () => cancelRest(crowded.id)))
+    assert.deepEqual(countStatuses(crowd), { 200: 1, 409: 49 })
+    assert.equal(await store.net(crowded.id), 2_000)
     const found = `/v1/merchant/idempotency/cancel_remaining/${key}`
     assert.equal(ok(await store.shop.merchant.get(found)).state, 'answered')
   })

@@ -11,7 +11,7 @@ import { refundOperation } from '../../../src/modules/order-changes/refund-money
 import { listCharges } from '../../../src/modules/orders/queries.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
-import { noRecord, notSent, refused } from '../../../src/modules/payments/gateway.ts'
+import { noRecord, notSent, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { cancelOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
@@ -42,20 +42,7 @@ const HOUR_MS = 3_601_000
 
 type LostAnswer = 'after' | 'before'
 
-const UNKNOWN: GatewayResult = {
-  outcome: 'unknown',
-  txn_id: null,
-  auth_code: null,
-  avs: null,
-  cvv: null,
-  code: null,
-  reason: null,
-  retryable: false,
-  retry_class: null,
-  fraud_signal: false,
-  vault_id: null,
-  card: null,
-}
+const UNKNOWN = unknownResult()
 
 describe('an unknown outcome', () => {
   let store: OrderStore

@@ -5,7 +5,12 @@ import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
 import type { CheckoutDeps } from '../../../src/modules/checkout/service.ts'
 import { listCharges } from '../../../src/modules/orders/queries.ts'
-import { type Gateway, refused, unreachable } from '../../../src/modules/payments/gateway.ts'
+import {
+  type Gateway,
+  refused,
+  unknownResult,
+  unreachable,
+} from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { receiveOperation } from '../../../src/modules/returns/receive-money.ts'
 import type { Receipt } from '../../../src/modules/returns/schema.ts'
@@ -26,20 +31,7 @@ const ACTOR = { name: 'merchant_key:test', correlationId: null }
 /** After this time a gateway without a record of a refund will not get it any more. */
 const HOUR_MS = 3_601_000
 
-const UNKNOWN: GatewayResult = {
-  outcome: 'unknown',
-  txn_id: null,
-  auth_code: null,
-  avs: null,
-  cvv: null,
-  code: null,
-  reason: null,
-  retryable: false,
-  retry_class: null,
-  fraud_signal: false,
-  vault_id: null,
-  card: null,
-}
+const UNKNOWN = unknownResult()
 
 describe('a receipt that is interrupted', () => {
   before(() => {
