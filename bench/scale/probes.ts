@@ -109,6 +109,8 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['', 'vendor_id', [of('vendor_id'), NO_ID]],
   ['', 'location_id', [fixed('default'), NOTHING]],
   ['', 'lead_time_days', [fixed('14')]],
+  ['', 'weight_grams', [fixed('500')]],
+  ['', 'email', [of('email'), NOTHING]],
   ['', 'last4', [of('last4'), fixed('none')]],
   ['', 'actor', [fixed('merchant_key:scale'), NOTHING]],
   ['', 'action', [fixed('order.note_added'), NOTHING]],
