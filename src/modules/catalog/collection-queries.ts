@@ -4,14 +4,31 @@ import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
-import { Collection } from './schema.ts'
+import { Collection, LISTED_PRODUCTS, ListedCollection } from './schema.ts'
+
+const fields = sql`
+  collections.id, tenant_ref, slug, title, description, collections.position,
+  collections.created_at, updated_at`
 
 const columns = sql`
-  collections.id, tenant_ref, slug, title, description, collections.position,
+  ${fields},
   (select coalesce(json_agg(m.product_id order by m.position), '[]')
      from collection_products m
-    where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id) as product_ids,
-  collections.created_at, updated_at`
+    where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id) as product_ids`
+
+/** The members of a collection, in order, from the given position on. */
+const members = (from: number, count: number) => sql`
+  (select m.product_id, m.position
+     from collection_products m
+    where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id
+    order by m.position, m.product_id
+    offset ${from} limit ${count}) as m`
+
+const listedColumns = sql`
+  ${fields},
+  (select coalesce(json_agg(m.product_id order by m.position, m.product_id), '[]')
+     from ${members(0, LISTED_PRODUCTS)}) as product_ids,
+  exists (select from ${members(LISTED_PRODUCTS, 1)}) as more_products`
 
 export type CollectionFields = Pick<Collection, 'slug' | 'title' | 'description'> & {
   /** Null: after the others. */
@@ -56,7 +73,7 @@ export const listCollections = (db: Db, page: Page) =>
   readList(
     db,
     {
-      shape: Collection,
+      shape: ListedCollection,
       table: sql`collections`,
       as: sql`collections`,
       scope: sql`collections.tenant_ref = ${db.tenant}`,
@@ -67,7 +84,7 @@ export const listCollections = (db: Db, page: Page) =>
         { name: sql`id`, type: 'uuid' },
       ],
       descending: false,
-      columns,
+      columns: listedColumns,
     },
     page,
   )

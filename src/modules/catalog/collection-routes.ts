@@ -3,7 +3,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import * as collections from './collections.ts'
-import { Collection, CollectionPatch, Members, NewCollection } from './schema.ts'
+import { Collection, CollectionPatch, ListedCollection, Members, NewCollection } from './schema.ts'
 
 const OneCollection = Type.Object({ collection: ref(Collection) })
 
@@ -34,7 +34,7 @@ export const merchantRoutes: Routes = async (app) => {
         operationId: 'listCollections',
         tags: ['merchant-commerce'],
         summary: "List the store's collections, in the store's own order.",
-        response: { 200: PageOf('collections', ref(Collection)) },
+        response: { 200: PageOf('collections', ref(ListedCollection)) },
       },
     },
     ({ db, query }) => collections.list(db, readPage(query)),

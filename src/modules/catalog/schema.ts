@@ -233,6 +233,20 @@ export const Collection = Shared(
 )
 export type Collection = Static<typeof Collection>
 
+/** How many products a list shows of each collection: a collection may have 10,000. */
+export const LISTED_PRODUCTS = 50
+
+export const ListedCollection = Shared(
+  'ListedCollection',
+  Type.Object({
+    ...Collection.properties,
+    product_ids: Type.Array(Id, {
+      description: `The first ${LISTED_PRODUCTS} products. The collection itself has all of them.`,
+    }),
+    more_products: Type.Boolean({ description: 'Whether the collection has more products.' }),
+  }),
+)
+
 /** A variant that can be bought, as a cart needs it. */
 export const SaleVariant = Type.Object({
   variant_id: Id,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
 import { auditOf, COLLECTIONS, createCollection, createProduct } from './setup.ts'
 
 let app: TestApp
@@ -99,6 +100,26 @@ describe('collections', () => {
     assert.equal((await acme.get(`/v1/merchant/catalog/products/${product.id}`)).status, 200)
     await createCollection(acme, 'changing')
     assert.equal((await auditOf(app, 'acme', 'collection.removed')).length, 1)
+  })
+
+  test('show their first 50 products in a list, and all of them alone', async (t) => {
+    const { id } = await createCollection(acme, 'large')
+    const superuser = await openSuperuser(t, app.database)
+    const { rows } = await superuser.query<{ id: string }>(
+      `insert into products (tenant_ref, slug, name)
+       select 'acme', 'large-' || n, 'Large' from generate_series(1, 51) n returning id`,
+    )
+    const ids = rows.map((row) => row.id)
+    const listed = async (product_ids: string[]) => {
+      const set = await acme.put(`${COLLECTIONS}/${id}/products`, { product_ids })
+      assert.deepEqual(set.body.collection.product_ids, product_ids)
+      const { collections } = (await acme.get(`${COLLECTIONS}?limit=100`)).body
+      return collections.find((each: { id: string }) => each.id === id)
+    }
+    const most = await listed(ids.slice(0, 50))
+    assert.deepEqual([most.product_ids, most.more_products], [ids.slice(0, 50), false])
+    const more = await listed(ids.toReversed())
+    assert.deepEqual([more.product_ids, more.more_products], [ids.toReversed().slice(0, 50), true])
   })
 
   test('list products in the order in which they are set', async () => {
