@@ -112,18 +112,20 @@ export async function buildApp(
     logger,
     trustProxy: config.TRUST_PROXY,
     onFailure: metrics?.countFailure,
+    paceRefusal: (store) => database.pace(store),
   })
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
   await describeApi(app, { webhooks: WEBHOOKS })
   describePages(app)
   dropAfterWrites(app, cache)
+  const pace = new ReadPace({ othersAreAtWork: (store) => database.isShared(store) })
   answerFromMemory(app, {
     cache,
     reads: [...siteRoutes.liveReads(cache), ...catalogPublicRoutes.liveReads(cache)],
     logger,
     count: metrics?.countLive ?? null,
-    pace: new ReadPace({ othersAreAtWork: (store) => database.isShared(store) }),
+    pace,
   })
   const deps = await openDeps(runtime, app)
   const guards = openGuards(runtime, deps.owners)
@@ -131,7 +133,7 @@ export async function buildApp(
     startRoutes({ runtime, hasStorefront }),
     ...publicRoutes(runtime, deps, guards.limited),
   ]
-  await app.register(onPlane('public', null, open))
+  await app.register(onPlane('public', pace.guard, open))
   await app.register(
     onPlane('owner', guards.owner, [
       identityRoutes.ownerRoutes(deps.owners, guards.limited),

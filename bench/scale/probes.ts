@@ -184,11 +184,12 @@ const EITHER = ['tenant', 'hostname']
 const unless = <T>(needed: (readonly [string, T])[], more: (readonly [string, T])[]) =>
   needed.filter(([name]) => !(EITHER.includes(name) && more.some(([key]) => EITHER.includes(key))))
 
-/** What a route needs: a search its words, and the read of a site one of two names. */
+/** What a route needs: a search its words, rates an order, and the read of a site one of two names. */
 const isRequired = (route: string, { name, required }: Parameter) =>
   required === true ||
   (route === '/v1/resolve' && name === 'tenant') ||
   (route.endsWith('/search') && name === 'q') ||
+  (route.endsWith('/rates') && name === 'order_id') ||
   (route === '/v1/tenants/{tenant}/orders/{orderId}' && name === 'customer_ref')
 
 /** Lists of the catalog are measured in the store with many products, all others in that with many orders. */

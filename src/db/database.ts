@@ -184,7 +184,7 @@ export class Database {
     this.global = new GlobalDb(this.#shared.pool)
   }
 
-  /** Whether a store shares the database with another one at work. Null: whether two stores do. */
+  /** Whether a store shares the database with another one at work. Null: whether any is at work. */
   isShared(ref: string | null): boolean {
     return this.#shared.shares?.othersAreAtWork(ref) ?? false
   }
@@ -194,6 +194,11 @@ export class Database {
     const { shares } = this.#shared
     const admit: Admit = shares === null ? admitAll : (kind, work) => shares.run(ref, kind, work)
     return this.#open(ref, admit)
+  }
+
+  /** Waits until a store may have an answer that needs nothing of the database, as if it were a small read. */
+  async pace(ref: string): Promise<void> {
+    await this.#shared.shares?.run(ref, 'read', async () => {})
   }
 
   /** Opens a store for work that goes first: a payment is never held up by its store's other work. */

@@ -146,10 +146,9 @@ export class StoreShares {
     return share.usedMs
   }
 
-  /** Whether another store than this one is at work. Null: whether two stores are. */
+  /** Whether another store than this one is at work. Null: whether any is. */
   othersAreAtWork(store: string | null): boolean {
-    const isLast = store === null || store === this.#last.store
-    const other = isLast ? this.#other : this.#last
+    const other = store === this.#last.store ? this.#other : this.#last
     return this.#timer() - other.at < RECENT_MS
   }
 

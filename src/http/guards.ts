@@ -49,7 +49,7 @@ export interface GuardDeps {
   ownToken: string
 }
 
-type Guard = (request: FastifyRequest) => Promise<void>
+export type Guard = (request: FastifyRequest) => Promise<void>
 
 /** Runs an attempt, and counts its failure against the caller. */
 export type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>

@@ -11,7 +11,7 @@ import {
 } from '../platform/cached-response.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
-import type { ReadPace } from './read-pace.ts'
+import { type ReadPace, storeOf } from './read-pace.ts'
 import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
 import { REVALIDATED_HEADERS, SAFE_HEADERS } from './safe-headers.ts'
@@ -199,13 +199,4 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   }
   app.server.removeListener('request', routed)
   app.server.prependListener('request', answer)
-}
-
-const TENANT_PATH = '/v1/tenants/'
-
-/** The store that an address names, if any. */
-function storeOf(url: string): string | null {
-  if (!url.startsWith(TENANT_PATH)) return null
-  const end = url.indexOf('/', TENANT_PATH.length)
-  return end === -1 ? null : url.slice(TENANT_PATH.length, end)
 }

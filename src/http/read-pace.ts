@@ -1,7 +1,11 @@
+import { ApiError } from '../errors.ts'
+import type { Guard } from './guards.ts'
+
 /**
- * Paces answers from memory. They cost next to nothing, and thousands a second of one store still take the
- * processor from other stores' checkouts. While another store is at work, each store has so many a second,
- * and its further ones wait; a store that is alone has all of the process.
+ * Paces public reads, most of which are answered from memory. They cost next to nothing, and thousands a
+ * second of one store still take the processor from other stores' checkouts. While another store is at
+ * work, each store has so many a second, and its further ones wait; a store that is alone has all of the
+ * process.
  */
 
 /** Answers per second and store, and how many may come at once: more than a page of a browser asks for. */
@@ -21,7 +25,7 @@ interface Bucket {
 }
 
 export interface PaceOptions {
-  /** Whether another store than this one is at work. Null: whether two stores are. */
+  /** Whether another store than this one is at work. Null: whether any is. */
   othersAreAtWork(store: string | null): boolean
   /** A stopwatch in milliseconds. */
   now?: () => number
@@ -61,6 +65,22 @@ export class ReadPace {
     return true
   }
 
+  /** Lets a read that has come to its route wait for its turn. */
+  readonly guard: Guard = async ({ method, url, routeOptions }) => {
+    if (method !== 'GET' && method !== 'HEAD') return
+    // Without a store, the route: a caller can write an address in any number of ways.
+    while (!this.take(storeOf(url), routeOptions.url ?? '')) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      if (!this.defer(resolve)) {
+        throw new ApiError('service_unavailable', {
+          kind: 'overload',
+          headers: { 'retry-after': '1' },
+        })
+      }
+      await promise
+    }
+  }
+
   #bucketOf(store: string): Bucket {
     const known = this.#buckets.get(store)
     if (known !== undefined) return known
@@ -70,4 +90,13 @@ export class ReadPace {
     this.#buckets.set(store, bucket)
     return bucket
   }
+}
+
+const TENANT_PATH = '/v1/tenants/'
+
+/** The store that an address names, if any. */
+export function storeOf(url: string): string | null {
+  if (!url.startsWith(TENANT_PATH)) return null
+  const end = url.indexOf('/', TENANT_PATH.length)
+  return end === -1 ? null : url.slice(TENANT_PATH.length, end)
 }

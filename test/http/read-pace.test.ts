@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
 import { ReadPace } from '../../src/http/read-pace.ts'
 
 /** A pace with a stopwatch that only the test moves. */
@@ -54,5 +55,41 @@ describe('answers from memory', () => {
   test('forget stores, however many come', () => {
     const { count } = openPace(true)
     for (let n = 0; n < 5_000; n++) assert.equal(count(`store-${n}`, 1), 1)
+  })
+
+  test('from a route wait for their turn as well, however the address is written', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, pass } = openPace(true)
+    const read = (url: string, method = 'GET') =>
+      pace.guard({ method, url, routeOptions: { url: '/v1/sections' } } as FastifyRequest)
+    for (let n = 0; n < 250; n++) await read(`/v1/sections?x=${n}`)
+    let answered = 0
+    const waiting = ['/v1/sections?x=251', '/v1/sections?x=252'].map(async (url) => {
+      await read(url)
+      answered += 1
+    })
+    await read('/v1/sections', 'POST')
+    await read('/v1/tenants/acme/catalog/products?limit=1')
+    assert.equal(answered, 0)
+    pass(2)
+    t.mock.timers.tick(20)
+    await Promise.race(waiting)
+    assert.equal(answered, 1)
+    pass(2)
+    t.mock.timers.tick(20)
+    await Promise.all(waiting)
+  })
+
+  test('from a route are refused where too many wait', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, count, pass } = openPace(true)
+    count('acme', 250)
+    const read = () =>
+      pace.guard({ method: 'GET', url: '/v1/tenants/acme/x', routeOptions: {} } as FastifyRequest)
+    const waiting = Array.from({ length: 2_000 }, read)
+    await assert.rejects(read(), { code: 'service_unavailable' })
+    pass(60_000)
+    t.mock.timers.tick(20)
+    await Promise.race(waiting)
   })
 })
