@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as orderStock from '../inventory/order-stock.ts'
@@ -102,6 +103,7 @@ async function begin(
     readRefundable(tx, order),
     orders.listItems(tx, order.id),
   ])
+  requireReleased(order)
   orders.requireAllowed(order, 'cancel_remaining', left.pending)
   const remaining = planRemaining(order, items)
   const amount_cents = -remaining.delta_cents
@@ -122,6 +124,14 @@ async function begin(
   const kind = 'cancel_remaining'
   const plan: RemainingPlan = { ...remaining, ...terms, id: newId(), kind, actor, refund_id }
   await beginPlan(tx, order, plan)
+}
+
+/**
+ * A hold asks for a decision about the order, and may be a bank's: what the bank takes must not be
+ * returned as well. So it ends first, as for packing and shipping.
+ */
+function requireReleased({ status }: OrderRow): void {
+  if (status === 'on_hold') throw new ApiError('order_on_hold')
 }
 
 async function end(

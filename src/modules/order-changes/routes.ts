@@ -67,6 +67,8 @@ interface Target {
   /** Part of the fingerprint: a shopper's key never answers with a merchant's answer. */
   plane: 'shopper' | 'merchant'
   id: string
+  /** Refusals after which the same key may try again. */
+  passing?: readonly ErrorCode[]
 }
 
 const runOnce =
@@ -74,11 +76,11 @@ const runOnce =
   (
     request: FastifyRequest,
     reply: FastifyReply,
-    { operation, plane, id }: Target,
+    { operation, plane, id, passing = BUSY }: Target,
     work: (caller: Caller) => Promise<StoredAnswer>,
   ) => {
     const target = `${plane} ${id}`
-    const options = { operation, secret: deps.idempotencyKey, target, passing: BUSY }
+    const options = { operation, secret: deps.idempotencyKey, target, passing }
     return once(request, reply, options, (claim) => work({ actor: request.actor, claim }))
   }
 
@@ -268,7 +270,7 @@ async function merchantCancelRemaining(app: App, deps: OrderChangeRouteDeps) {
       config: {
         scope,
         idempotent: true,
-        failures: [...CANCEL, 'amount_exceeds_refundable'],
+        failures: [...CANCEL, 'order_on_hold', 'amount_exceeds_refundable'],
       },
       schema: {
         operationId: 'cancelRemaining',
@@ -283,7 +285,13 @@ async function merchantCancelRemaining(app: App, deps: OrderChangeRouteDeps) {
     (request, reply) => {
       const { db, params } = request
       const { reason, note = null, restock = true } = request.body
-      const what = { operation: 'cancel_remaining', plane: 'merchant', id: params.id } as const
+      const what = {
+        operation: 'cancel_remaining',
+        plane: 'merchant',
+        id: params.id,
+        // The same key may try again once the order is released.
+        passing: [...BUSY, 'order_on_hold'],
+      } as const
       return runOnce(deps)(request, reply, what, (caller) =>
         cancelRemainingOperation.run(deps, db, caller, {
           orderId: params.id,

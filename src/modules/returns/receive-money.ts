@@ -131,6 +131,8 @@ async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt
   const locked = await lockReturn(tx, returnId)
   const { returned, order } = locked
   requireReceivable(returned, body)
+  // Also without money: what is being cancelled counts the units that were refunded, and so does a receipt.
+  orders.requireFree(order, 'return')
   const { plan, charges } = await readPlan(tx, locked, body)
   const refund_id = await reserve(tx, order, charges, { plan, actor: actorOf(actor) })
   const movement_ids = await returnStock.restock(
@@ -218,7 +220,6 @@ async function reserve(
 ): Promise<string | null> {
   const { method, amount_cents, parts, tenders, lines } = plan
   if (amount_cents === 0 || method === 'none') return null
-  orders.requireFree(order, 'refund')
   await requireAnswered(tx, order)
   const items = lines
     .filter(({ refunded_quantity }) => refunded_quantity > 0)

@@ -6,6 +6,7 @@ import { cancelRemainingOperation } from '../../../src/modules/order-changes/can
 import { type Gateway, refused } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
+import type { Answer } from '../../harness/app.ts'
 import { expireAllClaims } from '../../harness/operations.ts'
 import { countStatuses } from '../../harness/refusals.ts'
 import { movableClock } from '../checkout/setup.ts'
@@ -92,6 +93,24 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
+  test('makes a receipt wait, so that no refunded unit is counted by both', async () => {
+    const { id, line } = await partlyShipped(2)
+    const units = [{ order_item_id: line, quantity: 2 }]
+    ok(await store.merchant(id, 'refunds', { items: units }), 201)
+    const made = ok(await parcels.create(id, units), 201).return
+    const key = randomUUID()
+    const receive = () => parcels.receive(made.id, receipt(made, 2), key)
+    const meanwhile: Answer[] = []
+    const at = async (point: string) => {
+      if (point === 'cancel_remaining-begun') meanwhile.push(await receive())
+    }
+    await begin({ at }, id)
+    assert.deepEqual(meanwhile.map(refusal), [[409, 'order_busy']])
+    assert.equal(ok(await receive()).refund.amount_cents, 2_000)
+    assert.equal(await store.net(id), 0, 'all five units are refunded, each of them once')
+    await store.check()
+  })
+
   test('moves no money where all of the rest was refunded before', async () => {
     const { id, line } = await partlyShipped(4)
     ok(await store.merchant(id, 'refunds', { items: [{ order_item_id: line, quantity: 1 }] }), 201)
@@ -125,10 +144,20 @@ describe('cancelling the rest of an order', () => {
   })
 
   test('returns to the tenders that paid, the card first', async () => {
-    const balances = await giveBalances(store, 1_500, 1_000)
-    const code = (balances as { code?: string }).code
-    const { id } = await partlyShipped(1, { use_store_credit: true, gift_card_code: code })
-    ok(await cancelRest(id))
+    const { code } = await giveBalances(store, 1_500, 1_000)
+    const { id } = await partlyShipped(1, { apply_store_credit: true, gift_card_code: code })
+    const { refund } = ok(await cancelRest(id))
+    assert.deepEqual(
+      refund.tenders.map((each: { tender: string; amount_cents: number }) => [
+        each.tender,
+        each.amount_cents,
+      ]),
+      [
+        ['card', 2_500],
+        ['gift_card', 1_000],
+        ['store_credit', 500],
+      ],
+    )
     const { order } = await store.read(id)
     assert.deepEqual([order.total_cents, order.captured_cents], [1_000, 1_000])
     await store.check()
@@ -150,9 +179,12 @@ describe('cancelling the rest of an order', () => {
     }
     const held = await partlyShipped(1)
     ok(await store.merchant(held.id, 'hold', {}))
-    assert.deepEqual(refusal(await cancelRest(held.id)), [409, 'invalid_transition'])
+    const key = randomUUID()
+    assert.deepEqual(refusal(await cancelRest(held.id, {}, key)), [409, 'order_on_hold'])
+    ok(await store.merchant(held.id, 'release'))
+    ok(await cancelRest(held.id, {}, key))
     assert.deepEqual(refusal(await cancelRest(randomUUID())), [404, 'order_not_found'])
-    const wrong = await store.merchant(held.id, 'cancel-remaining', { reason: 'boredom' })
+    const wrong = await store.merchant(none.id, 'cancel-remaining', { reason: 'boredom' })
     assert.deepEqual(refusal(wrong), [400, 'invalid_body'])
   })
 
@@ -196,7 +228,7 @@ describe('cancelling the rest of an order', () => {
 
   interface Override {
     gateway?: (real: Gateway) => Partial<Gateway>
-    at?: (point: string) => void
+    at?: (point: string) => void | Promise<void>
   }
 
   const depsOf = ({ gateway, at }: Override = {}): jobs.JobDeps => {
