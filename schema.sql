@@ -1683,6 +1683,7 @@ create table mails (
   last_error text,
   created_at timestamp with time zone not null default now(),
   sent_at timestamp with time zone,
+  order_id uuid,
   constraint mails_attempt_count_check CHECK ((attempt_count >= 0)),
   constraint mails_body_check CHECK ((length(body) <= 20000)),
   constraint mails_last_error_check CHECK ((length(last_error) <= 500)),
@@ -1693,10 +1694,15 @@ create table mails (
 alter table mails owner to fd_owner;
 CREATE INDEX mails_dead ON mails USING btree (created_at) WHERE ((sent_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX mails_of_order ON mails USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
 CREATE INDEX mails_old ON mails USING btree (created_at);
+grant delete on mails to fd_gate;
 grant delete, insert, select, update on mails to fd_worker;
 grant insert on mails to fd_app;
 grant select on mails to fd_operator;
+grant select (id) on mails to fd_gate;
+grant select (order_id) on mails to fd_gate;
+grant select (tenant_ref) on mails to fd_gate;
 
 create table media_usage (
   tenant_ref text not null,
@@ -4000,6 +4006,18 @@ grant execute on routine fd_clock() to fd_app;
 grant execute on routine fd_clock() to fd_operator;
 grant execute on routine fd_clock() to fd_worker;
 
+create function fd_delete_order_mails(wanted uuid[])
+returns integer
+language sql volatile security definer set search_path=public, pg_temp as
+$$
+  with gone as (
+    delete from mails where tenant_ref = fd_tenant() and order_id = any (wanted) returning id)
+  select count(*)::integer from gone
+$$;
+alter routine fd_delete_order_mails(uuid[]) owner to fd_gate;
+grant execute on routine fd_delete_order_mails(uuid[]) to fd_app;
+grant execute on routine fd_delete_order_mails(uuid[]) to fd_worker;
+
 create function fd_deliveries_have_events()
 returns trigger
 language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
@@ -4741,6 +4759,7 @@ begin
 end $$;
 alter routine fd_no_tenant() owner to fd_owner;
 grant execute on routine fd_no_tenant() to fd_app;
+grant execute on routine fd_no_tenant() to fd_gate;
 grant execute on routine fd_no_tenant() to fd_operator;
 grant execute on routine fd_no_tenant() to fd_search;
 grant execute on routine fd_no_tenant() to fd_worker;
@@ -5580,6 +5599,7 @@ $$
 $$;
 alter routine fd_tenant() owner to fd_owner;
 grant execute on routine fd_tenant() to fd_app;
+grant execute on routine fd_tenant() to fd_gate;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;

@@ -20,13 +20,24 @@ export const rewriteAnswersOf = (tx: Tx, resource_ids: readonly string[], rewrit
 
 /** Rewrites the stored answers without a row's id that contain one of the texts, in any case. */
 export const rewriteAnswersWith = (tx: Tx, texts: readonly string[], rewrite: Rewrite) =>
+  rewriteWhere(tx, sql`resource_id is null and ${containsOneOf(texts)}`, rewrite)
+
+/** The same for the answers of some operations alone, whatever row they are about. */
+export const rewriteAnswersBy = (
+  tx: Tx,
+  operations: readonly string[],
+  texts: readonly string[],
+  rewrite: Rewrite,
+) =>
   rewriteWhere(
     tx,
-    sql`resource_id is null
-        and exists (select from unnest(${texts}::text[]) as wanted (text)
-                     where position(lower(wanted.text) in lower(response_body)) > 0)`,
+    sql`operation = any (${operations}::text[]) and ${containsOneOf(texts)}`,
     rewrite,
   )
+
+const containsOneOf = (texts: readonly string[]): Sql =>
+  sql`exists (select from unnest(${texts}::text[]) as wanted (text)
+               where position(lower(wanted.text) in lower(response_body)) > 0)`
 
 async function rewriteWhere(tx: Tx, which: Sql, rewrite: Rewrite): Promise<number> {
   const kept = await lockAnswers(tx, which)

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { Type } from 'typebox'
-import type { Database } from '../db/database.ts'
+import type { Database, Db, Tx } from '../db/database.ts'
 import { machineTime, type Runner, sql } from '../db/sql.ts'
-import { Nullable, Timestamp } from '../kernel/schema.ts'
+import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 
 /** A plain-text mail to one person. */
 export interface Mail {
@@ -12,6 +12,8 @@ export interface Mail {
   text: string
   /** The store it concerns, if any. */
   tenant_ref?: string
+  /** The order it has a link to. It is erased with its customer. */
+  order_id?: string
 }
 
 /** A mail as it is handed to the mail server. */
@@ -79,8 +81,9 @@ export async function send(db: Runner, mail: Mail): Promise<void> {
     throw new InvalidMailError('text')
   }
   await db.run(sql`
-    insert into mails (tenant_ref, recipient, subject, body)
-    values (${mail.tenant_ref ?? null}, ${mail.to}, ${mail.subject}, ${mail.text})`)
+    insert into mails (tenant_ref, order_id, recipient, subject, body)
+    values (${mail.tenant_ref ?? null}, ${mail.order_id ?? null}, ${mail.to}, ${mail.subject},
+            ${mail.text})`)
 }
 
 /**
@@ -92,6 +95,30 @@ export async function sendIf(db: Runner, isWanted: boolean, mail: Mail): Promise
   await send(db, mail)
   await db.run(isWanted ? sql`release before_mail` : sql`rollback to before_mail`)
 }
+
+const OrderMail = Type.Object({
+  order_id: Id,
+  recipient: Type.String(),
+  subject: Type.String(),
+  created_at: Timestamp,
+  sent_at: Nullable(Timestamp),
+})
+export type OrderMail = Type.Static<typeof OrderMail>
+
+/** Lists the mails with links to orders of a store, as fd_worker. Their texts have the links, and stay out. */
+export const listOfOrders = (db: Db, order_ids: readonly string[]) =>
+  db.many(
+    OrderMail,
+    sql`
+    select order_id, recipient, subject, created_at, sent_at
+      from mails
+     where tenant_ref = ${db.tenant} and order_id = any (${order_ids}::uuid[])
+     order by created_at, id`,
+  )
+
+/** Deletes the mails with links to orders. One that waits is never sent. */
+export const deleteOfOrders = (tx: Tx, order_ids: readonly string[]) =>
+  tx.run(sql`select fd_delete_order_mails(${order_ids}::uuid[])`)
 
 const ShownMail = Type.Object({
   recipient: Type.String(),

@@ -1,6 +1,8 @@
 import type { Db, Tx } from '../../db/database.ts'
+import { rewriteAnswersBy } from '../../platform/idempotency-erase.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import * as queries from './queries.ts'
+import { KEYED } from './schema.ts'
 import { shown } from './service.ts'
 
 /** The parcels of a customer's orders, for the privacy export and erasure. */
@@ -14,6 +16,20 @@ export async function listOfOrders(
   return Map.groupBy(parcels, ({ order_id }) => order_id)
 }
 
-/** Erases by what a carrier knows the person. */
-export const eraseOrders = (tx: Tx, order_ids: readonly string[]) =>
-  queries.eraseTracking(tx, order_ids)
+/** Erases by what a carrier knows the person: from the parcels, and from the answers of keys that shipped them. */
+export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<void> {
+  const ids = (await queries.eraseTracking(tx, order_ids)).map(({ id }) => id)
+  if (ids.length === 0) return
+  await rewriteAnswersBy(tx, Object.values(KEYED), ids, (body) => eraseNumbers(body, ids))
+}
+
+/** Takes the numbers off these parcels. An answer may have those of other people, too. */
+const eraseNumbers = (body: string, ids: readonly string[]): string =>
+  JSON.stringify(JSON.parse(body), (_, value: unknown) =>
+    isParcel(value) && ids.includes(value.id)
+      ? { ...value, tracking_number: null, tracking_url: null }
+      : value,
+  )
+
+const isParcel = (value: unknown): value is { id: string } =>
+  typeof value === 'object' && value !== null && 'id' in value && 'tracking_number' in value

@@ -43,6 +43,23 @@ export const listByIds = (db: Db, ids: readonly string[]) =>
 export const listPending = (tx: Tx, order_id: string) =>
   listWhere(tx, sql`f.order_id = ${order_id} and f.status = 'pending'`)
 
+export const listTracking = (db: Db, order_ids: readonly string[]) =>
+  db.many(
+    Type.Object({
+      order_id: Id,
+      parcels: Type.Integer(),
+      tracking_numbers: Type.Array(Type.String()),
+    }),
+    sql`
+    select order_id, count(*)::int as parcels,
+           coalesce(array_agg(tracking_number order by number)
+                      filter (where tracking_number is not null), '{}') as tracking_numbers
+      from fulfillments
+     where tenant_ref = ${db.tenant} and order_id = any (${order_ids}::uuid[])
+       and status <> 'cancelled'
+     group by order_id`,
+  )
+
 export interface FulfillmentFilters {
   status: FulfillmentState | undefined
   order_id: string | undefined
@@ -181,10 +198,18 @@ export const forgetArrival = (tx: Tx, id: string) =>
     update fulfillments set deliver_at = null
      where tenant_ref = ${tx.tenant} and id = ${id} and (${autoDeliverDays(tx)}) is null`)
 
-/** A carrier shows name and address under these. */
+/** A carrier shows name and address under these. Answers all parcels of the orders. */
 export const eraseTracking = (tx: Tx, order_ids: readonly string[]) =>
-  tx.run(sql`
-    update fulfillments
-       set tracking_number = null, tracking_url = null, updated_at = fd_now()
-     where tenant_ref = ${tx.tenant} and order_id = any (${order_ids}::uuid[])
-       and (tracking_number is not null or tracking_url is not null)`)
+  tx.many(
+    Type.Object({ id: Id }),
+    sql`
+    with erased as (
+      update fulfillments
+         set tracking_number = null, tracking_url = null, updated_at = fd_now()
+       where tenant_ref = ${tx.tenant} and order_id = any (${order_ids}::uuid[])
+         and (tracking_number is not null or tracking_url is not null)
+    )
+    select id
+      from fulfillments
+     where tenant_ref = ${tx.tenant} and order_id = any (${order_ids}::uuid[])`,
+  )

@@ -14,6 +14,7 @@ import {
   BulkResult,
   Cancellation,
   Delivery,
+  KEYED,
   NewFulfillment,
   QueuedOrder,
   Shipment,
@@ -111,7 +112,7 @@ const keyedRoutes =
       (request, reply) => {
         const { db, actor, body, headers } = request
         const isKeyed = headers['idempotency-key'] !== undefined
-        const options = { operation: 'fulfillment_bulk', secret, passing: PASSING }
+        const options = { operation: KEYED.bulk, secret, passing: PASSING }
         return onceIfKeyed(request, reply, options, async (keep) => {
           await entitlements.requireFeature(db, 'bulk_fulfillment')
           const results = isKeyed
@@ -143,7 +144,7 @@ const keyedRoutes =
       (request, reply) => {
         const { db, actor, params, body } = request
         const target = params.id
-        const options = { operation: 'fulfillment_ship', secret, target, passing: PASSING }
+        const options = { operation: KEYED.ship, secret, target, passing: PASSING }
         return onceIfKeyed(request, reply, options, async (keep) => ({
           fulfillment: await fulfillment.ship(db, { actor, keep }, target, body),
         }))

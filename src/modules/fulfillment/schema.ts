@@ -3,6 +3,9 @@ import { Id, Nullable, Pattern, ref, Timestamp } from '../../kernel/schema.ts'
 import { Fulfillment, FulfillmentItem, Work } from '../orders/parcel-schema.ts'
 import { OrderWithWork } from '../orders/schema.ts'
 
+/** The operations whose keys are optional, as their answers are stored. */
+export const KEYED = { ship: 'fulfillment_ship', bulk: 'fulfillment_bulk' } as const
+
 export const RECALL_REASONS = ['lost', 'returned_to_sender', 'error'] as const
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })

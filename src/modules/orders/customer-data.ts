@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
+import * as mail from '../../platform/mail.ts'
 import * as queries from './customer-queries.ts'
 import type { CustomerStats } from './customer-schema.ts'
 
@@ -48,7 +49,7 @@ export const refsByEmail = async (
 
 export const countOrders = queries.countOrders
 
-/** Erases the person from at most `limit` orders with their notes, refunds and charges. */
+/** Erases the person from at most `limit` orders with their notes, refunds, charges and mailed links. */
 export async function eraseOrders(
   tx: Tx,
   erasure: Parameters<typeof queries.eraseOrders>[1],
@@ -60,8 +61,17 @@ export async function eraseOrders(
     queries.eraseNotes(tx, order_ids),
     queries.eraseRefundReasons(tx, order_ids),
     queries.eraseCards(tx, order_ids),
+    mail.deleteOfOrders(tx, order_ids),
   ])
   return { order_ids, refund_ids: refunds.map(({ refund_id }) => refund_id) }
 }
 
 export const listWhole = queries.listWhole
+
+/** The mails with links to orders, by order. */
+export async function linkMailsOf(
+  db: Db,
+  order_ids: readonly string[],
+): Promise<Map<string, mail.OrderMail[]>> {
+  return Map.groupBy(await mail.listOfOrders(db, order_ids), ({ order_id }) => order_id)
+}

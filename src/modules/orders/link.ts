@@ -8,7 +8,7 @@ import * as stores from '../stores/service.ts'
 import { linkMail } from './link-mail.ts'
 import type { WantedLink } from './link-schema.ts'
 import { findOrder } from './queries.ts'
-import { findByNumber } from './read-queries.ts'
+import { lockByNumber } from './read-queries.ts'
 
 /**
  * A link to an order that is mailed to its shopper. It opens the order without the browser that
@@ -60,12 +60,13 @@ export async function mailLink(
   )
   const { display_name, language } = await stores.get(db)
   await db.transaction('orders: mail a link', async (tx) => {
-    const order = await findByNumber(tx, wanted.order_number)
+    const order = await lockByNumber(tx, wanted.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
     const token = createLinkToken(deps.key, db, order?.id ?? '', LINK_DAYS)
     await mail.sendIf(tx, isTheirs && mayMail, {
       to: isTheirs ? (order.email ?? NOBODY) : NOBODY,
       tenant_ref: db.tenant,
+      ...(order !== null && { order_id: order.id }),
       ...linkMail(language, { store: display_name, number: wanted.order_number, url: url + token }),
     })
   })

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { type Found, NEWEST_KEY, readList } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -202,8 +202,27 @@ export function listBelow(db: Db, filters: OrderFilters, below: number, limit: n
   )
 }
 
-export const findByNumber = (db: Db, number: number) =>
-  db.maybe(
+/**
+ * Finds an order by its number, and keeps its person from being erased until the transaction ends: what
+ * is written for its address meanwhile is erased as well.
+ */
+export const lockByNumber = (tx: Tx, number: number) =>
+  tx.maybe(
     Type.Object({ id: Id, email: Nullable(Type.String()) }),
-    sql`select id, email from orders where tenant_ref = ${db.tenant} and order_number = ${number}`,
+    sql`
+    select id, email from orders
+     where tenant_ref = ${tx.tenant} and order_number = ${number}
+       for share`,
+  )
+
+/** How many units of each of these orders have come back. Orders of which none has are left out. */
+export const listReturned = (db: Db, order_ids: readonly string[]) =>
+  db.many(
+    Type.Object({ order_id: Id, units: Type.Integer() }),
+    sql`
+    select order_id, sum(returned_quantity)::int as units
+      from order_items
+     where tenant_ref = ${db.tenant} and order_id = any (${order_ids}::uuid[])
+     group by order_id
+    having sum(returned_quantity) > 0`,
   )

@@ -115,12 +115,14 @@ async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string
     const coupons = await marketing.exportOf(db, ids)
     const parcels = await fulfillment.listOfOrders(db, ids)
     const returned = await returns.listOfOrders(db, ids)
+    const linked = await orders.linkMailsOf(db, ids)
     const couponOf = new Map(coupons.map((each) => [each.order_id, each]))
     for (const { id, data } of page) {
       const more = {
         coupon_redemption: couponOf.get(id) ?? null,
         fulfillments: parcels.get(id) ?? [],
         returns: returned.get(id) ?? [],
+        link_mails: linked.get(id) ?? [],
       }
       yield separator + JSON.stringify({ ...data, ...more })
       separator = ','

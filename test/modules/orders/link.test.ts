@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
+import { makeDueExports } from '../../../src/modules/views/jobs.ts'
 import { openShop } from '../checkout/setup.ts'
-import { type OrderStore, openOrderStore } from './setup.ts'
+import { keyed, type OrderStore, openOrderStore } from './setup.ts'
 
 let store: OrderStore
 let number: number
@@ -71,6 +72,52 @@ describe('the link to an order', () => {
     }
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 8 * 86_400_000 })
     assert.equal((await open(token)).status, 404)
+  })
+
+  test('is in the privacy export without its text, and an erasure deletes it', async () => {
+    const person = { customer_ref: 'linked', email: 'linked@example.com' }
+    const { order } = await store.place(person)
+    const other = await store.place({ customer_ref: 'other', email: 'other@example.com' })
+    for (const [placed, email] of [
+      [order, person.email],
+      [other.order, 'other@example.com'],
+    ]) {
+      assert.equal((await ask({ order_number: placed.order_number, email })).status, 202)
+    }
+    const { merchant } = store.shop
+    const { runtime } = store.app
+    const { customer_ref } = person
+    const asked = await merchant.post('/v1/my/privacy/export', { customer_ref })
+    await makeDueExports(runtime.workerDatabase, {
+      exportKey: runtime.key('privacy export'),
+      customersKey: runtime.key('customers'),
+    })
+    const { data } = (await merchant.get(`/v1/my/privacy/exports/${asked.body.job.id}`)).body
+    const [mail, ...more] = data.orders[0].link_mails
+    assert.deepEqual(more, [])
+    assert.deepEqual([mail.order_id, mail.recipient], [order.id, person.email])
+    assert.ok(!JSON.stringify(data).includes('/orders/link/'), 'whoever has the link has the order')
+    const erase = '/v1/my/privacy/erase'
+    const { confirm } = (await merchant.post(erase, { customer_ref })).body
+    const erased = await merchant.post(erase, { customer_ref, confirm }, keyed())
+    assert.equal(erased.status, 200, erased.text)
+    const left = (await readMails()).map(({ recipient }) => recipient)
+    assert.ok(!left.includes(person.email))
+    assert.ok(left.includes('other@example.com'), "another person's mail stays")
+  })
+
+  test('that is asked for while its person is erased is not left behind', async () => {
+    const person = { customer_ref: 'racing', email: 'racing@example.com' }
+    const { order } = await store.place(person)
+    const { merchant } = store.shop
+    const { customer_ref, email } = person
+    const { confirm } = (await merchant.post('/v1/my/privacy/erase', { customer_ref })).body
+    await Promise.all([
+      merchant.post('/v1/my/privacy/erase', { customer_ref, confirm }, keyed()),
+      ...Array.from({ length: 3 }, () => ask({ order_number: order.order_number, email })),
+    ])
+    const left = (await readMails()).map(({ recipient }) => recipient)
+    assert.ok(!left.includes(email))
   })
 
   test('leads to a host of the store and to no other', async () => {
