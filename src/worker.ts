@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
+import { voidUnused } from './modules/carriers/void-label.ts'
 import { refreshSearchIndex } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
 import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-event-jobs.ts'
@@ -8,6 +9,7 @@ import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
 import * as fulfillment from './modules/fulfillment/jobs.ts'
+import { PARCEL_CANCELLED, type ParcelCancelled } from './modules/fulfillment/service.ts'
 import * as gateway from './modules/gateway/jobs.ts'
 import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
@@ -55,6 +57,8 @@ export function handlersOf({
   }
   return {
     'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
+    [PARCEL_CANCELLED]: ({ payload }, db) =>
+      voidUnused({ carriers }, db, payload as ParcelCancelled),
     [WEBHOOK_RECEIVED]: ({ payload }, db) => {
       const event = payload as WebhookReceived
       return isOfCarrier(event)

@@ -71,6 +71,7 @@ describe('the published document', () => {
       const isMerchants = path === '/v1/merchant'
       assert.equal(found?.description?.includes('`return_receive`'), isMerchants, path)
       assert.equal(found?.description?.includes('`cancel_remaining`'), isMerchants, path)
+      assert.equal(found?.description?.includes('`label`'), isMerchants, path)
     }
   })
 })

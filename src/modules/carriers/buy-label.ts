@@ -5,6 +5,7 @@ import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import * as fulfillment from '../fulfillment/service.ts'
+import type { UnpostedOperation } from '../operations/table.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import * as orders from '../orders/service.ts'
 import type { BuyResult } from './carrier.ts'
@@ -23,7 +24,7 @@ import { startVoid } from './void-label.ts'
  * No transaction is open while the carrier is asked. A process that stops leaves the key at its recovery
  * point, from which the same key or the reconciler resumes it.
  */
-export const BUY = 'label_buy'
+export const BUY = 'label' satisfies UnpostedOperation
 const BUYING = 'buying'
 
 /** How long after its begin a label that the carrier has no record of is still bought. */

@@ -33,6 +33,19 @@ export async function voidLabel(
   return runVoid(deps, db, actor, label)
 }
 
+/**
+ * Voids the label of a parcel that was cancelled. One that is being bought is left to its buyer, who finds
+ * the parcel cancelled; one that the carrier does not void stays bought, and the timeline says so.
+ */
+export async function voidUnused(
+  deps: LabelDeps,
+  db: TenantDb,
+  { fulfillment_id }: fulfillment.ParcelCancelled,
+): Promise<void> {
+  const label = await queries.findCurrent(db, fulfillment_id)
+  if (label?.status === 'bought') await startVoid(deps, db, audit.SYSTEM, label.id)
+}
+
 /** Voids a label that nobody will use. Best effort: what a stop interrupts, the reconciler resumes. */
 export async function startVoid(
   deps: LabelDeps,
@@ -123,7 +136,7 @@ async function finish(
     const { locked, label } = await lockLabel(tx, claim.resourceId ?? '')
     if (result === 'voided') {
       const voided = await queries.markVoided(tx, label.id)
-      await recordVoided(tx, voided)
+      await recordEnd(tx, 'label_voided', voided)
       const body = JSON.stringify({ label: shownLabel(voided) })
       return idempotency.finish(tx, claim, 200, body)
     }
@@ -138,14 +151,20 @@ async function finish(
         tracking_url: label.tracking_url,
       })
     }
+    await recordEnd(tx, 'label_not_voided', label)
     return idempotency.refuse(tx, claim, new ApiError('label_not_voidable'))
   })
 }
 
-async function recordVoided(tx: Tx, label: LabelRow): Promise<void> {
+/** What the label costs, or no longer does. */
+async function recordEnd(
+  tx: Tx,
+  type: 'label_voided' | 'label_not_voided',
+  label: LabelRow,
+): Promise<void> {
   const { id: label_id, fulfillment_id, cost_cents, currency } = label
   await orders.addToTimeline(tx, label.order_id, {
-    type: 'label_voided',
+    type,
     actor: audit.SYSTEM.name,
     data: { label_id, fulfillment_id, cost_cents, currency },
   })

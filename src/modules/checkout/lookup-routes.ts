@@ -6,12 +6,7 @@ import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { type Scope, satisfies } from '../../kernel/scopes.ts'
 import { lookup } from '../../platform/idempotency.ts'
 import { isCallersKey } from '../../platform/idempotency-key.ts'
-import {
-  OPERATION_NAMES,
-  OPERATIONS,
-  type OperationName,
-  SHOPPER_OPERATIONS,
-} from '../operations/table.ts'
+import { LOOKUP_SCOPES, OPERATIONS, SHOPPER_OPERATIONS } from '../operations/table.ts'
 import type { MerchantOrder } from '../orders/schema.ts'
 import { forShopper } from '../orders/show.ts'
 
@@ -19,6 +14,8 @@ const Operation = (names: readonly string[]) =>
   Type.String({
     description: `${names.map((each) => `\`${each}\``).join(', ')}. To reject a held order is a \`cancel\`, to approve it a \`release\`.`,
   })
+
+const LOOKED_UP = Object.keys(LOOKUP_SCOPES)
 
 const KeyAnswer = Type.Object({
   operation: Type.String(),
@@ -65,25 +62,24 @@ export const merchantRoutes: Routes = async (app) => {
       config: { scope: 'any', failures: ['idempotency_key_not_found'] },
       schema: {
         operationId: 'readMerchantKey',
-        params: Type.Object({ operation: Operation(OPERATION_NAMES), key: Type.String() }),
+        params: Type.Object({ operation: Operation(LOOKED_UP), key: Type.String() }),
         ...describe,
         tags: ['merchant-orders'],
         description:
-          'Needs the scope of the operation: `manage:own_returns` for `return_receive`, `manage:own_orders` for the others.',
+          'Needs the scope of the operation: `manage:own_returns` for `return_receive`, `manage:own_fulfillment` for `label`, `manage:own_orders` for the others.',
       },
     },
     ({ db, params, merchant }) => {
       requireScope(merchant.scopes, params.operation)
-      return findKey(db, OPERATION_NAMES, params)
+      return findKey(db, LOOKED_UP, params)
     },
   )
 }
 
 /** An operation that does not exist needs the scope of orders, so that no other key can tell. */
 function requireScope(granted: readonly Scope[], operation: string): void {
-  const { scope } = Object.hasOwn(OPERATIONS, operation)
-    ? OPERATIONS[operation as OperationName]
-    : OPERATIONS.refund
+  const known = Object.hasOwn(LOOKUP_SCOPES, operation) ? LOOKUP_SCOPES[operation] : undefined
+  const scope = known ?? OPERATIONS.refund.scope
   if (satisfies(granted, scope)) return
   const message = `The key lacks the scope ${scope}. Use a key that has it.`
   throw new ApiError('forbidden', { message })

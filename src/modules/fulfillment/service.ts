@@ -6,12 +6,13 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import type { KeepingCaller } from '../../platform/idempotency.ts'
+import * as outbox from '../../platform/outbox.ts'
 import * as parcelStock from '../inventory/parcel-stock.ts'
 import type { ParcelStock } from '../inventory/schema.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { Fulfillment, FulfillmentState, Work } from '../orders/parcel-schema.ts'
 import { listWithWork } from '../orders/read.ts'
-import type { OrderRow, UnitChange, WorkFilters } from '../orders/schema.ts'
+import type { OrderItem, OrderRow, UnitChange, WorkFilters } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { trackingUrl } from './carriers.ts'
 import { listOpen, toWork } from './plan-parcels.ts'
@@ -64,8 +65,21 @@ export async function listWorkOf(db: Db, order_ids: readonly string[]) {
   )
 }
 
-export const listWorkOfOrder = async (db: Db, order_id: string): Promise<Work[]> =>
-  (await listWorkOf(db, [order_id])).get(order_id) ?? []
+/** The same for one order, whose lines are being read. */
+export async function listWorkOfOrder(
+  db: Db,
+  order_id: string,
+  reading: Promise<OrderItem[]>,
+): Promise<Work[]> {
+  const [lines, work] = await Promise.all([reading, parcelStock.listWork(db, [order_id])])
+  return toWork(listOpen(lines, work))
+}
+
+/** The parcels of orders that are not cancelled, for a table of orders. */
+export async function listTracking(db: Db, order_ids: readonly string[]) {
+  const rows = await queries.listTracking(db, order_ids)
+  return new Map(rows.map(({ order_id, ...tracked }) => [order_id, tracked]))
+}
 
 /** The pick queue: orders with open units that nothing holds, the oldest first. */
 export async function listQueue(db: Db, filters: WorkFilters, page: Page) {
@@ -338,6 +352,17 @@ export function cancel(
   })
 }
 
+/** An event of the outbox: a parcel was cancelled, and its label was not used. */
+export const PARCEL_CANCELLED = 'fulfillment.cancelled.v1'
+
+export interface ParcelCancelled {
+  fulfillment_id: string
+}
+
+/** Carriers are not asked here: a cancellation must not wait for one, and is a lower module's. */
+const publishCancelled = (tx: Tx, { id }: FulfillmentRow) =>
+  outbox.publish(tx, PARCEL_CANCELLED, { fulfillment_id: id } satisfies ParcelCancelled)
+
 const asCancelled = (tx: Tx, parcel: FulfillmentRow, reason: string | null): FulfillmentRow => ({
   ...parcel,
   status: 'cancelled',
@@ -353,6 +378,8 @@ async function recall(tx: Tx, actor: audit.Actor, locked: LockedParcel, reason: 
   await queries.writeParcels(tx, [parcel])
   await changeUnits(tx, [locked], (each) => unitsOf(each, { shipped: -1 }))
   await record(tx, actor, { type: 'recalled', action: 'fulfillment.recalled', reason }, [parcel])
+  // A parcel that was lost or came back has used its label.
+  if (reason === 'error') await publishCancelled(tx, parcel)
   return { parcel }
 }
 
@@ -378,6 +405,7 @@ async function unpack(tx: Tx, actor: audit.Actor, locked: LockedParcel, reason: 
   await queries.writeParcels(tx, [parcel])
   const after = await changeUnits(tx, [locked], (each) => unitsOf(each, { packed: -1 }))
   await record(tx, actor, { type: 'unpacked', action: 'fulfillment.cancelled' }, [parcel])
+  await publishCancelled(tx, parcel)
   return { parcel, order: after.get(parcel.order_id) as OrderRow }
 }
 

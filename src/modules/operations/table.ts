@@ -53,6 +53,20 @@ const row = (name: OperationName): OperationRow => OPERATIONS[name]
 /** The operations whose answers a storefront may look up. */
 export const SHOPPER_OPERATIONS = OPERATION_NAMES.filter((name) => !row(name).isMerchants)
 
+/**
+ * What runs in the steps of an operation and posts nothing to the ledger, so that it is not in the table:
+ * a label that is bought. Its answers can be looked up, too.
+ */
+const UNPOSTED = { label: 'manage:own_fulfillment' } as const satisfies Record<string, Scope>
+
+export type UnpostedOperation = keyof typeof UNPOSTED
+
+/** The scope of a merchant who may look up the answers of each operation. */
+export const LOOKUP_SCOPES: Readonly<Record<string, Scope>> = {
+  ...Object.fromEntries(OPERATION_NAMES.map((name) => [name, OPERATIONS[name].scope])),
+  ...UNPOSTED,
+}
+
 /** The operation that resumes from a recovery point. It may differ from the operation of the key. */
 export function operationAt(recoveryPoint: string): OperationName {
   const found = OPERATION_NAMES.find((name) => OPERATIONS[name].recoveryPoint === recoveryPoint)

@@ -13,53 +13,19 @@ import { run } from '../../../src/platform/idempotency-run.ts'
 import type { Answer } from '../../harness/app.ts'
 import { expireAllClaims } from '../../harness/operations.ts'
 import { readPdf } from '../../harness/pdf-text.ts'
-import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { ADDRESS, labelsOf, STANDARD, urlOf } from './setup.ts'
 
 const shared = shareOrderStore()
 let store: OrderStore
 
-const STANDARD = { carrier: 'simulated', service: 'standard' }
-const ADDRESS = {
-  label: 'Home',
-  name: 'Ann Example',
-  line1: 'Hauptstraße 1',
-  city: 'Berlin',
-  state: '',
-  postal_code: '10115',
-  country: 'DE',
-}
 /** Postcodes that the simulated carrier treats in its own way. */
 const REFUSED = '00001'
 const SILENT_AFTER = '00002'
 const SILENT_BEFORE = '00003'
 
-const urlOf = (id: string) => `/v1/merchant/fulfillments/${id}`
-const buy = (id: string, body: object = STANDARD, key: string = randomUUID()) =>
-  store.shop.merchant.post(`${urlOf(id)}/label`, body, keyed(key))
-const voided = (id: string) => store.shop.merchant.send('DELETE', `${urlOf(id)}/label`)
-const readParcel = async (id: string) => (await store.shop.merchant.get(urlOf(id))).body.fulfillment
+const { packed, drill, buy, voided, readParcel, sold } = labelsOf(shared)
 const refusal = ({ status, body }: Answer) => [status, body.error?.code]
-
-const packed = async (to: object = {}, weight_grams?: number) => {
-  // The postcodes of drills are of no country that has rules for them.
-  const shipping_address = { ...ADDRESS, ...to }
-  const { order } = await store.place({ shipping_address })
-  const path = `/v1/merchant/orders/${order.id}/fulfillments`
-  const made = await store.shop.merchant.post(path, weight_grams ? { weight_grams } : {})
-  assert.equal(made.status, 201, made.text)
-  return { order, id: made.body.fulfillment.id as string }
-}
-const drill = (postal_code: string) => packed({ postal_code, country: 'AO' })
-
-const sold = async (id: string) => {
-  const { rows } = await store.superuser.query(
-    `select s.state, s.cost_cents::int as cost_cents, s.tracking_number
-       from sim_shipments s join carrier_labels l on l.id = s.ref
-      where l.fulfillment_id = $1 order by s.created_at`,
-    [id],
-  )
-  return rows
-}
 
 /** Runs the loop that finishes labels, as if every wait were over. */
 const finishDue = async (deps: Partial<LabelDeps> = {}) => {

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { handlersOf } from '../../../src/worker.ts'
+import { deliverDue } from '../../harness/outbox.ts'
+import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { ok, refusal } from '../returns/setup.ts'
+import { ADDRESS, labelsOf, STANDARD, urlOf } from './setup.ts'
+
+describe('the label of a parcel that is cancelled', () => {
+  const shared = shareOrderStore()
+  let store: OrderStore
+  const { packed, buy, voided, readParcel, sold } = labelsOf(shared)
+
+  /** Lets the worker handle what was cancelled. */
+  const runWorker = async () => {
+    const { runtime } = store.app
+    const handlers = handlersOf(runtime)
+    while ((await deliverDue(runtime.workerDatabase, handlers, { slots: 20 })) > 0);
+  }
+
+  const cancel = (id: string, body: object = {}) =>
+    store.shop.merchant.post(`${urlOf(id)}/cancel`, body)
+
+  const statesOf = async (id: string) => (await sold(id)).map(({ state }) => state)
+
+  const timelineOf = async (id: string): Promise<string[]> =>
+    (await store.read(id)).timeline.map(({ type }: { type: string }) => type)
+
+  before(() => {
+    store = shared.current
+  })
+
+  test('is voided by the worker, so that it costs nothing, and the order says so', async () => {
+    const { id, order } = await packed()
+    ok(await buy(id), 201)
+    ok(await cancel(id))
+    assert.deepEqual(await statesOf(id), ['bought'], 'a cancellation waits for no carrier')
+    await runWorker()
+    assert.deepEqual(await statesOf(id), ['voided'])
+    assert.equal((await readParcel(id)).tracking_number, null)
+    assert.equal((await timelineOf(order.id)).at(-1), 'label_voided')
+    assert.deepEqual(refusal(await voided(id)), [404, 'label_not_found'])
+  })
+
+  test('is voided with its order, and with the rest of one that was partly shipped', async () => {
+    const whole = await packed()
+    ok(await buy(whole.id), 201)
+    ok(await store.merchant(whole.order.id, 'cancel', { reason: 'customer' }))
+    const { order, items } = await store.place({ shipping_address: ADDRESS })
+    const pack = { items: [{ order_item_id: items[0].id, quantity: 1 }] }
+    const path = `/v1/merchant/orders/${order.id}/fulfillments`
+    const first = ok(await store.shop.merchant.post(path, pack), 201).fulfillment
+    ok(await store.shop.merchant.post(`${urlOf(first.id)}/ship`))
+    const rest = ok(await store.shop.merchant.post(path, pack), 201).fulfillment
+    ok(await buy(rest.id), 201)
+    ok(await store.merchant(order.id, 'cancel-remaining', { reason: 'inventory' }))
+    await runWorker()
+    assert.deepEqual([await statesOf(whole.id), await statesOf(rest.id)], [['voided'], ['voided']])
+  })
+
+  test('is voided after a recall by error, and kept where the parcel was lost or came back', async () => {
+    const states: Record<string, string[]> = {}
+    for (const reason of ['error', 'lost', 'returned_to_sender']) {
+      const { id } = await packed()
+      ok(await buy(id), 201)
+      ok(await store.shop.merchant.post(`${urlOf(id)}/ship`))
+      ok(await cancel(id, { reason }))
+      await runWorker()
+      states[reason] = await statesOf(id)
+    }
+    assert.deepEqual(states, {
+      error: ['voided'],
+      lost: ['bought'],
+      returned_to_sender: ['bought'],
+    })
+  })
+
+  test('stays bought where the carrier does not void it, and the order says that it costs', async () => {
+    const { id, order } = await packed()
+    const { label } = ok(await buy(id), 201)
+    await store.superuser.query(`update sim_shipments set state = 'in_transit' where ref = $1`, [
+      label.id,
+    ])
+    ok(await cancel(id))
+    await runWorker()
+    const read = ok(await store.shop.merchant.get(`${urlOf(id)}/label`)).label
+    assert.deepEqual([read.status, read.cost_cents], ['bought', label.cost_cents])
+    assert.equal((await timelineOf(order.id)).at(-1), 'label_not_voided')
+  })
+
+  test('is voided once, however often the event comes and whoever else asks', async () => {
+    const { id, order } = await packed()
+    ok(await buy(id), 201)
+    ok(await cancel(id))
+    await store.superuser.query(
+      `insert into outbox (tenant_ref, type, payload)
+       select tenant_ref, type, payload from outbox where payload ->> 'fulfillment_id' = $1`,
+      [id],
+    )
+    await Promise.all([runWorker(), runWorker(), voided(id)])
+    assert.deepEqual(await statesOf(id), ['voided'])
+    const entries = (await timelineOf(order.id)).filter((type) => type === 'label_voided')
+    assert.equal(entries.length, 1)
+  })
+
+  test('is found by the key of a lost answer, with the scope of fulfilment alone', async () => {
+    const { id } = await packed()
+    const key = randomUUID()
+    const bought = ok(await buy(id, STANDARD, key), 201)
+    const path = `/v1/merchant/idempotency/label/${key}`
+    const packer = await store.app.merchant('acme', 'manage:own_fulfillment')
+    const found = ok(await packer.get(path))
+    assert.deepEqual([found.state, found.status, found.answer], ['answered', 201, bought])
+    assert.equal(found.resource_id, bought.label.id)
+    const clerk = await store.app.merchant('acme', 'manage:own_orders')
+    assert.deepEqual(refusal(await clerk.get(path)), [403, 'forbidden'])
+    const stranger = await store.app.merchant('globex')
+    assert.deepEqual(refusal(await stranger.get(path)), [404, 'idempotency_key_not_found'])
+    const shopper = await store.app.storefront.get(`/v1/tenants/acme/idempotency/label/${key}`)
+    assert.deepEqual(refusal(shopper), [404, 'idempotency_key_not_found'])
+  })
+})
