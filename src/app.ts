@@ -92,6 +92,7 @@ const WEBHOOKS = {
 const PARCELS = {
   listFulfillments: fulfillment.listOfOrder,
   listWork: fulfillment.listWorkOfOrder,
+  listTracking: fulfillment.listTracking,
   listReturns: returns.listOfOrder,
   readForShopper: returns.readForShopper,
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/database.ts'
 import { csvLine } from '../../kernel/csv.ts'
-import { withCode } from './read.ts'
-import { listBelow, type OrderFilters } from './read-queries.ts'
+import { type Parcels, type Tracked, withCode } from './read.ts'
+import { listBelow, listReturned, type OrderFilters } from './read-queries.ts'
 import type { MerchantOrder } from './schema.ts'
 
 /** A table of orders, for a spreadsheet. */
@@ -34,17 +34,33 @@ const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'cou
 
 /** Columns of later versions stand last, so that a program that counts columns still reads it. */
 const LATER = ['prices_include_tax'] as const satisfies readonly (keyof MerchantOrder)[]
+const AFTER_SALE = ['parcels', 'tracking_numbers', 'returned_units'] as const
 
 /** A page is a few hundred kilobytes, however many orders there are. */
 const PAGE_ROWS = 500
 
-const header = csvLine([...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`), ...LATER])
+const header = csvLine([
+  ...COLUMNS,
+  ...ADDRESS.map((name) => `ship_to_${name}`),
+  ...LATER,
+  ...AFTER_SALE,
+])
 
-const rowOf = (order: MerchantOrder): string =>
+/** What has become of an order's units. */
+interface AfterSale extends Tracked {
+  returned_units: number
+}
+
+const NO_PARCELS: Tracked = { parcels: 0, tracking_numbers: [] }
+
+const rowOf = (order: MerchantOrder, after: AfterSale): string =>
   csvLine([
     ...COLUMNS.map((name) => order[name]),
     ...ADDRESS.map((name) => order.ship_to?.[name]),
     ...LATER.map((name) => order[name]),
+    after.parcels,
+    after.tracking_numbers.join(' '),
+    after.returned_units,
   ])
 
 /**
@@ -52,7 +68,11 @@ const rowOf = (order: MerchantOrder): string =>
  * no more than one is in memory. An order that is placed meanwhile is left out. An error on the way
  * is thrown, so that an incomplete file is never taken for a whole one.
  */
-export async function* exportCsv(db: Db, filters: OrderFilters): AsyncGenerator<string> {
+export async function* exportCsv(
+  db: Db,
+  filters: OrderFilters,
+  parcels: Pick<Parcels, 'listTracking'>,
+): AsyncGenerator<string> {
   yield header
   const resolved = await withCode(db, filters)
   let below = Number.MAX_SAFE_INTEGER
@@ -60,7 +80,25 @@ export async function* exportCsv(db: Db, filters: OrderFilters): AsyncGenerator<
     const orders = await listBelow(db, resolved, below, PAGE_ROWS)
     const last = orders.at(-1)
     if (last === undefined) return
-    yield orders.map(rowOf).join('')
+    yield await writePage(db, orders, parcels)
     below = last.order_number
   }
+}
+
+/** Two more statements for a page, whatever its orders are. */
+async function writePage(
+  db: Db,
+  orders: readonly MerchantOrder[],
+  { listTracking }: Pick<Parcels, 'listTracking'>,
+): Promise<string> {
+  const ids = orders.map(({ id }) => id)
+  const [tracked, returned] = await Promise.all([listTracking(db, ids), listReturned(db, ids)])
+  const unitsOf = new Map(returned.map(({ order_id, units }) => [order_id, units]))
+  return orders
+    .map((order) => {
+      const { parcels, tracking_numbers } = tracked.get(order.id) ?? NO_PARCELS
+      const returned_units = unitsOf.get(order.id) ?? 0
+      return rowOf(order, { parcels, tracking_numbers, returned_units })
+    })
+    .join('')
 }

@@ -41,17 +41,26 @@ export async function listOfCustomer(db: Db, customer_ref: string, page: Page) {
   return { ...found, orders: found.orders.map(forShopper) }
 }
 
-const partsOf = (db: Db, orderId: string) =>
-  Promise.all([listItems(db, orderId), listCharges(db, orderId), listRefunds(db, orderId)])
+const moneyOf = (db: Db, orderId: string) =>
+  Promise.all([listCharges(db, orderId), listRefunds(db, orderId)])
 
 /** Nothing is packed for an order that is not paid, or that is cancelled. */
 const hasUnits = ({ placed_at, cancelled_at }: OrderRow) =>
   placed_at !== null && cancelled_at === null
 
+/** How many parcels an order has, and their tracking numbers. */
+export interface Tracked {
+  parcels: number
+  tracking_numbers: string[]
+}
+
 /** What later modules know of an order. */
 export interface Parcels {
   listFulfillments(db: Db, order_id: string): Promise<Fulfillment[]>
-  listWork(db: Db, order_id: string): Promise<Work[]>
+  /** What is to be packed. Waits for the order's lines, which are being read. */
+  listWork(db: Db, order_id: string, lines: Promise<OrderItem[]>): Promise<Work[]>
+  /** The parcels of each of these orders that are not cancelled. Orders without one are left out. */
+  listTracking(db: Db, order_ids: readonly string[]): Promise<Map<string, Tracked>>
   listReturns(db: Db, order_id: string): Promise<Return[]>
   /** The returns as their shopper sees them, and what the shopper can send back. */
   readForShopper(
@@ -65,15 +74,17 @@ export interface Parcels {
 /** One order with its lines, charges, refunds, parcels, returns, timeline and notes. */
 export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
-  const [parts, fulfillments, open, returns, timeline, written] = await Promise.all([
-    partsOf(db, order.id),
+  const lines = listItems(db, order.id)
+  const [items, money, fulfillments, open, returns, timeline, written] = await Promise.all([
+    lines,
+    moneyOf(db, order.id),
     parcels.listFulfillments(db, order.id),
-    hasUnits(order) ? parcels.listWork(db, order.id) : [],
+    hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
     parcels.listReturns(db, order.id),
     notes.listTimeline(db, order.id),
     notes.listNotes(db, order.id),
   ])
-  const [items, charges, refunds] = parts
+  const [charges, refunds] = money
   return {
     order: forMerchant(order),
     items,
@@ -99,8 +110,9 @@ export async function readForShopper(
 ) {
   const order = isUuid(id) ? await findOrder(db, id) : null
   if (order === null || order.customer_ref !== customer_ref) throw new ApiError('order_not_found')
-  const [[items, charges, refunds], fulfillments] = await Promise.all([
-    partsOf(db, order.id),
+  const [items, [charges, refunds], fulfillments] = await Promise.all([
+    listItems(db, order.id),
+    moneyOf(db, order.id),
     parcels.listFulfillments(db, order.id),
   ])
   return {

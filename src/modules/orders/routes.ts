@@ -74,47 +74,49 @@ const OneOrder = Type.Object({ order: ref(MerchantOrder) })
 export const merchantRoutes =
   (parcels: Parcels): Routes =>
   async (app) => {
-    await listRoutes(app)
+    await listRoutes(parcels)(app)
     await readRoutes(parcels)(app)
     await annotateRoutes(app)
   }
 
-const listRoutes: Routes = async (app) => {
-  app.get(
-    '/v1/merchant/orders',
-    {
-      config: { scope: READ, query: { ...FILTERS, ...PAGE_QUERY } },
-      schema: {
-        operationId: 'listOrders',
-        tags,
-        summary: "List the store's orders, newest first.",
-        response: { 200: PageOf('orders', ref(MerchantOrder)) },
+const listRoutes =
+  (parcels: Parcels): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/merchant/orders',
+      {
+        config: { scope: READ, query: { ...FILTERS, ...PAGE_QUERY } },
+        schema: {
+          operationId: 'listOrders',
+          tags,
+          summary: "List the store's orders, newest first.",
+          response: { 200: PageOf('orders', ref(MerchantOrder)) },
+        },
       },
-    },
-    ({ db, query }) => list(db, readFilters(query), readPage(query)),
-  )
+      ({ db, query }) => list(db, readFilters(query), readPage(query)),
+    )
 
-  app.get(
-    '/v1/merchant/orders/export.csv',
-    {
-      config: { scope: READ, query: FILTERS },
-      schema: {
-        operationId: 'exportOrders',
-        tags,
-        summary: 'Export all matching orders as CSV, highest number first.',
-        response: { 200: Csv },
+    app.get(
+      '/v1/merchant/orders/export.csv',
+      {
+        config: { scope: READ, query: FILTERS },
+        schema: {
+          operationId: 'exportOrders',
+          tags,
+          summary: 'Export all matching orders as CSV, highest number first.',
+          response: { 200: Csv },
+        },
       },
-    },
-    // A failure on the way ends the connection, so that half a table is never taken for a whole
-    // one.
-    async ({ db, query }, reply) =>
-      reply
-        .header('content-type', 'text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="orders.csv"')
-        .header('cache-control', 'no-store')
-        .send(Readable.from(exportCsv(db, readFilters(query))) as never),
-  )
-}
+      // A failure on the way ends the connection, so that half a table is never taken for a whole
+      // one.
+      async ({ db, query }, reply) =>
+        reply
+          .header('content-type', 'text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="orders.csv"')
+          .header('cache-control', 'no-store')
+          .send(Readable.from(exportCsv(db, readFilters(query), parcels)) as never),
+    )
+  }
 
 const readRoutes =
   (parcels: Parcels): Routes =>

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { cell } from '../../../src/kernel/csv.ts'
 import type { Answer } from '../../harness/app.ts'
-import { type OrderStore, shareOrderStore } from './setup.ts'
+import { keyed, type OrderStore, shareOrderStore } from './setup.ts'
 
 const shared = shareOrderStore()
 
@@ -274,6 +274,47 @@ describe('reading orders', () => {
     assert.equal(cell('say "hi"'), '"say ""hi"""')
     assert.equal(cell(-5), '"-5"')
     assert.equal(cell(null), '')
+  })
+
+  test('exports how an order was sent and what came back, beside what it cost', async () => {
+    const { order, items } = await store.place({ customer_ref: 'exported' })
+    const line = { order_item_id: items[0].id, quantity: 1 }
+    const path = `/v1/merchant/orders/${order.id}/fulfillments`
+    for (let n = 0; n < 3; n++) {
+      const packed = await store.shop.merchant.post(path, { items: [line] })
+      assert.equal(packed.status, 201, packed.text)
+      const { id } = packed.body.fulfillment
+      // The second of them is cancelled, and has no part in the table.
+      const [verb, body] = n === 1 ? ['cancel', {}] : ['ship', { tracking_number: `=T${n}` }]
+      await store.shop.merchant.post(`/v1/merchant/fulfillments/${id}/${verb}`, body as object)
+    }
+    const made = await store.shop.merchant.post('/v1/merchant/returns', {
+      order_id: order.id,
+      lines: [line],
+    })
+    const received = await store.shop.merchant.post(
+      `/v1/merchant/returns/${made.body.return.id}/receive`,
+      {
+        lines: [
+          {
+            return_line_id: made.body.return.lines[0].id,
+            received_quantity: 1,
+            disposition: 'damaged',
+          },
+        ],
+        refund: { method: 'none' },
+      },
+      keyed(),
+    )
+    assert.equal(received.status, 200, received.text)
+    const url = '/v1/merchant/orders/export.csv?customer_ref='
+    const [header = '', row = ''] = (await store.shop.merchant.get(`${url}exported`)).text.split(
+      '\r\n',
+    )
+    assert.match(header, /,"parcels","tracking_numbers","returned_units"$/)
+    assert.match(row, /,"2","'=T0 =T2","1"$/)
+    const none = (await store.shop.merchant.get(`${url}zoe`)).text.trimEnd()
+    assert.match(none, /,"0","","0"$/)
   })
 
   test('an export that fails half-way ends the connection', async () => {
