@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
+import { readExamples } from './http/api-examples.ts'
 import { acceptAnyDigits } from './http/card-text.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
@@ -117,7 +118,7 @@ export async function buildApp(
   })
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
-  await describeApi(app, { webhooks: WEBHOOKS })
+  await describeApi(app, { webhooks: WEBHOOKS, examples: readExamples() })
   describePages(app)
   dropAfterWrites(app, cache)
   const pace = new ReadPace({ othersAreAtWork: (store) => database.isShared(store) })

@@ -47,7 +47,7 @@ export interface Parameter {
   schema: Shape
 }
 
-export type Content = Record<string, { schema: Shape }>
+export type Content = Record<string, { schema: Shape; example?: unknown }>
 
 /** A JSON Schema, as far as this code reads it. */
 export type Shape = { [keyword: string]: unknown }

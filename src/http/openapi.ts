@@ -3,6 +3,7 @@ import type { FastifySchema, RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './api-document.ts'
+import { type ApiExamples, addExamples } from './api-examples.ts'
 import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
 
@@ -12,6 +13,8 @@ export const VERSION = '0.0.1'
 export interface DescribeOptions {
   /** The description of each tag. */
   tags?: Readonly<Record<string, string>>
+  /** Requests and their answers, by operation. */
+  examples?: ApiExamples
   /** The webhooks, by the name of their event. */
   webhooks?: Readonly<Record<string, WebhookDescription>>
 }
@@ -105,10 +108,13 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
     transform: ({ schema, url, route }) => ({ schema: describe(route, schema), url }),
     transformObject: (made) =>
       'openapiObject' in made
-        ? (arrange(
-            made.openapiObject as unknown as ApiDocument,
-            options.tags ?? {},
-            describeWebhooks(options.webhooks ?? {}),
+        ? (addExamples(
+            arrange(
+              made.openapiObject as unknown as ApiDocument,
+              options.tags ?? {},
+              describeWebhooks(options.webhooks ?? {}),
+            ),
+            options.examples ?? {},
           ) as never)
         : made.swaggerObject,
     refResolver: {

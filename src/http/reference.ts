@@ -195,12 +195,15 @@ const parameterTree = (parameters: NonNullable<Operation['parameters']>) =>
   )}</ul>`
 
 function shapeOf(content: Content, side: Side): Html {
-  return html`${Object.entries(content).map(([type, { schema }]) =>
+  return html`${Object.entries(content).map(([type, { schema, example }]) =>
     type === 'application/json'
-      ? shapeTree(schema, side)
+      ? html`${shapeTree(schema, side)}${example !== undefined && exampleOf(example)}`
       : html`<p class="type">${type}</p>${shapeTree(schema, side)}`,
   )}`
 }
+
+const exampleOf = (example: unknown): Html =>
+  html`<details><summary>Example</summary><pre><code>${JSON.stringify(example, null, 2)}</code></pre></details>`
 
 function errorTable(responses: Entry['responses']): Html {
   const rows = responses.flatMap(([status, { content }]) =>

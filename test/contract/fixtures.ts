@@ -1,10 +1,52 @@
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
-import * as customers from '../../src/modules/customers/service.ts'
+import { randomUUID } from 'node:crypto'
 import type { Caller, TestApp } from '../harness/app.ts'
 import { makeVariant as plantVariant } from '../harness/variants.ts'
-import { APPROVED, checkout, openShop } from '../modules/checkout/setup.ts'
-import { putVariant } from '../modules/inventory/setup.ts'
+import { freshKey, ITEM, LINE, VARIANT } from './ids.ts'
+import {
+  ACME_IMAGE,
+  GROUPS,
+  makeCollection,
+  makeCoupon,
+  makeDraft,
+  makeGroup,
+  makeProduct,
+  makeVariant,
+  SHOWN_HASH,
+  uploadAsset,
+} from './make-catalog.ts'
+import {
+  buyLabel,
+  holdOrder,
+  LABEL,
+  makeReturn,
+  packAddressed,
+  packOrder,
+  placeOrder,
+  requestReturn,
+  sendMail,
+  shipOrder,
+} from './make-orders.ts'
+import {
+  beginCount,
+  createLocation,
+  createVendor,
+  draftPurchase,
+  newVariant,
+  orderPurchase,
+  receivePurchase,
+} from './make-stock.ts'
+import {
+  askForNewsletter,
+  ban,
+  claimDomain,
+  creditCustomer,
+  issueGiftCard,
+  recordCustomer,
+  registerWebhook,
+  requestExport,
+  requestFeature,
+} from './make-store.ts'
 
 /**
  * How to call each merchant route that names something by id: creates that thing in the caller's
@@ -13,29 +55,8 @@ import { putVariant } from '../modules/inventory/setup.ts'
  */
 export type Fixture = (merchant: Caller, app: TestApp) => Promise<Record<string, string>>
 
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWMQMgkDAAD4AJ2ZdwzOAAAAAElFTkSuQmCC'
-
-/**
- * Another image, for products to use. An asset in use cannot be deleted, so `PIXEL` stays unused.
- */
-const SHOWN_PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWM4kcwMAAMlAS9AfySPAAAAAElFTkSuQmCC'
-const SHOWN_HASH = createHash('sha256').update(Buffer.from(SHOWN_PIXEL, 'base64')).digest('hex')
-
-/** The generated tests call their own store `acme`. */
-const ACME_IMAGE = { asset_ref: `asset:acme/${SHOWN_HASH}.png` }
-
-export const VARIANT = '11111111-1111-4111-8111-111111111111'
-const ITEM = '22222222-2222-4222-8222-222222222222'
-/** The line of the last return. */
-const LINE = '33333333-3333-4333-8333-333333333333'
 /** Reads that name an order in their query, and are no lists. Their own tests ask for a foreign one. */
 export const ABOUT_AN_ORDER: readonly string[] = ['/v1/merchant/fulfillments/rates']
-
-const LABEL = { carrier: 'simulated', service: 'standard' }
-const COUPONS = '/v1/merchant/marketing/coupons'
-const GROUPS = '/v1/merchant/pricing-groups'
 
 const RECEIPT = {
   lines: [{ return_line_id: LINE, received_quantity: 1, disposition: 'restock' }],
@@ -224,29 +245,6 @@ export const FIXTURES: Record<string, Fixture> = {
   },
 }
 
-async function recordCustomer(_merchant: Caller, app: TestApp) {
-  const customer_ref = `Zoë/${randomUUID()}`
-  const key = app.runtime.key('customers')
-  const acme = await app.store('acme')
-  await acme.transaction('see', (tx) =>
-    customers.recordSeen(tx, key, { customer_ref, name: 'a canary' }),
-  )
-  return { customer_ref }
-}
-
-async function requestExport(merchant: Caller) {
-  const made = await merchant.post('/v1/my/privacy/export', { customer_ref: 'a canary' })
-  assert.ok(made.body.job, made.text)
-  return { id: made.body.job.id as string }
-}
-
-async function registerWebhook(merchant: Caller) {
-  const body = { url: 'https://hook.example/a-canary', events: ['commerce.order.placed.v1'] }
-  const made = await merchant.post('/v1/merchant/webhooks', body)
-  assert.ok(made.body.subscription, made.text)
-  return { id: made.body.subscription.id as string }
-}
-
 /** The bodies for the routes above, for the caller and for another store alike. */
 export const BODIES: Record<string, unknown> = {
   'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
@@ -307,335 +305,6 @@ export const BODIES: Record<string, unknown> = {
 export const CALLERS_WORD: readonly string[] = [
   'POST /v1/merchant/store-credit/:customer_ref/credit',
 ]
-
-/** A new key for each request. */
-export const freshKey = () => ({ 'idempotency-key': randomUUID() })
-
-/** Both stores have the add-on, so that only the row is missing in the other. */
-async function allowFeature(app: TestApp, feature_key: string) {
-  for (const tenant of ['acme', 'globex']) {
-    const url = `/v1/entitlements/tenants/${tenant}/features/${feature_key}`
-    await app.operator.put(url, { state: 'allow' })
-  }
-}
-
-/** A paid order of two units. */
-async function placeOrder(_merchant: Caller, app: TestApp, more: object = {}) {
-  const shop = await openShop(app)
-  const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
-  const body = { customer_ref: 'a canary', items, card: APPROVED, ...more }
-  const placed = await checkout(app, shop, body)
-  assert.equal(placed.status, 201, placed.text)
-  return { id: placed.body.order.id as string }
-}
-
-async function askForNewsletter(merchant: Caller, app: TestApp) {
-  const email = `${randomUUID()}@canary.example`
-  const asked = await app.storefront.post('/v1/tenants/acme/newsletter', { email })
-  assert.equal(asked.status, 202, asked.text)
-  const found = await merchant.get(`/v1/merchant/marketing/subscribers?email=${email}`)
-  return { id: found.body.subscribers[0].id as string }
-}
-
-async function packOrder(merchant: Caller, app: TestApp, more: object = {}) {
-  const { id } = await placeOrder(merchant, app, more)
-  const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
-  assert.equal(packed.status, 201, packed.text)
-  return { id: packed.body.fulfillment.id as string }
-}
-
-/** A shipped order, of which one unit comes back. */
-async function shipOrder(merchant: Caller, app: TestApp, quantity = 2) {
-  const { id } = await placeOrder(merchant, app)
-  const { body } = await merchant.get(`/v1/merchant/orders/${id}`)
-  const packed = await merchant.post(`/v1/merchant/orders/${id}/fulfillments`, {
-    items: [{ order_item_id: body.items[0].id, quantity }],
-  })
-  await merchant.post(`/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`)
-  const units = { order_item_id: body.items[0].id as string, quantity: 1, reason: 'a canary' }
-  return { order_id: id, lines: [units] }
-}
-
-/** Gives the line of a return the id that the bodies name, in place of an earlier return's. */
-async function nameLine(app: TestApp, id: string) {
-  const admin = await app.database.openAdmin()
-  await admin.query(`set session_replication_role = replica`)
-  for (const [table, column] of [
-    ['return_receipt_lines', 'return_line_id'],
-    ['return_resolutions', 'return_line_id'],
-    ['return_lines', 'id'],
-  ]) {
-    await admin.query(`update ${table} set ${column} = gen_random_uuid() where ${column} = $1`, [
-      LINE,
-    ])
-  }
-  await admin.query('update return_lines set id = $1 where return_id = $2', [LINE, id])
-  await admin.query(`set session_replication_role = default`)
-  return { id }
-}
-
-async function makeReturn(merchant: Caller, app: TestApp) {
-  const body = { ...(await shipOrder(merchant, app)), note: 'a canary' }
-  const made = await merchant.post('/v1/merchant/returns', body)
-  assert.equal(made.status, 201, made.text)
-  return nameLine(app, made.body.return.id as string)
-}
-
-async function requestReturn(merchant: Caller, app: TestApp) {
-  const { order_id, lines } = await shipOrder(merchant, app)
-  const url = `/v1/tenants/acme/orders/${order_id}/returns`
-  const made = await app.storefront.post(url, { customer_ref: 'a canary', lines }, freshKey())
-  assert.equal(made.status, 201, made.text)
-  return { id: made.body.return.id as string }
-}
-
-const SHIP_TO = {
-  label: 'a canary',
-  line1: '1 High Street',
-  city: 'London',
-  state: '',
-  postal_code: 'SW1A 1AA',
-  country: 'GB',
-}
-
-function packAddressed(merchant: Caller, app: TestApp) {
-  return packOrder(merchant, app, { shipping_address: SHIP_TO })
-}
-
-async function buyLabel(merchant: Caller, app: TestApp) {
-  const { id } = await packAddressed(merchant, app)
-  const bought = await merchant.post(`/v1/merchant/fulfillments/${id}/label`, LABEL, freshKey())
-  assert.equal(bought.status, 201, bought.text)
-  return { id }
-}
-
-/** A mail that was sent. */
-async function sendMail(merchant: Caller, app: TestApp) {
-  const { id: order_id } = await placeOrder(merchant, app)
-  const admin = await app.database.openAdmin()
-  const { rows } = await admin.query(
-    `insert into shopper_mails (tenant_ref, kind, about_id, order_id, recipient, state,
-                                next_attempt_at, sent_at)
-     select tenant_ref, 'order_placed', id, id, 'a canary', 'sent', null, now()
-       from orders where id = $1
-     returning id`,
-    [order_id],
-  )
-  return { id: rows[0].id as string }
-}
-
-async function holdOrder(merchant: Caller, app: TestApp) {
-  const { id } = await placeOrder(merchant, app)
-  const held = await merchant.post(`/v1/merchant/orders/${id}/hold`, {})
-  assert.equal(held.status, 200, held.text)
-  return { id }
-}
-
-async function issueGiftCard(merchant: Caller, app: TestApp) {
-  await allowFeature(app, 'gift_cards')
-  const body = { initial_balance_cents: 500, note: 'a canary' }
-  const made = await merchant.post('/v1/merchant/gift-cards', body, freshKey())
-  assert.ok(made.body.gift_card, made.text)
-  return { id: made.body.gift_card.id as string }
-}
-
-async function creditCustomer(merchant: Caller, app: TestApp) {
-  await allowFeature(app, 'store_credit')
-  const customer_ref = `Zoë/${randomUUID()}`
-  const url = `/v1/merchant/store-credit/${encodeURIComponent(customer_ref)}/credit`
-  const body = { amount_cents: 500, currency: 'USD', reason: 'a canary' }
-  const made = await merchant.post(url, body, freshKey())
-  assert.ok(made.body.account, made.text)
-  return { customer_ref }
-}
-
-async function newVariant(_merchant: Caller, app: TestApp) {
-  return { variant_id: await putVariant(await app.database.openAdmin()) }
-}
-
-const newAsset = (alt: string) => ({ content_type: 'image/png', data_base64: PIXEL, alt })
-
-async function uploadAsset(merchant: Caller) {
-  const made = await merchant.post('/v1/merchant/media', newAsset('a canary'))
-  assert.ok(made.body.asset, made.text)
-  return { sha256: made.body.asset.sha256 as string }
-}
-
-/** A product, and an asset that can be its image. */
-async function makeProduct(merchant: Caller) {
-  const picture = { content_type: 'image/png', data_base64: SHOWN_PIXEL }
-  await merchant.post('/v1/merchant/media', picture)
-  const body = { slug: randomUUID(), name: 'a canary' }
-  const made = await merchant.post('/v1/merchant/catalog/products', body)
-  assert.ok(made.body.product, made.text)
-  return { id: made.body.product.id as string }
-}
-
-async function makeDraft(merchant: Caller) {
-  const body = { slug: randomUUID(), name: 'a canary', status: 'draft' }
-  const made = await merchant.post('/v1/merchant/catalog/products', body)
-  assert.ok(made.body.product, made.text)
-  return { id: made.body.product.id as string }
-}
-
-async function makeVariant(merchant: Caller) {
-  const { id } = await makeProduct(merchant)
-  const body = { sku: randomUUID(), price_cents: 1 }
-  const made = await merchant.post(`/v1/merchant/catalog/products/${id}/variants`, body)
-  assert.ok(made.body.variant, made.text)
-  return { id, variantId: made.body.variant.id as string }
-}
-
-async function makeCollection(merchant: Caller) {
-  const body = { slug: randomUUID(), title: 'a canary' }
-  const made = await merchant.post('/v1/merchant/catalog/collections', body)
-  assert.ok(made.body.collection, made.text)
-  return { id: made.body.collection.id as string }
-}
-
-async function makeCoupon(merchant: Caller) {
-  const body = { code: randomUUID(), type: 'fixed', amount_cents: 100 }
-  const made = await merchant.post(COUPONS, body)
-  assert.ok(made.body.coupon, made.text)
-  return { id: made.body.coupon.id as string }
-}
-
-async function makeGroup(merchant: Caller, app: TestApp) {
-  await allowFeature(app, 'pricing_groups')
-  await plantVariant(await app.store('acme'), VARIANT)
-  const made = await merchant.post(GROUPS, { name: 'a canary' })
-  assert.ok(made.body.pricing_group, made.text)
-  return { id: made.body.pricing_group.id as string }
-}
-
-async function requestFeature(merchant: Caller) {
-  const body = { feature_key: 'advanced_fraud', note: 'a canary' }
-  const made = await merchant.post('/v1/merchant/entitlements/requests', body)
-  assert.ok(made.body.request, made.text)
-  return { id: made.body.request.id }
-}
-
-async function claimDomain(merchant: Caller) {
-  const body = { hostname: `${randomUUID()}.example` }
-  const made = await merchant.post('/v1/merchant/domains', body)
-  assert.ok(made.body.domain, made.text)
-  return { id: made.body.domain.id as string }
-}
-
-async function ban(merchant: Caller) {
-  const body = { kind: 'customer_ref', value: randomUUID(), reason: 'a canary' }
-  const made = await merchant.post('/v1/merchant/fraud/bans', body)
-  assert.ok(made.body.ban, made.text)
-  return { id: made.body.ban.id as string }
-}
-
-async function createLocation(merchant: Caller) {
-  const body = { id: `l-${randomUUID()}`, name: 'a canary' }
-  const made = await merchant.post('/v1/merchant/inventory/locations', body)
-  assert.ok(made.body.location, made.text)
-  return { id: made.body.location.id as string }
-}
-
-/** A count of one variant, at a location of its own: a level is counted once at a time. */
-async function beginCount(merchant: Caller, app: TestApp) {
-  await plantVariant(await app.store('acme'), VARIANT)
-  const { id: location_id } = await createLocation(merchant)
-  const body = { location_id, variant_ids: [VARIANT] }
-  const made = await merchant.post('/v1/merchant/inventory/counts', body)
-  assert.ok(made.body.count, made.text)
-  return { id: made.body.count.id as string }
-}
-
-async function createVendor(merchant: Caller) {
-  const made = await merchant.post('/v1/merchant/purchasing/vendors', { name: 'a canary' })
-  assert.ok(made.body.vendor, made.text)
-  return { id: made.body.vendor.id as string }
-}
-
-const PURCHASES = '/v1/merchant/purchasing/orders'
-
-/** A draft of three units. */
-async function draftPurchase(merchant: Caller, app: TestApp) {
-  const { id: vendor_id } = await createVendor(merchant)
-  const { variant_id } = await newVariant(merchant, app)
-  const lines = [{ variant_id, quantity: 3, unit_cost_cents: 100 }]
-  const made = await merchant.post(PURCHASES, { vendor_id, lines, notes: 'a canary' })
-  assert.equal(made.status, 201, made.text)
-  return { id: made.body.purchase_order.id as string }
-}
-
-/** An order, on the line that the bodies name. */
-async function orderPurchase(merchant: Caller, app: TestApp) {
-  const { id } = await draftPurchase(merchant, app)
-  const admin = await app.database.openAdmin()
-  await admin.query('update purchase_order_lines set id = fd_uuid() where id = $1', [ITEM])
-  await admin.query('update purchase_order_lines set id = $1 where purchase_order_id = $2', [
-    ITEM,
-    id,
-  ])
-  const ordered = await merchant.post(`${PURCHASES}/${id}/order`)
-  assert.equal(ordered.status, 200, ordered.text)
-  return { id }
-}
-
-async function receivePurchase(merchant: Caller, app: TestApp) {
-  const { id } = await draftPurchase(merchant, app)
-  const { body } = await merchant.post(`${PURCHASES}/${id}/order`)
-  const lines = body.purchase_order.lines.map((line: { id: string }) => ({
-    line_id: line.id,
-    quantity: 1,
-  }))
-  const received = await merchant.post(`${PURCHASES}/${id}/receive`, { lines }, freshKey())
-  assert.equal(received.status, 200, received.text)
-  return { id }
-}
-
-/** Writes a marker into every free text of the store. */
-export async function plantCanary(merchant: Caller, canary: string): Promise<void> {
-  const plants: [string, string, unknown][] = [
-    ['PATCH', '/v1/my/store', { display_name: canary }],
-    ['POST', '/v1/my/credentials', { label: canary, scopes: ['read:own_store'] }],
-    [
-      'POST',
-      '/v1/merchant/entitlements/requests',
-      { feature_key: 'dedicated_gateway', note: canary },
-    ],
-    ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
-    ['POST', '/v1/merchant/fraud/bans', { kind: 'address', value: canary, reason: canary }],
-    ['POST', '/v1/merchant/inventory/locations', { id: canary, name: canary }],
-    ['POST', '/v1/merchant/purchasing/vendors', { name: canary, notes: canary, phone: canary }],
-    [
-      'POST',
-      '/v1/merchant/webhooks',
-      {
-        url: `https://${canary}.example/${canary}`,
-        description: canary,
-        events: ['commerce.order.placed.v1'],
-      },
-    ],
-    ['POST', '/v1/merchant/media', newAsset(canary)],
-    ['POST', '/v1/merchant/catalog/products', { slug: canary, name: canary, description: canary }],
-    ['POST', '/v1/merchant/catalog/collections', { slug: canary, title: canary }],
-    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'pricing_groups' }],
-    ['POST', GROUPS, { name: canary }],
-    ['POST', COUPONS, { code: canary, type: 'free_shipping' }],
-    ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
-    ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
-    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],
-    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'store_credit' }],
-    ['POST', '/v1/my/privacy/export', { customer_ref: canary }],
-    ['POST', '/v1/merchant/gift-cards', { initial_balance_cents: 5, note: canary }],
-    [
-      'POST',
-      `/v1/merchant/store-credit/${canary}/credit`,
-      { amount_cents: 5, currency: 'USD', reason: canary },
-    ],
-  ]
-  for (const [method, url, body] of plants) {
-    const answer = await merchant.send(method, url, body, freshKey())
-    assert.ok(answer.status < 300, `${method} ${url}: ${answer.text}`)
-  }
-}
 
 /** A path with its parameters filled in; a missing parameter becomes an id that does not exist. */
 export const fillPath = (url: string, params: Record<string, string> = {}): string =>

@@ -5,7 +5,8 @@ import '../../src/app.ts'
 import { type ApiDocument, type Operation, resolveResponse } from '../../src/http/api-document.ts'
 import { PAGE_QUERY } from '../../src/kernel/page.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
-import { FIXTURES, fillPath, freshKey, VARIANT } from './fixtures.ts'
+import { FIXTURES, fillPath } from './fixtures.ts'
+import { freshKey, VARIANT } from './ids.ts'
 
 /** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(

@@ -4,15 +4,9 @@ import { describe, test } from 'node:test'
 import type { RouteEntry } from '../../src/http/route.ts'
 import { SCOPES, type Scope, satisfies } from '../../src/kernel/scopes.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
-import {
-  ABOUT_AN_ORDER,
-  BODIES,
-  CALLERS_WORD,
-  FIXTURES,
-  fillPath,
-  freshKey,
-  plantCanary,
-} from './fixtures.ts'
+import { ABOUT_AN_ORDER, BODIES, CALLERS_WORD, FIXTURES, fillPath } from './fixtures.ts'
+import { freshKey } from './ids.ts'
+import { plantCanary } from './plant-canary.ts'
 
 /** Generated from the route table: a new route is tested here without a change of this file. */
 

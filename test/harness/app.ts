@@ -224,7 +224,8 @@ export function callerOf(url: string, headers: Record<string, string>): Caller {
   return callerBy(send)
 }
 
-const callerBy = (send: Caller['send']): Caller => ({
+/** A client by the one function that sends. */
+export const callerBy = (send: Caller['send']): Caller => ({
   send,
   get: (path) => send('GET', path),
   post: (path, body, more) => send('POST', path, body, more),

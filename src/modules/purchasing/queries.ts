@@ -130,7 +130,9 @@ const itsCosts = sql`
   coalesce((select json_agg(json_build_object(
                      'id', c.id, 'description', c.description, 'amount_cents', c.amount_cents,
                      'split_by', c.split_by, 'allocations', ${itsAllocations},
-                     'created_at', c.created_at) order by c.number)
+                     'created_at', to_char(c.created_at at time zone 'UTC',
+                                           'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                     order by c.number)
               from purchase_costs c
              where c.tenant_ref = o.tenant_ref and c.purchase_order_id = o.id), '[]')`
 

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { ApiDocument } from '../../../src/http/api-document.ts'
+import type { Caller } from '../../harness/app.ts'
+import { addVariant, cart, checkout, enable, openShop } from '../../modules/checkout/setup.ts'
+import { recountNow } from '../../modules/inventory/setup.ts'
+import { ok } from '../../modules/returns/setup.ts'
+import { openMailApp } from '../../modules/shopper-mail/setup.ts'
+import { freshKey } from '../ids.ts'
+import { listExpected, openRecorder } from './record.ts'
+
+/**
+ * One day of a tea shop, told by its requests. Each becomes the example of its operation in the API
+ * document, so that an example is what a test was answered. `UPDATE_EXAMPLES=1` writes the file anew.
+ */
+
+const FILE = fileURLToPath(new URL('../../../src/http/api-examples.json', import.meta.url))
+
+const SHIP_TO = {
+  label: 'Home',
+  name: 'Ann Archer',
+  line1: '17 Quarrystone Lane',
+  city: 'Cheyenne',
+  state: 'WY',
+  postal_code: '82001',
+  country: 'US',
+}
+
+const INVENTORY = '/v1/merchant/inventory'
+const PURCHASES = '/v1/merchant/purchasing'
+const PARCELS = '/v1/merchant/fulfillments'
+const RETURNS = '/v1/merchant/returns'
+
+test('the examples of the API document are what the routes answer', async (t) => {
+  const app = await openMailApp(t)
+  const shop = await openShop(app, 'acme', [])
+  await enable(shop.merchant, 'bulk_fulfillment')
+  const published = await app.anyone.get('/openapi.json')
+  const recorder = openRecorder(published.body as ApiDocument)
+  const merchant = recorder.recorded(shop.merchant)
+  const storefront = recorder.recorded(app.storefront)
+  const tea = await addVariant(merchant, 1_200, { name: 'Green tea' }, { sku: 'TEA-100' })
+  const cup = await addVariant(merchant, 900, { name: 'Cup' }, { sku: 'CUP-1' })
+
+  await stockUp(merchant, tea, cup)
+  await buyGoods(merchant, tea)
+  await countStock(merchant, tea)
+
+  const buy = async (items: object[]) => {
+    const more = { items, email: 'ann@example.com', shipping_address: SHIP_TO }
+    return ok(await checkout(app, shop, cart(undefined, more)), 201)
+  }
+  const first = await buy([
+    { variant_id: tea, quantity: 2 },
+    { variant_id: cup, quantity: 1 },
+  ])
+  const second = await buy([{ variant_id: tea, quantity: 3 }])
+  const third = await buy([{ variant_id: cup, quantity: 2 }])
+  await sendParcels(merchant, { first, second, third })
+  await app.sendAll()
+  await takeBack(merchant, storefront, first)
+  await readMails(merchant, recorder.recorded(app.operator))
+
+  // A counter that is wrong, as a fault of a disk would leave it.
+  await app.sql(`update inventory_levels set on_hand = on_hand + 1 where variant_id = $1`, [cup])
+  const admin = await app.database.openAdmin()
+  await recountNow(app.runtime.workerDatabase, admin, { error: () => {} })
+  ok(await merchant.get(`${INVENTORY}/discrepancies`))
+
+  ok(await merchant.get(`${PURCHASES}/suggestions?lead_time_days=365`))
+
+  const examples = recorder.examples()
+  assert.deepEqual(Object.keys(examples), listExpected(published.body), 'each has an example')
+  const text = `${JSON.stringify(examples, null, 2)}\n`
+  assert.doesNotMatch(text, /\+00:00/, 'every time is written in one form')
+  if (process.env.UPDATE_EXAMPLES === '1') writeFileSync(FILE, text)
+  assert.deepEqual(JSON.parse(readFileSync(FILE, 'utf8')), examples)
+})
+
+/** Locations, settings, and the stock of two goods. */
+async function stockUp(merchant: Caller, tea: string, cup: string): Promise<void> {
+  ok(await merchant.post(`${INVENTORY}/locations`, { id: 'east', name: 'East warehouse' }), 201)
+  ok(await merchant.post(`${INVENTORY}/locations`, { id: 'attic', name: 'Attic' }), 201)
+  const settings = { track_inventory: true, allow_backorder: false, low_stock_threshold: 5 }
+  ok(await merchant.put(`${INVENTORY}/${tea}`, settings))
+  ok(await merchant.put(`${INVENTORY}/${cup}`, settings))
+  const counted = { set_on_hand: 40, reason: 'first count' }
+  ok(await merchant.post(`${INVENTORY}/${tea}/adjust`, counted))
+  const rows = [{ variant_id: cup, delta: 12 }]
+  const found = { adjustments: rows, reason: 'found in the attic' }
+  ok(await merchant.post(`${INVENTORY}/adjust-bulk`, found))
+  const moved = {
+    variant_id: tea,
+    from_location_id: 'default',
+    to_location_id: 'east',
+    quantity: 10,
+    reason: 'for the east coast',
+  }
+  ok(await merchant.post(`${INVENTORY}/transfers`, moved), 201)
+  ok(await merchant.get(INVENTORY))
+  ok(await merchant.get(`${INVENTORY}/${tea}`))
+  ok(await merchant.get(`${INVENTORY}/movements?limit=2`))
+  ok(await merchant.get(`${INVENTORY}/locations`))
+  ok(await merchant.get(`${INVENTORY}/locations/east`))
+  await merchant.patch(`${INVENTORY}/locations/attic`, { name: 'Attic, second door' })
+  await merchant.send('DELETE', `${INVENTORY}/locations/attic`)
+}
+
+/** A purchase order from its draft to its freight bill, and two that end otherwise. */
+async function buyGoods(merchant: Caller, tea: string): Promise<void> {
+  const contact = { name: 'Leaf & Co', email: 'sales@leaf.example', lead_time_days: 14 }
+  const { vendor } = ok(await merchant.post(`${PURCHASES}/vendors`, contact), 201)
+  ok(await merchant.get(`${PURCHASES}/vendors`))
+  ok(await merchant.get(`${PURCHASES}/vendors/${vendor.id}`))
+  ok(await merchant.patch(`${PURCHASES}/vendors/${vendor.id}`, { phone: '+1 307 555 0100' }))
+  const url = `${PURCHASES}/orders`
+  const draft = async () => {
+    const lines = [{ variant_id: tea, quantity: 60, unit_cost_cents: 410 }]
+    return ok(await merchant.post(url, { vendor_id: vendor.id, lines }), 201).purchase_order
+  }
+  const { id, lines } = await draft()
+  ok(await merchant.patch(`${url}/${id}`, { notes: 'Ring the bell twice.' }))
+  ok(await merchant.post(`${url}/${id}/order`))
+  const received = { lines: [{ line_id: lines[0].id, quantity: 25 }] }
+  ok(await merchant.post(`${url}/${id}/receive`, received, freshKey()))
+  const freight = { description: 'Freight', amount_cents: 2_500, split_by: 'quantity' }
+  ok(await merchant.post(`${url}/${id}/costs`, freight), 201)
+  ok(await merchant.get(`${url}/${id}/receipts`))
+  ok(await merchant.get(`${url}/${id}`))
+  ok(await merchant.post(`${url}/${id}/close`))
+  const unwanted = await draft()
+  ok(await merchant.post(`${url}/${unwanted.id}/cancel`))
+  ok(await merchant.get(`${url}?limit=5`))
+  ok(await merchant.get(`${INVENTORY}/${tea}/costs?limit=5`))
+}
+
+async function countStock(merchant: Caller, tea: string): Promise<void> {
+  const url = `${INVENTORY}/counts`
+  const begin = async () => {
+    const body = { location_id: 'east', variant_ids: [tea] }
+    return ok(await merchant.post(url, body), 201).count.id as string
+  }
+  const id = await begin()
+  const lines = [{ variant_id: tea, counted: 9, reason: 'one was torn' }]
+  ok(await merchant.put(`${url}/${id}/lines`, { lines }))
+  ok(await merchant.get(`${url}/${id}`))
+  ok(await merchant.post(`${url}/${id}/post`))
+  ok(await merchant.post(`${url}/${await begin()}/cancel`))
+  ok(await merchant.get(url))
+}
+
+interface Placed {
+  order: { id: string }
+  items: { id: string }[]
+}
+
+/** Three orders: one goes out with a label, one in bulk, and of one a part cannot be delivered. */
+async function sendParcels(
+  merchant: Caller,
+  { first, second, third }: Record<'first' | 'second' | 'third', Placed>,
+): Promise<void> {
+  ok(await merchant.get(`${PARCELS}/queue`))
+  ok(await merchant.get(`${PARCELS}/rates?order_id=${first.order.id}&weight_grams=800`))
+  const pack = async ({ order }: Placed, body?: object) =>
+    ok(await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`, body), 201).fulfillment
+      .id as string
+  const id = await pack(first, { weight_grams: 800 })
+  const label = { carrier: 'simulated', service: 'standard' }
+  ok(await merchant.post(`${PARCELS}/${id}/label`, label, freshKey()), 201)
+  ok(await merchant.get(`${PARCELS}/${id}/label`))
+  ok(await merchant.send('DELETE', `${PARCELS}/${id}/label`))
+  const shipped = { carrier: 'UPS', tracking_number: '1Z999AA10123456784' }
+  ok(await merchant.post(`${PARCELS}/${id}/ship`, shipped))
+  ok(await merchant.patch(`${PARCELS}/${id}/tracking`, { service: 'Ground' }))
+  ok(await merchant.post(`${PARCELS}/${id}/deliver`))
+  ok(await merchant.get(`${PARCELS}/${id}`))
+  const rows = [{ order_id: second.order.id, ship: true, carrier: 'DPD', tracking_number: '0550' }]
+  ok(await merchant.post(`${PARCELS}/bulk`, { orders: rows }))
+  ok(await merchant.get(`${PARCELS}?limit=2`))
+  const [cups] = third.items
+  const one = { items: [{ order_item_id: cups?.id, quantity: 1 }] }
+  ok(await merchant.post(`${PARCELS}/${await pack(third, one)}/cancel`))
+  ok(await merchant.post(`${PARCELS}/${await pack(third, one)}/ship`))
+  const rest = { reason: 'inventory', note: 'The last cup is chipped.' }
+  const url = `/v1/merchant/orders/${third.order.id}/cancel-remaining`
+  ok(await merchant.post(url, rest, freshKey()))
+}
+
+/** A return by the shopper, one by the merchant, and two that come to nothing. */
+async function takeBack(merchant: Caller, storefront: Caller, { order, items }: Placed) {
+  const [tea, cup] = items
+  const ask = async (item: { id: string } | undefined, reason: string) => {
+    const lines = [{ order_item_id: item?.id, quantity: 1, reason }]
+    const path = `/v1/tenants/acme/orders/${order.id}/returns`
+    const body = { customer_ref: 'ann', lines }
+    return ok(await storefront.post(path, body, freshKey()), 201).return
+  }
+  const asked = await ask(tea, 'The bag was open.')
+  const guidance = {
+    instructions: 'Use the box it came in.',
+    label_url: 'https://acme.example/label',
+  }
+  ok(await merchant.post(`${RETURNS}/${asked.id}/approve`, guidance))
+  const { return: approved } = ok(await merchant.get(`${RETURNS}/${asked.id}`))
+  const line = { return_line_id: approved.lines[0].id, received_quantity: 1 }
+  const receipt = {
+    lines: [{ ...line, disposition: 'quarantine' }],
+    refund: { method: 'original', restocking_fee_cents: 100 },
+  }
+  ok(await merchant.post(`${RETURNS}/${asked.id}/receive/preview`, receipt))
+  ok(await merchant.post(`${RETURNS}/${asked.id}/receive`, receipt, freshKey()))
+  const resolved = { return_line_id: line.return_line_id, quantity: 1, disposition: 'restock' }
+  ok(await merchant.post(`${RETURNS}/${asked.id}/resolve`, { lines: [resolved] }))
+  const declined = await ask(cup, 'It is too small.')
+  ok(await merchant.post(`${RETURNS}/${declined.id}/decline`, { reason: 'It was used.' }))
+  const make = async () => {
+    const lines = [{ order_item_id: cup?.id, quantity: 1, reason: 'The handle is loose.' }]
+    return ok(await merchant.post(RETURNS, { order_id: order.id, lines }), 201).return.id as string
+  }
+  ok(await merchant.post(`${RETURNS}/${await make()}/cancel`))
+  ok(await merchant.post(`${RETURNS}/${await make()}/close`))
+  ok(await merchant.get(`${RETURNS}?limit=2`))
+}
+
+async function readMails(merchant: Caller, operator: Caller): Promise<void> {
+  ok(await merchant.get('/v1/my/store/mails'))
+  const off = { mails: [{ kind: 'order_delivered', enabled: false }] }
+  ok(await merchant.put('/v1/my/store/mails', off))
+  const { mails } = ok(await merchant.get('/v1/merchant/mails?kind=order_placed&limit=2'))
+  ok(await merchant.get('/v1/merchant/mails/preview?kind=order_shipped'))
+  ok(await merchant.post(`/v1/merchant/mails/${mails[0].id}/resend`), 202)
+  ok(await operator.get('/v1/mails?limit=2'))
+}
