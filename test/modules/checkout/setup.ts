@@ -118,7 +118,7 @@ export async function giveCredit(merchant: Caller, customer: string, amount_cent
 
 /** A checkout under a key of its own, unless one is given. */
 export const checkout = (
-  app: TestApp,
+  app: Pick<TestApp, 'storefront'>,
   { tenant }: Pick<Shop, 'tenant'>,
   body: object,
   key: string = randomUUID(),

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertStockIsCounted } from '../../harness/stock-oracles.ts'
 import { openCheckoutApp, openShop } from '../checkout/setup.ts'
-import { assertModelMatches, openModel, runStep, SUSPECT, sequences } from './stock-model.ts'
+import { assertModelMatches } from './stock-model/model.ts'
+import { openModel, runStep } from './stock-model/run.ts'
+import { SUSPECT, sequences } from './stock-model/sequences.ts'
 
 const RUNS = process.env.LONG === '1' ? 150 : 3
 

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { assertStockIsCounted } from '../../harness/stock-oracles.ts'
 import { openCheckoutApp, openShop } from '../checkout/setup.ts'
-import { assertUnitsMatch, openUnitModel, seededRandom, takeStep } from './unit-model.ts'
+import { openUnitModel, seededRandom } from './unit-model/model.ts'
+import { assertUnitsMatch, takeStep } from './unit-model/steps.ts'
 
 const STEPS = process.env.LONG === '1' ? 10_000 : 2_000
 const SEED = Number(process.env.UNIT_SEED ?? randomInt(2 ** 31))
