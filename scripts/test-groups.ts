@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 const FILES_MAX = 16
 
 /** Tests that need the app and nothing else, and would each load all of it again. */
-const TOGETHER = /^test\/(?:contract|db|http|kernel|modules|platform|scripts|storefront)\//
+const TOGETHER = /^test\/(?:contract|db|http|kernel|modules|platform|scripts|stories|storefront)\//
 
 /**
  * Files that start processes or wait for time to pass: in a process of their own others need not

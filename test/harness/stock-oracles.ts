@@ -4,7 +4,7 @@ import type pg from 'pg'
 /**
  * Rules that hold for every store's stock at any moment. Each statement lists the violating rows.
  */
-const COUNTED: Readonly<Record<string, string>> = {
+export const COUNTED: Readonly<Record<string, string>> = {
   "reserved and allocated are the sums of the orders' reservations": `
     select l.tenant_ref, l.variant_id, l.location_id, l.reserved, l.allocated,
            coalesce(sum(r.reserved), 0) as held_reserved,
@@ -109,6 +109,25 @@ const NOT_OVERSOLD: typeof COUNTED = {
      where s.track_inventory and not s.allow_backorder
      group by 1, 2
     having sum(l.on_hand - l.allocated - l.reserved) < 0`,
+}
+
+/** For tests in which variants are tracked before their first order, and stay so. */
+export const OPEN_UNITS: typeof COUNTED = {
+  'the units that are allocated to an order are its open and packed units': `
+    select o.tenant_ref, o.id, i.variant_id, i.open, coalesce(r.allocated, 0) as allocated
+      from orders o
+      join lateral (select variant_id,
+                           sum(quantity - shipped_quantity - restocked_quantity) as open
+                      from order_items
+                     where tenant_ref = o.tenant_ref and order_id = o.id
+                     group by variant_id) i on true
+      join inventory_settings s
+        on s.tenant_ref = o.tenant_ref and s.variant_id = i.variant_id and s.track_inventory
+      left join lateral (select sum(allocated) as allocated from inventory_reservations
+                          where tenant_ref = o.tenant_ref and order_id = o.id
+                            and variant_id = i.variant_id) r on true
+     where o.placed_at is not null and o.cancelled_at is null
+       and i.open <> coalesce(r.allocated, 0)`,
 }
 
 /** For tests in which no merchant lowers the stock below what was sold. */

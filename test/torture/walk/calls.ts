@@ -32,6 +32,7 @@ export interface KeyedCall {
 const PASSING = [
   'idempotency_in_progress',
   'order_busy',
+  'order_on_hold',
   'rate_limited',
   'unknown_tenant',
   'request_timeout',

@@ -86,7 +86,7 @@ async function readOrders(superuser: pg.Pool, calls: Calls) {
                        from subscriptions s
                       where s.tenant_ref = o.tenant_ref and s.origin_order_id = o.id), '[]')
              as subscriptions,
-           (select count(*)::int from walk.events w
+           (select count(*)::int from witness.events w
               join webhook_events e on e.tenant_ref = w.tenant_ref and e.id = w.id
              where w.tenant_ref = o.tenant_ref and w.order_id = o.id
                and e.erase_requested_at is not null) as erased_events

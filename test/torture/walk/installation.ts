@@ -13,7 +13,7 @@ import { randomOf } from './random.ts'
 const SECURITY_KEY = 'the-security-key-of-the-walk-at-nmi'
 
 /** Processes are killed here, and never the machine: what is written need not be on the disk. */
-const POSTGRES = { fsync: 'off', shared_buffers: '64MB', max_connections: '200' }
+export const POSTGRES = { fsync: 'off', shared_buffers: '64MB', max_connections: '200' }
 
 export interface WalkServer {
   name: string
@@ -60,16 +60,10 @@ export async function openInstallation(t: TestContext, seed: string): Promise<In
     await nmi.close()
   })
   const env = {
-    OPERATOR_TOKEN,
-    STOREFRONT_TOKEN,
-    SECRET_KEY: randomBytes(32).toString('hex'),
+    ...serverEnv(),
     PAYMENT_GATEWAY: 'nmi',
     NMI_URL: gateway.url,
     NMI_SECURITY_KEY: SECURITY_KEY,
-    RATE_LIMIT_MY_PER_MINUTE: '1000000',
-    RATE_LIMIT_FAILED_PER_MINUTE: '1000000',
-    CHECKOUT_VELOCITY_PER_MINUTE: '1000000',
-    DNS_SERVERS: '127.0.0.1:9',
   }
   const faults: string[] = []
   const outputs: { name: string; process: TestProcess }[] = []
@@ -88,6 +82,17 @@ export async function openInstallation(t: TestContext, seed: string): Promise<In
   }
 }
 
+/** The settings of a server that is called as fast as it answers. */
+export const serverEnv = () => ({
+  OPERATOR_TOKEN,
+  STOREFRONT_TOKEN,
+  SECRET_KEY: randomBytes(32).toString('hex'),
+  RATE_LIMIT_MY_PER_MINUTE: '1000000',
+  RATE_LIMIT_FAILED_PER_MINUTE: '1000000',
+  CHECKOUT_VELOCITY_PER_MINUTE: '1000000',
+  DNS_SERVERS: '127.0.0.1:9',
+})
+
 interface ServerOptions {
   name: string
   env: Record<string, string>
@@ -97,7 +102,7 @@ interface ServerOptions {
   port: number
 }
 
-async function openServer(t: TestContext, options: ServerOptions): Promise<WalkServer> {
+export async function openServer(t: TestContext, options: ServerOptions): Promise<WalkServer> {
   const { name, faults, outputs } = options
   const dataDir = await emptyFolder(t)
   const port = await freePort()

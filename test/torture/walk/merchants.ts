@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { moveGoods } from './after-sale.ts'
 import type { Heard, KeyedCall } from './calls.ts'
 import { changeOrder } from './order-changes.ts'
 import type { Actor } from './shoppers.ts'
@@ -19,6 +20,10 @@ type Act = (actor: Actor, store: WalkStore) => Promise<unknown>
 
 const changeAny: Act = async (actor, store) => {
   if (store.orders.length > 0) await changeOrder(actor, store, actor.random.pick(store.orders))
+}
+
+const moveAny: Act = async (actor, store) => {
+  if (store.orders.length > 0) await moveGoods(actor, store, actor.random.pick(store.orders))
 }
 
 /** Finds orders whose checkout was not answered. */
@@ -76,6 +81,7 @@ const erase: Act = async ({ calls, random }, store) => {
 
 const ACTS: readonly (readonly [number, Act])[] = [
   [12, changeAny],
+  [16, moveAny],
   [1, listOrders],
   [2, giveCredit],
   [2, issueGiftCard],

@@ -9,6 +9,9 @@ import type { Installation } from './installation.ts'
 /** Operations that a loop resumes. All others are resumed by their caller alone. */
 const RESUMED = [...OPERATION_NAMES, ERASE]
 
+/** What a held order keeps from ending, however often it is asked for. */
+const WAITING_FOR_RELEASE = [ERASE, 'fulfillment_ship', 'cancel_remaining']
+
 /** An hour must pass until a refund without a record counts as failed; see decision 0025. */
 const PASSED = `interval '61 minutes'`
 
@@ -86,10 +89,9 @@ export async function replayAll(calls: Calls, mustReplay: boolean): Promise<stri
   const waiting = [...calls.all]
   const replayOne = async (call: KeyedCall) => {
     const { first } = call
-    const isErasure = call.operation === ERASE
-    const heard = await calls.settle(call, isErasure ? 3 : 30)
-    // A customer whose order is held is not erased, however often it is asked for.
-    if (heard === null && isErasure) return
+    const mayWait = WAITING_FOR_RELEASE.includes(call.operation)
+    const heard = await calls.settle(call, mayWait ? 3 : 30)
+    if (heard === null && mayWait) return
     if (heard === null) faults.push(`${call.operation} ${call.key} has no final answer`)
     else if (mustReplay && !heard.isReplay && first !== null) {
       faults.push(`${describeChange(call, first, heard)}\n  which is not a replay`)

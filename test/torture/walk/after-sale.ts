@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { asStorefront, type KeyedCall } from './calls.ts'
+import type { Random } from './random.ts'
+import type { Actor } from './shoppers.ts'
+import type { WalkStore } from './store.ts'
+
+/** An order as the merchant reads it, as far as its goods need it. */
+interface ReadGoods {
+  order: { id: string; customer_ref: string }
+  items: { id: string; quantity: number; shipped_quantity: number }[]
+  fulfillments: { id: string; status: string }[]
+  returns: ReadReturn[]
+}
+
+interface ReadReturn {
+  id: string
+  status: string
+  lines: {
+    id: string
+    quantity: number
+    received_quantity: number
+    missing_quantity: number
+    quarantined_quantity: number
+  }[]
+}
+
+/** A request that the goods of an order allow, with or without a key. */
+interface Step {
+  path: string
+  body: object
+  /** Set: it is sent under a key of this operation. */
+  operation?: string
+  isShoppers?: boolean
+}
+
+/** Reads an order and moves its goods: packs, ships, delivers, recalls, takes back, or cancels the rest. */
+export async function moveGoods(
+  { calls, random }: Actor,
+  store: WalkStore,
+  id: string,
+): Promise<void> {
+  const path = `/v1/merchant/orders/${id}`
+  const read = await calls.send({ method: 'GET', path, credential: store.merchant })
+  if (read?.status !== 200) return
+  const found: ReadGoods = JSON.parse(read.text)
+  const step = random.weigh<(found: ReadGoods, random: Random) => Step | null>(STEPS)(found, random)
+  if (step === null) return
+  if (step.operation === undefined) {
+    const { path: to, body } = step
+    await calls.send({ method: 'POST', path: to, credential: store.merchant, body })
+  } else await calls.settle(toCall(store, found, step as KeyedStep), random.int(1, 4))
+}
+
+const pick = <T>(random: Random, all: readonly T[]): T | null =>
+  all.length === 0 ? null : random.pick(all)
+
+const STEPS: readonly (readonly [number, (found: ReadGoods, random: Random) => Step | null])[] = [
+  [8, pack],
+  [10, ship],
+  [5, deliver],
+  [3, cancelParcel],
+  [5, makeReturn],
+  [3, decideReturn],
+  [8, receive],
+  [2, resolve],
+  [2, cancelRest],
+]
+
+function pack({ order, items }: ReadGoods, random: Random): Step {
+  const one = [{ order_item_id: random.pick(items).id, quantity: 1 }]
+  const body = random.happens(50) ? {} : { items: one }
+  return { path: `/v1/merchant/orders/${order.id}/fulfillments`, body }
+}
+
+const parcelIn = ({ fulfillments }: ReadGoods, random: Random, states: readonly string[]) =>
+  pick(
+    random,
+    fulfillments.filter(({ status }) => states.includes(status)),
+  )
+
+const parcelPath = (id: string, verb: string) => `/v1/merchant/fulfillments/${id}/${verb}`
+
+function ship(found: ReadGoods, random: Random): Step | null {
+  const parcel = parcelIn(found, random, ['pending'])
+  if (parcel === null) return null
+  return { path: parcelPath(parcel.id, 'ship'), body: {}, operation: 'fulfillment_ship' }
+}
+
+function deliver(found: ReadGoods, random: Random): Step | null {
+  const parcel = parcelIn(found, random, ['shipped'])
+  return parcel && { path: parcelPath(parcel.id, 'deliver'), body: {} }
+}
+
+/** No parcel is lost: a scarce variant would then be oversold, which is right and which the books do not tell. */
+function cancelParcel(found: ReadGoods, random: Random): Step | null {
+  const parcel = parcelIn(found, random, ['pending', 'shipped'])
+  const reason = random.pick(['returned_to_sender', 'error'])
+  return parcel && { path: parcelPath(parcel.id, 'cancel'), body: { reason } }
+}
+
+function makeReturn({ order, items }: ReadGoods, random: Random): Step | null {
+  const item = pick(
+    random,
+    items.filter(({ shipped_quantity }) => shipped_quantity > 0),
+  )
+  if (item === null) return null
+  const lines = [{ order_item_id: item.id, quantity: random.int(1, item.shipped_quantity) }]
+  if (random.happens(50)) {
+    return { path: '/v1/merchant/returns', body: { order_id: order.id, lines } }
+  }
+  return {
+    path: `orders/${order.id}/returns`,
+    body: { customer_ref: order.customer_ref, lines },
+    operation: 'return_request',
+    isShoppers: true,
+  }
+}
+
+const returnPath = (id: string, verb: string) => `/v1/merchant/returns/${id}/${verb}`
+
+function decideReturn({ returns }: ReadGoods, random: Random): Step | null {
+  const returned = pick(random, returns)
+  if (returned === null) return null
+  const verb = random.pick(['approve', 'approve', 'decline', 'cancel', 'close'])
+  const body = verb === 'decline' ? { reason: 'it is worn' } : {}
+  return { path: returnPath(returned.id, verb), body }
+}
+
+const DISPOSITIONS = ['restock', 'restock', 'damaged', 'quarantine', 'missing']
+
+function receive({ returns }: ReadGoods, random: Random): Step | null {
+  const open = returns.filter(({ status }) => ['approved', 'partially_received'].includes(status))
+  const returned = pick(random, open)
+  if (returned === null) return null
+  const lines = returned.lines.flatMap(({ id, quantity, received_quantity, missing_quantity }) => {
+    const expected = quantity - received_quantity - missing_quantity
+    if (expected === 0) return []
+    const units = random.int(1, expected)
+    return [
+      {
+        return_line_id: id,
+        received_quantity: units,
+        disposition: random.pick(DISPOSITIONS),
+      },
+    ]
+  })
+  if (lines.length === 0) return null
+  const method = random.pick(['original', 'original', 'store_credit', 'none'])
+  return {
+    path: returnPath(returned.id, 'receive'),
+    body: { lines, refund: { method } },
+    operation: 'return_receive',
+  }
+}
+
+function resolve({ returns }: ReadGoods, random: Random): Step | null {
+  const aside = returns.flatMap(({ id, lines }) =>
+    lines.filter((line) => line.quarantined_quantity > 0).map((line) => ({ id, line })),
+  )
+  const found = pick(random, aside)
+  if (found === null) return null
+  const disposition = random.pick(['restock', 'damaged'])
+  const lines = [{ return_line_id: found.line.id, quantity: 1, disposition }]
+  return { path: returnPath(found.id, 'resolve'), body: { lines } }
+}
+
+function cancelRest({ order }: ReadGoods, random: Random): Step {
+  return {
+    path: `/v1/merchant/orders/${order.id}/cancel-remaining`,
+    body: { reason: 'inventory', restock: random.happens(80) },
+    operation: 'cancel_remaining',
+  }
+}
+
+type KeyedStep = Step & { operation: string }
+
+function toCall(
+  { tenant, merchant }: WalkStore,
+  { order }: ReadGoods,
+  { operation, path, body, isShoppers = false }: KeyedStep,
+): KeyedCall {
+  return {
+    operation,
+    key: randomUUID(),
+    tenant,
+    path: isShoppers ? `/v1/tenants/${tenant}/${path}` : path,
+    credential: isShoppers ? asStorefront : merchant,
+    body,
+    customer: order.customer_ref,
+    mark: null,
+    first: null,
+  }
+}
