@@ -1,5 +1,6 @@
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import type { MailDeps } from './modules/shopper-mail/compose.ts'
+import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Opens what mails to shoppers are written with: for the routes, and for the loop that sends them. */
@@ -18,3 +19,13 @@ export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>
     },
   }
 }
+
+/** What mails to shoppers are sent with, for the loop and the test clock. */
+export const openMailSending = (runtime: Runtime, transport: MailTransport) => ({
+  ...openShopperMail(runtime),
+  database: runtime.workerDatabase,
+  transport,
+  limits: runtime.limits,
+  logger: runtime.logger,
+  perMinute: runtime.config.SHOPPER_MAILS_PER_MINUTE,
+})

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Db, TenantDb } from '../db/database.ts'
-import { machineTime, sql } from '../db/sql.ts'
+import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { CLAIM_LEASE_SECONDS, newLease, type WonClaim } from './idempotency.ts'
 import { createTurns, type StoreTurns } from './store-turns.ts'
@@ -21,6 +21,24 @@ export const createDueTurns = (operations: readonly string[]): StoreTurns =>
     time: machineTime,
     only: sql`state = 'running' and operation = any(${operations})`,
   })
+
+/**
+ * A query of the time at which the next key of these operations is due, by the store's clock. A key that a
+ * process works on is not waited for: the process may end it at any time.
+ */
+export const nextDueKey = (db: Db, operations: readonly string[]): Sql => sql`
+  select fd_now() + (min(due_at) - ${machineTime})
+    from idempotency_keys
+   where tenant_ref = ${db.tenant} and operation = any(${operations}) and state = 'running'
+     and (next_attempt_at is not null or lease_until <= ${machineTime})`
+
+/** Makes keys that wait for their next attempt due so many milliseconds earlier. */
+export const hastenAll = (db: Db, operations: readonly string[], byMs: number): Promise<number> =>
+  db.run(sql`
+    update idempotency_keys
+       set next_attempt_at = next_attempt_at - ${byMs}::bigint * interval '1 millisecond'
+     where tenant_ref = ${db.tenant} and operation = any(${operations}) and state = 'running'
+       and next_attempt_at is not null`)
 
 const Taken = Type.Object({
   operation: Type.String(),

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
+import type { DueWork } from './due-work.ts'
 import { forEachStore } from './for-each-store.ts'
 import { defineQueue, LEASE_SECONDS, type Lease } from './leases.ts'
 import { scrub } from './log.ts'
@@ -103,6 +104,27 @@ export function createOutboxWorker(options: OutboxWorkerOptions): SlotWorker {
       deliver(database.tenant(event.tenant_ref), event, handlers[event.type], leaseSeconds),
   })
 }
+
+/** Events of one store that are handled together. */
+const EVENTS_AT_ONCE = 10
+
+/** The same as work of one store. Its retries follow the store's clock while that is moved. */
+export const dueEvents = (handlers: Readonly<Record<string, Handler>>): DueWork => ({
+  kind: 'internal_event',
+  nextDue: (db) => sql`
+    select fd_now() + (min(next_attempt_at) - ${machineTime}) from outbox
+     where tenant_ref = ${db.tenant}`,
+  shorten: (db, byMs) =>
+    db.run(sql`
+      update outbox
+         set next_attempt_at = next_attempt_at - ${byMs}::bigint * interval '1 millisecond'
+       where tenant_ref = ${db.tenant} and next_attempt_at is not null`),
+  async runDue(db) {
+    const events = await queue.claim(db, EVENTS_AT_ONCE)
+    for (const event of events) await deliver(db, event, handlers[event.type], LEASE_SECONDS)
+    return { count: events.length, ran: [] }
+  },
+})
 
 async function deliver(
   db: TenantDb,

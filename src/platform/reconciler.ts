@@ -1,8 +1,9 @@
 import type { Database, TenantDb } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
+import { type DueWork, runEach } from './due-work.ts'
 import { forEachStore } from './for-each-store.ts'
 import { freeKey, postpone, STARTED, type WonClaim } from './idempotency.ts'
-import { createDueTurns, isAlertDue, takeDue } from './idempotency-due.ts'
+import { createDueTurns, hastenAll, isAlertDue, nextDueKey, takeDue } from './idempotency-due.ts'
 import { LeaseLostError } from './leases.ts'
 
 /** Stores of one step. A key that becomes due meanwhile waits for its end. */
@@ -41,8 +42,28 @@ export function createReconciler(operations: readonly string[]) {
   }
 }
 
+/** The same operations as work of one store, whose ladder of attempts follows the store's clock. */
+export const dueOperations = (
+  kind: string,
+  operations: readonly string[],
+  deps: Omit<ReconcilerDeps, 'database'>,
+): DueWork => ({
+  kind,
+  nextDue: (db) => nextDueKey(db, operations),
+  shorten: (db, byMs) => hastenAll(db, operations, byMs),
+  async runDue(db, signal) {
+    const claims = await takeDue(db, { operations, limit: CLAIMS_PER_STORE })
+    const resume = async (claim: WonClaim) => {
+      await resumeOne(deps, db, claim)
+      return { id: claim.resourceId, outcome: `${claim.operation} resumed` }
+    }
+    // Claims that an ending process leaves behind are taken over when their lease expires.
+    return runEach(claims, resume, signal)
+  },
+})
+
 async function resumeOne(
-  { resume, onAlert }: ReconcilerDeps,
+  { resume, onAlert }: Omit<ReconcilerDeps, 'database'>,
   db: TenantDb,
   claim: WonClaim,
 ): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Database } from '../../db/database.ts'
+import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
-import { createReconciler } from '../../platform/reconciler.ts'
+import { createReconciler, dueOperations } from '../../platform/reconciler.ts'
 import { OPERATION_NAMES } from '../operations/table.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type LateAttempt, watchLate } from './late-replies-money.ts'
 import { expireHold, resumeOperation } from './operations-money.ts'
-import { expiryTurns, listExpired } from './queries.ts'
+import { expiryTurns, listExpired, nextLapse } from './queries.ts'
 import type { CheckoutDeps } from './service.ts'
 
 const reconciler = createReconciler(OPERATION_NAMES)
@@ -18,6 +19,38 @@ export interface JobDeps extends CheckoutDeps {
 /** The reconciler of every operation that moves money. */
 export const reconcile = (deps: JobDeps, signal?: AbortSignal): Promise<number> =>
   reconciler({ ...deps, resume: (db, claim) => resumeOperation(deps, db, claim) }, signal)
+
+/** The same for a store whose clock is being moved: its operations, late lookups and lapsed holds. */
+export const duePayments = (deps: JobDeps): DueWork[] => [
+  dueOperations('operation', OPERATION_NAMES, {
+    ...deps,
+    resume: (db, claim) => resumeOperation(deps, db, claim),
+  }),
+  {
+    kind: 'late_lookup',
+    nextDue: attempts.nextLateLookup,
+    runDue: async (db, signal) =>
+      runEach(
+        await attempts.lateQueue.claim(db, LATE_SLOTS),
+        async (late) => {
+          await watchOne(deps, late)
+          return { id: late.id, outcome: 'looked up' }
+        },
+        signal,
+      ),
+  },
+  {
+    kind: 'hold_expiry',
+    nextDue: nextLapse,
+    runDue: async (db, signal) =>
+      runEach(
+        await listExpired(db, EXPIRED_AT_ONCE),
+        async ({ order_id: id }) =>
+          (await expireHold(deps, db, id)) ? { id, outcome: 'cancelled' } : null,
+        signal,
+      ),
+  },
+]
 
 /** Attempts closed as `not_found` that are looked up at once. */
 const LATE_SLOTS = 10

@@ -26,6 +26,10 @@ export const listExpired = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
+/** A query of the time at which the next authorisation lapses. */
+export const nextLapse = (db: Db) => sql`
+  select min(authorized_until) from charges where tenant_ref = ${db.tenant} and ${isAuthorized}`
+
 /** Makes an expired hold due again in five minutes, behind those that have not been tried yet. */
 export const postponeExpiry = (db: Db, order_id: string) =>
   db.run(sql`

@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './queries.ts'
 import { deliverArrived } from './service.ts'
@@ -20,3 +21,15 @@ export async function deliverParcels(database: Database, signal?: AbortSignal): 
 
 const deliverSome = async (db: TenantDb, signal?: AbortSignal): Promise<number> =>
   forEachDue(await queries.listArrived(db, BATCH), ({ id }) => deliverArrived(db, id), { signal })
+
+export const dueDeliveries: DueWork = {
+  kind: 'parcel_delivery',
+  nextDue: queries.nextArrival,
+  runDue: async (db, signal) =>
+    runEach(
+      await queries.listArrived(db, BATCH),
+      async ({ id }) =>
+        (await deliverArrived(db, id)) === 0 ? null : { id, outcome: 'delivered' },
+      signal,
+    ),
+}

@@ -180,6 +180,10 @@ export const listArrived = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
+/** A query of the time at which the next parcel counts as delivered. */
+export const nextArrival = (db: Db) => sql`
+  select min(deliver_at) from fulfillments where tenant_ref = ${db.tenant} and status = 'shipped'`
+
 /** Whether the parcel still counts as delivered by now: the store may have changed its mind. */
 export const hasArrived = async (tx: Tx, id: string): Promise<boolean> =>
   (

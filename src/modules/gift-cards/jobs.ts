@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expire } from './money.ts'
 import * as queries from './queries.ts'
@@ -27,6 +28,17 @@ const expireCard = (db: TenantDb, id: string): Promise<number> =>
     if (card !== null) await expire(tx, card)
     return card === null ? 0 : 1
   })
+
+export const dueExpiry: DueWork = {
+  kind: 'gift_card_expiry',
+  nextDue: queries.nextExpiry,
+  runDue: async (db, signal) =>
+    runEach(
+      await queries.listDue(db, BATCH),
+      async ({ id }) => ((await expireCard(db, id)) === 0 ? null : { id, outcome: 'expired' }),
+      signal,
+    ),
+}
 
 /** One step, as fd_worker: erases codes that no replay shows any more. Answers the number of codes. */
 export async function eraseOldCodes(database: Database): Promise<number> {

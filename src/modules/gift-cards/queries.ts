@@ -236,6 +236,10 @@ export const listDue = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
+/** A query of the time at which the next card expires. */
+export const nextExpiry = (db: Db) => sql`
+  select min(expires_at) from gift_cards where tenant_ref = ${db.tenant} and ${canExpire}`
+
 /** Null: the card is not due any more, or another transaction has locked it; then it stays due. */
 export const lockDue = (tx: Tx, id: string) =>
   tx.maybe(

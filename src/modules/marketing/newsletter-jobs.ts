@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import type { DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './newsletter-queries.ts'
 
@@ -11,4 +12,14 @@ export async function deleteUnconfirmed(database: Database): Promise<number> {
   return forEachStore(stores, (tenant) =>
     queries.deleteUnconfirmed(database.tenant(tenant), ROWS_MAX),
   )
+}
+
+export const dueUnconfirmed: DueWork = {
+  kind: 'newsletter_upkeep',
+  nextDue: queries.nextUnconfirmed,
+  async runDue(db) {
+    const count = await queries.deleteUnconfirmed(db, ROWS_MAX)
+    const outcome = `${count} unconfirmed deleted`
+    return { count, ran: count === 0 ? [] : [{ id: null, outcome }] }
+  },
 }

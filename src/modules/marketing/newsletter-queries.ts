@@ -110,6 +110,12 @@ const UNCONFIRMED = {
 export const listStoresWithUnconfirmed = (worker: GlobalDb) =>
   listStoresWithOld(worker, UNCONFIRMED)
 
+/** A query of the time from which on the oldest request is deleted. */
+export const nextUnconfirmed = (db: Db) => sql`
+  select min(requested_at) + interval '30 days 1 millisecond'
+    from newsletter_subscribers
+   where tenant_ref = ${db.tenant} and ${UNCONFIRMED.only}`
+
 export const deleteUnconfirmed = (db: Db, limit: number) =>
   db.run(sql`
     delete from newsletter_subscribers

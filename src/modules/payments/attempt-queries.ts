@@ -106,6 +106,11 @@ export const lateQueue = defineQueue({
   shape: Attempt,
 })
 
+/** A query of the time at which the next of them is looked up. */
+export const nextLateLookup = (db: Db) => sql`
+  select min(next_check_at) from payment_attempts
+   where tenant_ref = ${db.tenant} and state = 'not_found'`
+
 export const endLookup = (db: Db, lease: Lease) =>
   attemptQueue.finish(db, lease, sql`checks = checks + 1`)
 

@@ -98,6 +98,7 @@ export const makeLookupsDue = (db: Db, orderId: string): Promise<number> =>
 
 /** `not_found` attempts that are due for another lookup. */
 export const lateQueue = queries.lateQueue
+export const nextLateLookup = queries.nextLateLookup
 
 /** Ends the lease on a due attempt, in the transaction that closes it. Throws when it was lost. */
 export const endLookup = (tx: Tx, lease: Lease) => queries.endLookup(tx, lease)

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
 import { machineNow } from '../../kernel/clock.ts'
+import type { DueWork } from '../../platform/due-work.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
@@ -64,15 +65,50 @@ export function createMailWorker(options: MailWorkerOptions): SlotWorker {
     ...(leaseSeconds !== undefined && { leaseSeconds }),
     async work(mail) {
       const db = database.tenant(mail.tenant_ref)
-      const bucket = `shopper-mail:${db.tenant}`
-      if (!(await options.limits.velocity(bucket, options.perMinute))) {
-        restUntil.set(db.tenant, machineNow() + WINDOW_SECONDS * 1_000)
-        return queries.queue.release(db, mail)
-      }
-      return queries.queue.runWithLease(db, mail, () => attempt(options, db, mail), leaseSeconds)
+      const isWithin = await attemptWithinLimit(options, db, mail)
+      if (!isWithin) restUntil.set(db.tenant, machineNow() + WINDOW_SECONDS * 1_000)
     },
   })
 }
+
+/** Answers false if the store has sent its mails of this minute: then the mail stays due. */
+async function attemptWithinLimit(
+  options: MailWorkerOptions,
+  db: TenantDb,
+  mail: ClaimedMail,
+): Promise<boolean> {
+  const { limits, perMinute, leaseSeconds } = options
+  if (!(await limits.velocity(`shopper-mail:${db.tenant}`, perMinute))) {
+    await queries.queue.release(db, mail)
+    return false
+  }
+  await queries.queue.runWithLease(db, mail, () => attempt(options, db, mail), leaseSeconds)
+  return true
+}
+
+/**
+ * The mails of one store as work that is due, for a store whose clock is being moved. Beyond the mails of a
+ * minute, which is the machine's, time goes on without them.
+ */
+export const dueMails = (options: MailWorkerOptions): DueWork => ({
+  kind: 'mail',
+  mayLag: true,
+  nextDue: queries.nextMail,
+  async runDue(db) {
+    const mails = await queries.queue.claim(db, PER_STORE)
+    const within = await Promise.all(mails.map((mail) => attemptWithinLimit(options, db, mail)))
+    const tried = mails.filter((_, index) => within[index])
+    const results = await queries.listResults(
+      db,
+      tried.map(({ id }) => id),
+    )
+    const ran = results.map(({ id, kind, state }) => ({
+      id,
+      outcome: `${kind} ${state === 'queued' ? 'failed' : state}`,
+    }))
+    return { count: ran.length, ran }
+  },
+})
 
 async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMail) {
   if (wasInterrupted(mail) && mail.interrupted) {

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   DueMail,
@@ -21,6 +22,27 @@ export const queue = defineQueue({
                interrupted, queued_at`,
   shape: DueMail,
 })
+
+/** A query of the time at which the next mail is to be sent. */
+export const nextMail = (db: Db) => sql`
+  select min(next_attempt_at) from shopper_mails where tenant_ref = ${db.tenant}`
+
+const Result = Type.Object({
+  id: Id,
+  kind: Type.String(),
+  state: Type.String(),
+})
+
+/** What became of mails. */
+export const listResults = (db: Db, ids: readonly string[]) =>
+  db.many(
+    Result,
+    sql`
+    select id, kind, state
+      from shopper_mails
+     where tenant_ref = ${db.tenant} and id = any(${ids}::uuid[])
+     order by id`,
+  )
 
 /** Queues mails. One that was queued before, for the same thing, is left as it is. */
 export const insertMails = (tx: Tx, mails: readonly NewMail[]) =>

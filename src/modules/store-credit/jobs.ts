@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expireLots } from './money.ts'
 import * as queries from './queries.ts'
@@ -18,13 +19,32 @@ export async function expireDue(database: Database, signal?: AbortSignal): Promi
 const expireSome = async (db: TenantDb, signal?: AbortSignal): Promise<number> =>
   forEachDue(
     await queries.listAccountsToExpire(db, BATCH),
-    ({ account_id }) => expireAccount(db, account_id),
+    async ({ account_id }) => {
+      await expireAccount(db, account_id)
+      return 1
+    },
     { signal },
   )
 
-const expireAccount = (db: TenantDb, id: string): Promise<number> =>
+export const dueExpiry: DueWork = {
+  kind: 'store_credit_expiry',
+  nextDue: queries.nextExpiry,
+  runDue: async (db, signal) =>
+    runEach(
+      await queries.listAccountsToExpire(db, BATCH),
+      async ({ account_id: id }) => {
+        const outcome = (await expireAccount(db, id)) ? 'expired' : 'held by an order'
+        return { id, outcome }
+      },
+      signal,
+    ),
+}
+
+/** Answers whether anything has expired. What an order holds is checked again later. */
+const expireAccount = (db: TenantDb, id: string): Promise<boolean> =>
   db.transaction('store credit: expire', async (tx) => {
-    await expireLots(tx, await queries.lockAccount(tx, id))
+    const account = await queries.lockAccount(tx, id)
+    const after = await expireLots(tx, account)
     await queries.postponeExpiry(tx, id)
-    return 1
+    return after !== account
   })

@@ -216,6 +216,10 @@ export const listAccountsToExpire = (db: Db, limit: number) =>
              limit ${limit}) as oldest`,
   )
 
+/** A query of the time at which the next lot expires. */
+export const nextExpiry = (db: Db) => sql`
+  select min(due_at) from store_credit_lots where tenant_ref = ${db.tenant} and ${hasRemaining}`
+
 /** Checks expired lots that an order holds again in an hour. */
 export const postponeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
+import type { Done, DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
@@ -115,6 +116,48 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
+type SendOptions = Omit<DispatcherOptions, 'onFree' | 'slots'>
+
+/**
+ * The deliveries of one store as work that is due, for a store whose clock is being moved: their retries
+ * follow its clock. Their signatures have machine time, because receivers compare them with their own clock.
+ */
+export const dueDeliveries = (options: SendOptions): DueWork => ({
+  kind: 'webhook_delivery',
+  nextDue: queue.nextDelivery,
+  async runDue(db) {
+    await queue.endExpiredLanes(db)
+    const claim = { limit: PER_TENANT, perEndpoint: PER_ENDPOINT, healthyOnly: false }
+    const rows = await queries.claimDue(db, claim)
+    const lanes = splitLanes(db.tenant, rows)
+    await Promise.all(lanes.map((lane) => sendUnlessLost(options, lane)))
+    return resultsOf(db, rows)
+  },
+})
+
+const sendUnlessLost = (options: SendOptions, lane: Lane): Promise<void> =>
+  sendLanes(options, () => false, lane).catch((error: unknown) => {
+    // The worker that took the lane over records its results.
+    if (!(error instanceof LeaseLostError)) throw error
+  })
+
+/** What was sent. A delivery that its lane did not come to is still due. */
+async function resultsOf(
+  db: TenantDb,
+  rows: readonly { id: string; attempt_count: number }[],
+): Promise<Done> {
+  const before = new Map(rows.map(({ id, attempt_count }) => [id, attempt_count]))
+  const results = await queue.listResults(db, [...before.keys()])
+  const ended = results.filter(
+    ({ id, attempt_count, status }) => status !== 'pending' || attempt_count !== before.get(id),
+  )
+  const ran = ended.map(({ id, status }) => ({
+    id,
+    outcome: status === 'pending' ? 'failed' : status,
+  }))
+  return { count: ran.length, ran }
+}
+
 /** Counts the slots that each store uses, and those of failing endpoints. */
 function createSlotUsage() {
   const busy = new Map<string, number>()
@@ -167,7 +210,7 @@ async function requeueExpired(
 
 /** Sends a lane and then the endpoint's next ones, while there are any and `mayContinue` allows it. */
 async function sendLanes(
-  options: DispatcherOptions,
+  options: SendOptions,
   mayContinue: () => boolean,
   first: Lane,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Database, TenantDb, Tx } from '../../db/database.ts'
+import type { DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
 import * as queries from './numbering-queries.ts'
@@ -41,6 +42,13 @@ export async function numberNewEvents(
     })
   return forEachStore(stores, numberEvents, { signal, concurrency: STORES_AT_ONCE })
 }
+
+/** The same as work of one store, so that its events have the time at which they happened. */
+export const dueNumbering = (onNumbered: OnNumbered): DueWork => ({
+  kind: 'event',
+  nextDue: queries.nextUnnumbered,
+  runDue: async (db) => ({ count: await numberStore(db, onNumbered), ran: [] }),
+})
 
 function numberStore(db: TenantDb, onNumbered: OnNumbered): Promise<number> {
   return db.transaction('webhooks: number events', async (tx) => {

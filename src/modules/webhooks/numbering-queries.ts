@@ -39,6 +39,12 @@ export const listUnnumbered = (tx: Tx, limit: number) =>
      limit ${limit}`,
   )
 
+/** A query of the time: now, if an event has no number. */
+export const nextUnnumbered = (db: Db) => sql`
+  select case when exists (select from webhook_events
+                            where tenant_ref = ${db.tenant} and payload is null)
+              then fd_now() end`
+
 export interface NumberedEvent {
   id: string
   sequence: number

@@ -1,5 +1,7 @@
+import { Type } from 'typebox'
 import type { Db, GlobalDb } from '../../db/database.ts'
 import { machineTime, type Sql, sql } from '../../db/sql.ts'
+import { Id } from '../../kernel/schema.ts'
 import { defineStoreRotation } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 
@@ -33,6 +35,28 @@ export const listStoresWithExpiredLanes = (worker: GlobalDb) =>
     StoreWithWork,
     sql`
     select distinct tenant_ref from webhook_lanes where lease_until <= ${machineTime} limit 1000`,
+  )
+
+/** A query of the time at which the next delivery is due: now, while one is being sent. */
+export const nextDelivery = (db: Db) => sql`
+  select least((select min(due_at) from webhook_queue where tenant_ref = ${db.tenant}),
+               case when exists (select from webhook_lanes where tenant_ref = ${db.tenant})
+                    then fd_now() end)`
+
+const Result = Type.Object({
+  id: Id,
+  attempt_count: Type.Integer(),
+  status: Type.Enum(['pending', 'delivered', 'dead_lettered']),
+})
+
+/** What became of deliveries. */
+export const listResults = (db: Db, ids: readonly string[]) =>
+  db.many(
+    Result,
+    sql`
+    select id, attempt_count, status
+      from webhook_deliveries
+     where tenant_ref = ${db.tenant} and id = any(${ids}::uuid[])`,
   )
 
 export const endExpiredLanes = (db: Db) =>

@@ -1,0 +1,63 @@
+import { dueLabels } from './modules/carriers/jobs.ts'
+import { duePayments } from './modules/checkout/jobs.ts'
+import { dueDeliveries as dueParcels } from './modules/fulfillment/jobs.ts'
+import { dueExpiry as dueGiftCards } from './modules/gift-cards/jobs.ts'
+import { dueUnconfirmed } from './modules/marketing/newsletter-jobs.ts'
+import { dueMails } from './modules/shopper-mail/jobs.ts'
+import { queueMails } from './modules/shopper-mail/service.ts'
+import { dueExpiry as dueStoreCredit } from './modules/store-credit/jobs.ts'
+import { dueDeliveries as dueWebhooks } from './modules/webhooks/dispatcher.ts'
+import { dueNumbering } from './modules/webhooks/jobs.ts'
+import { openCheckout } from './open-checkout.ts'
+import { openMailSending } from './open-shopper-mail.ts'
+import type { DueWork } from './platform/due-work.ts'
+import type { MailTransport } from './platform/mail.ts'
+import { dueEvents, type Handler } from './platform/outbox.ts'
+import type { Runtime } from './runtime.ts'
+
+/** What deliveries of webhooks are sent with, for the loop and the test clock. */
+export const openDispatch = ({ workerDatabase, safeFetch, key, config, logger }: Runtime) => ({
+  database: workerDatabase,
+  fetch: safeFetch,
+  key: key('webhook secret'),
+  ladder: config.WEBHOOK_RETRY_LADDER,
+  logger,
+})
+
+/** What labels that were interrupted are finished with. */
+export const openLabels = ({ workerDatabase, carriers, logger }: Runtime) => ({
+  carriers,
+  database: workerDatabase,
+  onAlert: (alert: Record<string, unknown>, message: string) => logger.error(alert, message),
+})
+
+interface DueWorkOptions {
+  /** Of internal events. */
+  handlers: Readonly<Record<string, Handler>>
+  /** Null: mails are not sent. */
+  transport: MailTransport | null
+}
+
+/**
+ * Every kind of work that becomes due by a store's clock, for the test clock. Of work that is due at the
+ * same time, the first in this list is done first: what was interrupted, then what money and goods wait
+ * for, then what people and endpoints hear of it. `platform/due-work.ts` says how to add a kind.
+ */
+export function openDueWork(
+  runtime: Runtime,
+  { handlers, transport }: DueWorkOptions,
+): readonly DueWork[] {
+  const payments = { ...openCheckout(runtime), database: runtime.workerDatabase }
+  return [
+    dueEvents(handlers),
+    ...duePayments(payments),
+    dueLabels(openLabels(runtime)),
+    dueGiftCards,
+    dueStoreCredit,
+    dueParcels,
+    dueUnconfirmed,
+    dueNumbering(queueMails),
+    dueWebhooks(openDispatch(runtime)),
+    ...(transport === null ? [] : [dueMails(openMailSending(runtime, transport))]),
+  ]
+}
