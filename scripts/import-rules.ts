@@ -25,7 +25,7 @@ const TIERS = [
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents'],
   ['checkout', 'carriers', 'shopper-mail'],
-  ['views', 'analytics', 'billing'],
+  ['views', 'analytics', 'billing', 'test-clock'],
 ]
 
 /** The levels of a module's files, the lowest first; `refund-money.ts` is on the level of `money.ts`. */

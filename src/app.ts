@@ -69,6 +69,7 @@ import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
 import { listOfOrder } from './modules/subscriptions/service.ts'
+import * as testClockRoutes from './modules/test-clock/routes.ts'
 import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
@@ -226,6 +227,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   acceptAnyDigits(privacyRoutes.merchantRoutes(openPrivacy(runtime))),
   storeRoutes.merchantRoutes,
+  testClockRoutes.merchantRoutes({ clocks: runtime.clocks }),
   credentialRoutes.merchantRoutes(runtime.database),
   entitlementRoutes.merchantRoutes,
   acceptAnyDigits(siteRoutes.merchantRoutes(runtime.scanner, deps.preview)),
@@ -281,6 +283,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
   const operator = runtime.operatorDatabase.global
   return [
     storeRoutes.operatorRoutes({ database, operator }),
+    testClockRoutes.operatorRoutes(payments.deps),
     viewRoutes.operatorRoutes,
     entitlementRoutes.operatorRoutes({ database, operator }),
     limitRoutes.operatorRoutes({ database }),

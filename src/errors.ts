@@ -128,6 +128,21 @@ export const ERRORS = {
     409,
     "The store's space for images is full. Delete some, or ask the operator.",
   ],
+  not_sandbox: [409, 'Only a sandbox store can move its time. Ask the operator for one.'],
+  sandbox_fixed: [409, 'The store stays a sandbox: its time was moved. Create another store.'],
+  sandbox_store: [409, 'A sandbox store pays with the simulated gateway alone.'],
+  real_gateway: [
+    409,
+    'The store has or had a gateway that moves money, so it cannot be a sandbox. Create another store.',
+  ],
+  clock_advancing: [
+    409,
+    "The store's time is being moved. Wait until `state` is no longer `advancing`.",
+  ],
+  clock_has_orders: [
+    409,
+    'The store has orders, which would then lie in the future. Create another store for real time.',
+  ],
   store_not_draft: [409, 'Only a draft store can be filled with samples.'],
   asset_in_use: [409, 'The asset is in use. Remove it from the places in `refs` first.'],
   code_exists: [409, 'A coupon with that code already exists. Choose another code.'],

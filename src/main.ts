@@ -176,6 +176,7 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   await releaseMemory()
   const url = app === null ? null : await app.listen({ host: config.HOST, port: config.PORT })
   await bringUp(self, databaseUrl)
+  await runtime.clocks.start(runtime.database.global)
   if (role !== 'api') {
     const worker = startWorker(runtime)
     closers.push(() => worker.stop())
@@ -250,6 +251,7 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
   closers.push(() => app.close())
   await app.ready()
   runtime.cache.start()
+  await runtime.clocks.start(runtime.database.global)
   return app
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { type ClockOffsets, Database } from './db/database.ts'
+import { Database } from './db/database.ts'
 import { type LoginRole, roleUrl } from './db/roles.ts'
 import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -15,6 +15,7 @@ import { openBlobs } from './platform/blobs-open.ts'
 import type { S3Options } from './platform/blobs-s3.ts'
 import type { ChildBounds } from './platform/child-pool.ts'
 import { closeAll } from './platform/close-all.ts'
+import { KnownClocks } from './platform/known-clocks.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
@@ -29,6 +30,8 @@ export interface Runtime {
   secrets: Secrets
   logger: Logger
   clock: Clock
+  /** How far sandbox stores have moved their time. Not started: only a process that works reads it. */
+  clocks: KnownClocks
   /** Logged in as `fd_app`, for the API. */
   database: Database
   /** Logged in as `fd_operator`, for the operator plane: it reads over all stores. */
@@ -71,8 +74,8 @@ interface RuntimeOptions {
   /** The URL of the database, embedded or not. */
   databaseUrl: string
   clock?: Clock
-  /** For tests: no store can set a clock offset yet. */
-  clockOffsets?: ClockOffsets
+  /** For tests: how often the clocks of sandbox stores are read. */
+  clockPollMs?: number
   metrics?: Metrics | null
   scanner?: Scanner
   safeFetch?: SafeFetch
@@ -97,7 +100,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { config, secrets, logger, databaseUrl, clock = systemClock, metrics = null } = options
   const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
   const notifier = new Notifier({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
-  const { database, operatorDatabase, workerDatabase } = openDatabases(options, urls, notifier)
+  const clocks = new KnownClocks({ logger, pollMs: options.clockPollMs })
+  const { database, operatorDatabase, workerDatabase } = openDatabases(options, urls, {
+    notifier,
+    clocks,
+  })
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
@@ -138,6 +145,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     secrets,
     logger,
     clock,
+    clocks,
     cache,
     scanner,
     payments,
@@ -153,21 +161,24 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     limits: openLimits(config, limitStore, clock),
     metrics,
     key,
-    close: () => closeAll([[() => cache.stop(), ...closersOf(users)], closersOf(pools)]),
+    close: () => {
+      clocks.stop()
+      return closeAll([[() => cache.stop(), ...closersOf(users)], closersOf(pools)])
+    },
   }
 }
 
 function openDatabases(
-  { config, logger, clock = systemClock, clockOffsets, poolWaitMs }: RuntimeOptions,
+  { config, logger, clock = systemClock, poolWaitMs }: RuntimeOptions,
   urls: Record<LoginRole, string>,
-  notifier: Notifier,
+  { notifier, clocks }: { notifier: Notifier; clocks: KnownClocks },
 ) {
   const notify = (topic: string) => notifier.notify(topic)
   const max = config.DATABASE_POOL_MAX
   const common = {
     onError: (error: Error) => logger.warn({ err: error }, 'a database connection was lost'),
     clock,
-    ...(clockOffsets && { clockOffsets }),
+    clocks,
     ...(poolWaitMs && { connectTimeoutMs: poolWaitMs }),
   }
   // A little longer than the statement timeout of this role, see roles.ts.

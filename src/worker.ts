@@ -24,13 +24,15 @@ import { createComparison } from './modules/payments/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
 import { queueMails, WAKE_SHOPPER_MAIL } from './modules/shopper-mail/service.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
+import { type MoverDeps, moveClocks } from './modules/test-clock/jobs.ts'
 import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
-import { openShopperMail } from './open-shopper-mail.ts'
+import { openDispatch, openDueWork, openLabels } from './open-due-work.ts'
+import { openMailSending } from './open-shopper-mail.ts'
 import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -86,11 +88,7 @@ export function startWorker(runtime: Runtime): Worker {
   const recountStock = createRecount({ database, logger, days: config.HISTORY_CHECK_DAYS })
   const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
-  const labelDeps = {
-    carriers: runtime.carriers,
-    database,
-    onAlert: (alert: Record<string, unknown>, message: string) => logger.error(alert, message),
-  }
+  const labelDeps = openLabels(runtime)
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
@@ -138,7 +136,7 @@ export function startWorker(runtime: Runtime): Worker {
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
-  loops.push(...startRetention(runtime, loop))
+  loops.push(...startRetention(runtime, loop), startClocks(runtime, { handlers, transport }, loop))
   const dispatch = startDispatch(runtime, loop)
   const mail = transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop)
   runtime.notifier.listen()
@@ -152,6 +150,22 @@ export function startWorker(runtime: Runtime): Worker {
 const NO_LOOPS = { loops: [], drain: async () => {} }
 
 type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
+
+/** Starts the loop that moves the clocks of sandbox stores. */
+function startClocks(
+  runtime: Runtime,
+  options: Parameters<typeof openDueWork>[1],
+  loop: StartLoop,
+): Loop {
+  const { workerDatabase: database, clocks, logger } = runtime
+  const deps: MoverDeps = {
+    database,
+    clocks,
+    work: openDueWork(runtime, options),
+    onAlert: (alert, message) => logger.error(alert, message),
+  }
+  return loop('test clocks', SECOND / 2, (signal) => moveClocks(deps, signal))
+}
 
 /** Starts the loops that make partitions ahead, and drop or delete what is old. */
 function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop: StartLoop) {
@@ -170,14 +184,10 @@ function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop
  * Starts the loops that number and send events. A new event is numbered at once and then sent; the
  * timer only helps when a notification was lost.
  */
-function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, loop: StartLoop) {
-  const { safeFetch, notifier, key } = runtime
+function startDispatch(runtime: Runtime, loop: StartLoop) {
+  const { workerDatabase, notifier, logger } = runtime
   const dispatcher = createDispatcher({
-    database: workerDatabase,
-    fetch: safeFetch,
-    key: key('webhook secret'),
-    ladder: config.WEBHOOK_RETRY_LADDER,
-    logger,
+    ...openDispatch(runtime),
     onFree: () => dispatching.wake(),
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
@@ -198,18 +208,12 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
 
 /** Starts the loop that sends mails to shoppers. New ones wake it. */
 function startShopperMail(runtime: Runtime, transport: MailTransport, loop: StartLoop) {
-  const { workerDatabase: database, limits, logger, config, notifier } = runtime
   const worker = createMailWorker({
-    ...openShopperMail(runtime),
-    database,
-    transport,
-    limits,
-    logger,
-    perMinute: config.SHOPPER_MAILS_PER_MINUTE,
+    ...openMailSending(runtime, transport),
     onFree: () => sending.wake(),
   })
   const sending = loop('shopper mail', SECOND, worker.step)
-  notifier.subscribe(WAKE_SHOPPER_MAIL, sending.wake)
+  runtime.notifier.subscribe(WAKE_SHOPPER_MAIL, sending.wake)
   return { loops: [sending], drain: worker.drain }
 }
 

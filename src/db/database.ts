@@ -11,6 +11,7 @@ import {
 import { isRetryable, keepsConnectionUsable, toRefusal } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
+import { type StoreClocks, UNMOVED } from './store-clocks.ts'
 import { StoreShares, type WorkKind } from './store-shares.ts'
 
 /** Reads and writes the rows of one store: outside of a transaction, or in one. */
@@ -34,9 +35,6 @@ interface StoreScope {
   /** One object for each database: what a process remembers of a store belongs to one of them. */
   source: object
 }
-
-/** The clock offset of a store in milliseconds. Read whenever a `TenantDb` is created. */
-export type ClockOffsets = (tenant: string) => number
 
 /** Announces that there is work for background loops, by its topic. */
 export type Notify = (topic: string) => void
@@ -151,9 +149,12 @@ export class TenantDb extends Db {
  */
 export class GlobalDb extends Runner {
   readonly #pool: pg.Pool
-  constructor(pool: pg.Pool) {
+  /** Statements without a store run on machine time. Lists of due work need these to find the rest. */
+  readonly clocks: StoreClocks
+  constructor(pool: pg.Pool, clocks: StoreClocks) {
     super((query) => sendAlone(pool, [query]))
     this.#pool = pool
+    this.clocks = clocks
   }
 
   transaction<T>(name: string, work: (tx: Runner) => Promise<T>): Promise<T> {
@@ -165,7 +166,7 @@ export interface DatabaseOptions extends PoolOptions {
   notify?: Notify
   clock?: Clock
   /** Absent: no store has a clock offset. */
-  clockOffsets?: ClockOffsets
+  clocks?: StoreClocks
   /** Whether each store has a bounded share of the database, as callers of the API have. */
   sharesByStore?: boolean
 }
@@ -174,14 +175,14 @@ export interface DatabaseOptions extends PoolOptions {
 export class Database {
   readonly global: GlobalDb
   readonly #shared: Shared
-  readonly #clockOffsets: ClockOffsets
+  readonly #clocks: StoreClocks
   constructor(options: DatabaseOptions) {
-    const { notify = () => {}, clock = systemClock, clockOffsets = () => 0, ...rest } = options
+    const { notify = () => {}, clock = systemClock, clocks = UNMOVED, ...rest } = options
     const { sharesByStore = false, ...pool } = rest
     const shares = sharesByStore ? new StoreShares({ connections: pool.max }) : null
     this.#shared = { pool: openPool(pool), shares, notify, clock }
-    this.#clockOffsets = clockOffsets
-    this.global = new GlobalDb(this.#shared.pool)
+    this.#clocks = clocks
+    this.global = new GlobalDb(this.#shared.pool, clocks)
   }
 
   /** Whether a store shares the database with another one at work. Null: whether any is at work. */
@@ -208,7 +209,7 @@ export class Database {
   }
 
   #open(tenant: string, admit: Admit): TenantDb {
-    const clockOffsetMs = this.#clockOffsets(tenant)
+    const clockOffsetMs = this.#clocks.offsetMs(tenant)
     return new TenantDb(this.#shared, { tenant, clockOffsetMs, admit })
   }
 
@@ -223,7 +224,7 @@ export class Database {
     const client = await checkOut(pool)
     let isUsable = true
     const tenant = (ref: string) => {
-      const offsetMs = this.#clockOffsets(ref)
+      const offsetMs = this.#clocks.offsetMs(ref)
       const opening = setTenantAsyncGeneric(ref, offsetMs)
       const scope = { tenant: ref, clock: moveClock(clock, offsetMs), source: pool }
       return new Db(scope, async (query) => {

@@ -178,6 +178,8 @@ export const LIVES: Readonly<Record<string, Life>> = {
   store_usage: owner('stores'),
   stores: forGood(STORE),
   subscriptions: forGood(MONEY),
+  test_clock_runs: until("the store's time is moved again", 'test clocks'),
+  test_clocks: owner('stores', 'one row for each sandbox'),
   usage_limits: forGood('What stores may have, as the operator set it.'),
   variants: owner('products'),
   vendors: forGood(STORE),

@@ -24,8 +24,11 @@ const STORES_MAX = 1_000
  * Lists stores with old rows, as fd_worker over all stores. It steps by the index to the oldest row of
  * each store, past however many rows it has. The columns are compared as a pair, as the index has them.
  */
-export const listStoresWithOld = (worker: GlobalDb, { table, only, since, before }: OldRows) =>
-  worker.many(
+export async function listStoresWithOld(
+  worker: GlobalDb,
+  { table, only, since, before }: OldRows,
+): Promise<StoreWithWork[]> {
+  const stores = await worker.many(
     StoreWithWork,
     sql`
     with recursive oldest as (
@@ -46,6 +49,20 @@ export const listStoresWithOld = (worker: GlobalDb, { table, only, since, before
     )
     select tenant_ref from oldest where since < ${before} limit ${STORES_MAX}`,
   )
+  return withMovedClocks(worker, stores)
+}
+
+/**
+ * Adds the stores whose clock is ahead, for which more is old than a statement on machine time finds: the
+ * work asks again, by the store's own time. Leaves out those whose clock is being moved.
+ */
+export function withMovedClocks(
+  { clocks }: GlobalDb,
+  stores: readonly StoreWithWork[],
+): StoreWithWork[] {
+  const names = new Set([...stores.map((store) => store.tenant_ref), ...clocks.ahead().keys()])
+  return [...names.difference(clocks.moving())].map((tenant_ref) => ({ tenant_ref }))
+}
 
 /**
  * Lists the stores that have rows in a table. Steps from one store to the next by the index, past

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { GlobalDb } from '../db/database.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { StoreWithWork } from './store-lists.ts'
 
 /**
@@ -22,7 +22,10 @@ export interface DueRows {
    * on (tenant_ref, due), both with `due is not null` and `only` as their condition. */
   table: Sql
   due: Sql
-  /** What `due` is compared with. Statements over all stores run on machine time in either case. */
+  /**
+   * What `due` is compared with: business time, unless it is `machineTime`. Statements over all stores run
+   * on machine time in either case; stores whose clock is ahead are asked for separately.
+   */
   time?: Sql
   /** Which rows belong to the queue. Absent: all. */
   only?: Sql
@@ -34,7 +37,8 @@ export interface DueRows {
 export interface StoreTurns {
   /**
    * Lists up to `limit` stores with due rows that are free, and moves the position past them, so that
-   * the next call goes on from there. `skip` are stores that can take no more work now.
+   * the next call goes on from there. `skip` are stores that can take no more work now. A store whose
+   * clock is being moved is never listed.
    */
   next(worker: GlobalDb, limit: number, skip?: readonly string[]): Promise<StoreWithWork[]>
 }
@@ -130,17 +134,58 @@ export function createTurns(rows: DueRows): StoreTurns {
     return found
   }
 
+  const listAhead = time === machineTime ? null : createAheadList({ table, due, only, free })
+
   return {
-    async next(worker, limit, skip = []) {
+    async next(worker, limit, without = []) {
+      const skip = [...without, ...worker.clocks.moving()]
       const sample = await listSample(worker)
       const sampled = sample.map((row) => row.tenant_ref).filter((name) => !skip.includes(name))
       const rowCount = sample.reduce((sum, row) => sum + row.rows, 0)
       const isAll = rowCount < SAMPLE_ROWS && sampled.length <= limit
       // A full sample may be the backlog of one store, with no row of any other in it.
       const found = isAll ? [] : await walkUnlessResting(worker, limit, skip)
-      const names = [...new Set([...found, ...sampled])].slice(0, limit)
+      const ahead = (await listAhead?.(worker, skip)) ?? []
+      // Sandboxes never crowd out other stores, and have one place where there are many.
+      const others = [...new Set([...found, ...sampled])]
+      const room = limit - Math.min(1, ahead.length)
+      const names = [...new Set([...others.slice(0, room), ...ahead])].slice(0, limit)
       return names.map((tenant_ref) => ({ tenant_ref }))
     },
+  }
+}
+
+/** Stores with a moved clock that one statement looks at: some milliseconds. */
+const AHEAD_MAX = 1_000
+
+/**
+ * Lists the stores whose clock is ahead and that have rows due by it, which no statement on machine time
+ * finds. They take turns, too. Costs nothing where no store has moved its clock.
+ */
+function createAheadList({ table, due, only, free }: Required<Omit<DueRows, 'time'>>) {
+  let position = ''
+  return async (worker: GlobalDb, skip: readonly string[]): Promise<string[]> => {
+    const ahead = worker.clocks.ahead()
+    const names = [...ahead.keys()].filter((name) => !skip.includes(name)).sort()
+    if (names.length === 0) return []
+    const later = names.filter((name) => name > position)
+    const turn = [...later, ...names.filter((name) => name <= position)].slice(0, AHEAD_MAX)
+    const rows = await worker.many(
+      StoreWithWork,
+      sql`
+      select c.tenant_ref
+        from unnest(${turn}::text[], ${turn.map((name) => ahead.get(name))}::bigint[])
+             with ordinality as c (tenant_ref, ahead_ms, place)
+       where exists (select
+                       from ${table} as q
+                      where q.tenant_ref = c.tenant_ref
+                        and (q.tenant_ref, ${due}) >= (c.tenant_ref, '-infinity')
+                        and ${due} <= ${machineTime} + c.ahead_ms * interval '1 millisecond'
+                        and ${only} and ${free})
+       order by c.place`,
+    )
+    position = rows[0]?.tenant_ref ?? turn.at(-1) ?? ''
+    return rows.map((row) => row.tenant_ref)
   }
 }
 
@@ -174,8 +219,9 @@ export function createRowTurns({ table, only = sql`true` }: Pick<DueRows, 'table
       const stores = await listAfter(worker, limit)
       const last = stores.at(-1)
       position = stores.length === limit && last !== undefined ? last.tenant_ref : ''
-      if (last !== undefined || isFirst) return stores
-      return this.next(worker, limit)
+      if (last === undefined && !isFirst) return this.next(worker, limit)
+      const moving = worker.clocks.moving()
+      return stores.filter(({ tenant_ref }) => !moving.has(tenant_ref))
     },
   }
 }

@@ -29,6 +29,7 @@ describe('the published document', () => {
         'resendVerification',
         'resendMail',
         'exportCustomer',
+        'moveTestClock',
         'requestNewsletter',
         'mailOrderLink',
       ],

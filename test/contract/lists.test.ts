@@ -110,6 +110,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     await app.store(`store-${n}`)
   }
   await plantGatewayEvents(app)
+  await plantClockRuns(app)
   const purchase = await receiveInParts(app, merchant)
   return {
     '/v1/merchant/inventory/{variant_id}/costs': { variant_id: purchase.variant_id },
@@ -163,6 +164,12 @@ const plantGatewayEvents = async (app: TestApp) =>
     select 'acme', 'nmi', 'account-' || n, 'nmi', '\\x00' from generate_series(1, 3) n;
     insert into gateway_events (tenant_ref, provider, account_ref, event_id, scheme, headers)
     select tenant_ref, provider, account_ref, 'an event', scheme, '{}' from gateway_accounts`)
+
+const plantClockRuns = async (app: TestApp) =>
+  (await app.database.openAdmin()).query(`
+    insert into test_clocks (tenant_ref, move) values ('acme', 1);
+    insert into test_clock_runs (tenant_ref, move, place, at, kind, outcome)
+    select 'acme', 1, n, now(), 'parcel_delivery', 'delivered' from generate_series(1, 3) n`)
 
 const rowsOf = (body: Record<string, unknown>) =>
   Object.values(body).find((member) => Array.isArray(member)) as unknown[]

@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { Type } from 'typebox'
 import { Database, type Db } from '../../src/db/database.ts'
 import { type Sql, sql } from '../../src/db/sql.ts'
+import { UNMOVED } from '../../src/db/store-clocks.ts'
 import { openTestDatabase } from '../harness/database.ts'
 
 const DAY_MS = 86_400_000
@@ -27,7 +28,7 @@ async function open(t: TestContext, offsets: Record<string, number>) {
     url: place.roleUrl('fd_app'),
     name: 'clock',
     max: 1,
-    clockOffsets: (tenant) => offsets[tenant] ?? 0,
+    clocks: { ...UNMOVED, offsetMs: (tenant) => offsets[tenant] ?? 0 },
   })
   t.after(() => database.close())
   return { place, database }
@@ -131,9 +132,38 @@ const MACHINE_TIMES = [
   'privacy_exports.due_at',
   'retention_archives.created_at',
   'schema_migrations.applied_at',
+  'test_clocks.created_at',
 ]
 
+/** Functions of the database that go by machine time, and why. */
+const MACHINE_FUNCTIONS: Readonly<Record<string, string>> = {
+  fd_clock: 'adds the offset',
+  fd_drop_month: 'months are of the installation',
+  fd_find_credential: 'access, before a store is known',
+  fd_find_hostname: 'hosts, before a store is known',
+  fd_make_partition: 'months are of the installation',
+  fd_misplaced_rows: 'months are of the installation',
+  fd_now: 'adds the offset',
+  fd_refuse_young: 'guards rows of the installation against early deletion',
+  fd_uuid: 'ids are no promise',
+}
+
 describe('the schema', () => {
+  test('has no function or trigger of machine time without a listed reason', async (t) => {
+    const admin = await (await openTestDatabase(t)).openAdmin()
+    const { rows } = await admin.query<{ name: string }>(`
+      select proname as name
+        from pg_proc
+       where pronamespace = 'public'::regnamespace and proname like 'fd\\_%'
+         and regexp_replace(prosrc, '--[^\\n]*', '', 'g')
+             ~* '(^|[^_])now\\(\\)|(clock|statement|transaction)_timestamp|current_(timestamp|date|time)'
+       order by 1`)
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      Object.keys(MACHINE_FUNCTIONS),
+    )
+  })
+
   test('gives a row business time by default, except where machine time has a listed reason', async (t) => {
     const admin = await (await openTestDatabase(t)).openAdmin()
     const { rows } = await admin.query<{ name: string }>(`

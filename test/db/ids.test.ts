@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
+import { UNMOVED } from '../../src/db/store-clocks.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { openTestDatabase } from '../harness/database.ts'
 
@@ -31,7 +32,7 @@ describe('fd_uuid()', () => {
       url: place.roleUrl('fd_app'),
       name: 'ids',
       max: 1,
-      clockOffsets: () => 30 * DAY_MS,
+      clocks: { ...UNMOVED, offsetMs: () => 30 * DAY_MS },
     })
     t.after(() => database.close())
     const before = newId()

@@ -14,6 +14,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   inventory_recounts_due: 'Due index: the worker looks over all stores for stock to recount.',
   ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
   shopper_mails_due: 'Due index: the worker looks over all tenants for who has work.',
+  test_clocks_due: 'Due index: the worker looks over all stores for clocks to move.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   store_credit_lots_due:
     'Due index: the worker looks over all tenants for credit that has expired.',

@@ -8,7 +8,7 @@ import { GLOBAL_TABLES } from '../../src/db/global-tables.ts'
 import { Sql, sql } from '../../src/db/sql.ts'
 import { ABOUT_AN_ORDER } from '../contract/fixtures.ts'
 import { plantCanary } from '../contract/plant-canary.ts'
-import { openTestApp } from '../harness/app.ts'
+import { type Answer, openTestApp } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { essence } from '../harness/refusals.ts'
 import { listTables, openSuperuser } from '../harness/superuser.ts'
@@ -172,7 +172,12 @@ test("with row level security off, the application's own filters still isolate s
   assert.equal(open.length, 2, 'the fence is down')
 
   const bare = await readAll()
-  assert.deepEqual(bare.map(essence), fenced.map(essence))
+  // The test clock answers the time.
+  const timeless = (answer: Answer) => ({
+    ...essence(answer),
+    text: answer.text.replace(/"now":"[^"]+"/, ''),
+  })
+  assert.deepEqual(bare.map(timeless), fenced.map(timeless))
   assert.ok(bare.every(({ status, text }) => status === 200 && !text.includes('canary-of-acme')))
 
   const ids = async (url: string, list: string) =>

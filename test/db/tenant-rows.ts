@@ -27,6 +27,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   shopper_mail_settings: `insert into shopper_mail_settings (tenant_ref) values ($1)`,
   shopper_mails: `insert into shopper_mails (tenant_ref, kind, about_id)
                   values ($1, 'order_placed', gen_random_uuid())`,
+  test_clock_runs: `insert into test_clock_runs (tenant_ref, move, place, at, kind, outcome)
+                    values ($1, 1, 1, now(), 'none', 'none')`,
+  test_clocks: `insert into test_clocks (tenant_ref) values ($1)`,
   store_usage: `insert into store_usage (tenant_ref, limit_key, used) values ($1, 'none', 1)`,
   store_credit_spent: `insert into store_credit_spent (tenant_ref, order_id, lot_id, amount_cents)
                        select tenant_ref, gen_random_uuid(), id, 1

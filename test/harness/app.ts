@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import type { ClockOffsets, TenantDb } from '../../src/db/database.ts'
+import type { TenantDb } from '../../src/db/database.ts'
 import type { App } from '../../src/http/route.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
@@ -71,8 +71,8 @@ const NOWHERE = { DNS_SERVERS: '127.0.0.1:9' }
 export interface TestAppOptions {
   env?: Record<string, string>
   clock?: Clock
-  /** How far each store's clock is moved. */
-  clockOffsets?: ClockOffsets
+  /** How often the clocks of sandbox stores are read, by a process that does. */
+  clockPollMs?: number
   /** Adds routes before the app is ready. */
   extend?: (app: App, runtime: Runtime) => Promise<void>
   /** The address of the database for the processes, where a proxy stands before it. */
@@ -146,7 +146,7 @@ export async function openTestRuntime(
   database: TestDatabase,
   options: TestAppOptions = {},
 ) {
-  const { env, clock, clockOffsets, live, scanner, safeFetch } = options
+  const { env, clock, clockPollMs = 20, live, scanner, safeFetch } = options
   const { limiterDeadlineMs = 20_000, poolWaitMs = 60_000 } = options
   const { logger, databaseUrl, imageBounds } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
@@ -166,7 +166,7 @@ export async function openTestRuntime(
     logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
-    ...(clockOffsets === undefined ? {} : { clockOffsets }),
+    clockPollMs,
     ...(scanner === undefined ? {} : { scanner }),
     ...(safeFetch === undefined ? {} : { safeFetch }),
     ...(imageBounds === undefined ? {} : { imageBounds }),

@@ -17,6 +17,7 @@ import { PURCHASING_STEPS } from './purchasing.ts'
 import { SHOPPER_MAIL_STEPS } from './shopper-mail.ts'
 import { STOCK_STEPS } from './stock.ts'
 import { STORE_STEPS } from './stores.ts'
+import { TEST_CLOCK_STEPS } from './test-clock.ts'
 import { WEBHOOK_STEPS } from './webhooks.ts'
 
 export interface FillOptions {
@@ -56,6 +57,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...SHOPPER_MAIL_STEPS,
     ...FRAUD_STEPS,
     ...AUDIT_STEPS,
+    ...TEST_CLOCK_STEPS,
   ]
   try {
     await admin.query(

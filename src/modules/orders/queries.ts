@@ -238,3 +238,12 @@ export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided')
   tx.run(sql`
     update charges set status = ${status}, authorized_until = null
      where tenant_ref = ${tx.tenant} and order_id = ${orderId} and status in ('pending', 'authorized')`)
+
+/** Whether the store has an order of any kind. */
+export const hasOrders = async (db: Db): Promise<boolean> => {
+  const { has_orders } = await db.one(
+    Type.Object({ has_orders: Type.Boolean() }),
+    sql`select exists (select from orders where tenant_ref = ${db.tenant}) as has_orders`,
+  )
+  return has_orders
+}

@@ -59,6 +59,8 @@ export async function get(db: Db, id: string): Promise<OrderRow> {
 export const countPlaced = async (db: Db, customerRef: string): Promise<number> =>
   (await queries.countPlaced(db, customerRef)).placed
 
+export const hasOrders = queries.hasOrders
+
 /**
  * Locks the order until the transaction ends, and reads it. Two statements: one that has waited for
  * the lock would show the lines as they were before the wait.

@@ -81,7 +81,7 @@ export const operatorRoutes =
     app.put(
       '/v1/stores/:tenant/payments',
       {
-        config: { failures: ['unknown_tenant'] },
+        config: { failures: ['unknown_tenant', 'sandbox_store'] },
         schema: {
           operationId: 'setStorePayments',
           tags: ['operator'],

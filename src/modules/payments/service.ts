@@ -1,3 +1,4 @@
+import { mapViolations } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -119,6 +120,22 @@ export async function settings(db: Db, deps: PaymentDeps): Promise<PaymentSettin
   return settingsOf(accounts.find((each) => each.in_use) ?? null, deps)
 }
 
+/**
+ * Whether money of a store may be with a real gateway: it has had an account there, or has orders that
+ * the installation's gateway may have paid.
+ */
+export async function mayHaveRealMoney(
+  db: Db,
+  deps: PaymentDeps,
+  hasOrders: boolean,
+): Promise<boolean> {
+  const accounts = await queries.listAccounts(db)
+  return (
+    accounts.some(({ gateway }) => gateway !== 'simulated') ||
+    (hasOrders && deps.gateway !== 'simulated')
+  )
+}
+
 const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
   gateway: account?.gateway ?? deps.gateway,
   account: account?.credentials ? 'store' : 'installation',
@@ -178,7 +195,10 @@ export function setGateway(
     await queries.retireAccounts(tx)
     const tokenizationKey =
       tokenization_key === undefined ? (account?.tokenization_key ?? null) : tokenization_key
-    const used = await queries.useAccount(tx, gateway, { given: encrypted, tokenizationKey })
+    const used = await mapViolations(
+      queries.useAccount(tx, gateway, { given: encrypted, tokenizationKey }),
+      { payment_accounts_sandbox: 'sandbox_store' },
+    )
     const after = settingsOf(used, deps)
     await audit.record(tx, actor, {
       action: 'payments.gateway_set',

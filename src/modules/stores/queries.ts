@@ -6,16 +6,17 @@ import type { Page } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
 
 const columns = sql`tenant_ref, stores.store_number, display_name, status, owner_email, currency, language,
-                    time_zone, stock_hint, auto_deliver_days, primary_hostname, active_version as "activeVersion", created_at,
+                    time_zone, stock_hint, auto_deliver_days, sandbox, primary_hostname, active_version as "activeVersion", created_at,
                     updated_at`
 
 export const insertStore = (db: Db, store: NewStore) =>
   db.one(
     Store,
     sql`
-    insert into stores (tenant_ref, display_name, owner_email, currency, language, time_zone)
+    insert into stores (tenant_ref, display_name, owner_email, currency, language, time_zone, sandbox)
     values (${db.tenant}, ${store.display_name}, ${store.owner_email ?? null},
-            ${store.currency ?? 'USD'}, ${store.language ?? 'en'}, ${store.time_zone ?? 'UTC'})
+            ${store.currency ?? 'USD'}, ${store.language ?? 'en'}, ${store.time_zone ?? 'UTC'},
+            ${store.sandbox ?? false})
     returning ${columns}`,
   )
 
@@ -69,6 +70,15 @@ export const updateOwner = (db: Db, email: string) =>
     Store,
     sql`
     update stores set owner_email = ${email}, updated_at = fd_now()
+     where tenant_ref = ${db.tenant}
+    returning ${columns}`,
+  )
+
+export const updateSandbox = (db: Db, sandbox: boolean) =>
+  db.one(
+    Store,
+    sql`
+    update stores set sandbox = ${sandbox}, updated_at = fd_now()
      where tenant_ref = ${db.tenant}
     returning ${columns}`,
   )

@@ -19,6 +19,11 @@ const AutoDeliverDays = Nullable(
   }),
 )
 
+const Sandbox = Type.Boolean({
+  description:
+    'Whether the store is a sandbox: it can move its own time (`/v1/my/test-clock`), and pays with the simulated gateway alone.',
+})
+
 /** A store as its owner and the operator see it. The site builder's own fields are in camel case. */
 export const Store = Shared(
   'Store',
@@ -33,6 +38,7 @@ export const Store = Shared(
     time_zone: Type.String(),
     stock_hint: StockHint,
     auto_deliver_days: AutoDeliverDays,
+    sandbox: Sandbox,
     primary_hostname: Nullable(Type.String()),
     activeVersion: Nullable(Type.Integer()),
     created_at: Timestamp,
@@ -57,6 +63,7 @@ export const NewStore = Type.Object({
   display_name: DisplayName,
   owner_email: Type.Optional(Email),
   ...settings,
+  sandbox: Type.Optional(Sandbox),
 })
 export type NewStore = Static<typeof NewStore>
 
@@ -73,5 +80,7 @@ export const StatusChange = Type.Object({
   reason: Type.Optional(Type.String({ maxLength: 2_000 })),
 })
 export type StatusChange = Static<typeof StatusChange>
+
+export const SandboxChange = Type.Object({ sandbox: Sandbox })
 
 export const OwnerChange = Type.Object({ email: Email })

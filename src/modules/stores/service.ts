@@ -94,6 +94,19 @@ export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
   )
 }
 
+/** Makes a store a sandbox, or ends that. `check` may refuse it, under the lock of the store. */
+export function setSandbox(
+  db: TenantDb,
+  actor: audit.Actor,
+  sandbox: boolean,
+  check: (tx: Tx) => Promise<void>,
+) {
+  return change(db, actor, { action: 'store.sandbox_changed' }, async (tx, before) => {
+    if (before.sandbox !== sandbox) await check(tx)
+    return queries.updateSandbox(tx, sandbox)
+  })
+}
+
 export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
   const checked = { ...patch, ...checkSettings(patch) }
   const { display_name, currency, language, time_zone, stock_hint, auto_deliver_days } = checked
@@ -121,7 +134,7 @@ function change(
   db: TenantDb,
   actor: audit.Actor,
   { action, reason }: { action: string; reason?: string | undefined },
-  apply: (db: Db, before: Store) => Promise<Store>,
+  apply: (tx: Tx, before: Store) => Promise<Store>,
 ) {
   return db.transaction(action, async (tx) => {
     const before = await lock(tx)

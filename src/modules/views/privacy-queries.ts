@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
-import { StoreWithWork } from '../../platform/store-lists.ts'
+import { StoreWithWork, withMovedClocks } from '../../platform/store-lists.ts'
 import { ErasureRow, ExportJob, ExportRow } from './privacy-schema.ts'
 
 const jobColumns = sql`id, status, created_at, done_at, expires_at`
@@ -59,10 +59,13 @@ export const postponeExport = (db: Db, lease: Lease, seconds: number) =>
         due_at = ${machineTime} + make_interval(secs => ${seconds})`,
   )
 
-export const listStoresWithExpired = (worker: GlobalDb) =>
-  worker.many(
-    StoreWithWork,
-    sql`select distinct tenant_ref from privacy_exports where expires_at <= fd_now() limit 1000`,
+export const listStoresWithExpired = async (worker: GlobalDb) =>
+  withMovedClocks(
+    worker,
+    await worker.many(
+      StoreWithWork,
+      sql`select distinct tenant_ref from privacy_exports where expires_at <= fd_now() limit 1000`,
+    ),
   )
 
 export const deleteExpired = (db: Db) =>

@@ -1,0 +1,16 @@
+/** How far the clocks of stores are moved, as this process knows it. */
+export interface StoreClocks {
+  /** How many milliseconds a store's clock is ahead of the machine's. Read whenever a store is opened. */
+  offsetMs(tenant: string): number
+  /** The stores whose clock is ahead and stands still, with their offsets in milliseconds. */
+  ahead(): ReadonlyMap<string, number>
+  /** The stores whose clock is being moved: the process that moves it does their due work, no loop does. */
+  moving(): ReadonlySet<string>
+}
+
+/** Every store has machine time. */
+export const UNMOVED: StoreClocks = {
+  offsetMs: () => 0,
+  ahead: () => new Map(),
+  moving: () => new Set(),
+}
