@@ -108,6 +108,7 @@ export interface Resolved {
   hostname?: string | null
   canonicalHostname?: string | null
   redirect?: string | null
+  sandbox?: true
   preview?: { version: number; expiresAt: string }
 }
 

@@ -36,7 +36,7 @@ export function pageStart(context: PageContext, page: Omit<Page, 'main'>): strin
 ${head(context, page)}
 <body>
 <a class="skip" href="#main">${site.locale.texts.skipToContent}</a>
-${previewRibbon(context)}`.text
+${sandboxBar(context)}${previewRibbon(context)}`.text
 }
 
 /** From the header to the beginning of the main part. */
@@ -55,7 +55,7 @@ ${footer(context)}
 function head(context: PageContext, page: Omit<Page, 'main'>): Html {
   const { site, files, origin } = context
   const { title, description = site.seo.description, canonical, structuredData = [] } = page
-  const isHidden = canonical === undefined || site.preview !== null
+  const isHidden = canonical === undefined || site.preview !== null || site.isSandbox
   const address = `${origin}${canonical ?? ''}`
   const url = assetUrl(context, page.imageRef ?? site.brand.ogImageRef)
   const image = url?.startsWith('/') ? origin + url : url
@@ -90,6 +90,13 @@ function favicon(context: PageContext): Html {
     ? html`<link rel="icon" href="${context.files.icon}" type="image/svg+xml">`
     : html`<link rel="icon" href="${own}?w=160">`
 }
+
+/** Says on every page that nothing here is real: nobody must believe that an order of a sandbox is. */
+const sandboxBar = ({ site }: PageContext): Html | null =>
+  site.isSandbox
+    ? html`<aside class="sandbox-bar" aria-label="${site.locale.texts.sandbox}"><strong>${site.locale.texts.sandbox}</strong> <span>${site.locale.texts.sandboxNote}</span></aside>
+`
+    : null
 
 function previewRibbon({ site }: PageContext): Html | null {
   if (site.preview === null) return null

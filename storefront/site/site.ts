@@ -44,6 +44,8 @@ export interface Site {
   canonicalHostname: string | null
   /** Where a request to another of the store's hosts is sent. */
   redirect: string | null
+  /** Whether the store takes no real money, and may have a time of its own. */
+  isSandbox: boolean
   /** `isDraft`: the store was never open, so its catalog cannot be read. */
   preview: { expiresAt: string; isDraft: boolean } | null
 }
@@ -110,6 +112,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     email: asLine(brand.email),
     canonicalHostname,
     redirect,
+    isSandbox: resolved.sandbox === true,
     preview:
       preview === undefined
         ? null

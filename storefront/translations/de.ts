@@ -64,6 +64,10 @@ export const de: Texts = {
     shipping: 'Versand und Lieferung',
   },
 
+  sandbox: 'Testshop',
+  sandboxNote:
+    'Dies ist ein Testshop: Es fließt kein echtes Geld, keine Ware wird versandt, und seine Zeit kann abweichen.',
+
   preview: 'Vorschau',
   previewNote: (until) =>
     `Diese Version ist vielleicht noch nicht veröffentlicht, und Sie können hier nicht bestellen. Die Vorschau endet am ${until}.`,

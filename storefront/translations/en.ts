@@ -60,6 +60,10 @@ export const en = {
     shipping: 'Shipping and delivery',
   },
 
+  sandbox: 'Sandbox',
+  sandboxNote:
+    'This is a test store: no real money is taken, no goods are shipped, and its time may differ.',
+
   preview: 'Preview',
   previewNote: (until: string) =>
     `This version may not be live, and you cannot order here. The preview ends on ${until}.`,

@@ -64,6 +64,10 @@ export const es: Texts = {
     shipping: 'Envío y entrega',
   },
 
+  sandbox: 'Tienda de pruebas',
+  sandboxNote:
+    'Esta es una tienda de pruebas: no se cobra dinero real, no se envía mercancía y su hora puede ser otra.',
+
   preview: 'Vista previa',
   previewNote: (until) =>
     `Puede que esta versión no esté publicada, y aquí no se puede comprar. La vista previa termina el ${until}.`,

@@ -66,6 +66,10 @@ export const fr: Texts = {
     shipping: 'Livraison',
   },
 
+  sandbox: 'Boutique de test',
+  sandboxNote:
+    'Ceci est une boutique de test : aucun paiement réel, aucune marchandise envoyée, et son heure peut différer.',
+
   preview: 'Aperçu',
   previewNote: (until) =>
     `Cette version n’est peut-être pas en ligne, et vous ne pouvez pas commander ici. L’aperçu prend fin le ${until}.`,

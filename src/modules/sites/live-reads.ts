@@ -89,13 +89,13 @@ async function load(
 }
 
 /**
- * The manifest's hash and, if the store has a primary host, a hash of that: it is part of the
- * answer and can change while the manifest does not.
+ * The manifest's hash and, if the store has a primary host or is a sandbox, a mark for that: both are
+ * part of the answer and can change while the manifest does not.
  */
 function resolvedTag({ store, version }: NonNullable<Awaited<ReturnType<typeof sites.findLive>>>) {
-  const { primary_hostname } = store
-  if (primary_hostname === null) return version.rowHash
-  return `${version.rowHash}-${sha256(primary_hostname).toString('hex', 0, 4)}`
+  const { primary_hostname, sandbox } = store
+  const host = primary_hostname === null ? '' : `-${sha256(primary_hostname).toString('hex', 0, 4)}`
+  return `${version.rowHash}${host}${sandbox ? '-sandbox' : ''}`
 }
 
 async function loadHolder(deps: LiveDeps, hostname: string): Promise<CachedResponse> {

@@ -28,6 +28,7 @@ const resolved = (store: Store, version: FullVersion) => ({
   storeNumber: store.store_number,
   status: store.status,
   manifestVersion: version.version,
+  ...(store.sandbox && { sandbox: true }),
 })
 
 /** The answer of a resolve. A host other than the primary one gets a redirect to it. */

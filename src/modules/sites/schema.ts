@@ -180,6 +180,11 @@ const resolved = {
   storeNumber: Type.Integer(),
   status: Type.String(),
   manifestVersion: Version,
+  sandbox: Type.Optional(
+    Type.Literal(true, {
+      description: 'Present for a sandbox store, which takes no real money. Tell its visitors.',
+    }),
+  ),
   manifest: OpenObject,
 }
 
