@@ -112,6 +112,10 @@ export const ERRORS = {
     409,
     'The secret was rotated in the last 24 hours. Wait until the previous one expires.',
   ],
+  webhook_paused: [
+    409,
+    'The endpoint is paused. Register its URL again, and then replay what it has missed.',
+  ],
   not_redrivable: [409, 'This delivery cannot be sent again. Check its status and its endpoint.'],
   slug_exists: [409, 'That slug is already used in this store. Choose another.'],
   sku_exists: [409, 'That SKU is already used in this store. Choose another.'],

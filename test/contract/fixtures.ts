@@ -236,6 +236,7 @@ export const FIXTURES: Record<string, Fixture> = {
   'DELETE /v1/merchant/webhooks/:id': registerWebhook,
   'POST /v1/merchant/webhooks/:id/test': registerWebhook,
   'POST /v1/merchant/webhooks/:id/rotate-secret': registerWebhook,
+  'POST /v1/merchant/webhooks/:id/replay': registerWebhook,
   'GET /v1/merchant/deliveries/:id': async (merchant) => {
     const made = await merchant.post(
       `/v1/merchant/webhooks/${(await registerWebhook(merchant)).id}/test`,
@@ -247,6 +248,7 @@ export const FIXTURES: Record<string, Fixture> = {
 
 /** The bodies for the routes above, for the caller and for another store alike. */
 export const BODIES: Record<string, unknown> = {
+  'POST /v1/merchant/webhooks/:id/replay': { from: 1 },
   'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
   'POST /v1/merchant/orders/:id/notes': { note: 'a canary' },
   'POST /v1/merchant/fulfillments/:id/ship': { carrier: 'a canary' },

@@ -116,6 +116,18 @@ export const FEATURES: readonly FeatureEntry[] = [
     whatItDoes: ['Adds your own rules to the fraud check'],
     selfServe: false,
   },
+  {
+    key: 'extended_events',
+    name: 'Extended events',
+    category: 'operations',
+    tagline: 'Webhooks for everything that happens in your store.',
+    whatItDoes: [
+      'Lets endpoints subscribe to every event of the feed, not only to placed orders',
+      'Off again, nothing new of the other events is delivered; the feed keeps all of them',
+    ],
+    docsPath: '/docs',
+    selfServe: false,
+  },
 ]
 
 /** The add-ons of each tier, unless the merchant or an operator sets another state. */

@@ -39,6 +39,25 @@ export const readRules = (db: Db) =>
      where tenant_ref = ${db.tenant}`,
   )
 
+/**
+ * The rule of `stateOf` as a condition, for use in other statements: whether an add-on is on that these
+ * tiers include.
+ */
+export const featureIsOn = (
+  db: Pick<Db, 'tenant'>,
+  key: string,
+  tiers: { including: readonly string[]; default: string },
+) => sql`
+  coalesce(
+    (select state = 'allow'
+       from entitlements
+      where tenant_ref = ${db.tenant} and feature_key = ${key} and source = 'operator'),
+    exists (select
+              from entitlements
+             where tenant_ref = ${db.tenant} and feature_key = ${key} and source = 'self_serve')
+    or coalesce((select tier from entitlement_tiers where tenant_ref = ${db.tenant}),
+                ${tiers.default}) = any (${tiers.including}::text[]))`
+
 /** Answers 0 if the row exists already. */
 export const insertSelfServe = (db: Db, key: string) =>
   db.run(sql`

@@ -1,5 +1,5 @@
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
+import type { Runner, Sql } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -52,6 +52,12 @@ export async function listFeatures(db: Db): Promise<{ tier: string; features: Fe
 async function readRules(db: Db) {
   const { tier, rulings } = await queries.readRules(db)
   return { tier: tier ?? DEFAULT_TIER, rulings }
+}
+
+/** Whether the store has an add-on, as a condition for the statements of other modules. */
+export function featureIsOn(db: Pick<Db, 'tenant'>, key: string): Sql {
+  const including = Object.keys(TIERS).filter((tier) => TIERS[tier]?.includes(key))
+  return queries.featureIsOn(db, key, { including, default: DEFAULT_TIER })
 }
 
 /** Refuses unless the store has the add-on. Modules of an add-on call it before they write. */

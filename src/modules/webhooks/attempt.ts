@@ -23,6 +23,7 @@ export interface SignedRequest {
   keys: readonly SigningKey[]
   /** The number of this attempt, from 1. */
   attempt: number
+  replay: boolean
 }
 
 export interface Outcome extends Omit<Attempt, 'attempt'> {
@@ -43,6 +44,7 @@ export async function attempt(sender: Sender, request: SignedRequest): Promise<O
     keys: request.keys,
     timestamp: Math.floor(machineNow() / 1_000),
     attempt: request.attempt,
+    replay: request.replay,
   })
   try {
     const { status, latencyMs } = await fetch.send({

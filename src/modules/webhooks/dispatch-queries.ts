@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Db, TenantDb } from '../../db/database.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import { LEASE_SECONDS } from '../../platform/leases.ts'
+import { isReplaying } from './queue-queries.ts'
 import { DueDelivery, LaneLease } from './schema.ts'
 
 const Claimed = Type.Object({ ...DueDelivery.properties, ...LaneLease.properties })
@@ -78,7 +79,8 @@ export const openLanes = (
 ) => sql`
     with recursive endpoint_ids as (${endpointsWithWork(db)}
     ), endpoints as materialized (
-      select s.*, greatest(0, ${perEndpoint}::int
+      select s.*, greatest(0, case when ${isReplaying(db, sql`s.id`)} then 1
+                                   else ${perEndpoint}::int end
                               - (select count(*)
                                    from webhook_lanes as l
                                   where l.tenant_ref = ${db.tenant} and l.subscription_id = s.id)) as room
@@ -131,7 +133,8 @@ const listLaneDeliveries = (db: Db, token: string) =>
     Claimed,
     sql`
     select l.subscription_id, l.lane, l.lease_token, d.id, d.event_id, d.event_type,
-           d.attempt_count, d.ladder_from, convert_from(e.payload, 'UTF8') as payload, ${endpointFacts}
+           d.attempt_count, d.ladder_from, convert_from(e.payload, 'UTF8') as payload,
+           d.replayed_at is not null as replay, ${endpointFacts}
       from webhook_lanes as l
      cross join unnest(l.deliveries) with ordinality as due (id, place)
       join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = due.id

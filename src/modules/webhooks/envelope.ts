@@ -41,11 +41,13 @@ export interface Signing {
   /** The time of this attempt in Unix seconds. */
   timestamp: number
   attempt: number
+  /** Whether the merchant asked for the event to be sent again. */
+  replay?: boolean
 }
 
 /** The headers of one attempt: the contract's, and those that libraries for Standard Webhooks check. */
 export function signedHeaders(signing: Signing): Record<string, string> {
-  const { eventId, eventType, body, keys, timestamp, attempt } = signing
+  const { eventId, eventType, body, keys, timestamp, attempt, replay = false } = signing
   const v1 = keys.map((key) => `,v1=${signatureV1(key, timestamp, body)}`)
   const bare = keys.slice(0, 1).map((key) => bareSignature(key, body))
   const standard = keys.map((key) => `v1,${standardSignature(key, signing)}`)
@@ -58,6 +60,7 @@ export function signedHeaders(signing: Signing): Record<string, string> {
     'x-webhook-signature-v1': `t=${timestamp}${v1.join('')}`,
     'x-webhook-signature': bare.join(''),
     'x-webhook-delivery-attempt': String(attempt),
+    ...(replay && { 'x-webhook-replay': 'true' }),
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': standard.join(' '),

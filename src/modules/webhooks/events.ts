@@ -1,6 +1,7 @@
 /**
- * Every event type of a store, and whether a merchant may subscribe to it. The contract allows exactly
- * one; the others are also emitted and numbered, and can be read in the feed.
+ * Every event type of a store, and whether any store may subscribe to it. The contract allows exactly
+ * one. The others are also emitted and numbered, and can be read in the feed; an endpoint gets them
+ * while the store has the add-on `extended_events`.
  */
 export const EVENTS = {
   'commerce.order.placed.v1': { deliverable: true },
@@ -25,5 +26,10 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS
 
-export const isDeliverable = (name: string): boolean =>
-  Object.hasOwn(EVENTS, name) && EVENTS[name as EventType].deliverable
+export const isDeliverable = (name: string): boolean => isEvent(name) && EVENTS[name].deliverable
+
+/** Whether the feed has events of this name. */
+export const isEvent = (name: string): name is EventType => Object.hasOwn(EVENTS, name)
+
+/** The add-on of a store whose endpoints may subscribe to every event of its feed. */
+export const EXTENDED_EVENTS = 'extended_events'

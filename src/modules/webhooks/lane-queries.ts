@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { endpointFacts, LANE_BYTES, leaseEnd, lockOf } from './dispatch-queries.ts'
-import { enqueue, requeueUnsent } from './queue-queries.ts'
+import { enqueue, isReplaying, requeueUnsent } from './queue-queries.ts'
 import { type Attempt, DueDelivery, type LaneLease } from './schema.ts'
 
 export type FinishedAttempt = Omit<Attempt, 'attempt'>
@@ -17,6 +17,13 @@ export interface Delivered {
 /** Matches the lane's row, unless another worker has taken its deliveries over. */
 const held = (db: Db, { lease_token, lane }: LaneLease) => sql`
   tenant_ref = ${db.tenant} and lease_token = ${lease_token} and lane = ${lane}`
+
+/** Whether another lane sends to the same endpoint. */
+const hasOtherLane = (db: Db, { subscription_id, lease_token, lane }: LaneLease) => sql`
+  exists (select
+            from webhook_lanes as other
+           where other.tenant_ref = ${db.tenant} and other.subscription_id = ${subscription_id}
+             and (other.lease_token, other.lane) <> (${lease_token}, ${lane}))`
 
 const column = <T>(delivered: readonly Delivered[], pick: (each: Delivered) => T) =>
   delivered.map(pick)
@@ -90,10 +97,11 @@ export const recordAndTakeNext = (
     with held as (
       select from webhook_lanes where ${held(db, lane)} for update
     ), ${recorded(db, lane, delivered)}, waiting as (
-      select delivery_id as id, event_id, due_at, attempt_count, ladder_from
+      select delivery_id as id, event_id, due_at, attempt_count, ladder_from, is_replay
         from webhook_queue
        where tenant_ref = ${db.tenant} and subscription_id = ${lane.subscription_id}
          and due_at <= fd_now() and exists (select from held)
+         and not (${isReplaying(db, lane.subscription_id)} and ${hasOtherLane(db, lane)})
        order by due_at
        limit ${take}
     ), measured as (
@@ -121,7 +129,7 @@ export const recordAndTakeNext = (
        where s.tenant_ref = ${db.tenant} and s.id = ${lane.subscription_id}
     )
     select due.id, due.event_id, due.type as event_type, due.attempt_count, due.ladder_from,
-           convert_from(due.payload, 'UTF8') as payload, endpoint.*
+           convert_from(due.payload, 'UTF8') as payload, due.is_replay as replay, endpoint.*
       from due
       left join endpoint on due.place = 1
      order by due.place`,

@@ -110,6 +110,7 @@ function send(
       payload: Buffer.from(due.payload),
       keys,
       attempt: due.attempt_count + 1,
+      replay: due.replay,
     },
   )
 }

@@ -127,11 +127,11 @@ export interface NewEvent {
 const Emitted = Type.Object({ event_id: Id })
 
 /**
- * Inserts the event, and a delivery for every endpoint that is subscribed to it. A paused endpoint gets a
- * dead letter, so that nothing is lost. `emitted_at` is the time of this statement and not of the
+ * Inserts the event, and a delivery for every endpoint that is subscribed to it, provided that `allowed`
+ * holds. A paused endpoint gets a dead letter, so that nothing is lost. `emitted_at` is the time of this statement and not of the
  * transaction's begin: a transaction that waited for an order's lock comes after the one that held it.
  */
-export const insertEvent = (tx: Tx, event: NewEvent) =>
+export const insertEvent = (tx: Tx, event: NewEvent, allowed: Sql | null) =>
   tx.one(
     Emitted,
     sql`
@@ -151,14 +151,14 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
              case when not s.active then 'subscription_inactive' end
         from event, webhook_subscriptions as s
        where s.tenant_ref = ${tx.tenant} and s.deleted_at is null
-         and ${event.type} = any (s.events)
+         and ${event.type} = any (s.events) ${allowed === null ? sql`` : sql`and ${allowed}`}
     )
     select id as event_id from event`,
   )
 
 const shown = sql`d.id, d.subscription_id, d.event_id, d.event_type, d.endpoint_url, d.status,
                   d.attempt_count, d.next_retry_at, d.last_status_code, d.last_attempt_error,
-                  d.created_at, d.delivered_at, d.dead_lettered_at,
+                  d.created_at, d.delivered_at, d.dead_lettered_at, d.replayed_at,
                   convert_from(e.payload, 'UTF8')::json as payload`
 
 const itsEvent = sql`join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id`

@@ -11,10 +11,20 @@ export const turns = defineStoreRotation({ table: sql`webhook_queue`, due: sql`d
 /** Inserts deliveries, rows named `d`, into the queue that lanes take them from. */
 export const enqueue = (from: Sql) => sql`
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
-                             attempt_count, ladder_from, created_at)
+                             attempt_count, ladder_from, created_at, is_replay)
   select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count,
-         d.ladder_from, d.created_at
+         d.ladder_from, d.created_at, d.replayed_at is not null
     from ${from}`
+
+/**
+ * Whether replays of an endpoint are due. While they are, it has one lane: two side by side would send
+ * them out of their order.
+ */
+export const isReplaying = ({ tenant }: Pick<Db, 'tenant'>, subscriptionId: Sql | string) => sql`
+  exists (select
+            from webhook_queue as replayed
+           where replayed.tenant_ref = ${tenant} and replayed.subscription_id = ${subscriptionId}
+             and replayed.is_replay and replayed.due_at <= fd_now())`
 
 /**
  * Queues the unsent deliveries of lanes that have ended, rows named `ended`. A lane that was written by

@@ -5,7 +5,7 @@ import { enqueue } from './queue-queries.ts'
 import { TEST_EVENT } from './schema.ts'
 
 const restartLadder = sql`status = 'pending', next_retry_at = fd_now(), ladder_from = attempt_count,
-                   delivered_at = null, dead_lettered_at = null`
+                   delivered_at = null, dead_lettered_at = null, replayed_at = null`
 
 const canReceive = (db: Db) => sql`
   exists (select from webhook_subscriptions as s

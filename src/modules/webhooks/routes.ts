@@ -4,17 +4,20 @@ import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
 import { type OperatorDeps, redrive, redriveAll } from './redrive.ts'
+import { REPLAY_EVENTS_MAX, REPLAYS_PER_MINUTE, replay } from './replay.ts'
 import {
   DELIVERY_STATUSES,
   Delivery,
   DeliveryDetail,
   DeliveryStatus,
   Feed,
+  ListedSubscription,
   NewSubscription,
   Redrive,
   Redriven,
+  Replay,
+  Replayed,
   SecretRotated,
-  Subscription,
   SubscriptionCreated,
   SubscriptionDeleted,
   TestOutcome,
@@ -52,7 +55,7 @@ export const merchantRoutes =
           operationId: 'listWebhooks',
           tags,
           summary: "List the store's endpoints, with their failures.",
-          response: { 200: Type.Object({ subscriptions: Type.Array(ref(Subscription)) }) },
+          response: { 200: Type.Object({ subscriptions: Type.Array(ref(ListedSubscription)) }) },
         },
       },
       async ({ db }) => ({ subscriptions: await webhooks.list(db) }),
@@ -111,6 +114,23 @@ const oneEndpointRoutes =
         },
       },
       ({ db, actor, params }) => webhooks.rotate(deps, db, actor, params.id),
+    )
+
+    app.post(
+      '/v1/merchant/webhooks/:id/replay',
+      {
+        config: { scope, failures: ['webhook_not_found', 'webhook_paused'] },
+        schema: {
+          operationId: 'replayWebhook',
+          tags,
+          summary: `Send the events again that an endpoint has missed, in their order: up to ${REPLAY_EVENTS_MAX} events in a call, ${REPLAYS_PER_MINUTE} calls a minute. Sent in the background, marked by \`x-webhook-replay\`.`,
+          params: Params('id'),
+          body: Replay,
+          response: { 202: Type.Object({ replay: Replayed }) },
+        },
+      },
+      async ({ db, actor, params, body }, reply) =>
+        reply.code(202).send({ replay: await replay(deps, db, actor, { id: params.id, ...body }) }),
     )
   }
 

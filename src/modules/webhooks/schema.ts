@@ -12,16 +12,26 @@ const core = {
   active: Type.Boolean(),
 }
 
-export const Subscription = Shared(
+export const Subscription = Type.Object({
+  ...core,
+  consecutive_failures: Type.Integer({ minimum: 0 }),
+  auto_paused_at: Nullable(Timestamp),
+  created_at: Timestamp,
+})
+export type Subscription = Static<typeof Subscription>
+
+/** A subscription as its merchant sees it. */
+export const ListedSubscription = Shared(
   'WebhookSubscription',
   Type.Object({
-    ...core,
-    consecutive_failures: Type.Integer({ minimum: 0 }),
-    auto_paused_at: Nullable(Timestamp),
-    created_at: Timestamp,
+    ...Subscription.properties,
+    muted_events: Type.Array(Type.String(), {
+      description:
+        'Those of `events` that are not delivered, because the store does not have the add-on `extended_events` any more.',
+    }),
   }),
 )
-export type Subscription = Static<typeof Subscription>
+export type ListedSubscription = Static<typeof ListedSubscription>
 
 export const NewSubscription = Type.Object({
   url: Type.String({ minLength: 1, maxLength: 2_048 }),
@@ -81,6 +91,10 @@ export const Delivery = Shared(
     created_at: Timestamp,
     delivered_at: Nullable(Timestamp),
     dead_lettered_at: Nullable(Timestamp),
+    replayed_at: Nullable({
+      ...Timestamp,
+      description: 'When the merchant last asked for it to be sent again.',
+    }),
   }),
 )
 export type Delivery = Static<typeof Delivery>
@@ -148,6 +162,42 @@ export const Redriven = Type.Object({
   ),
 })
 
+/** More than any time has characters. */
+const FROM_LENGTH_MAX = 64
+
+export const Replay = Type.Object({
+  from: Type.Unsafe<number | string>({
+    type: ['integer', 'string'],
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    maxLength: FROM_LENGTH_MAX,
+    description:
+      'Where the replay begins: the `sequence` of an event, as a number, or a time of RFC 3339.',
+    examples: [42, '2026-01-31T08:00:00Z'],
+  }),
+  include_delivered: Type.Optional(
+    Type.Boolean({
+      description:
+        'Also sends what the endpoint has accepted before, for a receiver that has lost it.',
+    }),
+  ),
+})
+export type Replay = Static<typeof Replay>
+
+const Sequence = (description: string) => Nullable(Type.Integer({ minimum: 1, description }))
+
+export const Replayed = Type.Object({
+  subscription_id: Id,
+  queued: Type.Integer({ minimum: 0, description: 'How many deliveries are sent again.' }),
+  from_sequence: Type.Integer({ minimum: 1, description: 'The first event that was looked at.' }),
+  to_sequence: Sequence('The last event that was looked at. Null: there was none.'),
+  next_from: Sequence('The `from` of the next call: there are more events. Null: there are none.'),
+  gone_before: Sequence(
+    'Events with lower numbers are no longer kept, and some of them were asked for. Null: nothing is missing.',
+  ),
+})
+export type Replayed = Static<typeof Replayed>
+
 /** An event as the numbering loop reads it. */
 export const UnnumberedEvent = Type.Object({
   id: Id,
@@ -166,6 +216,7 @@ export const DueDelivery = Type.Object({
   attempt_count: Type.Integer({ minimum: 0 }),
   ladder_from: Type.Integer({ minimum: 0 }),
   payload: Type.String({ description: 'The bytes of the envelope, which are UTF-8.' }),
+  replay: Type.Boolean({ description: 'The merchant asked for it to be sent again.' }),
   // Facts of the endpoint: in the first delivery of a lane, and null in the others.
   url: Nullable(Type.String()),
   failing: Nullable(Type.Boolean({ description: 'The last attempt failed.' })),

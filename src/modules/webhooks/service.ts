@@ -8,9 +8,15 @@ import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import { SafeFetchError, UnsafeUrlError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
-import { type EventType, isDeliverable } from './events.ts'
+import * as entitlements from '../entitlements/service.ts'
+import { type EventType, EXTENDED_EVENTS, isDeliverable, isEvent } from './events.ts'
 import * as queries from './queries.ts'
-import type { NewSubscription, Subscription, SubscriptionWithSecrets } from './schema.ts'
+import type {
+  ListedSubscription,
+  NewSubscription,
+  Subscription,
+  SubscriptionWithSecrets,
+} from './schema.ts'
 import { encryptSecret, newSecret } from './secrets.ts'
 
 /** Wakes the numbering loop: there are new events. */
@@ -43,19 +49,17 @@ export interface NewEvent {
 
 /**
  * Emits an event if the caller's transaction commits: writes the event, and a delivery for every endpoint
- * that is subscribed to it, in one statement.
+ * that is subscribed to it, in one statement. Events beyond the contract's are delivered while the store
+ * has their add-on.
  */
 export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
   const { sequence: _, ...rest } = event.data
   const data = JSON.stringify(rest)
   if (data.length > DATA_LENGTH_MAX) throw new RangeError(`the data of ${event.type} is too large`)
   tx.notifyAfterCommit(WAKE_NUMBERING)
-  return queries.insertEvent(tx, {
-    type: event.type,
-    data,
-    order_id: event.order_id ?? null,
-    customer_ref: event.customer_ref ?? null,
-  })
+  const { type, order_id = null, customer_ref = null } = event
+  const allowed = isDeliverable(type) ? null : entitlements.featureIsOn(tx, EXTENDED_EVENTS)
+  return queries.insertEvent(tx, { type, data, order_id, customer_ref }, allowed)
 }
 
 /** Registers an endpoint. A paused one becomes active again, with the same id and a new secret. */
@@ -66,8 +70,7 @@ export async function subscribe(
   request: NewSubscription,
 ) {
   const events = [...new Set(request.events)]
-  const unknown = events.find((name) => !isDeliverable(name))
-  if (unknown !== undefined) throw unknownEvent(unknown)
+  await assertAvailable(db, events)
   await assertWithinRate(limits, `webhooks:${db.tenant}`, REGISTRATIONS_PER_MINUTE)
   await checkUrl(fetch, request.url)
   const secret = newSecret()
@@ -103,10 +106,22 @@ const auditedFields = ({ url, events, description, active }: Subscription) => ({
   active,
 })
 
-const unknownEvent = (name: string) =>
-  new ApiError('unknown_event', {
-    message: `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`,
-  })
+/** Refuses an event that the store's endpoints cannot subscribe to. */
+async function assertAvailable(db: Db, events: readonly string[]): Promise<void> {
+  const unknown = events.find((name) => !isEvent(name))
+  if (unknown !== undefined) throw unknownEvent(unknown)
+  const extended = events.find((name) => !isDeliverable(name))
+  if (extended !== undefined && !(await hasExtendedEvents(db))) throw unknownEvent(extended)
+}
+
+export const hasExtendedEvents = async (db: Db): Promise<boolean> =>
+  (await entitlements.findState(db, EXTENDED_EVENTS)).state === 'on'
+
+function unknownEvent(name: string) {
+  const text = `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`
+  const more = ` The others of the feed need the add-on \`${EXTENDED_EVENTS}\`, which a store requests.`
+  return new ApiError('unknown_event', { message: isEvent(name) ? text + more : text })
+}
 
 /** How many endpoints the store has. */
 export const countSubscriptions = async (db: Db) => (await queries.countSubscriptions(db)).existing
@@ -155,7 +170,16 @@ const unsafeHost = () =>
       'The host of the URL must be a full public domain name, such as hooks.example.com: no name of a private network, no dot too many.',
   })
 
-export const list = queries.listSubscriptions
+/** Lists the endpoints, each with those of its events that the store may no longer have delivered. */
+export async function list(db: Db): Promise<ListedSubscription[]> {
+  const found = await queries.listSubscriptions(db)
+  const isExtended = found.some(({ events }) => !events.every(isDeliverable))
+  const isMuted = isExtended && !(await hasExtendedEvents(db))
+  return found.map((each) => ({
+    ...each,
+    muted_events: isMuted ? each.events.filter((name) => !isDeliverable(name)) : [],
+  }))
+}
 
 /** Gets a subscription. A deleted one is not found. */
 export async function get(db: Db, id: string): Promise<SubscriptionWithSecrets> {

@@ -37,6 +37,7 @@ export async function fireTest(
       payload,
       keys: decryptKeys(key, secrets, db.tenant, subscription.id),
       attempt: 1,
+      replay: false,
     },
   )
   const delivery_id = newId()

@@ -39,7 +39,7 @@ describe('the catalog of add-ons', () => {
     const keys = (selfServe: boolean) =>
       features.filter((each) => each.self_serve === selfServe).map(({ key }) => key)
     assert.deepEqual(keys(true), SELF_SERVE)
-    assert.deepEqual(keys(false), ['dedicated_gateway', 'advanced_fraud'])
+    assert.deepEqual(keys(false), ['dedicated_gateway', 'advanced_fraud', 'extended_events'])
     const always = 'category feature_key key name self_serve source state tagline whatItDoes'
     for (const feature of features) {
       const { docsPath, priceCentsMonthly, ...rest } = feature

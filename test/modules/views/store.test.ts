@@ -15,6 +15,7 @@ const FEATURES = [
   'funnel_gate',
   'dedicated_gateway',
   'advanced_fraud',
+  'extended_events',
 ]
 
 const MEMBERS = [

@@ -74,6 +74,7 @@ test('deliveries', async (t) => {
         created_at: '',
         delivered_at: '',
         dead_lettered_at: null,
+        replayed_at: null,
       },
     )
     assert.deepEqual(

@@ -27,6 +27,7 @@ test('subscriptions', async (t) => {
           ...subscription,
           consecutive_failures: 0,
           auto_paused_at: null,
+          muted_events: [],
           created_at: listed.body.subscriptions[0].created_at,
         },
       ],
@@ -99,7 +100,7 @@ test('subscriptions', async (t) => {
     ['too long a description', { ...hook, description: 'x'.repeat(501) }, 'invalid_body'],
     ['the reserved test event', { ...hook, events: ['platform.test.v1'] }, 'unknown_event'],
     [
-      'an event that is only planned',
+      'an event of the feed without the add-on',
       { ...hook, events: [PLACED, 'commerce.order.shipped.v1'] },
       'unknown_event',
     ],
