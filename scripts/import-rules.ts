@@ -20,7 +20,7 @@ const TIERS = [
   ['catalog', 'operations'],
   ['inventory', 'marketing'],
   ['pricing'],
-  ['orders'],
+  ['orders', 'feeds'],
   ['order-changes'],
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents'],

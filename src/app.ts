@@ -33,6 +33,7 @@ import { findTenantByHostname } from './modules/domains/service.ts'
 import { createTxtLookup } from './modules/domains/txt-lookup.ts'
 import * as limitRoutes from './modules/entitlements/limit-routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
+import * as feedRoutes from './modules/feeds/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as fulfillmentRoutes from './modules/fulfillment/routes.ts'
 import * as fulfillment from './modules/fulfillment/service.ts'
@@ -79,6 +80,7 @@ import { openShopperMail } from './open-shopper-mail.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
+import { openShopUrl } from './shop-url.ts'
 import { startRoutes } from './start-page.ts'
 
 /** The webhooks that endpoints can subscribe to, for the API reference. */
@@ -169,6 +171,10 @@ async function openDeps(runtime: Runtime, app: App) {
     shopperMail: { ...openShopperMail(runtime), limits },
     media,
     catalog: { assetBase, media },
+    feeds: {
+      assetBase,
+      shopUrl: openShopUrl(config, () => config.PUBLIC_URL ?? app.listeningOrigin),
+    },
   }
 }
 
@@ -197,7 +203,7 @@ function publicRoutes(
   deps: Deps,
   limited: ReturnType<typeof openGuards>['limited'],
 ): Routes[] {
-  const { config, database, cache, limits } = runtime
+  const { config, database, cache, limits, scanner } = runtime
   const searchQueue = createSearchQueue(config.DATABASE_POOL_MAX)
   const fragments = new ProductFragments(
     config.LIVE_CACHE_MB * 1_024 * 1_024 * FRAGMENT_SHARE,
@@ -217,6 +223,14 @@ function publicRoutes(
       ...deps.catalog,
     }),
     searchRoutes.publicRoutes({ database, searchQueue, fragments, ...deps.catalog }),
+    feedRoutes.publicRoutes({
+      database,
+      cache,
+      fragments,
+      scanner,
+      readStock: publicStock,
+      ...deps.feeds,
+    }),
     mediaRoutes.publicRoutes(database, deps.media),
     acceptAnyDigits(gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf })),
   ]

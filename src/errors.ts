@@ -65,6 +65,10 @@ export const ERRORS = {
   vendor_not_found: [404, 'No such vendor, or it is archived. Check its id.'],
   purchase_order_not_found: [404, 'No such purchase order. Check its id.'],
   customer_not_found: [404, 'No such customer. Check `customer_ref`.'],
+  feed_not_found: [
+    404,
+    'The store has no host that shoppers reach, so that a feed would lead nowhere. Add a domain first.',
+  ],
   webhook_not_found: [404, 'No such webhook endpoint. Check its id.'],
   delivery_not_found: [404, 'No such delivery. Check its id.'],
   gateway_event_not_found: [404, 'No such event of that provider and account. Check its id.'],
@@ -108,13 +112,13 @@ export const ERRORS = {
   location_exists: [409, 'A location with that id already exists. Choose another id.'],
   location_in_use: [409, 'The location still has stock, or owes some. Empty it first.'],
   webhook_limit_reached: [409, 'The store has the maximum number of endpoints. Delete one first.'],
-  rotation_in_progress: [
-    409,
-    'The secret was rotated in the last 24 hours. Wait until the previous one expires.',
-  ],
   webhook_paused: [
     409,
     'The endpoint is paused. Register its URL again, and then replay what it has missed.',
+  ],
+  rotation_in_progress: [
+    409,
+    'The secret was rotated in the last 24 hours. Wait until the previous one expires.',
   ],
   not_redrivable: [409, 'This delivery cannot be sent again. Check its status and its endpoint.'],
   slug_exists: [409, 'That slug is already used in this store. Choose another.'],

@@ -2,21 +2,16 @@ import { codeKeys } from './modules/gift-cards/card-code.ts'
 import type { MailDeps } from './modules/shopper-mail/compose.ts'
 import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
+import { openShopUrl } from './shop-url.ts'
 
 /** Opens what mails to shoppers are written with: for the routes, and for the loop that sends them. */
 export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>): MailDeps {
-  const { PUBLIC_URL, PORT, ASSET_BASE_URL, storefrontZone, production } = config
-  const base = new URL(PUBLIC_URL ?? `http://localhost:${PORT}`)
-  const protocol = production ? 'https:' : base.protocol
-  const port = base.port === '' ? '' : `:${base.port}`
+  const { PUBLIC_URL, PORT, ASSET_BASE_URL } = config
   return {
     linkKey: key('order link'),
     giftCardKeys: codeKeys(key),
     assetBase: ASSET_BASE_URL || PUBLIC_URL || null,
-    shopUrl: ({ tenant_ref, primary_hostname }) => {
-      if (primary_hostname !== null) return `${protocol}//${primary_hostname}`
-      return storefrontZone === null ? null : `${protocol}//${tenant_ref}.${storefrontZone}${port}`
-    },
+    shopUrl: openShopUrl(config, () => PUBLIC_URL ?? `http://localhost:${PORT}`),
   }
 }
 

@@ -44,7 +44,16 @@ async function openStorefront(
 }
 
 /** The first part of a path, for the kinds of page that are counted by themselves. */
-const PAGES = new Set(['assets', 'cart', 'checkout', 'collections', 'orders', 'products', 'search'])
+const PAGES = new Set([
+  'assets',
+  'cart',
+  'checkout',
+  'collections',
+  'feeds',
+  'orders',
+  'products',
+  'search',
+])
 
 /** Names the kind of a page and not its path: each value of a label costs memory for good. */
 function nameOfPage(path: string): string {

@@ -35,6 +35,7 @@ const PAGES: Record<string, PageHandler> = {
   '/newsletter': (context) => newsletterPage(context),
   '/sitemap.xml': catalog.sitemap,
   '/robots.txt': catalog.robots,
+  '/llms.txt': catalog.llms,
 }
 
 /** A part of a large sitemap. */

@@ -10,6 +10,7 @@ import { emptyCart, unpackCart } from './cart/cart.ts'
 import { EXPRESS_PATH } from './checkout/express.ts'
 import { isAssetPath, proxyAsset } from './http/asset-proxy.ts'
 import { type Cookies, openCookies } from './http/cookies.ts'
+import { feedOf, openFeed } from './http/feed-proxy.ts'
 import { isSameOrigin, readForm } from './http/forms.ts'
 import { type HttpResponse, redirect, securityHeaders, sendResponse } from './http/response.ts'
 import { fileResponse, openStaticFiles, type StaticFiles } from './http/static-files.ts'
@@ -166,6 +167,8 @@ async function respond(
     // Not to be kept: the store's main host may change.
     return { status: 308, body: '', headers: { location, 'cache-control': 'no-store' } }
   }
+  const feed = site.preview === null ? feedOf(request, url.pathname) : null
+  if (feed !== null) return openFeed(deps.client, request, site, feed)
   const answer = await dispatch(deps, request, contextOf(deps, request, url, site))
   const isPreview = site.preview !== null
   const mayKeep = !isPreview && answer.headers?.['cache-control'] === undefined

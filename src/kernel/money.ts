@@ -62,6 +62,12 @@ export function unitShare(
   return each * now + (before + now === all && now > 0 ? cents - each * all : 0)
 }
 
+/** An amount with a decimal point, as programs read it: `12.50`. */
+export function decimalAmount(cents: number, currency: string): string {
+  const digits = coinDigits(currency)
+  return (cents / 10 ** digits).toFixed(digits)
+}
+
 const digits = new Map<string, number>()
 
 /** The number of decimal digits of a currency: two for USD, none for JPY, three for KWD. */

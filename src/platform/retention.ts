@@ -138,6 +138,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   privacy_erasures: forGood('Proves that a person was erased; has no personal data when done.'),
   privacy_exports: until('7 days after their request', 'privacy upkeep'),
   product_images: owner('products'),
+  product_scans: owner('products'),
   product_search: owner('products'),
   products: forGood(STORE),
   purchase_cost_allocations: owner('purchase_costs'),

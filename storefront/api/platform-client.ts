@@ -14,6 +14,12 @@ export interface PlatformClient {
     path: string,
     headers: Record<string, string>,
   ): Promise<RawAnswer>
+  /** Opens a feed as a stream. The caller must read or destroy its body. */
+  openFeed(
+    method: 'GET' | 'HEAD',
+    path: string,
+    headers: Record<string, string>,
+  ): Promise<RawAnswer>
   close(): Promise<void>
 }
 
@@ -59,6 +65,9 @@ const READ_MS = 5_000
 /** A checkout waits for a gateway, and for another request with the same idempotency key. */
 const CALL_MS = 30_000
 
+/** The first page of a large catalog, whose texts were never scanned. */
+const FEED_MS = 60_000
+
 const ANSWER_BYTES_MAX = 64 * 1_024 * 1_024
 
 interface PlatformOptions {
@@ -99,6 +108,21 @@ export function openPlatformClient({ url, token }: PlatformOptions): PlatformCli
     }
   }
 
+  /** Opens an answer whose body is a stream: only its headers must come in time. */
+  const openStream =
+    (timeoutMs: number): PlatformClient['fetchAsset'] =>
+    async (method, path, headers) => {
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(), timeoutMs)
+      try {
+        return await (await assets.open()).request({ method, path, headers, signal: late.signal })
+      } catch (cause) {
+        throw unreachable(cause)
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+
   return {
     async readPublic(path, etag) {
       const headers = etag === undefined ? {} : { 'if-none-match': etag }
@@ -123,16 +147,11 @@ export function openPlatformClient({ url, token }: PlatformOptions): PlatformCli
       requireSuccess(answer, text)
       return JSON.parse(text) as T
     },
-    async fetchAsset(method, path, headers) {
-      const late = new AbortController()
-      const timer = setTimeout(() => late.abort(), READ_MS)
-      try {
-        return await (await assets.open()).request({ method, path, headers, signal: late.signal })
-      } catch (cause) {
-        throw unreachable(cause)
-      } finally {
-        clearTimeout(timer)
-      }
+    fetchAsset: openStream(READ_MS),
+    async openFeed(method, path, headers) {
+      const answer = await openStream(FEED_MS)(method, path, headers)
+      if (answer.statusCode >= 400) requireSuccess(answer, await readText(answer))
+      return answer
     },
     async close() {
       await Promise.all([pool.close(), assets.close()])

@@ -25,14 +25,8 @@ import {
 } from './product-list-view.ts'
 import { namedVariant, productMain } from './product-view.ts'
 import { type FoundProducts, searchMain } from './search-view.ts'
-import {
-  breadcrumbData,
-  productData,
-  robotsTxt,
-  sitemapIndexXml,
-  sitemapXml,
-  storeData,
-} from './seo.ts'
+import { llmsTxt, robotsTxt, sitemapIndexXml, sitemapXml } from './seo.ts'
+import { breadcrumbData, productData, storeData } from './structured-data.ts'
 
 /** The pages that show the catalog. They change nothing. */
 
@@ -253,8 +247,16 @@ const xml = (body: string): HttpResponse => ({
   type: 'application/xml; charset=utf-8',
 })
 
-export const robots = async (context: PageContext): Promise<HttpResponse> => ({
+const plainText = (body: string): HttpResponse => ({
   status: 200,
-  body: robotsTxt(context),
+  body,
   type: 'text/plain; charset=utf-8',
 })
+
+export const robots = async (context: PageContext): Promise<HttpResponse> =>
+  plainText(robotsTxt(context))
+
+export async function llms(context: PageContext): Promise<HttpResponse> {
+  const collections = await context.api.listCollections(context.site)
+  return plainText(llmsTxt(context, collections))
+}

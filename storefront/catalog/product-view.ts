@@ -8,7 +8,7 @@ import type { Texts } from '../translations/en.ts'
 import { priceBefore, productGrid } from './product-cards.ts'
 import { gallery } from './product-gallery.ts'
 import { type Choice, type ChoiceGroup, choiceGroups, chooseVariant } from './product-options.ts'
-import { productTrail } from './seo.ts'
+import { productTrail } from './structured-data.ts'
 
 /** A product with its images, its variants and the form that adds it to the cart. */
 export function productMain(

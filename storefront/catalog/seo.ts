@@ -1,85 +1,10 @@
-import type { Collection, FoundProduct, Product, SitemapPart, Variant } from '../api/types.ts'
+import type { Collection, SitemapPart } from '../api/types.ts'
+import { FEED_FILES } from '../http/feed-proxy.ts'
 import { type Html, html } from '../layout/html.ts'
-import { assetUrl } from '../layout/images.ts'
-import { measureData } from '../layout/measure-price.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
-import { decimalAmount } from '../translations/locale.ts'
 
-/** What search engines read: structured data, the sitemap and robots.txt. */
-
-/** A product as an object of schema.org. */
-export function productData(context: PageContext, product: Product): unknown {
-  const { site, origin } = context
-  const url = `${origin}/products/${product.slug}`
-  const images = product.images.flatMap(({ asset_ref }) => {
-    const source = assetUrl(context, asset_ref)
-    if (source === null) return []
-    return [`${source.startsWith('/') ? origin : ''}${source}?w=1280`]
-  })
-  return {
-    '@context': 'https://schema.org',
-    '@type': 'Product',
-    name: product.name,
-    url,
-    ...(product.description === null ? {} : { description: product.description }),
-    ...(images.length === 0 ? {} : { image: images }),
-    ...(product.variants[0] === undefined ? {} : { sku: product.variants[0].sku }),
-    brand: { '@type': 'Brand', name: site.brand.name },
-    offers: product.variants.map((variant) => ({
-      ...offerData(variant),
-      url: product.variants.length === 1 ? url : `${url}?variant=${variant.id}`,
-      seller: { '@type': 'Organization', name: site.brand.name },
-    })),
-  }
-}
-
-function offerData(variant: Variant): object {
-  const { sku, label, price_cents, currency, available } = variant
-  const price = decimalAmount(price_cents, currency)
-  return {
-    '@type': 'Offer',
-    sku,
-    ...(label === null ? {} : { name: label }),
-    price,
-    priceCurrency: currency,
-    ...measureData(variant, price),
-    availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
-  }
-}
-
-/** The way to a product: through its first collection, or through the list of all products. */
-export function productTrail(context: PageContext, { product, collections }: FoundProduct) {
-  const { texts } = context.site.locale
-  const [first] = collections
-  return [
-    { name: texts.home, path: '/' },
-    first === undefined
-      ? { name: texts.all, path: '/products' }
-      : { name: first.title, path: `/collections/${first.slug}` },
-    { name: product.name, path: `/products/${product.slug}` },
-  ]
-}
-
-export const breadcrumbData = (context: PageContext, found: FoundProduct): unknown => ({
-  '@context': 'https://schema.org',
-  '@type': 'BreadcrumbList',
-  itemListElement: productTrail(context, found).map(({ name, path }, at) => ({
-    '@type': 'ListItem',
-    position: at + 1,
-    name,
-    item: context.origin + path,
-  })),
-})
-
-/** The store as an object of schema.org. */
-export const storeData = ({ site, origin }: PageContext): unknown => ({
-  '@context': 'https://schema.org',
-  '@type': 'OnlineStore',
-  name: site.brand.name,
-  url: `${origin}/`,
-  ...(site.seo.description === null ? {} : { description: site.seo.description }),
-})
+/** What crawlers read first: the sitemap, robots.txt and llms.txt. */
 
 const SITEMAP_SCHEMA = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 
@@ -122,7 +47,78 @@ export function sitemapIndexXml(context: PageContext, parts: number): string {
 `.text
 }
 
-export const robotsTxt = ({ origin, site }: PageContext): string =>
-  site.preview === null
-    ? `User-agent: *\nDisallow: /cart\nDisallow: /checkout\nDisallow: /orders\nDisallow: /search\nDisallow: /recently-seen\n\nSitemap: ${origin}/sitemap.xml\n`
-    : 'User-agent: *\nDisallow: /\n'
+/** Pages of one shopper, forms, and lists in an order of their own: of no use in a search engine. */
+const UNLISTED = ['/cart', '/checkout', '/orders', '/search', '/recently-seen', '/newsletter']
+
+export function robotsTxt({ origin, site }: PageContext): string {
+  if (site.preview !== null) return 'User-agent: *\nDisallow: /\n'
+  const rules = UNLISTED.map((path) => `Disallow: ${path}`)
+  return ['User-agent: *', ...rules, '', `Sitemap: ${origin}/sitemap.xml`, ''].join('\n')
+}
+
+/** As many as a reader with little memory takes in. The sitemap has all. */
+const LLMS_COLLECTIONS_MAX = 100
+
+/** A text of a merchant inside of Markdown: one line that begins no link and no markup. */
+const plain = (text: string): string =>
+  text
+    .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .trim()
+    .replace(/[\\`*_[\]()<>#|]/g, '\\$&')
+
+interface Entry {
+  name: string
+  path: string
+  about: string | null
+}
+
+/** A summary of the store for language models, in the form that llmstxt.org proposes. */
+export function llmsTxt(context: PageContext, collections: readonly Collection[]): string {
+  const { site, origin } = context
+  const { texts } = site.locale
+  const toLine = ({ name, path, about }: Entry) => {
+    const link = `- [${plain(name)}](${new URL(path, origin).href})`
+    return about === null ? link : `${link}: ${plain(about)}`
+  }
+  const about = site.seo.description ?? site.brand.tagline
+  const sections: [string, Entry[]][] = [
+    [
+      texts.allProducts,
+      [
+        { name: texts.allProducts, path: '/products', about: null },
+        ...collections.slice(0, LLMS_COLLECTIONS_MAX).map(({ slug, title, description }) => ({
+          name: title,
+          path: `/collections/${encodeURIComponent(slug)}`,
+          about: description,
+        })),
+      ],
+    ],
+    [
+      site.brand.name,
+      site.pages.map((page) => ({
+        name: page.title,
+        path: pagePath(page),
+        about: page.description,
+      })),
+    ],
+    [
+      'Data',
+      [
+        ...(site.preview === null ? FEED_FILES : []).map((file) => ({
+          name: file,
+          path: `/feeds/${file}`,
+          about: 'Every product with price and availability, one line for each variant.',
+        })),
+        { name: 'sitemap.xml', path: '/sitemap.xml', about: 'The addresses of all pages.' },
+      ],
+    ],
+  ]
+  return [
+    `# ${plain(site.brand.name)}`,
+    ...(about === null ? [] : [`> ${plain(about)}`]),
+    ...sections.flatMap(([title, entries]) =>
+      entries.length === 0 ? [] : [`## ${plain(title)}\n\n${entries.map(toLine).join('\n')}`],
+    ),
+    '',
+  ].join('\n\n')
+}

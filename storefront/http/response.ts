@@ -1,9 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
-/** What a request is answered with. A body that comes in parts is sent as the parts come. */
+/**
+ * What a request is answered with. A body that comes in parts is sent as the parts come; that of a
+ * file, a stream, no faster than it is read.
+ */
 export interface HttpResponse {
   status: number
-  body: string | Buffer | AsyncIterable<string>
+  body: string | Buffer | AsyncIterable<string> | Readable
   type?: string
   headers?: Record<string, string>
   /** Values of `set-cookie`. */
@@ -90,9 +95,27 @@ export async function sendResponse(
     ...(cookies.length === 0 ? {} : { 'set-cookie': [...cookies] }),
     ...(isWhole ? { 'content-length': Buffer.byteLength(body) } : {}),
   })
-  if (request.method === 'HEAD') response.end()
+  if (body instanceof Readable) await sendStream(request, response, body)
+  else if (request.method === 'HEAD') response.end()
   else if (isWhole) response.end(body)
   else await sendParts(response, body)
+}
+
+/** As long as the platform itself sends a feed. */
+const SEND_MS = 300_000
+
+async function sendStream({ method }: IncomingMessage, response: ServerResponse, body: Readable) {
+  if (method === 'HEAD') {
+    body.resume()
+    response.end()
+    return
+  }
+  try {
+    await pipeline(body, response, { signal: AbortSignal.timeout(SEND_MS) })
+  } catch {
+    // The reader has gone or reads too slowly, or the platform broke off. `pipeline` has closed both
+    // ends, so that nobody takes the part for the whole.
+  }
 }
 
 async function sendParts(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {

@@ -37,6 +37,8 @@ export interface Site {
   countries: readonly string[] | null
   /** Whether the store's prices have the tax inside. */
   pricesIncludeTax: boolean
+  /** How many days after the delivery shoppers may return goods; null where the store has no rule. */
+  returnDays: number | null
   offers: Offers
   /** The store's e-mail address, if the manifest names one. */
   email: string | null
@@ -108,6 +110,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     country: readCountry(store.country, countries, locale.language),
     countries,
     pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,
+    returnDays: readReturnDays(behavior.returns),
     offers: readOffers(behavior),
     email: asLine(brand.email),
     canonicalHostname,
@@ -160,6 +163,14 @@ function readShipping(value: unknown): ShippingPolicy | null {
     max_cents,
     free_shipping_threshold_cents: isCents(threshold) ? threshold : null,
   }
+}
+
+/** Ten years, as on the platform. More is no limit that a person means. */
+const RETURN_DAYS_MAX = 3_650
+
+function readReturnDays(value: unknown): number | null {
+  const { windowDays } = asObject(value)
+  return isCents(windowDays) && windowDays <= RETURN_DAYS_MAX ? windowDays : null
 }
 
 function readTax(value: unknown): Policies['tax'] {

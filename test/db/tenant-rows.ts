@@ -234,6 +234,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                   values ($1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 0, 0)`,
   webhook_attempts: `insert into webhook_attempts (tenant_ref, delivery_id, attempt, at)
                      values ($1, '00000000-0000-4000-8000-000000000001', 1, now())`,
+  product_scans: `insert into product_scans (tenant_ref, product_id, text_hash, rules_version, passed)
+                  select tenant_ref, id, sha256('x'), 'x', true
+                    from products where tenant_ref = $1 limit 1`,
   product_images: `insert into product_images (tenant_ref, product_id, asset_ref, position)
                    select tenant_ref, id, 'asset:x', 1 from products where tenant_ref = $1`,
   variants: `insert into variants (tenant_ref, product_id, sku, price_cents, currency)

@@ -177,6 +177,8 @@ async function showAll(shopper: Shopper, query: string) {
     '/orders',
     '/sitemap.xml',
     '/robots.txt',
+    '/llms.txt',
+    '/feeds/google.tsv',
     '/no-such-page',
   ]) {
     const { status, text } = await shopper.get(`${path}${path.includes('?') ? '&' : '?'}${query}`)

@@ -132,7 +132,7 @@ describe('a page', () => {
     const [, facts = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text) ?? []
     const { '@type': type, name, offers } = JSON.parse(facts)
     assert.deepEqual(
-      [type, name, offers[0].price, offers[0].priceCurrency],
+      [type, name, offers.price, offers.priceCurrency],
       ['Product', EVIL, '1.00', 'USD'],
     )
   })

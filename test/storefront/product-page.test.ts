@@ -158,7 +158,7 @@ describe('the way to a product', () => {
 
   test('is named by each offer, with its variant', async () => {
     const product = data(await read('/products/shirt')).find((each) => each['@type'] === 'Product')
-    const urls = product.offers.map(({ url }: { url: string }) => new URL(url).search)
+    const urls = product.offers.offers.map(({ url }: { url: string }) => new URL(url).search)
     assert.deepEqual(
       urls,
       Object.values(samples.added.shirt?.ids ?? {}).map((id) => `?variant=${id}`),

@@ -3,7 +3,7 @@ import type { Db } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { Id, Nullable } from '../../kernel/schema.ts'
+import { Id, Nullable, OpenObject } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
 import type { ListPlace } from './list-schema.ts'
 import { PublicProduct, SaleVariant, SitemapProduct, StorefrontCollection } from './schema.ts'
@@ -241,6 +241,37 @@ export function chooseCollectionProducts(db: Db, slug: string, range: PageRange)
      order by page.at, page.id`,
   )
 }
+
+/** Some active products after a place in the list of all, newest first, each with its version. */
+export const listActiveProducts = (db: Db, after: ListPlace | null, limit: number) =>
+  db.many(
+    Type.Object({ id: Id, version: Type.String(), at: Type.Integer() }),
+    sql`
+    select p.id, p.xmin::text as version, ${microsecondsOf(sql`p.created_at`)} as at
+      from products p
+     where p.tenant_ref = ${db.tenant} and p.status = 'active'
+       ${after === null ? sql`` : sql`and (p.created_at, p.id) < (${timeOf(after.at)}, ${after.id}::uuid)`}
+     order by p.created_at desc, p.id desc
+     limit ${limit}`,
+  )
+
+const Marks = Type.Object({ id: Id, product_id: Id, metadata: OpenObject })
+
+/** Those of the products and their variants that have any of these keys in their metadata. */
+export const listMarked = (db: Db, productIds: readonly string[], keys: readonly string[]) =>
+  db.many(
+    Marks,
+    sql`
+    select id, id as product_id, metadata
+      from products
+     where tenant_ref = ${db.tenant} and id = any (${productIds}::uuid[])
+       and metadata ?| ${keys}::text[]
+     union all
+    select id, product_id, metadata
+      from variants
+     where tenant_ref = ${db.tenant} and product_id = any (${productIds}::uuid[])
+       and archived_at is null and metadata ?| ${keys}::text[]`,
+  )
 
 const LoadedProduct = Type.Object({
   id: Id,

@@ -1,0 +1,118 @@
+import { addAbortSignal, pipeline, Readable } from 'node:stream'
+import { createGzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { matchesEtag } from '../../http/etag.ts'
+import type { App, Routes } from '../../http/route.ts'
+import { REVALIDATED_HEADERS } from '../../http/safe-headers.ts'
+import { signalOfClose } from '../../http/sockets.ts'
+import { Params } from '../../kernel/schema.ts'
+import { WorkQueue } from '../../platform/work-queue.ts'
+import { type FeedFormat, FORMATS } from './formats.ts'
+import * as feeds from './service.ts'
+
+/** The feeds that are sent at a time: a reader holds a page of products in memory, and may be slow. */
+const SENT = { running: 16, runningPerStore: 2, waiting: 64, waitingPerStore: 8 }
+
+/** A feed of 100,000 products has some 100 MB: this long at 3 Mbit/s. */
+const SEND_MS = 300_000
+
+/** The fastest level: the lines of a feed are much alike. */
+const GZIP_LEVEL = 1
+
+const headersOf = ({ contentType }: FeedFormat, { etag }: feeds.Feed) => ({
+  ...REVALIDATED_HEADERS,
+  'content-type': contentType,
+  etag,
+})
+
+export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
+  const queue = new WorkQueue(SENT)
+
+  async function send(
+    format: FeedFormat,
+    request: FastifyRequest<{ Params: { tenant: string } }>,
+    reply: FastifyReply,
+  ) {
+    const { tenant } = request.params
+    const feed = await feeds.open(deps, tenant, format)
+    const headers = headersOf(format, feed)
+    if (matchesEtag(request.headers['if-none-match'], feed.etag)) {
+      return reply.code(304).headers(headers).send()
+    }
+    if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]) as never)
+    const signal = signalOfClose(reply.raw)
+    const work = async () => {
+      const text = await begin(feed)
+      const body = format.isGzipped ? gzipped(text) : text
+      addAbortSignal(AbortSignal.timeout(SEND_MS), body)
+      // Resolves when the answer is sent, or its reader has gone.
+      await reply.headers(headers).send(body as never)
+    }
+    return queue.run(work, tenant, signal)
+  }
+
+  const addRoute = (app: App, format: FeedFormat, about: { id: string; summary: string }) =>
+    app.get(
+      `/v1/tenants/:tenant/feeds/${format.file}`,
+      {
+        config: {
+          failures: ['unknown_tenant', 'feed_not_found', 'scan_unavailable', 'request_timeout'],
+          headers: { 'if-none-match': Type.String() },
+        },
+        schema: {
+          operationId: about.id,
+          tags: ['public'],
+          summary: about.summary,
+          params: Params('tenant'),
+          response: {
+            200: {
+              content: {
+                [format.contentType.replace(/;.*/, '')]: {
+                  schema: Type.String(format.isGzipped ? { format: 'binary' } : {}),
+                },
+              },
+            },
+          },
+        },
+      },
+      (request, reply) => send(format, request, reply) as never,
+    )
+
+  return async (app) => {
+    addRoute(app, FORMATS.google, {
+      id: 'readGoogleFeed',
+      summary:
+        "The active products of a live store as a table for Google's Merchant Center, one line for each variant. Also at `/feeds/google.tsv` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
+    })
+    addRoute(app, FORMATS.openai, {
+      id: 'readOpenaiFeed',
+      summary:
+        "The active products of a live store for OpenAI's product search: JSON, one line for each variant, gzipped. Also at `/feeds/openai.jsonl.gz` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
+    })
+  }
+}
+
+/** An error of the text ends the gzipped bytes without their end, and so the connection. */
+const gzipped = (text: Readable): Readable =>
+  pipeline(text, createGzip({ level: GZIP_LEVEL }), () => {})
+
+/**
+ * Starts a feed. Its first page is read before the first byte is sent, so that a store that cannot be
+ * read answers an error and not a feed that breaks off.
+ */
+async function begin(feed: feeds.Feed): Promise<Readable> {
+  const parts = feed.read()
+  const head = await parts.next()
+  const first = await parts.next()
+  async function* all() {
+    try {
+      if (!head.done) yield head.value
+      if (!first.done) yield first.value
+      yield* parts
+    } finally {
+      await parts.return(undefined)
+    }
+  }
+  return Readable.from(all(), { objectMode: false })
+}

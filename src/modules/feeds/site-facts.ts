@@ -1,0 +1,84 @@
+import { isCountry, readShippingCountries } from '../../../manifest/countries.ts'
+import { PAGE_KINDS, PAGE_PROPS, PAGES_MAX, type PageKind } from '../../../manifest/page-props.ts'
+import { readProps } from '../../../manifest/read-props.ts'
+import type { ShippingPolicy } from '../pricing/schema.ts'
+import { asLine } from '../sites/brand.ts'
+import { member, switchesReader } from '../sites/switches.ts'
+
+/** What feeds say of a store, by its published manifest. */
+export interface SiteFacts {
+  /** The name that shoppers know; null where the manifest has none. */
+  brand: string | null
+  country: string | null
+  /** The countries that the store ships to; null where it does not say. */
+  countries: readonly string[] | null
+  shipping: ShippingPolicy | null
+  returnDays: number | null
+  /** The paths of the pages that feeds link to. */
+  paths: { withdrawal: string | null; privacy: string | null; terms: string | null }
+}
+
+const NOTHING: SiteFacts = {
+  brand: null,
+  country: null,
+  countries: null,
+  shipping: null,
+  returnDays: null,
+  paths: { withdrawal: null, privacy: null, terms: null },
+}
+
+/** Ten years, as in the returns of a store. More is no limit that a person means. */
+const DAYS_MAX = 3_650
+
+/** Manifests may hold anything: what is missing or malformed is not said. */
+function readFacts(manifest: unknown): SiteFacts {
+  const behavior = member(manifest, 'behavior')
+  const country = member(member(manifest, 'store'), 'country')
+  const days = member(member(behavior, 'returns'), 'windowDays')
+  const paths = readPaths(member(manifest, 'pages'))
+  return {
+    brand: asLine(member(member(manifest, 'brand'), 'name')),
+    country: isCountry(country) ? country : null,
+    countries: readShippingCountries(member(member(behavior, 'shipping'), 'countries')),
+    shipping: readShipping(member(behavior, 'shipping')),
+    returnDays: isCents(days) && days <= DAYS_MAX ? days : null,
+    paths: {
+      withdrawal: paths.get('withdrawal') ?? null,
+      privacy: paths.get('privacy') ?? null,
+      terms: paths.get('terms') ?? null,
+    },
+  }
+}
+
+/** The path of the first page of each kind. A page whose slug is a kind has that kind. */
+function readPaths(value: unknown): Map<PageKind, string> {
+  const paths = new Map<PageKind, string>()
+  for (const each of Array.isArray(value) ? value.slice(0, PAGES_MAX) : []) {
+    const { slug, kind: said } = readProps(PAGE_PROPS, each)
+    if (slug === null) continue
+    const kind = said === 'other' ? (PAGE_KINDS.find((known) => known === slug) ?? said) : said
+    if (!paths.has(kind)) paths.set(kind, `/pages/${encodeURIComponent(slug)}`)
+  }
+  return paths
+}
+
+const isCents = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0
+
+function readShipping(given: unknown): ShippingPolicy | null {
+  const flat_rate_cents = member(given, 'flat_rate_cents')
+  const expedited_rate_cents = member(given, 'expedited_rate_cents')
+  const max_cents = member(given, 'max_cents')
+  if (!isCents(flat_rate_cents) || !isCents(expedited_rate_cents) || !isCents(max_cents))
+    return null
+  const threshold = member(given, 'free_shipping_threshold_cents')
+  return {
+    mode: 'flat',
+    flat_rate_cents,
+    expedited_rate_cents,
+    max_cents,
+    free_shipping_threshold_cents: isCents(threshold) ? threshold : null,
+  }
+}
+
+export const siteFactsOf = switchesReader(NOTHING, readFacts)

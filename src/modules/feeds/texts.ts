@@ -1,0 +1,37 @@
+/** Texts for feeds. Merchants write any characters; a feed has one line for each item. */
+
+/**
+ * What ends a line for some reader, and other controls. Programs that split a text by lines go by more
+ * characters than the line feed: U+0085, U+2028 and U+2029 too.
+ */
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}\s]+/gu
+
+/**
+ * Characters that turn the direction of all text behind them, and the mark of a byte order. Letters of
+ * scripts that run from right to left stay: they turn nothing but themselves.
+ */
+const TURNS = /[\u202a-\u202e\u2066-\u2069\ufeff]/g
+
+/** A text in one line, of at most so many characters. */
+export function toLine(text: string, lengthMax: number): string {
+  const line = text.toWellFormed().replace(TURNS, '').replace(BREAKS, ' ').trim()
+  // A surrogate pair is one character: half of it would be none.
+  return line.length <= lengthMax ? line : [...line].slice(0, lengthMax).join('').trimEnd()
+}
+
+/** The same for a value of metadata, which may be anything; null where it says nothing. */
+export function toLineOrNull(value: unknown, lengthMax: number): string | null {
+  const text = typeof value === 'number' ? String(value) : value
+  const line = typeof text === 'string' ? toLine(text, lengthMax) : ''
+  return line === '' ? null : line
+}
+
+const GTIN_LENGTHS = [8, 12, 13, 14]
+
+/** A GTIN (EAN, UPC, ISBN-13) with a right check digit; null for any other value. */
+export function toGtin(value: unknown): string | null {
+  const digits = (toLineOrNull(value, 40) ?? '').replaceAll(/[ -]/g, '')
+  if (!/^\d+$/.test(digits) || !GTIN_LENGTHS.includes(digits.length)) return null
+  const weighted = [...digits].toReversed().map((each, at) => Number(each) * (at % 2 === 0 ? 1 : 3))
+  return weighted.reduce((sum, each) => sum + each, 0) % 10 === 0 ? digits : null
+}

@@ -1,0 +1,21 @@
+import type { Config } from './config.ts'
+import type { Store } from './modules/stores/schema.ts'
+
+type Named = Pick<Store, 'tenant_ref' | 'primary_hostname'>
+
+/**
+ * Where shoppers reach a store: at its own host, else at its name in the zone of the storefront. Null
+ * where it has neither. `base` is the address of the platform, whose protocol and port stores have, too.
+ */
+export function openShopUrl(
+  { storefrontZone, production }: Pick<Config, 'storefrontZone' | 'production'>,
+  base: () => string,
+): (store: Named) => string | null {
+  return ({ tenant_ref, primary_hostname }) => {
+    const { protocol: own, port } = new URL(base())
+    const protocol = production ? 'https:' : own
+    if (primary_hostname !== null) return `${protocol}//${primary_hostname}`
+    if (storefrontZone === null) return null
+    return `${protocol}//${tenant_ref}.${storefrontZone}${port === '' ? '' : `:${port}`}`
+  }
+}
