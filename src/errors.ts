@@ -179,6 +179,14 @@ export const ERRORS = {
     'The card payment is disputed, and the bank may take the money itself. Wait until the dispute is over.',
   ],
   not_refundable: [409, 'There is nothing to refund: nothing was captured, or nothing is left.'],
+  gift_card_spent: [
+    409,
+    'Something of a gift card that the order bought is spent, so that it is not refunded. Refund the other units by `items`.',
+  ],
+  gift_card_issued: [
+    409,
+    'Gift cards of an order are issued, and their number stays. Refund them instead, which disables them.',
+  ],
   payment_not_resolvable: [409, 'This payment cannot be resolved by hand now. See `reason`.'],
   refund_failed: [409, 'The gateway did not refund the money. See `reason` and `refunded_cents`.'],
   price_changed: [409, 'The total differs from the quote. Show the shopper a new preview.'],

@@ -84,6 +84,7 @@ function variantOf(row) {
     currency: row.currency,
     content_amount: integer(row, 'content_amount'),
     content_unit: row.content_unit,
+    gift_card: row.gift_card === undefined ? undefined : row.gift_card === 'true',
     position: integer(row, 'position'),
     options: options.length > 0 ? options : undefined,
   })

@@ -39,9 +39,26 @@ export function addByCalendar(timeZone: string, at: Date, count: number, unit: C
     const next = Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)
     local.setUTCDate(Math.min(day, new Date(next).getUTCDate()))
   }
-  const before = offsetMs(timeZone, new Date(local.getTime() - offsetMs(timeZone, at)))
+  return fromLocal(timeZone, local, at)
+}
+
+/** The time at which a zone's clocks show a local time; later by as much where they skip it. */
+function fromLocal(timeZone: string, local: Date, near: Date): Date {
+  const before = offsetMs(timeZone, new Date(local.getTime() - offsetMs(timeZone, near)))
   const then = offsetMs(timeZone, new Date(local.getTime() - before))
   return new Date(local.getTime() - Math.min(before, then))
+}
+
+/** The day of a time in a zone, as `2026-12-24`. */
+export const localDay = (timeZone: string, at: Date): string =>
+  localTime(timeZone, at).toISOString().slice(0, 10)
+
+/** The time of an hour of a day in a zone. Null: the text is no day of the calendar. */
+export function hourOfDay(timeZone: string, day: string, hour: number): Date | null {
+  const local = new Date(`${day}T00:00:00Z`)
+  if (Number.isNaN(local.getTime()) || local.toISOString().slice(0, 10) !== day) return null
+  local.setUTCHours(hour)
+  return fromLocal(timeZone, local, local)
 }
 
 const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * 60_000

@@ -82,6 +82,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
     'RETENTION_GATEWAY_EVENT_DAYS',
     'older than the period and handled; their bodies go after 30 days (loop `gateway upkeep`)',
   ),
+  gift_card_purchases: owner('orders'),
   gift_card_transactions: forGood(MONEY),
   gift_cards: forGood(MONEY),
   idempotency_keys: until(

@@ -16,6 +16,8 @@ export interface Variant {
   /** What one of them contains, such as 750 ml. Both are null where it is not said. */
   content_amount: number | null
   content_unit: 'g' | 'kg' | 'ml' | 'l' | 'cm' | 'm' | 'cm2' | 'm2' | 'piece' | null
+  /** Each unit of it is a gift card, which is mailed. */
+  gift_card: boolean
   /** Whether at least one can be bought now. */
   available: boolean
   low_stock: boolean
@@ -112,15 +114,28 @@ export interface Resolved {
   preview?: { version: number; expiresAt: string }
 }
 
+/** Who gets a gift card. */
+export interface GiftRecipient {
+  recipient_email: string
+  recipient_name?: string
+  message?: string
+  /** Such as `2026-12-24`. Left out: at once. */
+  send_on?: string
+}
+
 /** What a cart has of one variant. */
 export interface Item {
   variant_id: string
   quantity: number
+  /** Of a gift card for someone else. */
+  gift_card?: GiftRecipient
 }
 
 /** What a cart, a checkout and an order cost. */
 export interface Totals {
   subtotal_cents: number
+  /** The part of it that buys gift cards: no balance pays for them, and nothing ships. */
+  gift_card_cents: number
   discount_cents: number
   shipping_cents: number
   tax_cents: number
@@ -133,7 +148,7 @@ export interface Totals {
 
 /** What a cart costs now, as the checkout preview answers it. */
 export interface Quote extends Totals {
-  items: readonly (Item & {
+  items: readonly (Omit<Item, 'gift_card'> & {
     unit_price_cents: number
     list_price_cents: number
     line_total_cents: number
@@ -181,6 +196,16 @@ export interface OrderItem {
   unit_price_cents: number
   line_total_cents: number
   shipped_quantity: number
+  gift_card: boolean
+}
+
+/** The gift cards that a line of an order buys. */
+export interface GiftCardPurchase {
+  order_item_id: string
+  recipient_email: string | null
+  recipient_name: string | null
+  message: string | null
+  send_at: string | null
 }
 
 /** What one tender pays of one order. */
@@ -255,6 +280,7 @@ export interface OrderDetail {
   fulfillments: readonly Parcel[]
   returns: readonly Return[]
   returnable: readonly Returnable[]
+  gift_cards: readonly GiftCardPurchase[]
 }
 
 /** How a card is asked for: with a key, in fields of the gateway. */

@@ -1,12 +1,16 @@
-import type { Product, Quote, Variant } from '../api/types.ts'
+import type { GiftRecipient, Product, Quote, Variant } from '../api/types.ts'
 import { memoize } from '../memo.ts'
-import type { Cart } from './cart.ts'
+import { type Cart, lineKey } from './cart.ts'
 
 /** A line of a cart as it is shown: names and images from the catalog, prices from the quote. */
 export interface CartLine {
   product: Product
   variant: Variant
   quantity: number
+  /** Names the line in forms. */
+  key: string
+  /** Who gets a gift card; null for the shopper, and for goods. */
+  gift: GiftRecipient | null
   /** Null where the cart could not be priced. */
   quoted: Quote['items'][number] | null
 }
@@ -32,13 +36,22 @@ export function cartLines(
   quote: Quote | null,
 ): CartLine[] {
   const catalog = byVariant(products)
-  return cart.items.flatMap(({ variant_id, quantity }) => {
+  return cart.items.flatMap((item, at) => {
+    const { variant_id, quantity, gift_card: gift = null } = item
     const found = catalog.get(variant_id)
     if (found === undefined) return []
-    const quoted = quote?.items.find((each) => each.variant_id === variant_id) ?? null
-    return [{ ...found, quantity, quoted }]
+    const isQuoted = (each: Quote['items'][number]) => each.variant_id === variant_id
+    // A gift card may be in several lines, which a quote answers in their order.
+    const quoted = [quote?.items[at], ...(quote?.items ?? [])].find(
+      (each) => each && isQuoted(each),
+    )
+    return [{ ...found, quantity, key: lineKey(item), gift, quoted: quoted ?? null }]
   })
 }
+
+/** Whether a cart has goods, which are sent somewhere. Gift cards are mailed. */
+export const needsAddress = (lines: readonly CartLine[]): boolean =>
+  lines.some(({ variant }) => !variant.gift_card)
 
 export const isSold = (products: readonly Product[], variantId: string): boolean =>
   byVariant(products).has(variantId)

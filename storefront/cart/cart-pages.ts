@@ -10,6 +10,7 @@ import { cartLines } from './cart-lines.ts'
 import { lowerToStock, priceCart } from './cart-pricing.ts'
 import { type CartView, cartMain } from './cart-view.ts'
 import { cartDrawer } from './drawer-view.ts'
+import { readGift } from './gift-recipient.ts'
 
 /** The cart page, and the forms that change the cart. */
 
@@ -32,7 +33,11 @@ async function readCart(given: RequestContext) {
   const checked = await checkPendingOrders(given)
   const { context, hasRemoved, refusal, lines, quote } = await priceCart(checked.context)
   const { texts } = context.site.locale
-  const addErrors = { unavailable: texts.noProduct, full: texts.cartFull }
+  const addErrors = {
+    unavailable: texts.noProduct,
+    full: texts.cartFull,
+    recipient: texts.giftCheck,
+  }
   const addError = findText(addErrors, context.url.searchParams.get('error'))
   const notice = refusal ?? (hasRemoved ? texts.itemsRemoved : addError)
   const view: CartView = { lines, quote, notice, pendingOrder: checked.pendingOrder }
@@ -51,7 +56,13 @@ export async function addToCart(
     const message = texts.noProduct
     return addedResponse(context, { cart: context.cart, message, error: 'unavailable' })
   }
-  const { cart, fits } = addItem(context.cart, item)
+  const gift = line.variant.gift_card ? readGift(form) : null
+  if (gift === 'wrong') {
+    const message = texts.giftCheck
+    return addedResponse(context, { cart: context.cart, message, error: 'recipient' })
+  }
+  const wanted = gift === null ? item : { ...item, gift_card: gift }
+  const { cart, fits } = addItem(context.cart, wanted)
   if (!fits) return addedResponse(context, { cart, message: texts.cartFull, error: 'full' })
   return addedResponse(context, { cart, message: texts.addedToCart(line.product.name) })
 }
@@ -68,7 +79,7 @@ interface Added {
   cart: Cart
   message: string
   /** Why the item was not added. The cart page says so to shoppers without the script. */
-  error?: 'unavailable' | 'full'
+  error?: 'unavailable' | 'full' | 'recipient'
 }
 
 /** Our script gets the cart, to show it beside the page; a browser is sent to the cart page. */

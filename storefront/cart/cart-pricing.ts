@@ -66,7 +66,8 @@ export async function priceCart(
     if (!(error instanceof PlatformError)) throw error
     if (error.code === 'variant_not_found' && !reload) return priceCart(given, options, true)
     if (error.status === 429 && cart.coupon !== null) return priceWithoutCoupon(given, options)
-    if (!CART_REFUSALS.includes(error.status)) throw error
+    const isOfCart = CART_REFUSALS.includes(error.status) || error.code === 'feature_not_enabled'
+    if (!isOfCart) throw error
     context.warn({ tenant: site.tenant, code: error.code }, 'a cart cannot be priced')
     return priced(null, errorMessage(site.locale.texts, error))
   }

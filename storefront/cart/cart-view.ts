@@ -1,4 +1,5 @@
 import type { Order, Quote, Variant } from '../api/types.ts'
+import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import { measurePriceText } from '../layout/measure-price.ts'
@@ -67,7 +68,8 @@ export const shortage = (texts: Texts, { id, available }: Variant): Html =>
     ? html`<span class="error">${texts.notEnoughStock}</span><button class="link-button" name="lower" value="${id}">${texts.lowerToStock}</button>`
     : html`<span class="error">${texts.soldOutRemove}</span>`
 
-function cartLine(context: PageContext, { product, variant, quantity, quoted }: CartLine): Html {
+function cartLine(context: PageContext, line: CartLine): Html {
+  const { product, variant, quantity, quoted, key } = line
   const { texts, formatMoney } = context.site.locale
   const { name, slug, image_asset_ref: ref } = product
   const shown = image(context, { ref, alt: imageAlt(product), sizes: '6rem' })
@@ -76,9 +78,9 @@ function cartLine(context: PageContext, { product, variant, quantity, quoted }: 
   return html`<li class="line"><a class="line-image" href="/products/${slug}" tabindex="-1" aria-hidden="true">${shown}</a>
 <div class="line-text"><a class="line-name" href="/products/${slug}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
 <span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${measurePriceText(context, variant, unit)}${
-    quoted?.available === false && shortage(texts, variant)
-  }</div>
-<label class="quantity"><span class="hidden">${texts.quantityOf(name)}</span><input type="number" name="q:${variant.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+    variant.gift_card && giftNote(context, line.gift)
+  }${quoted?.available === false && shortage(texts, variant)}</div>
+<label class="quantity"><span class="hidden">${texts.quantityOf(name)}</span><input type="number" name="q:${key}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
 <span class="line-total">${formatMoney(total, variant.currency)}</span>
-<button class="line-remove" name="remove" value="${variant.id}" aria-label="${texts.removeItem(name)}">${texts.remove}</button></li>`
+<button class="line-remove" name="remove" value="${key}" aria-label="${texts.removeItem(name)}">${texts.remove}</button></li>`
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Item } from '../api/types.ts'
+import type { GiftRecipient, Item } from '../api/types.ts'
 import { cleanText } from '../http/forms.ts'
 
 /** A cart. It lives in a signed cookie of the shopper's browser; the server stores nothing. */
@@ -12,8 +12,9 @@ export interface Cart {
   refusals: number
 }
 
-/** A cookie has at most 4 KB. */
+/** A cookie has at most 4 KB, and base64 makes four characters of three bytes. */
 export const LINES_MAX = 40
+const BYTES_MAX = 2_800
 export const QUANTITY_MAX = 99
 
 const ID = /^[A-Za-z0-9_-]{16}$/
@@ -34,7 +35,11 @@ export const emptyCart = (): Cart => ({
  */
 export const packCart = ({ id, items, coupon, refusals }: Cart): unknown => [
   id,
-  items.map((item) => [packId(item.variant_id), item.quantity]),
+  items.map(({ variant_id, quantity, gift_card }) => [
+    packId(variant_id),
+    quantity,
+    ...(gift_card === undefined ? [] : [gift_card]),
+  ]),
   coupon,
   refusals,
 ]
@@ -46,9 +51,10 @@ export function unpackCart(packed: unknown): Cart {
   if (!Array.isArray(packed)) return emptyCart()
   const [id, lines, coupon, refusals] = packed
   if (!ID.test(String(id)) || !Array.isArray(lines)) return emptyCart()
-  const items = lines.map(([variant, quantity]) => ({
+  const items = lines.map(([variant, quantity, gift]) => ({
     variant_id: unpackId(String(variant)),
     quantity: Number(quantity),
+    ...(gift && { gift_card: gift as GiftRecipient }),
   }))
   return { id, items, coupon: coupon ?? null, refusals: Number(refusals) || 0 }
 }
@@ -64,23 +70,33 @@ function unpackId(packed: string): string {
 export const cartCount = ({ items }: Cart): number =>
   items.reduce((sum, { quantity }) => sum + quantity, 0)
 
-/** Adds units to a cart. `fits` is false where there is no room for another line. */
-export function addItem(cart: Cart, { variant_id, quantity }: Item): { cart: Cart; fits: boolean } {
-  const present = cart.items.find((item) => item.variant_id === variant_id)
-  if (present === undefined && cart.items.length >= LINES_MAX) return { cart, fits: false }
-  const wanted = Math.min((present?.quantity ?? 0) + quantity, QUANTITY_MAX)
-  const items =
-    present === undefined
-      ? [...cart.items, { variant_id, quantity: wanted }]
-      : cart.items.map((item) => (item === present ? { ...item, quantity: wanted } : item))
-  return { cart: { ...cart, items }, fits: true }
+/** Names a line of a cart: its variant, and for a gift card who gets it. */
+export function lineKey({ variant_id, gift_card }: Item): string {
+  if (gift_card === undefined) return variant_id
+  const hash = createHash('sha256').update(JSON.stringify(gift_card)).digest('base64url')
+  return `${variant_id}.${hash.slice(0, 12)}`
 }
 
-/** Sets quantities by variant. Zero removes the line. */
+/** Adds units to a cart. `fits` is false where there is no room for another line. */
+export function addItem(cart: Cart, added: Item): { cart: Cart; fits: boolean } {
+  const key = lineKey(added)
+  const present = cart.items.find((item) => lineKey(item) === key)
+  if (present === undefined && cart.items.length >= LINES_MAX) return { cart, fits: false }
+  const quantity = Math.min((present?.quantity ?? 0) + added.quantity, QUANTITY_MAX)
+  const items =
+    present === undefined
+      ? [...cart.items, { ...added, quantity }]
+      : cart.items.map((item) => (item === present ? { ...item, quantity } : item))
+  const full = { ...cart, items }
+  if (Buffer.byteLength(JSON.stringify(packCart(full))) > BYTES_MAX) return { cart, fits: false }
+  return { cart: full, fits: true }
+}
+
+/** Sets quantities by the keys of lines. Zero removes the line. */
 export const setQuantities = (cart: Cart, wanted: ReadonlyMap<string, number>): Cart => ({
   ...cart,
   items: cart.items
-    .map((item) => ({ ...item, quantity: wanted.get(item.variant_id) ?? item.quantity }))
+    .map((item) => ({ ...item, quantity: wanted.get(lineKey(item)) ?? item.quantity }))
     .filter(({ quantity }) => quantity > 0),
 })
 
@@ -123,7 +139,10 @@ export const itemsFingerprint = ({ items }: Cart): string =>
 export const countRefusal = (cart: Cart): Cart => ({ ...cart, refusals: cart.refusals + 1 })
 
 /** A new cart with the items that an order does not contain. */
-export function removeOrdered({ items }: Cart, ordered: readonly Item[]): Cart {
+export function removeOrdered(
+  { items }: Cart,
+  ordered: readonly Omit<Item, 'gift_card'>[],
+): Cart {
   const remaining = (item: Item) =>
     ordered
       .filter(({ variant_id }) => variant_id === item.variant_id)

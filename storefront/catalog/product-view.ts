@@ -5,6 +5,7 @@ import { measurePriceText } from '../layout/measure-price.ts'
 import { taxNote } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
+import { giftCardFields } from './gift-card-fields.ts'
 import { priceBefore, productGrid } from './product-cards.ts'
 import { gallery } from './product-gallery.ts'
 import { type Choice, type ChoiceGroup, choiceGroups, chooseVariant } from './product-options.ts'
@@ -83,8 +84,8 @@ function addForm(context: PageContext, product: Product, chosen: Variant): Html 
     product,
     chosen,
   ).map((each) => choiceGroup(context, each))}
-${stockNote(texts, chosen, product)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
-${buyButton(context, chosen.available)}</div></form>`
+${chosen.gift_card && giftCardFields(context)}${stockNote(texts, chosen, product)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+${buyButton(context, chosen)}</div></form>`
 }
 
 function choiceGroup(context: PageContext, { name, choices }: ChoiceGroup): Html {
@@ -109,11 +110,12 @@ function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): 
   return html`<a class="variant-choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}><span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
 }
 
-function buyButton({ site }: PageContext, isAvailable: boolean): Html {
+/** A gift card has no express checkout: its recipient would stand in the address of the page. */
+function buyButton({ site }: PageContext, { available: isAvailable, gift_card }: Variant): Html {
   const { addToCart, buyNow, notInPreview, soldOut } = site.locale.texts
   const refusal = site.preview === null ? (isAvailable ? null : soldOut) : notInPreview
   return refusal === null
-    ? html`<button class="button button-wide">${addToCart}</button><button class="button button-quiet button-wide buy-now" formaction="/checkout/now" formmethod="get">${buyNow}</button>`
+    ? html`<button class="button button-wide">${addToCart}</button>${!gift_card && html`<button class="button button-quiet button-wide buy-now" formaction="/checkout/now" formmethod="get">${buyNow}</button>`}`
     : html`<button class="button button-wide" disabled>${refusal}</button>`
 }
 
@@ -140,7 +142,7 @@ function subscriptionNote({ site }: PageContext, product: Product): Html | null 
 
 function shippingNote({ site }: PageContext, { variants }: Product): Html | null {
   const { shipping } = site.policies
-  const [first] = variants
+  const first = variants.find(({ gift_card }) => !gift_card)
   if (shipping === null || first === undefined) return null
   const { texts, formatMoney } = site.locale
   const money = (cents: number) => formatMoney(cents, first.currency)

@@ -64,12 +64,16 @@ export function readDetails(form: URLSearchParams): CheckoutDetails {
 }
 
 /** What is wrong with a form, by field. The platform checks everything else. */
-export function findErrors(site: Site, details: CheckoutDetails): Record<string, string> {
+export function findErrors(
+  site: Site,
+  details: CheckoutDetails,
+  hasAddress: boolean,
+): Record<string, string> {
   const { texts } = site.locale
   const errors: Record<string, string> = {}
   if (details.email === '') errors.email = texts.fieldRequired
   else if (!EMAIL.test(details.email)) errors.email = texts.checkEmail
-  Object.assign(errors, addressErrors(site, details))
+  if (hasAddress) Object.assign(errors, addressErrors(site, details))
   const isUnconfirmed = site.offers.statement !== null && details.attested === ''
   if (isUnconfirmed) errors.attested = texts.confirmToContinue
   return errors

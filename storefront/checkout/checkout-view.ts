@@ -1,6 +1,6 @@
 import { LEGAL_KINDS } from '../../manifest/page-props.ts'
 import type { Item } from '../api/types.ts'
-import type { CartLine } from '../cart/cart-lines.ts'
+import { type CartLine, needsAddress } from '../cart/cart-lines.ts'
 import { cardFields, checkbox, type Field, fieldId, textField } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
@@ -38,7 +38,7 @@ export function checkoutMain(context: PageContext, view: CheckoutView): Html {
 <input type="hidden" name="key" value="${key}">${expressFields(view)}
 <div class="checkout-fields">
 <section id="contact"><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
-<section id="shipping"><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${context.site.hasAccounts && remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>
+${shippingSection(context, view)}
 <section><h2>${texts.payment}</h2>${tenderFields(context, view)}
 <fieldset id="card"${errors.card !== undefined && html` aria-describedby="card-error"`}${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend><div id="card-notice">${cardError(view)}</div>${cardInputs(texts, view)}</fieldset></section>
 <div id="statement">${statement(context, view)}</div>
@@ -47,6 +47,14 @@ ${cardNote(context, view)}${legalLinks(context)}</div>
 </div>
 ${orderSummary(context, view)}
 </form>${view.isRemembered && html`<form id="forget" method="post" action="${view.path}/forget">${expressFields(view)}</form>`}</div>`
+}
+
+/** Where goods are sent, and how. Gift cards are mailed, and ask for no address. */
+function shippingSection(context: PageContext, view: CheckoutView): Html | null {
+  if (!needsAddress(view.lines)) return null
+  const { details, errors } = view
+  const { texts } = context.site.locale
+  return html`<section id="shipping"><h2>${texts.shipping}</h2>${rememberedNote(texts, view)}${addressFields(context.site, details, errors)}${context.site.hasAccounts && remember(texts, details)}${shippingMethod(context, view)}${subscription(context, view)}</section>`
 }
 
 /** The product of an express checkout: the form names it, because another tab may buy another. */

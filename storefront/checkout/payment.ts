@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PlatformError } from '../api/platform-client.ts'
 import type { OperationRecord, PlacedOrder } from '../api/types.ts'
 import { type Cart, checkoutKey, countRefusal, itemsFingerprint, setCoupon } from '../cart/cart.ts'
+import { cartLines, needsAddress } from '../cart/cart-lines.ts'
+import { withoutPastDay } from '../cart/gift-recipient.ts'
 import { type HttpResponse, redirect, withCookies } from '../http/response.ts'
 import type { RequestContext } from '../request-context.ts'
 import { addressCookies } from '../shopper/remembered-address.ts'
@@ -32,7 +34,8 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
   if (cart.coupon !== given.cart.coupon) {
     return checkoutPage(context, { details, notice: texts.couponChanged })
   }
-  const errors = findErrors(given.site, details)
+  const hasGoods = await needsAddressOf(given)
+  const errors = findErrors(given.site, details, hasGoods)
   const { card, wrong } = await readTender(given, form)
   // A form that showed nothing to pay asks for no card. The platform decides whether that still
   // holds.
@@ -43,7 +46,14 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
   if (fingerprint !== itemsFingerprint(cart) && !(await wasSubmitted(context))) {
     return checkoutPage(context, { details, notice: texts.cartChanged })
   }
-  return placeOrder(context, details, { card, quote_token: quoteToken })
+  return placeOrder(context, details, { card, quote_token: quoteToken, hasGoods })
+}
+
+/** Whether something of the cart is sent to an address. What is not known counts as goods. */
+async function needsAddressOf({ api, site, cart }: RequestContext): Promise<boolean> {
+  const ids = cart.items.map(({ variant_id }) => variant_id)
+  const lines = cartLines(cart, await api.listProductsOf(site, ids), null)
+  return lines.length < cart.items.length || needsAddress(lines)
 }
 
 /**
@@ -69,6 +79,7 @@ const wasSubmitted = async ({ api, site, cart }: RequestContext): Promise<boolea
 interface PaymentInput {
   card: CardInput | { payment_token: string } | undefined
   quote_token: string
+  hasGoods: boolean
 }
 
 async function placeOrder(
@@ -81,7 +92,7 @@ async function placeOrder(
   const key = checkoutKey(cart)
   try {
     const placed = await api.placeOrder(site, checkoutBody(context, details, payment), key)
-    return placedResponse(context, placed, { details, key })
+    return placedResponse(context, placed, { details, key, hasGoods: payment.hasGoods })
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     return withCookies(await refusedResponse(context, { error, details, key }), cookies)
@@ -91,20 +102,22 @@ async function placeOrder(
 function checkoutBody(
   { site, cart, shopper, ip }: ShopperContext,
   details: CheckoutDetails,
-  payment: PaymentInput,
+  { hasGoods, ...payment }: PaymentInput,
 ): Record<string, unknown> {
   const { email, expedited, gift, credit, subscribe, attested, ...rest } = details
   const { name, line1, line2, city, state, postal_code, country } = rest
   return {
     customer_ref: shopper.ref,
-    items: cart.items,
+    items: cart.items.map(withoutPastDay),
     coupon_code: cart.coupon,
     email,
     ip,
-    shipping_address: {
-      ...{ label: name, name, line1, line2: line2 || null },
-      ...{ city, state, postal_code, country },
-    },
+    ...(hasGoods && {
+      shipping_address: {
+        ...{ label: name, name, line1, line2: line2 || null },
+        ...{ city, state, postal_code, country },
+      },
+    }),
     expedited,
     ...(subscribe ? { subscribe } : {}),
     ...(credit ? { apply_store_credit: true } : {}),
@@ -118,12 +131,13 @@ function checkoutBody(
 const placedResponse = (
   context: ShopperContext,
   { order }: PlacedOrder,
-  { details, key }: { details: CheckoutDetails; key: string },
+  { details, key, hasGoods }: { details: CheckoutDetails; key: string; hasGoods: boolean },
 ): HttpResponse =>
   redirect(`/orders/${order.id}?new=1`, [
     orderCookie(context, context.shopper, { id: order.id, key, isPending: false }),
     paidCookie(context),
-    ...addressCookies(context, details),
+    // A form without an address says nothing about the one that this browser remembers.
+    ...(hasGoods ? addressCookies(context, details) : []),
   ])
 
 /** Leaves the cart as it is: `pending-payment.ts` updates it once the outcome is known. */

@@ -1,5 +1,6 @@
 import type { Quote } from '../api/types.ts'
 import type { CartLine } from '../cart/cart-lines.ts'
+import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image, imageAlt } from '../layout/images.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
@@ -30,7 +31,8 @@ ${couponNote(texts, quote)}${totalsList(context, quote, quote.coupon.code)}${ten
 <noscript><button class="button button-quiet" formaction="${path}/update" formnovalidate>${texts.updateTotal}</button></noscript></aside>`
 }
 
-function summaryLine(context: PageContext, { product, variant, quantity, quoted }: CartLine): Html {
+function summaryLine(context: PageContext, line: CartLine): Html {
+  const { product, variant, quantity, quoted, gift } = line
   const { formatMoney } = context.site.locale
   const shown = image(context, {
     ref: product.image_asset_ref,
@@ -38,7 +40,7 @@ function summaryLine(context: PageContext, { product, variant, quantity, quoted 
     sizes: '4rem',
   })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
-  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span></div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
+  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span>${variant.gift_card && giftNote(context, gift)}</div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
 }
 
 /** What store credit and a gift card pay, and what is left for a card. */

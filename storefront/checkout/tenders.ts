@@ -28,8 +28,10 @@ export async function splitOverTenders(
   choice: TenderChoice,
 ): Promise<TenderSplit> {
   const { offers } = context.site
-  const { total_cents: total, store_credit_available_cents: available } = quote
-  const store_credit_cents = choice.credit && offers.storeCredit ? Math.min(available, total) : 0
+  const { total_cents: total, store_credit_available_cents: available, gift_card_cents } = quote
+  // No balance pays for a gift card.
+  const payable = total - gift_card_cents
+  const store_credit_cents = choice.credit && offers.storeCredit ? Math.min(available, payable) : 0
   const rest = total - store_credit_cents
   const split = { store_credit_cents, giftCard: null, giftCardError: null, due_cents: rest }
   if (choice.gift === '' || !offers.giftCards) return split
@@ -38,7 +40,7 @@ export async function splitOverTenders(
   if (card.currency !== quote.currency || card.balance_cents === 0) {
     return { ...split, giftCardError: context.site.locale.texts.giftCardUnknown }
   }
-  const cents = Math.min(card.balance_cents, rest)
+  const cents = Math.min(card.balance_cents, payable - store_credit_cents)
   return { ...split, giftCard: { last4: card.code_last4, cents }, due_cents: rest - cents }
 }
 

@@ -11,9 +11,11 @@ export function totalsList({ site }: PageContext, totals: Totals, coupon: string
   const money = (cents: number) => formatMoney(cents, totals.currency)
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = totals
   const isTaxInside = totals.prices_include_tax
+  // Gift cards alone are mailed.
+  const isShipped = totals.gift_card_cents < subtotal_cents || shipping_cents > 0
   return html`<dl class="totals"><div><dt>${texts.subtotal}</dt><dd>${money(subtotal_cents)}</dd></div>
 ${discount_cents > 0 && html`<div class="totals-discount"><dt>${texts.discount}${coupon && html` <span class="code">${coupon}</span>`}</dt><dd>−${money(discount_cents)}</dd></div>`}
-<div><dt>${texts.shipping}</dt><dd>${shipping_cents === 0 ? texts.free : money(shipping_cents)}</dd></div>
+${isShipped && html`<div><dt>${texts.shipping}</dt><dd>${shipping_cents === 0 ? texts.free : money(shipping_cents)}</dd></div>`}
 ${tax_cents > 0 && !isTaxInside && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
 <div class="totals-final"><dt>${texts.total}</dt><dd data-total>${money(total_cents)}</dd></div>${
     tax_cents > 0 &&

@@ -22,6 +22,8 @@ const CANCELLABLE = [
   'on_hold',
   'partially_refunded',
   'refunded',
+  // Of gift cards alone: nothing has shipped.
+  'delivered',
 ]
 
 const REFUNDABLE = [

@@ -1,6 +1,7 @@
 import type { Charge, OrderDetail, OrderItem, Product, Refund } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import { cardFields } from '../layout/fields.ts'
+import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
 import { tenderName, totalsList } from '../layout/totals.ts'
@@ -90,8 +91,21 @@ function shippingAddress({ texts, countryName }: Locale, { order }: OrderDetail)
   return html`<div><dt>${texts.shipsTo}</dt><dd>${lines.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`
 }
 
-const lineText = ({ product_name, label }: OrderItem): Html =>
-  html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}</div>`
+const lineText = ({ product_name, label }: OrderItem, note: Html | null = null): Html =>
+  html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}${note}</div>`
+
+/** Who gets the gift cards of a line. Null for goods. */
+function giftOf(context: PageContext, { gift_cards }: OrderDetail, item: OrderItem): Html | null {
+  const gift = gift_cards.find(({ order_item_id }) => order_item_id === item.id)
+  if (!item.gift_card || !gift?.recipient_email) return null
+  const { recipient_email, recipient_name, message, send_at } = gift
+  return giftNote(context, {
+    recipient_email,
+    ...(recipient_name !== null && { recipient_name }),
+    ...(message !== null && { message }),
+    ...(send_at !== null && { send_on: send_at }),
+  })
+}
 
 /** Lines that were removed by an edit are not shown. */
 const keptItems = ({ items }: OrderDetail): readonly OrderItem[] =>
@@ -101,7 +115,7 @@ function lineList(context: PageContext, { detail, products }: OrderView): Html {
   const { formatMoney } = context.site.locale
   const lines = keptItems(detail).map(
     (item) =>
-      html`<li class="line">${lineImage(context, item, products)}${lineText(item)}<span class="line-label">× ${item.quantity}</span><span class="line-total">${formatMoney(item.line_total_cents, detail.order.currency)}</span></li>`,
+      html`<li class="line">${lineImage(context, item, products)}${lineText(item, giftOf(context, detail, item))}<span class="line-label">× ${item.quantity}</span><span class="line-total">${formatMoney(item.line_total_cents, detail.order.currency)}</span></li>`,
   )
   return html`<ul class="lines lines-plain lines-pictured">${lines}</ul>`
 }
@@ -120,7 +134,8 @@ export function lineImage(
 function editForm({ site }: PageContext, { detail, edit, actionKey }: OrderView): Html {
   const { order } = detail
   const { texts, formatMoney } = site.locale
-  const lines = keptItems(detail).map((item) => {
+  const goods = keptItems(detail).filter(({ gift_card }) => !gift_card)
+  const lines = goods.map((item) => {
     const quantity = edit.quantities.get(item.id) ?? item.quantity
     return html`<li class="line">${lineText(item)}<label class="quantity"><span class="hidden">${texts.quantityOf(item.product_name)}</span><input type="number" name="q:${item.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label><span class="line-total">${formatMoney(item.line_total_cents, order.currency)}</span></li>`
   })

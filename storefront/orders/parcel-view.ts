@@ -20,8 +20,9 @@ const REACHED: Record<string, number> = {
 /** Orders that go nowhere have no way to show. */
 const ENDED = ['pending_payment', 'payment_failed', 'cancelled', 'refunded']
 
-export function progress({ site }: PageContext, { order }: OrderDetail): Html | null {
+export function progress({ site }: PageContext, { order, items }: OrderDetail): Html | null {
   const { texts } = site.locale
+  if (items.every(({ gift_card }) => gift_card)) return null
   const reached = REACHED[order.fulfillment_status]
   if (reached === undefined || ENDED.includes(order.status)) return null
   const steps = STEPS.map(
@@ -85,6 +86,6 @@ function unpacked(item: OrderItem, shown: readonly Parcel[]): Units[] {
     .flatMap(({ items }) => items)
     .filter(({ order_item_id }) => order_item_id === item.id)
     .reduce((sum, { quantity }) => sum + quantity, 0)
-  const quantity = item.quantity - packed
+  const quantity = item.gift_card ? 0 : item.quantity - packed
   return quantity > 0 ? [{ ...item, quantity }] : []
 }

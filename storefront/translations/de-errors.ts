@@ -43,6 +43,12 @@ export const deErrors: ErrorTexts = {
   },
   declined: `Ihre Zahlung wurde abgelehnt. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    gift_card_spent:
+      'Von dem Gutschein wurde schon etwas eingelöst, darum kann er nicht erstattet werden. Bitte wenden Sie sich an den Shop.',
+    gift_card_issued:
+      'Gutscheine einer Bestellung können nicht geändert werden. Bitte wenden Sie sich an den Shop.',
+    feature_not_enabled:
+      'Der Shop verkauft zurzeit keine Gutscheine. Bitte entfernen Sie sie aus dem Warenkorb.',
     return_window_closed: 'Die Frist für die Rückgabe ist abgelaufen.',
     final_sale: 'Diese Produkte sind von der Rückgabe ausgeschlossen.',
     quantity_exceeds_returnable: 'So viele können nicht zurückgesendet werden.',

@@ -42,6 +42,11 @@ export const enErrors = {
   },
   declined: `Your payment was declined. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    gift_card_spent:
+      'Something of the gift card has been spent, so it cannot be refunded. Please contact the store.',
+    gift_card_issued: 'Gift cards of an order cannot be changed. Please contact the store.',
+    feature_not_enabled:
+      'The store does not sell gift cards at the moment. Please remove them from your cart.',
     return_window_closed: 'The time to send these back is over.',
     final_sale: 'These products cannot be sent back.',
     quantity_exceeds_returnable: 'Fewer can be sent back than you chose.',

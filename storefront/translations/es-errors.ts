@@ -41,6 +41,12 @@ export const esErrors: ErrorTexts = {
   },
   declined: `Tu pago ha sido rechazado. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    gift_card_spent:
+      'Ya se ha gastado parte de la tarjeta regalo, por lo que no se puede reembolsar. Ponte en contacto con la tienda.',
+    gift_card_issued:
+      'Las tarjetas regalo de un pedido no se pueden cambiar. Ponte en contacto con la tienda.',
+    feature_not_enabled:
+      'La tienda no vende tarjetas regalo en este momento. Quítalas de la cesta.',
     return_window_closed: 'El plazo de devolución ha terminado.',
     final_sale: 'Estos productos no se pueden devolver.',
     quantity_exceeds_returnable: 'No se pueden devolver tantas unidades.',

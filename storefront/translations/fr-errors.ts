@@ -41,6 +41,12 @@ export const frErrors: ErrorTexts = {
   },
   declined: `Votre paiement a été refusé. ${TRY_ANOTHER_CARD}`,
   refusals: {
+    gift_card_spent:
+      'Une partie de la carte cadeau a été dépensée, elle ne peut donc pas être remboursée. Veuillez contacter la boutique.',
+    gift_card_issued:
+      'Les cartes cadeaux d’une commande ne peuvent pas être modifiées. Veuillez contacter la boutique.',
+    feature_not_enabled:
+      'La boutique ne vend pas de cartes cadeaux pour le moment. Veuillez les retirer de votre panier.',
     return_window_closed: 'Le délai de retour est dépassé.',
     final_sale: 'Ces produits ne peuvent pas être renvoyés.',
     quantity_exceeds_returnable: 'Vous ne pouvez pas en renvoyer autant.',

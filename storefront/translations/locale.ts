@@ -22,6 +22,8 @@ export interface Locale {
   formatRate(bps: number): string
   /** The date and the time. */
   formatTime(iso: string): string
+  /** The date alone, of a time or of a day such as `2026-12-24`. */
+  formatDay(iso: string): string
   formatList(entries: readonly string[]): string
 }
 
@@ -76,6 +78,9 @@ export function getLocale(language: unknown, timeZone: unknown): Locale {
   return locale
 }
 
+/** A day without a time, which is the same day in every zone. */
+const CALENDAR_DAY = /^\d{4}-\d\d-\d\d$/
+
 function createLocale(language: string, timeZone: string): Locale {
   const currencies = new Map<string, Intl.NumberFormat>()
   const time = new Intl.DateTimeFormat(language, {
@@ -83,6 +88,8 @@ function createLocale(language: string, timeZone: string): Locale {
     timeStyle: 'short',
     timeZone,
   })
+  const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone })
+  const calendarDay = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
   const list = new Intl.ListFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
   const regions = new Intl.DisplayNames(language, { type: 'region' })
@@ -104,6 +111,7 @@ function createLocale(language: string, timeZone: string): Locale {
       currencyFormat(currency).format(cents / 10 ** fractionDigits(currency)),
     formatRate: (bps) => percent.format(bps / 10_000),
     formatTime: (iso) => time.format(new Date(iso)),
+    formatDay: (iso) => (CALENDAR_DAY.test(iso) ? calendarDay : day).format(new Date(iso)),
     formatList: (entries) => list.format(entries),
   }
 }

@@ -177,6 +177,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   ledger_checkpoints: `insert into ledger_checkpoints
                               (tenant_ref, sequence, account, currency, balance_cents)
                        values ($1, 1000, 'sales', 'USD', 0)`,
+  gift_card_purchases: `insert into gift_card_purchases (tenant_ref, order_item_id, order_id, quantity,
+                                                         amount_cents, for_buyer)
+                        values ($1, gen_random_uuid(), gen_random_uuid(), 1, 1, true)`,
   ledger_holds: `insert into ledger_holds (tenant_ref, account, ref, currency, amount_cents, order_id)
                  values ($1, 'gift_card', 'a card', 'USD', 1, gen_random_uuid())`,
   ledger_seals: `insert into ledger_seals (tenant_ref, sequence, journal_id, hash)

@@ -131,9 +131,59 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
       from orders o,
            lateral (select coalesce(sum(quantity - packed_quantity - shipped_quantity
                                           - restocked_quantity), 0) as open
-                      from order_items where tenant_ref = o.tenant_ref and order_id = o.id) i
+                      from order_items
+                     where tenant_ref = o.tenant_ref and order_id = o.id and not gift_card) i
      where o.has_work <> (i.open > 0 and o.status in
              ('placed', 'processing', 'partially_shipped', 'partially_refunded'))`,
+
+  'an order whose gift cards do not sum to what its lines cost': `
+    select o.tenant_ref, o.id, o.gift_card_cents, i.cents
+      from orders o,
+           lateral (select coalesce(sum(line_total_cents), 0) as cents from order_items
+                     where tenant_ref = o.tenant_ref and order_id = o.id and gift_card) i
+     where o.gift_card_cents <> i.cents`,
+
+  'a line of gift cards without exactly one card for each unit of a placed order': `
+    select i.tenant_ref, i.order_id, i.id, i.quantity, o.placed_at, count(g.id)
+      from order_items i
+      join orders o on o.tenant_ref = i.tenant_ref and o.id = i.order_id
+      left join gift_cards g on g.tenant_ref = i.tenant_ref and g.issued_order_id = i.order_id
+                            and g.order_item_id = i.id
+                            and g.initial_balance_cents = i.unit_price_cents
+     where i.gift_card
+     group by 1, 2, 3, 4, 5
+    having count(g.id) <> case when o.placed_at is null then 0 else i.quantity end`,
+
+  'a bought card of an order that has no such line': `
+    select g.tenant_ref, g.id, g.issued_order_id
+      from gift_cards g
+      left join order_items i on i.tenant_ref = g.tenant_ref and i.id = g.order_item_id
+                             and i.order_id = g.issued_order_id and i.gift_card
+     where g.order_item_id is not null and i.id is null`,
+
+  'a card that a refund has reserved and is not pending': `
+    select g.tenant_ref, g.id, g.pending_refund_id, r.status
+      from gift_cards g
+      left join refunds r on r.tenant_ref = g.tenant_ref and r.refund_id = g.pending_refund_id
+     where g.pending_refund_id is not null and r.status is distinct from 'pending'`,
+
+  'an order whose gift cards in the ledger are not what it sold less what was taken back': `
+    select o.tenant_ref, o.id, o.gift_card_cents, r.refunded, l.owed, l.lost
+      from orders o,
+           lateral (select coalesce(sum(gift_card_cents), 0) as refunded from refunds r
+                     where r.tenant_ref = o.tenant_ref and r.order_id = o.id
+                       and r.status = 'succeeded') r,
+           lateral (select coalesce(-sum(e.amount_cents) filter (where g.id is not null), 0) as owed,
+                           coalesce(sum(e.amount_cents) filter
+                             (where e.account = 'dispute_loss' and j.kind = 'order.refunded'), 0)
+                             as lost
+                      from ledger_journals j
+                      join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+                      left join gift_cards g on g.tenant_ref = j.tenant_ref
+                            and e.account = 'gift_card' and g.id::text = e.ref
+                            and g.issued_order_id = j.order_id
+                     where j.tenant_ref = o.tenant_ref and j.order_id = o.id) l
+     where o.placed_at is not null and l.owed <> o.gift_card_cents - r.refunded + l.lost`,
 
   'a coupon redemption whose order does not use the coupon': `
     select c.tenant_ref, c.order_id, c.state, o.status

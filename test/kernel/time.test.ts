@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addByCalendar, type CalendarUnit, dayOfMonth } from '../../src/kernel/time.ts'
+import {
+  addByCalendar,
+  type CalendarUnit,
+  dayOfMonth,
+  hourOfDay,
+  localDay,
+} from '../../src/kernel/time.ts'
 
 type Row = [zone: string, at: string, count: number, unit: CalendarUnit, then: string]
 
@@ -46,4 +52,24 @@ test('a day later is the next day of the zone, also when its clocks change', () 
   }
   assert.equal(dayOfMonth('Europe/Berlin', new Date('2031-09-30T22:00:00Z')), 1)
   assert.equal(dayOfMonth('Europe/Berlin', new Date('2031-09-30T21:59:59.999Z')), 30)
+})
+
+test('an hour of a day is that of the zone, and later by as much where its clocks skip it', () => {
+  const rows: [zone: string, day: string, hour: number, at: string | undefined][] = [
+    ['UTC', '2031-12-24', 9, '2031-12-24T09:00:00.000Z'],
+    ['Europe/Berlin', '2031-07-01', 9, '2031-07-01T07:00:00.000Z'],
+    ['Europe/Berlin', '2031-12-24', 9, '2031-12-24T08:00:00.000Z'],
+    ['America/New_York', '2031-12-24', 9, '2031-12-24T14:00:00.000Z'],
+    ['Pacific/Kiritimati', '2031-01-01', 9, '2030-12-31T19:00:00.000Z'],
+    ['Europe/Berlin', '2031-03-30', 2, '2031-03-30T01:00:00.000Z'],
+    ['UTC', '2031-02-29', 9, undefined],
+    ['UTC', '2031-13-01', 9, undefined],
+    ['UTC', '31-01-01', 9, undefined],
+    ['UTC', 'tomorrow', 9, undefined],
+  ]
+  for (const [zone, day, hour, at] of rows) {
+    assert.equal(hourOfDay(zone, day, hour)?.toISOString(), at, `${zone} ${day}`)
+  }
+  assert.equal(localDay('Pacific/Kiritimati', new Date('2031-01-01T11:00:00Z')), '2031-01-02')
+  assert.equal(localDay('America/New_York', new Date('2031-01-01T04:59:00Z')), '2030-12-31')
 })

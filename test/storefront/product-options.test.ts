@@ -24,6 +24,7 @@ const variant = ([size, colour, available = true]: Made): Variant => ({
   currency: 'EUR',
   content_amount: null,
   content_unit: null,
+  gift_card: false,
   available,
   low_stock: false,
   available_units: null,

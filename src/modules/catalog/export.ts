@@ -26,6 +26,7 @@ const VARIANT = [
   'currency',
   'content_amount',
   'content_unit',
+  'gift_card',
   'position',
 ] as const satisfies readonly (keyof Variant)[]
 

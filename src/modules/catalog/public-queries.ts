@@ -29,7 +29,7 @@ export const publicProduct: Sql = sql`
                                    case when v.compare_at_price_cents > v.price_cents
                                         then v.compare_at_price_cents end,
                                    'currency', v.currency, 'content_amount', v.content_amount,
-                                   'content_unit', v.content_unit)
+                                   'content_unit', v.content_unit, 'gift_card', v.gift_card)
                                  order by v.position, v.created_at, v.id), '[]')
                    from variants v
                   where v.tenant_ref = p.tenant_ref and v.product_id = p.id
@@ -372,7 +372,7 @@ export const listSaleVariants = (db: Db, ids: readonly string[]) =>
     SaleVariant,
     sql`
     select v.id as variant_id, v.product_id, p.name as product_name, v.sku, v.label, v.price_cents,
-           v.currency, p.is_subscription, p.subscription_interval, p.subscription_interval_count,
+           v.currency, v.gift_card, p.is_subscription, p.subscription_interval, p.subscription_interval_count,
            p.subscription_price_cents,
            array(select c.slug
                    from collection_products m

@@ -19,7 +19,8 @@ const columns = sql`id, tenant_ref, slug, name, description, status, is_subscrip
 
 const variantColumns = sql`id, tenant_ref, product_id, sku, label, options,
                            image_asset_ref, price_cents, compare_at_price_cents, currency,
-                           content_amount, content_unit, position, metadata, archived_at, created_at, updated_at`
+                           content_amount, content_unit, gift_card, position, metadata, archived_at, created_at,
+                           updated_at`
 
 /** A timestamp inside JSON, in the format in which the driver writes timestamps. */
 const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
@@ -37,7 +38,7 @@ const variants = sql`
                      'image_asset_ref', v.image_asset_ref, 'price_cents', v.price_cents,
                      'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency,
                      'content_amount', v.content_amount, 'content_unit', v.content_unit,
-                     'position', v.position, 'metadata', v.metadata,
+                     'gift_card', v.gift_card, 'position', v.position, 'metadata', v.metadata,
                      'archived_at', ${iso(sql`v.archived_at`)},
                      'created_at', ${iso(sql`v.created_at`)},
                      'updated_at', ${iso(sql`v.updated_at`)})
@@ -216,6 +217,7 @@ export type VariantFields = Pick<
   | 'currency'
   | 'content_amount'
   | 'content_unit'
+  | 'gift_card'
   | 'metadata'
 > & {
   /** Null: after the others. */
@@ -228,12 +230,12 @@ export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
     Variant,
     sql`
     insert into variants (tenant_ref, product_id, sku, label, options, image_asset_ref, price_cents,
-                          compare_at_price_cents, currency, content_amount, content_unit, metadata,
-                          position)
+                          compare_at_price_cents, currency, content_amount, content_unit, gift_card,
+                          metadata, position)
     select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${JSON.stringify(row.options)}::jsonb,
            ${row.image_asset_ref}, ${row.price_cents}, ${row.compare_at_price_cents}::bigint,
            ${row.currency}, ${row.content_amount}::integer, ${row.content_unit},
-           ${JSON.stringify(row.metadata)},
+           ${row.gift_card}::boolean, ${JSON.stringify(row.metadata)},
            coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
       from variants
      where tenant_ref = ${tx.tenant} and product_id = ${productId}
@@ -249,6 +251,16 @@ export const countVariants = (tx: Tx, productId: string, upTo: number) =>
       from (select from variants
              where tenant_ref = ${tx.tenant} and product_id = ${productId} and archived_at is null
              limit ${upTo}) as counted`,
+  )
+
+/** Whether a variant of the product that is not archived is a gift card. Call it under its lock. */
+export const hasGiftCard = (tx: Tx, productId: string) =>
+  tx.one(
+    Type.Object({ has_gift_card: Type.Boolean() }),
+    sql`
+    select exists (select from variants
+                    where tenant_ref = ${tx.tenant} and product_id = ${productId} and gift_card
+                      and archived_at is null) as has_gift_card`,
   )
 
 /** The options of the other variants that are not archived. Call it under the product's lock. */
@@ -288,7 +300,7 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
            image_asset_ref = ${row.image_asset_ref}, price_cents = ${row.price_cents},
            compare_at_price_cents = ${row.compare_at_price_cents},
            currency = ${row.currency}, content_amount = ${row.content_amount},
-           content_unit = ${row.content_unit}, metadata = ${JSON.stringify(row.metadata)},
+           content_unit = ${row.content_unit}, gift_card = ${row.gift_card}, metadata = ${JSON.stringify(row.metadata)},
            position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${variantColumns}`,
@@ -333,7 +345,6 @@ export const insertImages = (tx: Tx, productId: string, list: readonly StoredIma
       from unnest(${list.map(({ asset_ref }) => asset_ref)}::text[],
                   ${list.map(({ alt }) => alt)}::text[]) with ordinality given (asset_ref, alt, place)`)
 
-/** Allows one demo seed of a store at a time. */
 /** The first image of each of these products, if it has one. */
 export const listMainImages = (db: Db, product_ids: readonly string[]) =>
   db.many(
@@ -345,6 +356,7 @@ export const listMainImages = (db: Db, product_ids: readonly string[]) =>
      order by product_id, position`,
   )
 
+/** Allows one demo seed of a store at a time. */
 export const lockSeed = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
 

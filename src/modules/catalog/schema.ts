@@ -57,6 +57,11 @@ const content = {
   content_unit: Nullable(Type.Enum([...CONTENT_UNITS])),
 }
 
+const GiftCardFlag = Type.Boolean({
+  description:
+    'Whether the variant is a gift card: each unit issues a card worth its price, which is mailed to a recipient. It is neither taxed, discounted nor shipped, and has no stock.',
+})
+
 const CompareAt = (description: string) => Nullable(Type.Integer({ description }))
 
 /** A variant that the public may see, as the database answers it. */
@@ -76,6 +81,7 @@ const PublicVariant = Type.Object({
   ),
   currency: Type.String(),
   ...content,
+  gift_card: GiftCardFlag,
 })
 
 const variantStock = {
@@ -256,6 +262,7 @@ export const SaleVariant = Type.Object({
   label: Nullable(Type.String()),
   price_cents: Type.Integer(),
   currency: Type.String(),
+  gift_card: Type.Boolean(),
   ...subscription,
   collection_slugs: Type.Array(Type.String()),
 })
@@ -365,6 +372,7 @@ const variantFields = {
   currency: Type.Optional(Currency),
   content_amount: Type.Optional(content.content_amount),
   content_unit: Type.Optional(content.content_unit),
+  gift_card: Type.Optional(GiftCardFlag),
   position: Type.Optional(Position),
   metadata: Type.Optional(OpenObject),
 }

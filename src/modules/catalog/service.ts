@@ -1,4 +1,4 @@
-import { mapViolations } from '../../db/constraints.ts'
+import { isViolationOf, mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { LIST, type Page } from '../../kernel/page.ts'
@@ -51,6 +51,9 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
 export async function update(db: TenantDb, actor: Actor, id: string, patch: ProductPatch) {
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
     const fields = validateProductPatch(before, patch)
+    if (fields.is_subscription && (await queries.hasGiftCard(tx, id)).has_gift_card) {
+      throw invalidBody('is_subscription', 'must be false while a variant is a gift card')
+    }
     const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_EXISTS)
     await recordChange(tx, actor, {
       action: 'product.updated',
@@ -182,10 +185,11 @@ export async function findHealthClaims(
 
 export function createVariant(db: TenantDb, actor: Actor, productId: string, request: NewVariant) {
   return db.transaction('catalog: create variant', async (tx) => {
-    const { status } = await lock(tx, productId)
-    if (status === 'archived') throw refuseTransition(status)
+    const product = await lock(tx, productId)
+    if (product.status === 'archived') throw refuseTransition(product.status)
     const { currency } = await stores.get(tx)
     const fields = validateNewVariant(request, currency)
+    requireBoughtOnce(product, fields.gift_card)
     await requireVariantRoom(tx, productId)
     await requireOwnOptions(tx, productId, fields.options, null)
     await requireOwnImage(tx, productId, fields.image_asset_ref)
@@ -227,24 +231,40 @@ async function requireOwnImage(tx: Tx, productId: string, ref: string | null): P
   throw invalidBody('image_asset_ref', "must be one of the product's images")
 }
 
+/** A gift card cannot be subscribed to: nobody wants to owe one more every month. */
+function requireBoughtOnce({ is_subscription }: ProductRow, isGiftCard: boolean): void {
+  if (isGiftCard && is_subscription) {
+    throw invalidBody('gift_card', 'must be false: the product is a subscription')
+  }
+}
+
 interface VariantPath {
   id: string
   variantId: string
 }
 
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
-  return changeVariant(db, 'catalog: update variant', path, async (tx, before) => {
+  return changeVariant(db, 'catalog: update variant', path, async (tx, before, product) => {
     const fields = validateVariantPatch(before, patch)
+    requireBoughtOnce(product, fields.gift_card)
     if (patch.options !== undefined && before.archived_at === null) {
       await requireOwnOptions(tx, before.product_id, fields.options, before.id)
     }
     await requireOwnImage(tx, before.product_id, patch.image_asset_ref ?? null)
-    const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_EXISTS)
+    const after = await mapViolations(
+      queries.updateVariant(tx, before.id, fields),
+      SKU_EXISTS,
+    ).catch((error) => {
+      throw isViolationOf(error, 'variants_gift_card_stock') ? stockIsCounted() : error
+    })
     const entity = `variant:${after.id}`
     await recordChange(tx, actor, { action: 'variant.updated', entity, before, after })
     return after
   })
 }
+
+const stockIsCounted = () =>
+  invalidBody('gift_card', 'must be false while the stock of the variant is counted')
 
 /** Archives a variant for good. A repeated call is harmless. */
 export function archiveVariant(db: TenantDb, actor: Actor, path: VariantPath) {
@@ -261,7 +281,7 @@ function changeVariant(
   db: TenantDb,
   name: string,
   { id, variantId }: VariantPath,
-  apply: (tx: Tx, before: Variant) => Promise<Variant>,
+  apply: (tx: Tx, before: Variant, product: ProductRow) => Promise<Variant>,
 ): Promise<Variant> {
   return db.transaction(name, async (tx) => {
     const product = isUuid(id) ? await queries.lockProduct(tx, id) : null
@@ -269,7 +289,7 @@ function changeVariant(
     if (product === null || found === null || found.product_id !== product.id) {
       throw new ApiError('variant_not_found')
     }
-    const after = await apply(tx, found)
+    const after = await apply(tx, found, product)
     await queries.touchProduct(tx, product.id)
     return after
   })

@@ -147,6 +147,14 @@ function validateContent(before: Content, request: Partial<Content>): Content {
   throw invalidBody(missing, `must be sent with ${other}, or both be null`)
 }
 
+/** A gift card is worth its price, and a card of nothing is none. */
+function validateGiftCard(gift_card: boolean, price_cents: number): boolean {
+  if (gift_card && price_cents === 0) {
+    throw invalidBody('price_cents', 'must be at least 1 for a gift card')
+  }
+  return gift_card
+}
+
 const NO_CONTENT: Content = { content_amount: null, content_unit: null }
 
 export const validateNewVariant = (request: NewVariant, storeCurrency: string): VariantFields => ({
@@ -158,6 +166,7 @@ export const validateNewVariant = (request: NewVariant, storeCurrency: string): 
   compare_at_price_cents: request.compare_at_price_cents ?? null,
   currency: request.currency === undefined ? storeCurrency : checkCurrency(request.currency),
   ...validateContent(NO_CONTENT, request),
+  gift_card: validateGiftCard(request.gift_card ?? false, request.price_cents),
   metadata: validateMetadata(request.metadata ?? {}),
   position: request.position ?? null,
 })
@@ -178,6 +187,10 @@ export const validateVariantPatch = (
       : patch.compare_at_price_cents,
   currency: patch.currency === undefined ? before.currency : checkCurrency(patch.currency),
   ...validateContent(before, patch),
+  gift_card: validateGiftCard(
+    patch.gift_card ?? before.gift_card,
+    patch.price_cents ?? before.price_cents,
+  ),
   metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
   position: patch.position ?? null,
 })

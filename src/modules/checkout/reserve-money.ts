@@ -4,11 +4,14 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
+import { requireRoom } from '../entitlements/limits.ts'
 import type { Facts } from '../fraud/schema.ts'
 import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
 import { countAttempt, countFailure } from '../fraud/velocity.ts'
 import * as giftCards from '../gift-cards/money.ts'
+import { recordPurchases } from '../gift-cards/purchase-money.ts'
+import { readPurchases } from '../gift-cards/purchases.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as redemptions from '../marketing/redemptions.ts'
 import type { Reach } from '../operations/service.ts'
@@ -208,15 +211,18 @@ function requireKeptCard({ priced }: Sale, charge: CardCharge | null): void {
   throw new ApiError('subscription_card_required')
 }
 
-/** Holds store credit first, then the gift card: each up to its balance and what is left to pay. */
+/**
+ * Holds store credit first, then the gift card: each up to its balance and what is left to pay. They
+ * pay for no gift card: a balance would get a new life as another.
+ */
 async function holdTenders(
   tx: Tx,
   { keys }: CheckoutDeps,
   { order_id, request, sale }: { order_id: string; request: CheckoutRequest; sale: Sale },
 ): Promise<NewCharge[]> {
-  const { currency, total_cents } = sale.priced
+  const { currency, total_cents, gift_card_cents } = sale.priced
   const tenders: NewCharge[] = []
-  let left = total_cents
+  let left = total_cents - gift_card_cents
   if (request.apply_store_credit && left > 0) {
     const wanted = { customer_ref: request.customer_ref, currency, wanted_cents: left, order_id }
     const { amount_cents } = await storeCredit.holdUpTo(tx, wanted)
@@ -285,14 +291,39 @@ export function writeOrder(
   tx: Tx,
   { keys }: CheckoutDeps,
   writing: Writing,
-): [Promise<WaitingOrder>, Promise<unknown>] {
+): [Promise<WaitingOrder>, Promise<unknown>, Promise<unknown>] {
   const { order_id, sale, tenders, charge, placing } = writing
   const items = sale.priced.lines.map((line) => ({ ...line, id: newId() }))
   const charges = charge === null ? tenders : [...tenders, rowOfCard(charge, placing, keys)]
   return [
     insertWaiting(tx, newOrder(writing), items, charges),
     charge === null ? Promise.resolve() : beginAttempt(tx, order_id, charge),
+    writePurchases(tx, order_id, items, writing),
   ]
+}
+
+type NewLine = Sale['priced']['lines'][number] & { id: string }
+
+/** Writes down who gets the gift cards of an order. A cart without any costs no statement. */
+async function writePurchases(
+  tx: Tx,
+  order_id: string,
+  items: readonly NewLine[],
+  { placing: { request }, sale }: Writing,
+): Promise<void> {
+  const wanted = items.flatMap(({ id, quantity, unit_price_cents, gift_card }, index) => {
+    const recipient = request.items[index]?.gift_card ?? null
+    const line = { order_item_id: id, quantity, amount_cents: unit_price_cents, index, recipient }
+    return gift_card ? [line] : []
+  })
+  if (wanted.length === 0) return
+  const { email = null } = request
+  const { time_zone } = sale.store
+  const purchases = readPurchases(tx, wanted, { email, time_zone })
+  const cards = purchases.reduce((sum, { quantity }) => sum + quantity, 0)
+  // Before anything is paid: an order that is paid must have its cards.
+  await requireRoom(tx, 'gift_cards', cards)
+  await recordPurchases(tx, order_id, purchases)
 }
 
 function rowOfCard(
@@ -349,6 +380,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     // As the merchant wrote it; shoppers type it in any case.
     coupon_code: priced.coupon.applied ? (sale.coupon?.code ?? null) : null,
     subtotal_cents: priced.subtotal_cents,
+    gift_card_cents: priced.gift_card_cents,
     discount_cents: priced.discount_cents,
     shipping_cents: priced.shipping_cents,
     tax_cents: priced.tax_cents,

@@ -122,6 +122,7 @@ function rejectRoute(app: App, deps: CheckoutRouteDeps): void {
           'disputed',
           'refund_failed',
           'payment_unconfirmed',
+          'gift_card_spent',
         ],
       },
       schema: {

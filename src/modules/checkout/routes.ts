@@ -24,6 +24,7 @@ const UNSALEABLE: readonly ErrorCode[] = [
   'variant_not_found',
   'currency_mismatch',
   'tax_provider_unavailable',
+  'feature_not_enabled',
 ]
 
 type CouponRequest = Pick<CheckoutRequest, 'coupon_code' | 'ip'>
@@ -53,6 +54,7 @@ export const storefrontRoutes =
             'price_changed',
             'coupon_invalid',
             'gift_card_invalid',
+            'limit_reached',
             'subscription_card_required',
             'feature_disabled',
             'country_not_served',

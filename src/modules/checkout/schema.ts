@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
+import { Recipient } from '../gift-cards/purchase-schema.ts'
 import {
   Attestation,
+  GiftCardCents,
   OrderCharge,
   OrderItem,
   PricesIncludeTax,
@@ -21,6 +23,13 @@ const Items = Type.Array(
   Type.Object({
     variant_id: Type.String({ maxLength: 64 }),
     quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
+    gift_card: Type.Optional(
+      Type.Unsafe<Recipient | null>({
+        ...Nullable(Recipient),
+        description:
+          'For a variant that is a gift card: who gets the cards of this line, one for each unit. Left out: they are mailed to `email` at once.',
+      }),
+    ),
   }),
   { minItems: 1, maxItems: ITEMS_MAX },
 )
@@ -90,6 +99,7 @@ export const Preview = Type.Object({
     }),
   ),
   subtotal_cents: Cents,
+  gift_card_cents: GiftCardCents,
   discount_cents: Cents,
   shipping_cents: Cents,
   tax_cents: Cents,

@@ -7,6 +7,8 @@ import type { Limits } from '../../platform/limits.ts'
 import type { SaleVariant } from '../catalog/schema.ts'
 import * as catalog from '../catalog/service.ts'
 import * as entitlements from '../entitlements/service.ts'
+import type { CodeKeys } from '../gift-cards/card-code.ts'
+import { FEATURE as GIFT_CARDS } from '../gift-cards/service.ts'
 import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
@@ -33,7 +35,7 @@ import { optionsOf, type SiteOptions } from './site-options.ts'
 export interface CheckoutDeps extends OrderChangeDeps {
   limits: Limits
   keys: OrderChangeDeps['keys'] & {
-    giftCards: { lookup: Buffer }
+    giftCards: CodeKeys
     customers: Buffer
     quote: Buffer
   }
@@ -102,6 +104,7 @@ export async function readSale(
   }
   const usable = features.has('pricing_groups') ? groups : null
   const lines = priceableLines(request, variants, usable)
+  requireGiftCards(request, lines, features)
   const priced = await priceLines(tax, request, lines, {
     coupon: code === '' ? null : (coupon ?? ('unknown' as const)),
     context,
@@ -155,11 +158,26 @@ function priceableLines(
       list_price_cents: variant.price_cents,
       group_prices: groups === null ? [] : pricesOf(groups, variant),
       subscription_price_cents: variant.is_subscription ? variant.subscription_price_cents : null,
-      is_subscription: subscribe && variant.is_subscription,
+      is_subscription: subscribe && variant.is_subscription && !variant.gift_card,
     }
   })
   if (singleCurrency(lines) === null) throw new ApiError('currency_mismatch')
   return lines
+}
+
+/** Refuses gift cards while the add-on is off, and a recipient of what is no gift card. */
+function requireGiftCards(
+  { items }: PriceRequest,
+  lines: readonly { gift_card: boolean }[],
+  features: ReadonlySet<string>,
+): void {
+  const wrong = items.findIndex(({ gift_card }, at) => gift_card && !lines[at]?.gift_card)
+  if (wrong >= 0) {
+    throw invalidBody(`items.${wrong}.gift_card`, 'must be left out: the variant is no gift card')
+  }
+  if (lines.some(({ gift_card }) => gift_card) && !features.has(GIFT_CARDS)) {
+    throw new ApiError('feature_not_enabled', { body: { feature_key: GIFT_CARDS } })
+  }
 }
 
 interface PriceTerms {
@@ -182,17 +200,21 @@ async function priceLines(
   const untaxed = price({ ...input, tax: null })
   const question = {
     currency,
-    lines: untaxed.lines.map((line) => ({
-      variant_id: line.variant_id,
-      quantity: line.quantity,
-      amount_cents: line.line_total_cents - line.discount_cents,
-    })),
+    lines: untaxed.lines
+      .filter(({ gift_card }) => !gift_card)
+      .map((line) => ({
+        variant_id: line.variant_id,
+        quantity: line.quantity,
+        amount_cents: line.line_total_cents - line.discount_cents,
+      })),
     shipping_cents: untaxed.shipping_cents,
     prices_include_tax: terms.prices_include_tax,
     ship_to: request.shipping_address ?? null,
   }
   if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
-  const tax = taxed?.tax ?? (await resolveTax(provider, policy, question))
+  // Gift cards are not taxed, so that a cart of them alone asks no one.
+  const isTaxed = question.lines.length > 0
+  const tax = taxed?.tax ?? (isTaxed ? await resolveTax(provider, policy, question) : { tax: null })
   return { ...price({ ...input, ...tax }), taxed: { question, tax } }
 }
 
@@ -271,6 +293,7 @@ function shownPreview(
         (stock.get(line.variant_id) ?? Number.POSITIVE_INFINITY),
     })),
     subtotal_cents: priced.subtotal_cents,
+    gift_card_cents: priced.gift_card_cents,
     discount_cents: priced.discount_cents,
     shipping_cents: priced.shipping_cents,
     tax_cents: priced.tax_cents,

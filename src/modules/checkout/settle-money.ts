@@ -7,6 +7,8 @@ import * as customers from '../customers/service.ts'
 import type { FraudScore } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
+import { cardEntries, issueBought } from '../gift-cards/purchase-money.ts'
+import type { CardShare } from '../gift-cards/purchase-schema.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import * as redemptions from '../marketing/redemptions.ts'
@@ -43,7 +45,8 @@ interface Settling {
 }
 
 /**
- * Places a paid order: sells its stock, captures the holds, posts the ledger and emits the event.
+ * Places a paid order: sells its stock, captures the holds, issues the gift cards it bought, posts the
+ * ledger and emits the event.
  * `answer` stores the caller's answer in the same transaction.
  */
 export async function settleOrder<T>(
@@ -70,12 +73,14 @@ export async function settleOrder<T>(
   const stock = awaitLater(orderStock.sell(tx, order_id))
   const holds = await captureHolds(tx, order_id, charges)
   const started = await startSubscriptions(tx, whole, at)
+  // Before all other events: an order is placed first.
+  const placed = awaitLater(webhooks.emit(tx, placedEvent(whole, started)))
+  const bought = order.gift_card_cents > 0 ? await issueCards(tx, deps, order) : []
   const [, , stored] = await awaitAll([
     writing,
-    // Before the events of the answer: an order is placed first.
-    webhooks.emit(tx, placedEvent(whole, started)),
+    placed,
     answer(answerBody(whole, started, 'accepted'), whole),
-    ledger.post(tx, saleJournal(order, holds, charges)),
+    ledger.post(tx, saleJournal(order, { ...holds, bought }, charges)),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && redemptions.confirm(tx, { order_id }),
@@ -104,15 +109,25 @@ async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRo
   return { credits, cards }
 }
 
+/** Issues the gift cards that an order has bought. */
+async function issueCards(tx: Tx, { keys }: CheckoutDeps, order: OrderRow): Promise<CardShare[]> {
+  const bought = await issueBought(tx, keys.giftCards, order)
+  const data = { count: bought.length, amount_cents: order.gift_card_cents }
+  const entry = { type: 'gift_cards_issued', actor: 'system', data }
+  await orders.addToTimeline(tx, order.id, entry)
+  return bought
+}
+
+/** Balances that an order has paid with, and gift cards that it has bought. */
+interface Balances extends Awaited<ReturnType<typeof captureHolds>> {
+  bought: readonly CardShare[]
+}
+
 /**
- * The journal of a sale: tenders in, sales without tax and the tax apart out. The ledger refuses entries that do not sum
- * to zero.
+ * The journal of a sale: tenders in, sales without tax and the tax apart out, and what is owed for gift
+ * cards. The ledger refuses entries that do not sum to zero.
  */
-function saleJournal(
-  order: OrderRow,
-  holds: Awaited<ReturnType<typeof captureHolds>>,
-  charges: readonly ChargeRow[],
-) {
+function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeRow[]) {
   const card = charges
     .filter(({ tender }) => tender === 'card')
     .reduce((sum, each) => sum + each.captured_cents, 0)
@@ -134,6 +149,7 @@ function saleJournal(
         amount_cents,
       })),
       { account: 'card_clearing' as const, amount_cents: card },
+      ...cardEntries(holds.bought, -1),
       { account: 'sales' as const, amount_cents: -sold.sales_cents },
       { account: 'discount' as const, amount_cents: sold.discount_cents },
       { account: 'shipping_income' as const, amount_cents: -sold.shipping_cents },

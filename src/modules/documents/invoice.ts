@@ -57,7 +57,11 @@ export function invoiceOf(store: DocumentStore, invoiced: InvoicedOrder): Invoic
  */
 function sumsOf(order: OrderRow): InvoiceSum[] {
   const { tax_cents, total_cents, tax_rate_bps: rate_bps } = order
-  const net: InvoiceSum = { kind: 'net', cents: total_cents - tax_cents }
+  // Gift cards are owed and not sold: they are no part of what is taxed.
+  const { gift_card_cents } = order
+  const net: InvoiceSum = { kind: 'net', cents: total_cents - tax_cents - gift_card_cents }
+  const untaxed: InvoiceSum[] =
+    gift_card_cents === 0 ? [] : [{ kind: 'gift_cards', cents: gift_card_cents }]
   const tax = (kind: 'tax' | 'tax_inside'): InvoiceSum => ({ kind, cents: tax_cents, rate_bps })
   const total: InvoiceSum = { kind: 'total', cents: total_cents }
   const before: InvoiceSum[] = [
@@ -69,8 +73,8 @@ function sumsOf(order: OrderRow): InvoiceSum[] {
   ]
   if (tax_cents === 0) return [...before, total]
   return order.prices_include_tax
-    ? [...before, total, net, tax('tax_inside')]
-    : [...before, net, tax('tax'), total]
+    ? [...before, total, ...untaxed, net, tax('tax_inside')]
+    : [...before, ...untaxed, net, tax('tax'), total]
 }
 
 function paymentsOf({ charges, refunds }: InvoicedOrder): InvoicePayment[] {

@@ -51,7 +51,7 @@ export interface InvoiceLine {
 
 /** A line of the arithmetic below the goods. */
 export type InvoiceSum =
-  | { kind: 'subtotal' | 'shipping' | 'total' | 'net'; cents: number }
+  | { kind: 'subtotal' | 'shipping' | 'total' | 'net' | 'gift_cards'; cents: number }
   | { kind: 'discount'; cents: number; code: string | null }
   /** Added to the prices, or a part of them. Without a rate, a provider worked it out. */
   | { kind: 'tax' | 'tax_inside'; cents: number; rate_bps: number | null }

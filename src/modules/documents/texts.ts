@@ -22,6 +22,7 @@ export interface Texts {
   discount: string
   shipping: string
   net: string
+  gift_cards: string
   tax: (rate: string | null) => string
   taxInside: (rate: string | null) => string
   total: string
@@ -60,6 +61,7 @@ const en: Texts = {
   discount: 'Discount',
   shipping: 'Shipping',
   net: 'Net amount',
+  gift_cards: 'Gift cards, not taxed',
   tax: (rate) => (rate === null ? 'Tax' : `Tax ${rate}`),
   taxInside: (rate) => (rate === null ? 'including VAT' : `including ${rate} VAT`),
   total: 'Total',
@@ -97,6 +99,7 @@ const de: Texts = {
   discount: 'Rabatt',
   shipping: 'Versand',
   net: 'Nettobetrag',
+  gift_cards: 'Gutscheine, nicht besteuert',
   tax: (rate) => (rate === null ? 'Steuer' : `Steuer ${rate}`),
   taxInside: (rate) => (rate === null ? 'darin MwSt.' : `darin ${rate} MwSt.`),
   total: 'Gesamtbetrag',
@@ -134,6 +137,7 @@ const es: Texts = {
   discount: 'Descuento',
   shipping: 'Envío',
   net: 'Base imponible',
+  gift_cards: 'Tarjetas regalo, sin impuestos',
   tax: (rate) => (rate === null ? 'Impuestos' : `Impuestos ${rate}`),
   taxInside: (rate) => (rate === null ? 'IVA incluido' : `IVA del ${rate} incluido`),
   total: 'Total',
@@ -171,6 +175,7 @@ const fr: Texts = {
   discount: 'Remise',
   shipping: 'Livraison',
   net: 'Montant hors taxes',
+  gift_cards: 'Cartes cadeaux, non taxées',
   tax: (rate) => (rate === null ? 'Taxes' : `Taxes ${rate}`),
   taxInside: (rate) => (rate === null ? 'dont TVA' : `dont TVA ${rate}`),
   total: 'Total',

@@ -28,6 +28,15 @@ export const listCounted = (db: Db) =>
      where l.tier = '*'`,
   )
 
+export const findCounted = (db: Db, key: string) =>
+  db.one(
+    Type.Object({ used: Type.Integer(), max: Type.Integer() }),
+    sql`
+    select coalesce(u.used, 0) as used, fd_limit(${db.tenant}, ${key}, u.max_override) as max
+      from (select) as one
+      left join store_usage as u on u.tenant_ref = ${db.tenant} and u.limit_key = ${key}`,
+  )
+
 /** Null: the limit of the tier, or of all stores, holds again. */
 export const setOwnLimit = (tx: Tx, key: string, max: number | null) =>
   tx.run(sql`

@@ -1,5 +1,5 @@
 import type { Db, GlobalDb, TenantDb } from '../../db/database.ts'
-import { invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import * as audit from '../../platform/audit.ts'
 import * as queries from './limit-queries.ts'
 import {
@@ -19,6 +19,13 @@ export async function listUsage(db: Db): Promise<Usage[]> {
     const { used, max } = row
     return { limit, description: COUNTED_LIMITS[limit], used, max, source: sourceOf(row) }
   })
+}
+
+/** Refuses what would exceed a limit later, when it can no longer be refused. */
+export async function requireRoom(db: Db, key: keyof typeof COUNTED_LIMITS, more: number) {
+  const { used, max } = await queries.findCounted(db, key)
+  if (used + more <= max) return
+  throw new ApiError('limit_reached', { body: { limit: key, max, used } })
 }
 
 function sourceOf({ max_override, is_of_tier }: queries.CountedRow): Usage['source'] {

@@ -18,6 +18,7 @@ export type Line = Pick<
   | 'packed_quantity'
   | 'shipped_quantity'
   | 'restocked_quantity'
+  | 'gift_card'
 >
 
 /** Open units of one line at one location. */
@@ -31,8 +32,11 @@ export interface OpenUnits {
   isStock: boolean
 }
 
+/** Gift cards are never open: they are mailed, and not shipped. */
 const openOf = (line: Line): number =>
-  line.quantity - line.packed_quantity - line.shipped_quantity - line.restocked_quantity
+  line.gift_card
+    ? 0
+    : line.quantity - line.packed_quantity - line.shipped_quantity - line.restocked_quantity
 
 /**
  * The open units of an order, line by line. The allocations of a variant serve its lines in their

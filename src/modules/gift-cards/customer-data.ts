@@ -1,16 +1,39 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
+import { listPurchases } from './purchase-queries.ts'
+import type { GiftCardPurchase } from './purchase-schema.ts'
 
 /** A customer's gift cards, for the privacy export and erasure. */
 
 /** Erases the person from the cards that were issued for them. Every amount stays. */
 export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: string) {
+  await queries.eraseRecipients(tx, holder.emails)
   const cards = await queries.eraseCards(tx, holder, pseudonym)
   if (cards.length === 0) return
   await queries.eraseReasons(
     tx,
     cards.map(({ id }) => id),
   )
+}
+
+/** Erases the buyer of orders from their gift cards, with what was written to their recipients. */
+export async function eraseOrders(
+  tx: Tx,
+  order_ids: readonly string[],
+  renamed: Parameters<typeof queries.eraseBought>[2],
+) {
+  await queries.erasePurchases(tx, order_ids)
+  await queries.eraseBought(tx, order_ids, renamed)
+}
+
+/** The gift cards that orders have bought, for the privacy export of their buyer. */
+export async function purchasesOf(
+  db: Db,
+  order_ids: readonly string[],
+): Promise<Map<string, GiftCardPurchase[]>> {
+  const rows = await listPurchases(db, order_ids)
+  const byOrder = Map.groupBy(rows, ({ order_id }) => order_id)
+  return new Map([...byOrder].map(([id, all]) => [id, all.map(({ data }) => data)]))
 }
 
 /** The cards and their transactions, for the privacy export. */

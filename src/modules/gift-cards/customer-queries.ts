@@ -40,7 +40,8 @@ export const listCards = (db: Db, holder: Holder) =>
   db.many(
     Type.Object({ id: Id, data: OpenObject }),
     sql`
-    select id, to_jsonb(g) - array['tenant_ref', 'code_hmac', 'code_sealed', 'recipient_folded'] as data
+    select id, to_jsonb(g) - array['tenant_ref', 'code_hmac', 'code_sealed', 'code_until', 'recipient_folded',
+                                'pending_refund_id', 'pending_refund_cents'] as data
       from gift_cards g
      where ${ofHolder(db, holder)}
      order by created_at, id`,
@@ -55,3 +56,36 @@ export const listTransactions = (db: Db, ids: readonly string[]) =>
      where tenant_ref = ${db.tenant} and gift_card_id = any(${ids}::uuid[])
      order by created_at, id`,
   )
+
+/** Erases the person to whom cards go, with the words that were meant for them. */
+export const eraseRecipients = (tx: Tx, emails: readonly string[]) =>
+  tx.run(sql`
+    update gift_card_purchases set recipient_email = null, recipient_name = null, message = null
+     where tenant_ref = ${tx.tenant} and recipient_folded = any(${emails}::text[])`)
+
+interface Renamed {
+  customer_refs: readonly string[]
+  /** The new references, in the same order. */
+  pseudonyms: readonly string[]
+}
+
+/** Erases the buyer from the cards that orders have bought for the buyer. */
+export const eraseBought = (tx: Tx, order_ids: readonly string[], renamed: Renamed) =>
+  tx.run(sql`
+    update gift_cards as g
+       set customer_ref = p.pseudonym, recipient_email = null, note = null, updated_at = fd_now()
+      from unnest(${renamed.customer_refs}::text[], ${renamed.pseudonyms}::text[])
+           as p (ref, pseudonym)
+     where g.tenant_ref = ${tx.tenant} and g.issued_order_id = any(${order_ids}::uuid[])
+       and g.customer_ref = p.ref`)
+
+/**
+ * Erases a buyer's words, and the buyer's own address. Whom they gave a card to is another person: their
+ * card is still mailed.
+ */
+export const erasePurchases = (tx: Tx, order_ids: readonly string[]) =>
+  tx.run(sql`
+    update gift_card_purchases
+       set message = null,
+           recipient_email = case when for_buyer then null else recipient_email end
+     where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])`)

@@ -88,8 +88,8 @@ async function issueCards(
 }
 
 /** The event of an issued card. It has neither code, note nor e-mail address. */
-function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCard) {
-  const { currency, expires_at, customer_ref } = card
+export function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCard) {
+  const { currency, expires_at, customer_ref, issued_order_id: order_id, send_at } = card
   const gift_card = {
     id,
     code_last4,
@@ -98,11 +98,14 @@ function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCar
     expires_at,
     customer_ref,
     has_recipient: card.recipient_email !== null,
+    order_id,
+    send_at,
   }
-  return { type: 'commerce.giftcard.issued.v1' as const, customer_ref, data: { gift_card } }
+  const type = 'commerce.giftcard.issued.v1' as const
+  return { type, customer_ref, ...(order_id !== null && { order_id }), data: { gift_card } }
 }
 
-function newCard(keys: CodeKeys, tenant: string): CardRow {
+export function newCard(keys: CodeKeys, tenant: string): CardRow {
   const code = generateCode()
   return {
     id: newId(),
@@ -137,7 +140,7 @@ export function adjust(
   return db.transaction('gift cards: adjust', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     const card = await getLocked(tx, id)
-    if (card.status === 'expired') throw refuseState(card, [])
+    if (card.status === 'expired' || card.refund_pending) throw refuseState(card, [])
     if (card.balance_cents - card.held_cents + delta_cents < 0) throw insufficient(card)
     if (card.balance_cents + delta_cents > AMOUNT_CENTS_MAX) {
       throw new ApiError('balance_limit_exceeded')

@@ -17,12 +17,17 @@ import {
   GiftCardTransaction,
 } from './schema.ts'
 
-/** A card is expired from its date on, also before the loop has booked it. */
+/**
+ * A card is expired from its date on, also before the loop has booked it, and disabled while a refund
+ * takes it back.
+ */
 const status = sql`case when disabled_at is null and expires_at <= fd_now() then 'expired'
+                        when pending_refund_id is not null then 'disabled'
                         else status end`
 
-const columns = sql`gift_cards.id, code_last4, initial_balance_cents, balance_cents, held_cents, currency,
-                    ${status} as status, expires_at, issued_order_id, recipient_email, customer_ref,
+export const columns = sql`gift_cards.id, code_last4, initial_balance_cents, balance_cents, held_cents, currency,
+                    ${status} as status, expires_at, issued_order_id, order_item_id, send_at, sent_at,
+                    pending_refund_id is not null as refund_pending, recipient_email, customer_ref,
                     note, gift_cards.created_at, updated_at`
 
 interface CommonTerms {
@@ -124,7 +129,11 @@ export const expireCard = (tx: Tx, id: string) =>
 export const disableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = fd_now()`)
 export const enableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = null`)
 
-export const patchCard = (tx: Tx, id: string, { expires_at, note }: GiftCardPatch) =>
+export const patchCard = (
+  tx: Tx,
+  id: string,
+  { expires_at, note, recipient_email }: GiftCardPatch,
+) =>
   update(
     tx,
     id,
@@ -132,6 +141,7 @@ export const patchCard = (tx: Tx, id: string, { expires_at, note }: GiftCardPatc
       [
         ...(expires_at === undefined ? [] : [sql`expires_at = ${expires_at}`]),
         ...(note === undefined ? [] : [sql`note = ${note}`]),
+        ...(recipient_email === undefined ? [] : [sql`recipient_email = ${recipient_email}`]),
       ],
       ', ',
     ),
@@ -170,6 +180,12 @@ export const listTransactions = (db: Db, id: string, page: Page) =>
     page,
   )
 
+/** Records that the code was mailed. A mail that is sent again does not change it. */
+export const markSent = (db: Db, id: string) =>
+  db.run(sql`
+    update gift_cards set sent_at = fd_now()
+     where tenant_ref = ${db.tenant} and id = ${id} and sent_at is null`)
+
 /** How long a replay shows the code. */
 const SHOWN_HOURS = 24
 const shown = sql`code_sealed is not null
@@ -196,8 +212,8 @@ export const findEncryptedCode = (db: Db, id: string) =>
 const CODES = {
   table: sql`gift_cards`,
   only: sql`code_sealed is not null`,
-  since: sql`created_at`,
-  before: sql`fd_now() - make_interval(hours => ${SHOWN_HOURS})`,
+  since: sql`code_until`,
+  before: sql`fd_now()`,
 }
 
 export const listStoresWithOldCodes = (worker: GlobalDb) => listStoresWithOld(worker, CODES)
@@ -209,12 +225,13 @@ export const eraseOldCodes = (db: Db, limit: number) =>
      where tenant_ref = ${db.tenant}
        and id in (select id
                     from gift_cards
-                   where tenant_ref = ${db.tenant} and ${CODES.only} and created_at <= ${CODES.before}
-                   order by created_at
+                   where tenant_ref = ${db.tenant} and ${CODES.only} and code_until <= ${CODES.before}
+                   order by code_until
                    limit ${limit}
                      for update skip locked)`)
 
-const canExpire = sql`disabled_at is null
+/** A card that a refund takes back waits for that: its balance is the refund's. */
+const canExpire = sql`disabled_at is null and pending_refund_id is null
                       and (expired_at is null or balance_cents > held_cents)`
 const due = sql`expires_at <= fd_now() and ${canExpire}`
 

@@ -222,7 +222,8 @@ const updateRoutes: Routes = async (app) => {
       schema: {
         operationId: 'updateGiftCard',
         tags,
-        summary: 'Change the expiry or the note of a gift card.',
+        summary:
+          'Change the expiry or the note of a gift card, or its recipient while its code has not been mailed.',
         params: Params('id'),
         body: GiftCardPatch,
         response: { 200: OneCard },

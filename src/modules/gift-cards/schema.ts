@@ -28,6 +28,18 @@ export const GiftCard = Shared(
     status: GiftCardStatus,
     expires_at: Nullable(Timestamp),
     issued_order_id: Nullable(Id),
+    order_item_id: Nullable(
+      Type.String({ ...Id, description: 'The line of the order that bought the card.' }),
+    ),
+    send_at: Nullable(
+      Type.String({ ...Timestamp, description: 'When its mail is sent; null for at once.' }),
+    ),
+    sent_at: Nullable(
+      Type.String({ ...Timestamp, description: 'When its code was mailed to the recipient.' }),
+    ),
+    refund_pending: Type.Boolean({
+      description: 'A refund is taking the card back. It cannot be used until that has ended.',
+    }),
     recipient_email: Nullable(Type.String()),
     customer_ref: Nullable(Type.String()),
     note: Nullable(Type.String()),
@@ -74,6 +86,12 @@ export const IssuedBatch = Type.Object({
 
 export const GiftCardPatch = Type.Object({
   expires_at: Type.Optional(Nullable(Timestamp)),
+  recipient_email: Type.Optional(
+    Type.Unsafe<Static<typeof Email>>({
+      ...Email,
+      description: 'Only while the code has not been mailed.',
+    }),
+  ),
   note: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
 })
 export type GiftCardPatch = Static<typeof GiftCardPatch>

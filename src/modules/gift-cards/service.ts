@@ -65,8 +65,10 @@ export function patch(db: TenantDb, actor: audit.Actor, id: string, request: Gif
       : request
     // The rest of an expired card is booked as breakage, or will be.
     if (request.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
-    const named = request.expires_at !== undefined || request.note !== undefined
-    return named ? queries.patchCard(tx, card.id, terms) : null
+    // The code is known to whoever got it: another address would give it to two people.
+    if (request.recipient_email !== undefined && card.sent_at !== null) throw refuseState(card, [])
+    const named = [request.expires_at, request.note, request.recipient_email]
+    return named.some((each) => each !== undefined) ? queries.patchCard(tx, card.id, terms) : null
   })
 }
 
@@ -133,6 +135,9 @@ export async function findCode(db: Db, keys: CodeKeys, id: string): Promise<stri
   const found = await queries.findEncryptedCode(db, id)
   return found && decryptCode(keys, db.tenant, found.code_hmac, found.code_sealed)
 }
+
+/** Records that the code of a card was mailed to its recipient. */
+export const recordSent = (db: Db, id: string) => queries.markSent(db, id)
 
 /** Whether a card can be used, to pay or for a refund. */
 export const isUsable = (card: GiftCard | null): card is GiftCard =>

@@ -1,6 +1,6 @@
-import { mapViolations } from '../../db/constraints.ts'
+import { isViolationOf, mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -59,7 +59,9 @@ export async function putSettings(
     await queries.ensureDefaultLocation(tx)
     // A tracked variant has at least one level, even with no units.
     await queries.ensureLevel(tx, variant_id, DEFAULT_LOCATION)
-    await queries.putSettings(tx, variant_id, settings)
+    await queries.putSettings(tx, variant_id, settings).catch((error) => {
+      throw isViolationOf(error, 'inventory_settings_gift_card') ? isGiftCard() : error
+    })
     await audit.record(tx, actor, {
       action: 'inventory.settings_changed',
       entity: `variant:${variant_id}`,
@@ -68,6 +70,8 @@ export async function putSettings(
     return get(tx, variant_id)
   })
 }
+
+const isGiftCard = () => invalidBody('track_inventory', 'must be false: a gift card has no stock')
 
 /** The locations among these that are in use, which cannot be archived until the transaction ends. */
 export async function lockLocations(tx: Tx, ids: readonly string[]): Promise<Set<string>> {

@@ -39,6 +39,7 @@ import {
   type SettledRefund,
   settleRefund,
 } from './settle-refund-money.ts'
+import { takeBackAll } from './take-back-money.ts'
 
 /**
  * Cancels an order in one operation: voids authorised charges, refunds captured ones over every
@@ -142,13 +143,15 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
   const action = terms.as === 'edit' && order.placed_at === null ? 'cancel' : terms.as
   orders.requireAllowed(order, action, reserved.pending)
   const amount = orders.refundableOf(charges)
+  const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
   const refund_id =
     amount === 0
       ? null
       : await reserveRefund(tx, order, charges, {
           kind: 'refund',
           method: 'original',
-          parts: splitAmount(amount, subtractParts(partsOf(order), reserved)),
+          parts,
+          ...(await takeBackAll(tx, order, parts)),
           tenders: splitOverTenders(charges, amount, 'original'),
           // The text is in the note alone, which only the merchant sees.
           reason: null,

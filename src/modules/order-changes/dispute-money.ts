@@ -16,6 +16,7 @@ import { sumReserved } from './refund-queries.ts'
 import { NO_REPLIES } from './refund-replies.ts'
 import type { DisputeChange, Parts } from './schema.ts'
 import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
+import { takeBackLeft } from './take-back-money.ts'
 
 /** Disputes: a card holder asks the bank for the money of an order. */
 
@@ -168,17 +169,20 @@ async function bookLoss(
   { amount, reserved, by }: { amount: number; reserved: Parts; by: string },
 ): Promise<OrderRow> {
   const cards = orders.cardsOf(charges)
+  const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
   const refund_id = await reserveRefund(tx, order, charges, {
     kind: 'refund',
     method: 'original',
-    parts: splitAmount(amount, subtractParts(partsOf(order), reserved)),
+    parts,
+    ...(await takeBackLeft(tx, order, parts)),
     tenders: splitOverTenders(cards, amount, 'original'),
     reason: null,
     actor: by,
     isTaken: true,
   })
   const refund = await orders.getRefund(tx, refund_id)
-  return (await settleRefund(tx, order, refund, { charges, replies: NO_REPLIES })).order
+  const settling = { charges, replies: NO_REPLIES, mayLose: true }
+  return (await settleRefund(tx, order, refund, settling)).order
 }
 
 /**

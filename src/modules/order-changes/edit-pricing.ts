@@ -53,8 +53,20 @@ export function withQuantities(
   }
   const edited = items.map((item) => ({ ...item, quantity: wanted.get(item.id) ?? item.quantity }))
   if (edited.every(({ quantity }) => quantity === 0)) return null
+  requireIssued(items, edited)
   requireUnpacked(items, edited)
   return edited
+}
+
+/** Gift cards are issued already, and stay in the order: a refund takes them back. */
+function requireIssued(items: readonly OrderItem[], edited: readonly OrderItem[]): void {
+  const changed = edited.filter(
+    ({ gift_card, quantity }, at) => gift_card && quantity !== items[at]?.quantity,
+  )
+  if (changed.length === 0) return
+  throw new ApiError('gift_card_issued', {
+    body: { items: changed.map(({ id }) => ({ order_item_id: id })) },
+  })
 }
 
 /** Units in a parcel stay in the order: the parcel is cancelled first. */
@@ -108,7 +120,9 @@ export async function priceEdit(
   const { currency, prices_include_tax } = order
   const input = { lines, currency, coupon, shipping, expedited, prices_include_tax }
   const untaxed = reprice({ ...input, tax: null })
-  const tax = await resolveTax(provider, policy, questionOf(order, untaxed))
+  const question = questionOf(order, untaxed)
+  const tax =
+    question.lines.length === 0 ? { tax: null } : await resolveTax(provider, policy, question)
   const priced = reprice({ ...input, ...tax })
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = priced
   return {
@@ -146,11 +160,13 @@ const questionOf = (
   shipping_cents,
   prices_include_tax,
   ship_to,
-  lines: lines.map(({ variant_id, quantity, line_total_cents, discount_cents }) => ({
-    variant_id,
-    quantity,
-    amount_cents: line_total_cents - discount_cents,
-  })),
+  lines: lines
+    .filter(({ gift_card }) => !gift_card)
+    .map(({ variant_id, quantity, line_total_cents, discount_cents }) => ({
+      variant_id,
+      quantity,
+      amount_cents: line_total_cents - discount_cents,
+    })),
 })
 
 /** Reprices; a total above the limit of an order is a mistake of the caller. */

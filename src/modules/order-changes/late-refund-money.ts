@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { newId } from '../../kernel/id.ts'
+import { reserveCards } from '../gift-cards/purchase-money.ts'
 import { recallVoid, replyOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -9,6 +10,7 @@ import type { Attempt } from '../payments/schema.ts'
 import { partsOf, splitAmount, subtractParts, withoutNegatives } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import { chargeOf, settleRefund } from './settle-refund-money.ts'
+import { takeBackLeft } from './take-back-money.ts'
 
 /**
  * Late refunds: a gateway carried out a refund after we had given it up as `not_found`. The shopper
@@ -62,6 +64,8 @@ export async function countLateRefund(
     return isCounted ? 'nothing' : 'twice'
   }
   const left = withoutNegatives(subtractParts(partsOf(order), reserved))
+  const parts = splitAmount(amount_cents, left)
+  const { cards = [] } = await takeBackLeft(tx, order, parts)
   const refund_id = newId()
   await queries.insertRefund(tx, {
     refund_id,
@@ -72,12 +76,14 @@ export async function countLateRefund(
     currency,
     reason: null,
     actor: 'system',
-    ...splitAmount(amount_cents, left),
+    ...parts,
   })
+  await reserveCards(tx, refund_id, cards)
   const share = { charge_id, tender: 'card', amount_cents, attempt_id: attempt.id }
   await queries.insertTenders(tx, refund_id, [share])
   const refund = await orders.getRefund(tx, refund_id)
   await attempts.closeLate(tx, attempt.id, reply.result)
-  await settleRefund(tx, order, refund, { charges, replies: new Map([[charge_id, reply]]) })
+  const replies = new Map([[charge_id, reply]])
+  await settleRefund(tx, order, refund, { charges, replies, mayLose: true })
   return 'counted'
 }

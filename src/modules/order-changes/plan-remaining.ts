@@ -25,7 +25,9 @@ export interface Remaining {
  * withdrawn without money, so that no unit is refunded twice.
  */
 export function planRemaining(order: OrderRow, items: readonly OrderItem[]): Remaining {
-  const open = items.map((item) => ({ item, ...splitOpen(item) }))
+  // Gift cards are issued, and stay the shopper's.
+  const goods = items.filter(({ gift_card }) => !gift_card)
+  const open = goods.map((item) => ({ item, ...splitOpen(item) }))
   const taken = open.map(({ item, cancelled }) => ({ item, ...takeLast(order, item, cancelled) }))
   const total = (name: 'line_total_cents' | 'discount_cents' | 'tax_cents' | 'amount_cents') =>
     sum(taken.map((each) => each[name]))

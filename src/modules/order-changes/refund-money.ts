@@ -2,6 +2,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import { type CardUnits, chooseCards } from '../gift-cards/purchases.ts'
 import { unknownOf } from '../operations/replies.ts'
 import { defineOperation, type Replies } from '../operations/service.ts'
 import { type Acting, actorOf, auditOrder, isShopper } from '../orders/actor.ts'
@@ -10,8 +11,7 @@ import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
 import type { OrderChangeDeps } from './deps.ts'
-import { fitParts, splitAmount, splitOverTenders, totalOf } from './refund-parts.ts'
-import type { NewRefundItem } from './refund-queries.ts'
+import { fitParts, goodsOf, splitAmount, splitOverTenders, totalOf } from './refund-parts.ts'
 import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts'
 import {
   destinationsOf,
@@ -29,6 +29,7 @@ import {
   reserveRefund,
   settleRefund,
 } from './settle-refund-money.ts'
+import { takeBackAll } from './take-back-money.ts'
 
 /** Refunds an order: an amount, units or shipping, over the tenders that paid. */
 
@@ -150,13 +151,14 @@ async function planRefund(
   const rest = { kind: 'refund' as const, reason: wanted.body.reason ?? null, actor }
   if (wanted.by === 'shopper') {
     const ofCharge = planOfCharge(order, charges, left, wanted.body)
-    return { charges, plan: { ...rest, method: 'original', ...ofCharge } }
+    const taken = await takeBackAll(db, order, ofCharge.parts)
+    return { charges, plan: { ...rest, method: 'original', ...ofCharge, ...taken } }
   }
   requireRefundable(order, charges, left)
   const { method = 'original' } = wanted.body
-  const { parts, items } = await wantedParts(db, order, { charges, left, wanted: wanted.body })
-  const tenders = splitOverTenders(charges, totalOf(parts), method)
-  return { charges, plan: { ...rest, method, parts, items, tenders } }
+  const planned = await wantedParts(db, order, { charges, left, wanted: wanted.body })
+  const tenders = splitOverTenders(charges, totalOf(planned.parts), method)
+  return { charges, plan: { ...rest, method, ...planned, tenders } }
 }
 
 /**
@@ -186,8 +188,26 @@ function planOfCharge(
   const most = orders.leftOn(charge)
   const amount = amount_cents ?? most
   if (amount > most) throw exceeds(most)
+  requireAmountOfGoods(amount, left)
   const share = { charge_id: charge.charge_id, tender: charge.tender, amount_cents: amount }
   return { parts: splitAmount(amount, left), tenders: [share] }
+}
+
+/**
+ * An amount is one of goods, tax and shipping: gift cards are refunded whole. Only the refund of all
+ * that is left takes them, too.
+ */
+function requireAmountOfGoods(amount_cents: number, left: Left): void {
+  if (left.gift_card_cents === 0) return
+  const most = Math.max(0, goodsOf(left))
+  if (amount_cents <= most || amount_cents === totalOf(left)) return
+  throw exceeds(most)
+}
+
+/** What was paid for gift cards does not make up for goods that were refunded by amounts. */
+function requireGoodsLeft(parts: Parts, left: Left): void {
+  if (left.gift_card_cents === 0 || goodsOf(parts) <= goodsOf(left)) return
+  throw exceeds(Math.max(0, goodsOf(left)))
 }
 
 /**
@@ -202,7 +222,7 @@ async function wantedParts(
     left,
     wanted: { amount_cents, items: wanted, shipping_cents: named, restock = false },
   }: { charges: readonly ChargeRow[]; left: Left; wanted: MerchantRefund },
-): Promise<{ parts: Parts; items: NewRefundItem[] }> {
+): Promise<Pick<RefundPlan, 'parts' | 'items' | 'cards'>> {
   const most = orders.refundableOf(charges)
   const isByPart = wanted !== undefined || named !== undefined
   if (amount_cents !== undefined && isByPart) throw ambiguous()
@@ -210,7 +230,9 @@ async function wantedParts(
   if (!isByPart) {
     const amount = amount_cents ?? most
     if (amount > most) throw exceeds(most)
-    return { parts: splitAmount(amount, left), items: [] }
+    requireAmountOfGoods(amount, left)
+    const parts = splitAmount(amount, left)
+    return { parts, ...(await takeBackAll(db, order, parts)) }
   }
   const shipping_cents = named ?? 0
   if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
@@ -220,11 +242,18 @@ async function wantedParts(
     product_cents: sum(lines.map(({ share }) => share.product_cents)),
     tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
     shipping_cents,
+    gift_card_cents: sum(lines.map(({ share }) => share.gift_card_cents)),
   }
   const total = totalOf(parts)
   if (total > most) throw exceeds(most)
+  requireGoodsLeft(parts, left)
   if (total === 0) throw notRefundable(order, left)
-  return { parts: fitParts(parts, left), items: lines.map(({ item }) => item) }
+  const cards = await chooseCards(
+    db,
+    order.id,
+    lines.flatMap(({ cards }) => cards),
+  )
+  return { parts: fitParts(parts, left), items: lines.map(({ item }) => item), cards }
 }
 
 const ambiguous = () => invalidBody('amount_cents', 'must be sent without items and shipping_cents')
@@ -261,13 +290,25 @@ async function unitsOf(
     if (quantity > refundable_quantity) {
       throw exceeds(most, { items: [{ order_item_id, refundable_quantity }] })
     }
+    if (line.gift_card) return giftCardUnits(line, quantity)
     if (restock) requireOpenUnits(line, quantity)
     const before = refunded.find((each) => each.order_item_id === order_item_id)
-    const share = shareOf(order, line, quantity, before)
+    const share = { ...shareOf(order, line, quantity, before), gift_card_cents: 0 }
     const amount_cents = share.product_cents + share.tax_cents
     const restocked_quantity = restock ? quantity : 0
-    return { share, item: { order_item_id, quantity, amount_cents, restocked_quantity } }
+    const item = { order_item_id, quantity, amount_cents, restocked_quantity }
+    return { share, item, cards: [] as CardUnits[] }
   })
+}
+
+/** Gift cards cost what they are worth, and are on no shelf. */
+function giftCardUnits({ id: order_item_id, unit_price_cents }: OrderItem, quantity: number) {
+  const amount_cents = unit_price_cents * quantity
+  return {
+    share: { product_cents: 0, tax_cents: 0, gift_card_cents: amount_cents },
+    item: { order_item_id, quantity, amount_cents, restocked_quantity: 0 },
+    cards: [{ order_item_id, quantity }],
+  }
 }
 
 /** Units that are packed or shipped are not on the shelf: they come back by a return. */

@@ -8,39 +8,53 @@ import type { Parts } from './schema.ts'
 
 /** What an order was paid for, the tax apart. */
 export function partsOf(order: OrderRow): Parts {
-  const { sales_cents, discount_cents, tax_cents, shipping_cents } = withoutTax(order)
-  return { product_cents: sales_cents - discount_cents, tax_cents, shipping_cents }
+  const { sales_cents, discount_cents, ...rest } = withoutTax(order)
+  return { product_cents: sales_cents - discount_cents, ...rest }
 }
 
-export const totalOf = ({ product_cents, tax_cents, shipping_cents }: Parts): number =>
+/** Goods with their tax and their shipping: all but the gift cards. */
+export const goodsOf = ({ product_cents, tax_cents, shipping_cents }: Parts): number =>
   product_cents + tax_cents + shipping_cents
+
+export const totalOf = (parts: Parts): number => goodsOf(parts) + parts.gift_card_cents
 
 export const subtractParts = (from: Parts, taken: Parts): Parts => ({
   product_cents: from.product_cents - taken.product_cents,
   tax_cents: from.tax_cents - taken.tax_cents,
   shipping_cents: from.shipping_cents - taken.shipping_cents,
+  gift_card_cents: from.gift_card_cents - taken.gift_card_cents,
 })
 
-export const withoutNegatives = ({ product_cents, tax_cents, shipping_cents }: Parts): Parts => ({
-  product_cents: Math.max(0, product_cents),
-  tax_cents: Math.max(0, tax_cents),
-  shipping_cents: Math.max(0, shipping_cents),
+export const withoutNegatives = (parts: Parts): Parts => ({
+  product_cents: Math.max(0, parts.product_cents),
+  tax_cents: Math.max(0, parts.tax_cents),
+  shipping_cents: Math.max(0, parts.shipping_cents),
+  gift_card_cents: Math.max(0, parts.gift_card_cents),
 })
 
-/** Divides an amount over the parts in proportion. No part gives more than it has. */
+/**
+ * Divides an amount over goods, tax and shipping in proportion; only what they do not have is taken
+ * from gift cards. No part gives more than it has.
+ */
 export function splitAmount(amount_cents: number, left: Parts): Parts {
   const weights = [left.product_cents, left.tax_cents, left.shipping_cents]
-  const [product_cents = 0, tax_cents = 0, shipping_cents = 0] = allocate(amount_cents, weights)
-  return { product_cents, tax_cents, shipping_cents }
+  const gift_card_cents = Math.max(0, amount_cents - goodsOf(left))
+  const goods_cents = amount_cents - gift_card_cents
+  const [product_cents = 0, tax_cents = 0, shipping_cents = 0] = allocate(goods_cents, weights)
+  return { product_cents, tax_cents, shipping_cents, gift_card_cents }
 }
 
-/** The wanted parts where each has enough left; what one part lacks, the others make up for. */
+/**
+ * The wanted parts where each has enough left; what one part lacks, the others make up for. Gift
+ * cards neither lack anything nor make up for it.
+ */
 export function fitParts(wanted: Parts, left: Parts): Parts {
   const lower = (a: number, b: number) => Math.max(0, Math.min(a, b))
   const had: Parts = {
     product_cents: lower(wanted.product_cents, left.product_cents),
     tax_cents: lower(wanted.tax_cents, left.tax_cents),
     shipping_cents: lower(wanted.shipping_cents, left.shipping_cents),
+    gift_card_cents: wanted.gift_card_cents,
   }
   const lacking = totalOf(wanted) - totalOf(had)
   if (lacking === 0) return had
@@ -49,6 +63,7 @@ export function fitParts(wanted: Parts, left: Parts): Parts {
     product_cents: had.product_cents + more.product_cents,
     tax_cents: had.tax_cents + more.tax_cents,
     shipping_cents: had.shipping_cents + more.shipping_cents,
+    gift_card_cents: had.gift_card_cents,
   }
 }
 

@@ -18,10 +18,11 @@ export interface NewRefund extends Parts {
 export const insertRefund = (tx: Tx, r: NewRefund) =>
   tx.run(sql`
     insert into refunds (tenant_ref, refund_id, order_id, kind, status, method, amount_cents,
-                         product_cents, tax_cents, shipping_cents, currency, reason, actor)
+                         product_cents, tax_cents, shipping_cents, gift_card_cents, currency, reason,
+                         actor)
     values (${tx.tenant}, ${r.refund_id}, ${r.order_id}, ${r.kind}, 'pending', ${r.method},
             ${r.amount_cents}, ${r.product_cents}, ${r.tax_cents}, ${r.shipping_cents},
-            ${r.currency}, ${r.reason}, ${r.actor})`)
+            ${r.gift_card_cents}, ${r.currency}, ${r.reason}, ${r.actor})`)
 
 export interface NewTender {
   charge_id: string
@@ -155,6 +156,7 @@ const Reserved = Type.Object({
   product_cents: Type.Integer(),
   tax_cents: Type.Integer(),
   shipping_cents: Type.Integer(),
+  gift_card_cents: Type.Integer(),
   pending: Type.Integer(),
 })
 
@@ -167,6 +169,8 @@ export const sumReserved = (db: Db, orderId: string) =>
            coalesce(sum(tax_cents) filter (where kind = 'refund'), 0)::bigint as tax_cents,
            coalesce(sum(shipping_cents) filter (where kind = 'refund'), 0)::bigint
              as shipping_cents,
+           coalesce(sum(gift_card_cents) filter (where kind = 'refund'), 0)::bigint
+             as gift_card_cents,
            count(*) filter (where status = 'pending')::int as pending
       from refunds
      where tenant_ref = ${db.tenant} and order_id = ${orderId} and status <> 'failed'`,
@@ -183,7 +187,8 @@ export const endRefund = (tx: Tx, refundId: string, end: RefundEnd) =>
     update refunds
        set status = ${end.status}, kind = ${end.kind}, amount_cents = ${end.amount_cents},
            product_cents = ${end.product_cents}, tax_cents = ${end.tax_cents},
-           shipping_cents = ${end.shipping_cents}, settled_at = fd_now()
+           shipping_cents = ${end.shipping_cents}, gift_card_cents = ${end.gift_card_cents},
+           settled_at = fd_now()
      where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and status = 'pending'`)
 
 export const endTender = (

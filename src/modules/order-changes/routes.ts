@@ -49,10 +49,16 @@ const MONEY: readonly ErrorCode[] = [
   'refund_failed',
   'payment_unconfirmed',
 ]
-const REFUND: readonly ErrorCode[] = [...MONEY, 'not_refundable', 'amount_exceeds_refundable']
-const CANCEL: readonly ErrorCode[] = [...MONEY, 'invalid_transition']
+const REFUND: readonly ErrorCode[] = [
+  ...MONEY,
+  'not_refundable',
+  'amount_exceeds_refundable',
+  'gift_card_spent',
+]
+const CANCEL: readonly ErrorCode[] = [...MONEY, 'invalid_transition', 'gift_card_spent']
 const EDIT: readonly ErrorCode[] = [
   ...CANCEL,
+  'gift_card_issued',
   'order_item_not_found',
   'charge_not_found',
   'quantity_exceeds_open',
@@ -246,6 +252,7 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
           'disputed',
           'not_refundable',
           'amount_exceeds_refundable',
+          'gift_card_spent',
         ],
       },
       schema: {
@@ -270,7 +277,7 @@ async function merchantCancelRemaining(app: App, deps: OrderChangeRouteDeps) {
       config: {
         scope,
         idempotent: true,
-        failures: [...CANCEL, 'order_on_hold', 'amount_exceeds_refundable'],
+        failures: [...MONEY, 'invalid_transition', 'order_on_hold', 'amount_exceeds_refundable'],
       },
       schema: {
         operationId: 'cancelRemaining',

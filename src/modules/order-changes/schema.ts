@@ -43,7 +43,13 @@ const RefundedUnits = Type.Object(
 
 export const MerchantRefund = Type.Object(
   {
-    amount_cents: Type.Optional(Amount),
+    amount_cents: Type.Optional(
+      Type.Integer({
+        ...Amount,
+        description:
+          'An amount of what goods, tax and shipping cost. What was paid for gift cards is refunded by `items`, or with all that is left.',
+      }),
+    ),
     items: Type.Optional(Type.Array(RefundedUnits, { minItems: 1, maxItems: LINES_MAX })),
     shipping_cents: Type.Optional(Cents),
     reason: Type.Optional(Nullable(Words)),
@@ -65,6 +71,10 @@ export const RefundPreview = Type.Object({
   product_cents: Cents,
   tax_cents: Cents,
   shipping_cents: Cents,
+  gift_card_cents: Type.Integer({
+    ...Cents,
+    description: 'What was paid for gift cards, which the refund disables.',
+  }),
   currency: Type.String(),
   tenders: Type.Array(
     Type.Object({ charge_id: Type.String(), tender: Tender, amount_cents: Cents }),
@@ -182,4 +192,6 @@ export interface Parts {
   product_cents: number
   tax_cents: number
   shipping_cents: number
+  /** Owed to the holders of gift cards, and no sale: it is refunded only with the cards. */
+  gift_card_cents: number
 }

@@ -3,6 +3,8 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
 import * as giftCards from '../gift-cards/money.ts'
+import { cardEntries, reserveCards, takeCards } from '../gift-cards/purchase-money.ts'
+import type { CardShare } from '../gift-cards/purchase-schema.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
@@ -41,6 +43,8 @@ export interface RefundPlan {
   parts: Parts
   tenders: readonly TenderShare[]
   items?: readonly queries.NewRefundItem[]
+  /** Gift cards that the order has bought, and the refund takes back. */
+  cards?: readonly CardShare[]
   reason: string | null
   actor: string
   /** The bank has taken the money already, by a lost dispute: no gateway is asked. */
@@ -57,7 +61,7 @@ export async function reserveRefund(
   charges: readonly ChargeRow[],
   plan: RefundPlan,
 ): Promise<string> {
-  const { parts, tenders, items = [], isTaken = false, ...rest } = plan
+  const { parts, tenders, items = [], cards = [], isTaken = false, ...rest } = plan
   if (!isTaken) requireUndisputed(order, charges, tenders)
   const refund_id = newId()
   for (const { charge_id, amount_cents } of tenders) {
@@ -69,6 +73,7 @@ export async function reserveRefund(
     throw exceeds(refundableOf(charges))
   }
   await withdrawUnits(tx, order, items, 1)
+  await reserveCards(tx, refund_id, cards)
   const asked = tenders.map((share) => ({
     ...share,
     attempt_id: share.tender === 'card' && !isTaken ? newId() : null,
@@ -191,6 +196,8 @@ interface Settling {
   charges: readonly ChargeRow[]
   replies: RefundReplies
   also?: FactChange
+  /** The money has left already: what its gift cards no longer have is a loss of the store. */
+  mayLose?: boolean
 }
 
 /**
@@ -202,7 +209,7 @@ export async function settleRefund(
   tx: Tx,
   order: OrderRow,
   refund: RefundRow,
-  { charges, replies, also = {} }: Settling,
+  { charges, replies, also = {}, mayLose = false }: Settling,
 ): Promise<SettledRefund> {
   for (const reply of replies.values()) await closeAttempt(tx, reply)
   const refusal = [...replies.values()].find(
@@ -212,8 +219,23 @@ export async function settleRefund(
   // Stock is locked before balances, here as everywhere.
   await restock(tx, order, refund)
   const entries = await creditTenders(tx, order, refund, charges)
+  const taken = await takeBack(tx, refund, mayLose)
   await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'succeeded' })
-  return succeed(tx, order, refund, { entries, also })
+  return succeed(tx, order, refund, { entries, taken, also })
+}
+
+/** Takes the gift cards of a refund back, and returns the journal's entries for it. */
+async function takeBack(
+  tx: Tx,
+  refund: RefundRow,
+  mayLose: boolean,
+): Promise<NewJournal['entries']> {
+  if (refund.gift_card_cents === 0) return []
+  const { shares, missing_cents } = await takeCards(tx, refund)
+  const entries = cardEntries(shares, 1)
+  if (missing_cents === 0) return entries
+  if (!mayLose) throw new Error('a refund takes back more than its gift cards have')
+  return [...entries, { account: 'dispute_loss', amount_cents: missing_cents }]
 }
 
 /** Closes the attempt of a reply; an unknown reply leaves it open. */
@@ -280,11 +302,19 @@ async function creditGiftCard(
   return taken === 'gift_card' ? tender : ('store_credit' as const)
 }
 
+interface Succeeding {
+  /** What the tenders got. */
+  entries: Awaited<ReturnType<typeof creditTenders>>
+  /** What gift cards no longer owe. */
+  taken: NewJournal['entries']
+  also?: FactChange
+}
+
 async function succeed(
   tx: Tx,
   order: OrderRow,
   refund: RefundRow,
-  { entries, also = {} }: { entries: Awaited<ReturnType<typeof creditTenders>>; also?: FactChange },
+  { entries, taken, also = {} }: Succeeding,
 ): Promise<Extract<SettledRefund, { state: 'succeeded' }>> {
   const { amount_cents, kind, refund_id } = refund
   // An adjustment is no refund of the order: its edit writes the new total and the captured amount.
@@ -299,13 +329,13 @@ async function succeed(
       actor: refund.actor,
       data: { refund_id, amount_cents, method: refund.method, tenders: shown.tenders },
     }),
-    kind === 'refund' && ledger.post(tx, refundJournal(order, refund, entries)),
+    kind === 'refund' && ledger.post(tx, refundJournal(order, refund, [...taken, ...entries])),
     kind === 'refund' && emitRefunded(tx, changed, shown),
   ])
   return { state: 'succeeded', order: changed, refund: shown, entries }
 }
 
-/** The journal of a refund: what the store no longer has, and where it went. */
+/** The journal of a refund: what the store no longer has or owes, and where it went. */
 const refundJournal = (
   { id: order_id, currency }: OrderRow,
   { refund_id, product_cents, tax_cents, shipping_cents }: RefundRow,
@@ -355,6 +385,7 @@ async function settleRefused(
   const refunded_cents = sum(paid.map(({ amount_cents }) => amount_cents))
   const failed = { state: 'failed', reason, refunded_cents } as const
   if (paid.length === 0) {
+    if (refund.gift_card_cents > 0) await takeCards(tx, { ...refund, gift_card_cents: 0 })
     await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'failed' })
     return { ...failed, order }
   }
@@ -371,6 +402,8 @@ async function settleRefused(
   for (const { charge_id, tender } of paid) {
     await queries.endTender(tx, refund.refund_id, { charge_id, tender, status: 'succeeded' })
   }
+  const taken = refund.gift_card_cents > 0 ? (await takeCards(tx, less)).shares : []
   await queries.endRefund(tx, refund.refund_id, { ...less, status: 'succeeded' })
-  return { ...failed, order: (await succeed(tx, order, less, { entries })).order }
+  const settled = await succeed(tx, order, less, { entries, taken: cardEntries(taken, 1) })
+  return { ...failed, order: settled.order }
 }

@@ -33,7 +33,10 @@ const COLUMNS = [
 const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
 
 /** Columns of later versions stand last, so that a program that counts columns still reads it. */
-const LATER = ['prices_include_tax'] as const satisfies readonly (keyof MerchantOrder)[]
+const LATER = [
+  'prices_include_tax',
+  'gift_card_cents',
+] as const satisfies readonly (keyof MerchantOrder)[]
 const AFTER_SALE = ['parcels', 'tracking_numbers', 'returned_units'] as const
 
 /** A page is a few hundred kilobytes, however many orders there are. */

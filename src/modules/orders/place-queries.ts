@@ -12,6 +12,7 @@ export interface NewOrder {
   person_id: string | null
   coupon_code: string | null
   subtotal_cents: number
+  gift_card_cents: number
   discount_cents: number
   shipping_cents: number
   tax_cents: number
@@ -46,6 +47,7 @@ export interface NewItem {
   tax_cents: number
   shipping_cents: number
   is_subscription: boolean
+  gift_card: boolean
 }
 
 const Counter = Type.Object({ last_number: Type.Integer() })
@@ -91,16 +93,17 @@ export const insertOrder = (
       insert into order_items (tenant_ref, id, order_id, product_id, variant_id, product_name, sku,
                                label, quantity, original_quantity, unit_price_cents,
                                list_price_cents, line_total_cents, discount_cents, tax_cents,
-                               shipping_cents, is_subscription, position)
+                               shipping_cents, is_subscription, gift_card, position)
       select ${tx.tenant}, i.id, ${order.id}, i.product_id, i.variant_id, i.product_name, i.sku,
              i.label, i.quantity, i.quantity, i.unit_price_cents, i.list_price_cents,
              i.line_total_cents, i.discount_cents, i.tax_cents, i.shipping_cents,
-             i.is_subscription, i.position
+             i.is_subscription, i.gift_card, i.position
         from jsonb_to_recordset(${JSON.stringify(items.map((item, position) => ({ ...item, position })))})
              as i (id uuid, product_id uuid, variant_id uuid, product_name text, sku text,
                    label text, quantity int, unit_price_cents bigint, list_price_cents bigint,
                    line_total_cents bigint, discount_cents bigint, tax_cents bigint,
-                   shipping_cents bigint, is_subscription boolean, position int)
+                   shipping_cents bigint, is_subscription boolean, gift_card boolean,
+                   position int)
     ), charge as (${chargesInserted(tx, order.id, charges)}
     ), entry as (
       insert into order_timeline (tenant_ref, order_id, type, actor, data)
@@ -109,12 +112,12 @@ export const insertOrder = (
     )
     insert into orders (tenant_ref, id, order_number, customer_ref, person_id, status,
                         payment_status, fulfillment_status, coupon_code, subtotal_cents,
-                        discount_cents, shipping_cents, tax_cents, total_cents,
+                        gift_card_cents, discount_cents, shipping_cents, tax_cents, total_cents,
                         prices_include_tax, currency, idempotency_key, ship_to, email, ip, customer_name, referral_code, source,
                         pricing, risk)
     values (${tx.tenant}, ${order.id}, ${order.order_number}, ${order.customer_ref},
             ${order.person_id}, 'pending_payment', 'pending', 'unfulfilled', ${order.coupon_code},
-            ${order.subtotal_cents}, ${order.discount_cents}, ${order.shipping_cents},
+            ${order.subtotal_cents}, ${order.gift_card_cents}, ${order.discount_cents}, ${order.shipping_cents},
             ${order.tax_cents}, ${order.total_cents}, ${order.prices_include_tax},
             ${order.currency}, ${order.idempotency_key},
             ${order.ship_to === null ? null : JSON.stringify(order.ship_to)},

@@ -73,7 +73,8 @@ const waitingRow = (
   disputed: false,
   busy: false,
   operation: null,
-  q_ordered: items.reduce((sum, { quantity }) => sum + quantity, 0),
+  q_ordered: unitsOf(items, false),
+  q_gift_cards: unitsOf(items, true),
   q_cancelled: 0,
   q_packed: 0,
   q_returning: 0,
@@ -81,6 +82,9 @@ const waitingRow = (
   q_shipped: 0,
   q_delivered: 0,
 })
+
+const unitsOf = (items: readonly queries.NewItem[], giftCards: boolean): number =>
+  items.reduce((sum, { quantity, gift_card }) => sum + (gift_card === giftCards ? quantity : 0), 0)
 
 const itemRow = (order_id: string, item: queries.NewItem): OrderItem => ({
   id: item.id,
@@ -97,6 +101,7 @@ const itemRow = (order_id: string, item: queries.NewItem): OrderItem => ({
   tax_cents: item.tax_cents,
   shipping_cents: item.shipping_cents,
   is_subscription: item.is_subscription,
+  gift_card: item.gift_card,
   refunded_quantity: 0,
   packed_quantity: 0,
   shipped_quantity: 0,

@@ -17,8 +17,8 @@ import type { Derived } from './status-schema.ts'
 /** The columns of an order that its merchant sees. Its shopper sees a part of them. */
 export const orderColumns = sql`
   o.id, o.tenant_ref, o.order_number, o.customer_ref, o.person_id, o.status, o.payment_status,
-  o.fulfillment_status, o.coupon_code, o.subtotal_cents, o.discount_cents, o.shipping_cents,
-  o.tax_cents, o.total_cents, o.prices_include_tax,
+  o.fulfillment_status, o.coupon_code, o.subtotal_cents, o.gift_card_cents, o.discount_cents,
+  o.shipping_cents, o.tax_cents, o.total_cents, o.prices_include_tax,
   case when o.pricing #>> '{tax,provider}' = 'flat_rate'
        then (o.pricing #>> '{tax,rate_bps}')::int end as tax_rate_bps, o.currency, o.idempotency_key, o.ship_to, o.placed_at,
   o.cancelled_at, o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
@@ -31,12 +31,14 @@ export const orderColumns = sql`
 const rowColumns = sql`
   ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,
   o.disputed_at is not null as disputed, o.operation_id is not null as busy, o.operation,
-  q.q_ordered, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered, q.q_returning, q.q_returned`
+  q.q_ordered, q.q_gift_cards, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered, q.q_returning, q.q_returned`
 
 const quantities = sql`
-  lateral (select coalesce(sum(i.original_quantity), 0)::int as q_ordered,
-                  coalesce(sum(i.original_quantity - i.quantity + i.restocked_quantity), 0)::int
-                    as q_cancelled,
+  lateral (select coalesce(sum(i.original_quantity) filter (where not i.gift_card), 0)::int
+                    as q_ordered,
+                  coalesce(sum(i.quantity) filter (where i.gift_card), 0)::int as q_gift_cards,
+                  coalesce(sum(i.original_quantity - i.quantity + i.restocked_quantity)
+                             filter (where not i.gift_card), 0)::int as q_cancelled,
                   coalesce(sum(i.packed_quantity), 0)::int as q_packed,
                   coalesce(sum(i.shipped_quantity), 0)::int as q_shipped,
                   coalesce(sum(i.delivered_quantity), 0)::int as q_delivered,
@@ -121,7 +123,7 @@ export const listItems = (db: Db, orderIds: readonly string[]) =>
     sql`
     select id, order_id, product_id, variant_id, product_name, sku, quantity, unit_price_cents,
            line_total_cents, label, discount_cents, tax_cents, shipping_cents, is_subscription,
-           refunded_quantity, packed_quantity, shipped_quantity, delivered_quantity,
+           gift_card, refunded_quantity, packed_quantity, shipped_quantity, delivered_quantity,
            returning_quantity, returned_quantity, restocked_quantity
       from order_items
      where tenant_ref = ${db.tenant} and order_id = any (${orderIds}::uuid[])

@@ -177,7 +177,7 @@ const hasWorkAtDefault = sql`(
          or coalesce(sum(r.allocated - r.packed), 0)
             < (select sum(i.quantity - i.packed_quantity - i.shipped_quantity)
                  from order_items i
-                where i.tenant_ref = o.tenant_ref and i.order_id = o.id)
+                where i.tenant_ref = o.tenant_ref and i.order_id = o.id and not i.gift_card)
     from inventory_reservations r
    where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 

@@ -2,6 +2,8 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import type { GiftCardPurchase } from '../gift-cards/purchase-schema.ts'
+import { listPurchases } from '../gift-cards/purchases.ts'
 import * as marketing from '../marketing/service.ts'
 import * as notes from './note-queries.ts'
 import type { Fulfillment, Work } from './parcel-schema.ts'
@@ -44,6 +46,10 @@ export async function listOfCustomer(db: Db, customer_ref: string, page: Page) {
 const moneyOf = (db: Db, orderId: string) =>
   Promise.all([listCharges(db, orderId), listRefunds(db, orderId)])
 
+/** The gift cards that an order buys; most orders buy none, and cost no statement. */
+const giftCardsOf = async (db: Db, order: OrderRow): Promise<GiftCardPurchase[]> =>
+  order.gift_card_cents === 0 ? [] : await listPurchases(db, order.id)
+
 /** Nothing is packed for an order that is not paid, or that is cancelled. */
 const hasUnits = ({ placed_at, cancelled_at }: OrderRow) =>
   placed_at !== null && cancelled_at === null
@@ -75,12 +81,14 @@ export interface Parcels {
 export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
   const lines = listItems(db, order.id)
-  const [items, money, fulfillments, open, returns, timeline, written] = await Promise.all([
+  const [items, money, fulfillments, open, returns, gift_cards, timeline, written] =
+    await Promise.all([
     lines,
     moneyOf(db, order.id),
     parcels.listFulfillments(db, order.id),
     hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
     parcels.listReturns(db, order.id),
+    giftCardsOf(db, order),
     notes.listTimeline(db, order.id),
     notes.listNotes(db, order.id),
   ])
@@ -93,6 +101,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
     fulfillments,
     open,
     returns,
+    gift_cards,
     timeline,
     notes: written,
     attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
@@ -110,10 +119,11 @@ export async function readForShopper(
 ) {
   const order = isUuid(id) ? await findOrder(db, id) : null
   if (order === null || order.customer_ref !== customer_ref) throw new ApiError('order_not_found')
-  const [items, [charges, refunds], fulfillments] = await Promise.all([
+  const [items, [charges, refunds], fulfillments, gift_cards] = await Promise.all([
     listItems(db, order.id),
     moneyOf(db, order.id),
     parcels.listFulfillments(db, order.id),
+    giftCardsOf(db, order),
   ])
   return {
     order: forShopper(order),
@@ -121,6 +131,7 @@ export async function readForShopper(
     charges: charges.map(shownCharge),
     refunds: refunds.map(refundForShopper),
     fulfillments,
+    gift_cards,
     ...(await parcels.readForShopper(db, order, items, fulfillments)),
   }
 }

@@ -4,7 +4,7 @@ import { RefundRow } from './schema.ts'
 
 const columns = sql`
   r.refund_id, r.order_id, r.kind, r.status, r.method, r.amount_cents, r.product_cents,
-  r.tax_cents, r.shipping_cents, r.currency, r.reason, r.actor, r.created_at, r.settled_at,
+  r.tax_cents, r.shipping_cents, r.gift_card_cents, r.currency, r.reason, r.actor, r.created_at, r.settled_at,
   coalesce((select jsonb_agg(jsonb_build_object(
                      'charge_id', t.charge_id, 'tender', t.tender, 'amount_cents', t.amount_cents,
                      'status', t.status, 'attempt_id', t.attempt_id)

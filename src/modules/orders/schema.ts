@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
+import { GiftCardPurchase } from '../gift-cards/purchase-schema.ts'
 import { Fulfillment, Work } from './parcel-schema.ts'
 import { Return, Returnable } from './return-schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
@@ -61,6 +62,12 @@ export const PricesIncludeTax = Type.Boolean({
     'True: the prices have the tax inside. Then `tax_cents` is a part of the total and not added to it: `total = subtotal - discount + shipping`. False: `total = subtotal - discount + shipping + tax`.',
 })
 
+export const GiftCardCents = Type.Integer({
+  ...Cents,
+  description:
+    'The part of the subtotal that buys gift cards. It is neither taxed nor discounted, and no gift card or store credit pays for it.',
+})
+
 export const TaxRate = Type.Unsafe<number | null>({
   ...Nullable(Type.Integer({ minimum: 0 })),
   description:
@@ -79,6 +86,7 @@ const orderFields = {
   hold: Nullable(Hold),
   coupon_code: Nullable(Type.String()),
   subtotal_cents: Cents,
+  gift_card_cents: GiftCardCents,
   discount_cents: Cents,
   shipping_cents: Cents,
   tax_cents: Cents,
@@ -131,6 +139,9 @@ export const OrderItem = Shared(
     tax_cents: Cents,
     shipping_cents: Cents,
     is_subscription: Type.Boolean(),
+    gift_card: Type.Boolean({
+      description: 'Gift cards: issued when the order is placed, and never packed or returned.',
+    }),
     refunded_quantity: Type.Integer(),
     packed_quantity: Type.Integer({ description: 'Units in parcels that are not yet shipped.' }),
     shipped_quantity: Type.Integer(),
@@ -196,7 +207,9 @@ export const OrderRow = Type.Object({
   busy: Type.Boolean(),
   /** The plan of that operation, by which another process can end it. */
   operation: Nullable(OpenObject),
+  /** Goods. Gift cards are counted apart. */
   q_ordered: Type.Integer(),
+  q_gift_cards: Type.Integer(),
   q_cancelled: Type.Integer(),
   q_packed: Type.Integer(),
   q_shipped: Type.Integer(),
@@ -275,6 +288,10 @@ export const OrderRefund = Shared(
     product_cents: Type.Integer(),
     tax_cents: Type.Integer(),
     shipping_cents: Type.Integer(),
+    gift_card_cents: Type.Integer({
+      ...Cents,
+      description: 'What was paid for gift cards, which are disabled now.',
+    }),
     currency: Type.String(),
     reason: Nullable(Type.String()),
     created_at: Timestamp,
@@ -308,6 +325,10 @@ export const RefundRow = Type.Object({
 })
 export type RefundRow = Static<typeof RefundRow>
 
+const GiftCards = Type.Array(ref(GiftCardPurchase), {
+  description: 'The gift cards that the order buys, line by line.',
+})
+
 /** One order as its merchant sees it. */
 export const OrderDetail = Type.Object({
   order: ref(MerchantOrder),
@@ -317,6 +338,7 @@ export const OrderDetail = Type.Object({
   fulfillments: Type.Array(ref(Fulfillment)),
   open: Type.Array(ref(Work), { description: 'What is still to be packed, by location.' }),
   returns: Type.Array(ref(Return)),
+  gift_cards: GiftCards,
   timeline: Type.Array(ref(TimelineEntry)),
   notes: Type.Array(ref(Note)),
   attestation: Nullable(
@@ -335,6 +357,7 @@ export const ShopperDetail = Type.Object({
   refunds: Type.Array(ref(OrderRefund)),
   fulfillments: Type.Array(ref(Fulfillment)),
   returns: Type.Array(ref(Return)),
+  gift_cards: GiftCards,
   returnable: Type.Array(Returnable, {
     description: 'What the shopper can send back, line by line, and if nothing, why.',
   }),

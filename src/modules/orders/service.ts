@@ -41,6 +41,7 @@ export const factsOf = (order: OrderRow): OrderFacts => ({
   disputed: order.disputed,
   payment: order.payment,
   q_ordered: order.q_ordered,
+  q_gift_cards: order.q_gift_cards,
   q_cancelled: order.q_cancelled,
   q_shipped: order.q_shipped,
   q_delivered: order.q_delivered,

@@ -32,7 +32,9 @@ export interface OrderFacts {
   disputed: boolean
   /** The state of the last payment. `failed` is final: declined, refused or expired. */
   payment: 'none' | 'pending' | 'unknown' | 'authorized' | 'captured' | 'failed'
+  /** Goods. Gift cards are issued when the order is placed, and nothing of them is shipped. */
   q_ordered: number
+  q_gift_cards: number
   q_cancelled: number
   q_shipped: number
   q_delivered: number
@@ -49,6 +51,12 @@ const isPaid = (facts: OrderFacts): boolean =>
 
 /** Units that are ordered and not cancelled. `q_cancelled` has those, too, that a refund restocked. */
 const openQuantity = (facts: OrderFacts): number => facts.q_ordered - facts.q_cancelled
+
+/** All units have arrived. An order of gift cards alone is delivered by being placed. */
+function isDelivered(facts: OrderFacts): boolean {
+  const open = openQuantity(facts)
+  return open > 0 ? facts.q_delivered === open : facts.q_gift_cards > 0
+}
 
 const isInHand = (facts: OrderFacts): boolean => facts.q_packed > 0 || facts.processing_at !== null
 
@@ -71,7 +79,7 @@ const RULES: readonly Rule[] = [
   ['refunded', (f) => f.captured_cents > 0 && f.refunded_cents >= f.captured_cents],
   ['on_hold', (f) => f.live_hold && f.q_shipped < openQuantity(f)],
   ['partially_refunded', (f) => f.refunded_cents > 0],
-  ['delivered', (f) => openQuantity(f) > 0 && f.q_delivered === openQuantity(f)],
+  ['delivered', isDelivered],
   ['shipped', (f) => openQuantity(f) > 0 && f.q_shipped === openQuantity(f)],
   ['partially_shipped', (f) => f.q_shipped > 0],
   ['processing', isInHand],
@@ -104,7 +112,11 @@ function paymentStatus(facts: OrderFacts): PaymentStatus {
 
 function fulfillmentStatus(facts: OrderFacts): FulfillmentStatus {
   const open = openQuantity(facts)
-  if (facts.cancelled_at !== null || open === 0) return 'cancelled'
+  if (facts.cancelled_at !== null) return 'cancelled'
+  if (open === 0) {
+    if (facts.q_gift_cards === 0) return 'cancelled'
+    return isPaid(facts) ? 'delivered' : 'unfulfilled'
+  }
   if (facts.q_delivered === open) return 'delivered'
   if (facts.q_shipped === open) return 'shipped'
   if (facts.q_shipped > 0) return 'partially_shipped'
@@ -210,10 +222,19 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['shipped', 'partially_shipped', 'partially_refunded'],
     guards: [['nothing_to_recall', (f) => f.q_delivered < f.q_shipped]],
   },
-  // Also a refunded order: until it is cancelled its stock stays reserved and its coupon used.
+  // Also a refunded order: until it is cancelled its stock stays reserved and its coupon used. An
+  // order of gift cards alone is delivered although nothing has shipped.
   cancel: {
     after: [...ALL_SETTLED, 'dispute'],
-    from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded', 'refunded'],
+    from: [
+      'pending_payment',
+      'placed',
+      'processing',
+      'on_hold',
+      'partially_refunded',
+      'refunded',
+      'delivered',
+    ],
     guards: [nothingShipped],
   },
   cancel_remaining: {

@@ -103,6 +103,12 @@ export const TRANSITIONS: readonly Transition[] = [
     to: ['partially_shipped', 'processing', 'placed', 'on_hold'],
   },
   { row: 26, from: ['partially_refunded'], trigger: 'recall', to: ['on_hold'] },
+  // An order of gift cards alone is delivered by being placed, and can be cancelled after that.
+  { row: 27, from: ['pending_payment'], trigger: 'approve', to: ['delivered'] },
+  { row: 27, from: ['pending_payment'], trigger: 'find_approved', to: ['delivered'] },
+  { row: 27, from: ['on_hold'], trigger: 'release', to: ['delivered'] },
+  { row: 27, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: ['delivered'] },
+  { row: 27, from: ['delivered'], trigger: 'cancel', to: ['cancelled'] },
 ]
 
 /** Whether the table allows the change. To keep the status is always allowed. */

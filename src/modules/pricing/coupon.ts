@@ -48,6 +48,8 @@ export interface CouponLine {
   collection_slugs: readonly string[]
   quantity: number
   line_total_cents: number
+  /** No coupon applies to a gift card, and none counts towards a minimum. */
+  gift_card?: boolean
 }
 
 /**
@@ -89,7 +91,7 @@ export interface Discount {
 }
 
 /**
- * Computes the discount of a coupon. The minimum is checked against the whole order, and the
+ * Computes the discount of a coupon. The minimum is checked against all goods of the order, and the
  * discount is on the lines that the coupon is for.
  */
 export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]): Discount {
@@ -97,7 +99,8 @@ export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]):
   const weights = lines.map((line, index) => (eligible[index] ? line.line_total_cents : 0))
   const none = { discount_cents: 0, waived_cents: 0, weights }
   if (!eligible.includes(true)) return { ...none, reason: 'not_applicable' }
-  const subtotal = sum(lines.map(({ line_total_cents }) => line_total_cents))
+  const goods = lines.filter(({ gift_card = false }) => !gift_card)
+  const subtotal = sum(goods.map(({ line_total_cents }) => line_total_cents))
   if (subtotal < (coupon.min_subtotal_cents ?? 0)) return { ...none, reason: 'min_subtotal' }
   const maximum = coupon.max_discount_cents ?? Number.POSITIVE_INFINITY
   if (coupon.type === 'free_shipping') return { ...none, reason: null, waived_cents: maximum }
@@ -128,6 +131,7 @@ export function termsForOrder(coupon: DiscountTerms, lines: readonly CouponLine[
 }
 
 function isEligible({ applies_to }: DiscountTerms, line: CouponLine): boolean {
+  if (line.gift_card) return false
   if (applies_to === null) return true
   return (
     applies_to.product_ids.includes(line.product_id) ||

@@ -34,6 +34,8 @@ interface Goods {
   quantity: number
   list_price_cents: number
   collection_slugs: readonly string[]
+  /** A gift card costs what it is worth: no discount, no tax and no shipping apply to it. */
+  gift_card?: boolean
 }
 
 /** One line of a new order, with every price that may apply to it. */
@@ -81,6 +83,8 @@ export interface Priced<L> {
   lines: (L & LineShares)[]
   currency: string
   subtotal_cents: number
+  /** The part of the subtotal that buys gift cards. */
+  gift_card_cents: number
   discount_cents: number
   shipping_cents: number
   tax_cents: number
@@ -135,6 +139,7 @@ function quantitiesOf(lines: readonly Goods[]): Map<string, number> {
 
 /** The lowest of all prices that apply, so that no customer pays more for being in a group. */
 function unitPrice(line: PriceLine, quantity: number, subscribe: boolean): number {
+  if (line.gift_card) return line.list_price_cents
   const group = line.group_prices
     .filter(({ min_quantity }) => quantity >= min_quantity)
     .map(({ price_cents }) => price_cents)
@@ -150,23 +155,25 @@ function addUp<L extends BoughtLine>(
 ): Priced<L> {
   const lines = bought.map((line) => ({ ...line, line_total_cents: lineTotal(line) }))
   const totals = lines.map((line) => line.line_total_cents)
+  const ofGoods = lines.map((line, at) => (line.gift_card ? 0 : (totals[at] ?? 0)))
   const subtotal_cents = requireInBounds(sum(totals))
   const coupon = couponDiscount(terms.coupon, lines, refusal)
   const { discount_cents } = coupon
-  const parcel = { expedited: terms.expedited, goods_cents: subtotal_cents - discount_cents }
-  const empty = lines.every(({ quantity }) => quantity === 0)
+  const parcel = { expedited: terms.expedited, goods_cents: sum(ofGoods) - discount_cents }
+  const empty = lines.every(({ quantity, gift_card }) => gift_card || quantity === 0)
   const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel), 'shipping')
   const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
   const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, parcel.goods_cents), 'tax')
-  const paid_cents = parcel.goods_cents + shipping_cents
-  if (terms.prices_include_tax && tax_cents > paid_cents) throw new PriceLimitError('tax')
-  const missing = missingForFreeShipping(terms.shipping, parcel)
+  const taxed_cents = parcel.goods_cents + shipping_cents
+  if (terms.prices_include_tax && tax_cents > taxed_cents) throw new PriceLimitError('tax')
+  const paid_cents = subtotal_cents - discount_cents + shipping_cents
+  const missing = empty ? null : missingForFreeShipping(terms.shipping, parcel)
 
   const split = splitter(lines)
   const discounts = split(discount_cents, coupon.weights)
-  const net = totals.map((total, at) => total - (discounts[at] ?? 0))
+  const net = ofGoods.map((total, at) => total - (discounts[at] ?? 0))
   const taxes = split(tax_cents, net)
-  const shippings = split(shipping_cents, totals)
+  const shippings = split(shipping_cents, ofGoods)
   return {
     lines: lines.map((line, at) => ({
       ...line,
@@ -176,6 +183,7 @@ function addUp<L extends BoughtLine>(
     })),
     currency: terms.currency,
     subtotal_cents,
+    gift_card_cents: subtotal_cents - sum(ofGoods),
     discount_cents,
     shipping_cents,
     tax_cents,
@@ -202,13 +210,13 @@ const taxCents = (terms: Terms, goods_cents: number): number =>
   (terms.prices_include_tax ? taxInside : bpsOf)(goods_cents, terms.tax?.rate_bps ?? 0)
 
 /**
- * Splits an amount of the order over its lines, by weights or, where those are all 0, by quantity.
+ * Splits an amount of the order over its goods, by weights or, where those are all 0, by quantity.
  * Ties go by variant and not by place, so that a line's share does not depend on how they are
  * sorted.
  */
 function splitter(lines: readonly (BoughtLine & { line_total_cents: number })[]) {
   const places = lines.map((_, place) => place).sort(byLine(lines))
-  const quantities = lines.map(({ quantity }) => quantity)
+  const quantities = lines.map(({ quantity, gift_card }) => (gift_card ? 0 : quantity))
   return (cents: number, weights: readonly number[]): number[] => {
     const used = weights.some((weight) => weight > 0) ? weights : quantities
     const sorted = places.map((place) => used[place] ?? 0)
@@ -252,6 +260,7 @@ export function singleCurrency(lines: readonly { currency: string }[]): string |
 /** The totals of an order as it stores them. */
 export interface StoredTotals {
   subtotal_cents: number
+  gift_card_cents?: number
   discount_cents: number
   shipping_cents: number
   tax_cents: number
@@ -260,16 +269,18 @@ export interface StoredTotals {
 
 /**
  * What an order's total is made of, without tax and the tax apart: `sales - discount + shipping +
- * tax` is the total, whether the tax is inside the prices or on top of them. Tax inside is taken
+ * tax + gift cards` is the total, whether the tax is inside the prices or on top of them. Tax inside is taken
  * from the goods. Only a provider, which taxes the shipping too, can answer more than the goods
  * cost; the rest is then inside the shipping. The discount stays as it was given.
  */
 export function withoutTax(totals: StoredTotals) {
-  const { subtotal_cents, discount_cents, shipping_cents, tax_cents } = totals
+  const { subtotal_cents, discount_cents, shipping_cents, tax_cents, gift_card_cents = 0 } = totals
+  const goods_cents = subtotal_cents - gift_card_cents
   const inside = totals.prices_include_tax ? tax_cents : 0
-  const insideGoods = Math.min(inside, subtotal_cents - discount_cents)
+  const insideGoods = Math.min(inside, goods_cents - discount_cents)
   return {
-    sales_cents: subtotal_cents - insideGoods,
+    gift_card_cents,
+    sales_cents: goods_cents - insideGoods,
     discount_cents,
     shipping_cents: shipping_cents - (inside - insideGoods),
     tax_cents,

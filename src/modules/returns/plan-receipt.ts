@@ -183,7 +183,7 @@ function settleLine(
     missing_quantity,
     refunded_quantity: refunded,
     already_refunded_quantity: already,
-    share: { ...share, shipping_cents: 0 },
+    share: { ...share, shipping_cents: 0, gift_card_cents: 0 },
     amount_cents: share.product_cents + share.tax_cents,
     after: {
       ...line,
@@ -199,7 +199,12 @@ function settleLine(
   }
 }
 
-const NOTHING: Parts = { product_cents: 0, tax_cents: 0, shipping_cents: 0 }
+const NOTHING: Parts = {
+  product_cents: 0,
+  tax_cents: 0,
+  shipping_cents: 0,
+  gift_card_cents: 0,
+}
 
 function itemOf(items: readonly OrderItem[], { order_item_id }: ReturnLineRow): OrderItem {
   const found = items.find(({ id }) => id === order_item_id)
@@ -290,7 +295,8 @@ function goodsParts(
 ): Parts {
   const tax = Math.min(tax_cents, cents)
   const wanted = { product_cents: Math.min(product_cents, cents - tax), tax_cents: tax }
-  return fitParts({ ...wanted, shipping_cents: 0 }, { ...left, shipping_cents: 0 })
+  const others = { shipping_cents: 0, gift_card_cents: 0 }
+  return fitParts({ ...wanted, ...others }, { ...left, ...others })
 }
 
 /** Without money for a refund no unit is refunded: what is free, or was refunded as an amount. */

@@ -86,6 +86,7 @@ export function returnableOf(
     reason,
   })
   const left = item.shipped_quantity - item.returning_quantity - item.returned_quantity
+  if (item.gift_card) return none('final_sale')
   if (item.shipped_quantity === 0) return none('not_shipped')
   if (left <= 0) return none('nothing_left')
   if (finalSale.has(item.product_id)) return none('final_sale')

@@ -2,6 +2,7 @@ import type { Db } from '../../db/database.ts'
 import { mainImages } from '../catalog/images.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import type { CodeKeys } from '../gift-cards/card-code.ts'
+import { findWords } from '../gift-cards/purchases.ts'
 import * as giftCards from '../gift-cards/service.ts'
 import { assetUrl, parseAssetRef } from '../media/service.ts'
 import { createLinkToken } from '../orders/link.ts'
@@ -252,7 +253,10 @@ interface ReturnedLine {
   received_quantity: number
 }
 
-/** The code is decrypted for the mail alone. A card whose code is erased cannot be mailed. */
+/**
+ * The code is decrypted for the mail alone. A card whose code is erased cannot be mailed, and one that
+ * was refunded or disabled before its day is not.
+ */
 async function loadGiftCard(
   { giftCardKeys }: MailDeps,
   db: Db,
@@ -261,9 +265,15 @@ async function loadGiftCard(
 ): Promise<Loaded | { skip: MailReason }> {
   const card = await giftCards.get(db, id)
   if (card.recipient_email === null) return { skip: 'no_address' }
-  const code = await giftCards.findCode(db, giftCardKeys, card.id)
+  if (!giftCards.isUsable(card)) return { skip: 'recalled' }
+  const [code, words] = await Promise.all([
+    giftCards.findCode(db, giftCardKeys, card.id),
+    findWords(db, card.id),
+  ])
   if (code === null) return { skip: 'no_code' }
   const giftCard: GiftCardFacts = {
+    recipient_name: words?.recipient_name ?? null,
+    message: words?.message ?? null,
     code,
     balance_cents: card.balance_cents,
     currency: card.currency,

@@ -34,12 +34,18 @@ const erase = (tx: Tx, which: Sql) =>
      where tenant_ref = ${tx.tenant} and ${which}`)
 
 export const eraseOfOrders = (tx: Tx, order_ids: readonly string[]) =>
-  erase(tx, sql`order_id = any (${order_ids}::uuid[])`)
+  erase(
+    tx,
+    sql`order_id = any (${order_ids}::uuid[]) and (kind <> 'gift_card' or customer_ref is not null)`,
+  )
 
-/** Mails about no order, as those of a gift card. The others go with their orders, some at a time. */
+/**
+ * Mails about no order, and those of gift cards: the mail of one that was bought for somebody names no
+ * customer, and still goes to its recipient. The others go with their orders, some at a time.
+ */
 export const eraseOthers = (tx: Tx, customer_ref: string, emails: readonly string[]) =>
   erase(
     tx,
-    sql`order_id is null
+    sql`(order_id is null or kind = 'gift_card')
         and (customer_ref = ${customer_ref} or lower(recipient) = any (${emails}::text[]))`,
   )

@@ -91,6 +91,9 @@ export interface GiftCardFacts {
   balance_cents: number
   currency: string
   expires_at: string | null
+  /** The words of the person who bought the card. Null where there are none. */
+  recipient_name: string | null
+  message: string | null
 }
 
 export interface ReturnFacts {

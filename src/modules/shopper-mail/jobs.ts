@@ -7,6 +7,7 @@ import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import { InvalidMailError, type MailTransport } from '../../platform/mail.ts'
 import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
+import * as giftCards from '../gift-cards/service.ts'
 import { loadMail, type MailDeps } from './compose.ts'
 import * as queries from './queries.ts'
 import type { DueMail } from './schema.ts'
@@ -170,6 +171,7 @@ async function send(
     return recordFailure(db, mail, error, recipient)
   }
   await onAccepted?.()
+  if (mail.kind === 'gift_card') await giftCards.recordSent(db, mail.about_id)
   return queries.finishSent(db, mail)
 }
 

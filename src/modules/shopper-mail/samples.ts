@@ -96,6 +96,8 @@ const sampleCard = ({ currency }: OrderFacts) => ({
   balance_cents: 5_000,
   currency,
   expires_at: null,
+  recipient_name: 'Robin',
+  message: 'Happy birthday!',
 })
 
 const sampleOrder = ({ store }: MailFacts, currency: string): OrderFacts => ({

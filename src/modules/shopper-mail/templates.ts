@@ -1,6 +1,7 @@
 import type { Block, Content, ContentLine, ContentRow } from './content.ts'
-import type { ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
+import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
 import type { MailKind } from './schema.ts'
+import type { Words } from './words-schema.ts'
 
 /** What each kind of mail says. */
 
@@ -249,6 +250,7 @@ function giftCardBlocks({ giftCard, store, words, formats }: MailFacts): Blocks 
   if (giftCard === null) return []
   const { code, balance_cents, currency, expires_at } = giftCard
   return [
+    giftCardMessage(words, giftCard),
     {
       type: 'code',
       title: words.giftCardCode,
@@ -259,6 +261,13 @@ function giftCardBlocks({ giftCard, store, words, formats }: MailFacts): Blocks 
     { type: 'note', text: words.giftCardUse },
     store.url !== null && { type: 'button', label: words.visitStore, url: store.url },
   ]
+}
+
+/** The buyer's words to the recipient. */
+function giftCardMessage(words: Words, { recipient_name: name, message }: GiftCardFacts) {
+  if (name === null && message === null) return null
+  const title = name === null ? words.giftCardMessage : words.giftCardFor(name)
+  return { type: 'address' as const, title, lines: (message ?? '').split(/\r?\n/) }
 }
 
 const instructionsBlock = ({ returned, words }: MailFacts): Block | null =>

@@ -95,6 +95,8 @@ export const de: Words = {
   giftCardBalance: 'Guthaben',
   giftCardUse:
     'Geben Sie den Code an der Kasse ein. Wer ihn hat, kann ihn einlösen: Bewahren Sie diese E-Mail auf wie Bargeld.',
+  giftCardFor: (name) => `Für ${name}`,
+  giftCardMessage: 'Eine Nachricht für Sie',
   validUntil: (date) => `Gültig bis ${date}`,
   tenders: { card: 'Karte', gift_card: 'Gutschein', store_credit: 'Guthaben' },
   endingIn: (name, last4) => `${name} mit Endziffern ${last4}`,

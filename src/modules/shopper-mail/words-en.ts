@@ -92,6 +92,8 @@ export const en: Words = {
   giftCardBalance: 'Balance',
   giftCardUse:
     'Enter the code at the checkout. Whoever has it can spend it: keep this mail as you would keep cash.',
+  giftCardFor: (name) => `For ${name}`,
+  giftCardMessage: 'A message for you',
   validUntil: (date) => `Valid until ${date}`,
   tenders: { card: 'Card', gift_card: 'Gift card', store_credit: 'Store credit' },
   endingIn: (name, last4) => `${name} ending in ${last4}`,

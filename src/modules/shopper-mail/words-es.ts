@@ -92,6 +92,8 @@ export const es: Words = {
   giftCardBalance: 'Saldo',
   giftCardUse:
     'Introduzca el código al pagar. Quien lo tenga puede gastarlo: guarde este correo como si fuera dinero.',
+  giftCardFor: (name) => `Para ${name}`,
+  giftCardMessage: 'Un mensaje para usted',
   validUntil: (date) => `Válida hasta el ${date}`,
   tenders: { card: 'Tarjeta', gift_card: 'Tarjeta regalo', store_credit: 'Saldo de la tienda' },
   endingIn: (name, last4) => `${name} terminada en ${last4}`,

@@ -93,6 +93,8 @@ export const fr: Words = {
   giftCardBalance: 'Solde',
   giftCardUse:
     'Saisissez le code au moment de payer. Toute personne qui l’a peut le dépenser : gardez ce message comme de l’argent liquide.',
+  giftCardFor: (name) => `Pour ${name}`,
+  giftCardMessage: 'Un message pour vous',
   validUntil: (date) => `Valable jusqu’au ${date}`,
   tenders: { card: 'Carte', gift_card: 'Carte cadeau', store_credit: 'Avoir' },
   endingIn: (name, last4) => `${name} se terminant par ${last4}`,

@@ -49,6 +49,8 @@ export interface Words {
   giftCardCode: string
   giftCardBalance: string
   giftCardUse: string
+  giftCardFor(name: string): string
+  giftCardMessage: string
   validUntil(date: string): string
   tenders: Record<'card' | 'gift_card' | 'store_credit', string>
   endingIn(name: string, last4: string): string

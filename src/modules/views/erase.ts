@@ -222,6 +222,7 @@ async function eraseOrders(
     await fulfillment.eraseOrders(tx, order_ids)
     const return_ids = await returns.eraseOrders(tx, order_ids)
     await carriers.eraseOrders(tx, order_ids)
+    await giftCards.eraseOrders(tx, order_ids, renamed)
     await shopperMail.eraseOrders(tx, order_ids)
     await webhooks.eraseOrders(tx, renamed.customer_refs, order_ids)
     const answered = [...order_ids, ...refund_ids, ...return_ids]

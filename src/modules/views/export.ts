@@ -116,6 +116,7 @@ async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string
     const parcels = await fulfillment.listOfOrders(db, ids)
     const returned = await returns.listOfOrders(db, ids)
     const linked = await orders.linkMailsOf(db, ids)
+    const bought = await giftCards.purchasesOf(db, ids)
     const couponOf = new Map(coupons.map((each) => [each.order_id, each]))
     for (const { id, data } of page) {
       const more = {
@@ -123,6 +124,7 @@ async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string
         fulfillments: parcels.get(id) ?? [],
         returns: returned.get(id) ?? [],
         link_mails: linked.get(id) ?? [],
+        gift_cards: bought.get(id) ?? [],
       }
       yield separator + JSON.stringify({ ...data, ...more })
       separator = ','

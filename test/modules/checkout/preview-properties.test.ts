@@ -27,13 +27,14 @@ async function compare(t: TestContext, prices_include_tax: boolean): Promise<voi
   const tenant = prices_include_tax ? 'gross' : 'net'
   const shop = await openShop(app, tenant, [1, 333, 1_000, 99_999], manifest)
   const { merchant } = shop
-  await enable(merchant, 'subscriptions', 'pricing_groups')
+  await enable(merchant, 'subscriptions', 'pricing_groups', 'gift_cards')
   const terms = {
     is_subscription: true,
     subscription_interval: 'week',
     subscription_price_cents: 77,
   }
   const variants = [...Object.values(shop.variants), await addVariant(merchant, 101, terms)]
+  const giftCard = await addVariant(merchant, 2_222, {}, { gift_card: true })
   const coupons = [
     { code: 'P', type: 'percent', percent_bps: 3_333 },
     { code: 'F', type: 'fixed', amount_cents: 150 },
@@ -56,7 +57,7 @@ async function compare(t: TestContext, prices_include_tax: boolean): Promise<voi
       customer_ref: fc.constantFrom('member', 'guest'),
       items: fc.array(
         fc.record({
-          variant_id: fc.constantFrom(...variants),
+          variant_id: fc.constantFrom(...variants, giftCard),
           quantity: fc.integer({ min: 1, max: 9 }),
         }),
         { minLength: 1, maxLength: 6 },
@@ -78,7 +79,12 @@ async function compare(t: TestContext, prices_include_tax: boolean): Promise<voi
     },
     { requiredKeys: ['customer_ref', 'items'] },
   )
-  const property = fc.asyncProperty(wanted, async (body) => {
+  const property = fc.asyncProperty(wanted, async ({ items, ...more }) => {
+    const gift_card = { recipient_email: 'robin@example.com' }
+    const body = {
+      ...more,
+      items: items.map((each) => (each.variant_id === giftCard ? { ...each, gift_card } : each)),
+    }
     const shown = await preview(app, shop, body)
     assert.equal(shown.status, 200, shown.text)
     const { quote_token } = shown.body
@@ -88,7 +94,7 @@ async function compare(t: TestContext, prices_include_tax: boolean): Promise<voi
       return
     }
     assert.equal(placed.status, 201, placed.text)
-    for (const name of ['subtotal', 'discount', 'shipping', 'tax', 'total']) {
+    for (const name of ['subtotal', 'gift_card', 'discount', 'shipping', 'tax', 'total']) {
       const field = `${name}_cents`
       assert.equal(placed.body.order[field], shown.body[field], field)
     }

@@ -67,6 +67,33 @@ describe('an invoice', () => {
     assert.deepEqual(kinds(true), ['subtotal', 'shipping', 'total', 'net', 'tax_inside'])
   })
 
+  test('shows gift cards apart from what is taxed', () => {
+    const goods = [
+      { quantity: 2, unit_price_cents: 1_000 },
+      { quantity: 1, unit_price_cents: 5_000, gift_card: true },
+    ]
+    const sums = (prices_include_tax: boolean) =>
+      invoiceOf(STORE, sampleOrder(goods, { tax_cents: 200, prices_include_tax })).sums.map(
+        ({ kind, cents }) => [kind, cents],
+      )
+    assert.deepEqual(sums(false), [
+      ['subtotal', 7_000],
+      ['shipping', 0],
+      ['gift_cards', 5_000],
+      ['net', 2_000],
+      ['tax', 200],
+      ['total', 7_200],
+    ])
+    assert.deepEqual(sums(true), [
+      ['subtotal', 7_000],
+      ['shipping', 0],
+      ['total', 7_000],
+      ['gift_cards', 5_000],
+      ['net', 1_800],
+      ['tax_inside', 200],
+    ])
+  })
+
   test('leaves out lines that an edit has emptied, failed charges and failed refunds', () => {
     const sample = sampleOrder([{ quantity: 1, unit_price_cents: 1_000 }])
     const emptied = itemOf({ quantity: 0, unit_price_cents: 500 })

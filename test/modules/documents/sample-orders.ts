@@ -30,6 +30,7 @@ export interface SampleLine {
   sku?: string
   quantity: number
   unit_price_cents: number
+  gift_card?: boolean
 }
 
 export const itemOf = (line: SampleLine): OrderItem => ({
@@ -47,6 +48,7 @@ export const itemOf = (line: SampleLine): OrderItem => ({
   tax_cents: 0,
   shipping_cents: 0,
   is_subscription: false,
+  gift_card: line.gift_card ?? false,
   refunded_quantity: 0,
   packed_quantity: 0,
   shipped_quantity: 0,
@@ -85,6 +87,7 @@ export const refundOf = (amount_cents: number, more: Partial<RefundRow> = {}): R
   product_cents: amount_cents,
   tax_cents: 0,
   shipping_cents: 0,
+  gift_card_cents: 0,
   currency: 'EUR',
   reason: null,
   created_at: AT,
@@ -113,6 +116,9 @@ export function sampleOrder(
     status: 'placed',
     coupon_code: null,
     subtotal_cents,
+    gift_card_cents: sum(
+      items.filter(({ gift_card }) => gift_card).map(({ line_total_cents }) => line_total_cents),
+    ),
     discount_cents,
     shipping_cents,
     tax_cents,

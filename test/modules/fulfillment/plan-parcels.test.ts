@@ -24,6 +24,7 @@ const line = (
   packed_quantity: 0,
   shipped_quantity: 0,
   restocked_quantity: 0,
+  gift_card: false,
   ...done,
 })
 const units = (variant_id: string, location_id: string, open: number, ready = open) => ({

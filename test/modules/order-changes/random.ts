@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Answer, Caller } from '../../harness/app.ts'
-import { ALL_OPTIONS, APPROVED, addVariant, stock } from '../checkout/setup.ts'
+import { ALL_OPTIONS, APPROVED, addVariant, enable, stock } from '../checkout/setup.ts'
 import { keyed, type OrderStore } from '../orders/setup.ts'
 
 /** One change of an order in a random sequence. */
@@ -18,6 +18,7 @@ export type Step =
   | { do: 'release' }
   | { do: 'reject' }
   | { do: 'process' }
+  | { do: 'spend'; cents: number }
   | { do: 'dispute'; outcome: 'opened' | 'won' | 'lost'; cents: number | null }
   | { do: 'many'; steps: Step[] }
 
@@ -36,7 +37,7 @@ const single: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('refund units' as const),
-      line: fc.nat(1),
+      line: fc.nat(2),
       quantity: fc.integer({ min: 1, max: 3 }),
     }),
   },
@@ -79,6 +80,7 @@ const single: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('spend' as const), cents }) },
 )
 
 /** Single steps, or several at the same time. */
@@ -101,6 +103,8 @@ type Sequence = typeof sequences extends fc.Arbitrary<infer S> ? S : never
 export const sequences = fc.record({
   credit: fc.constantFrom(0, 150),
   gift: fc.constantFrom(0, 700),
+  /** How many gift cards the order buys. */
+  cards: fc.constantFrom(0, 0, 1, 2),
   coupon: fc.constantFrom(...COUPONS),
   /** Placed under a ban with the decision `review`. */
   held: fc.boolean(),
@@ -122,6 +126,8 @@ const REFUSALS = [
   'disputed',
   'charge_not_found',
   'insufficient_stock',
+  'gift_card_spent',
+  'insufficient_balance',
 ]
 
 /** The stock of the one variant that is tracked: not enough for every edit. */
@@ -132,7 +138,7 @@ const ON_HAND = 3
  */
 export async function runSequence(
   store: OrderStore,
-  { steps, credit, gift, coupon, held, isShipped, isTaxInside }: Sequence,
+  { steps, credit, gift, cards, coupon, held, isShipped, isTaxInside }: Sequence,
   giveBalances: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
 ): Promise<void> {
   const { merchant, variants } = store.shop
@@ -144,6 +150,7 @@ export async function runSequence(
     items: [
       { variant_id: variants[1_000], quantity: 2 },
       { variant_id: counted, quantity: 3 },
+      ...(cards === 0 ? [] : [await giftCardLine(store, cards)]),
     ],
     ...(isShipped && { shipping: SHIPPING }),
     ...(coupon && { coupon_code: await makeCoupon(merchant, coupon) }),
@@ -164,7 +171,7 @@ export async function runSequence(
       `/v1/merchant/orders/${order.id}/explain`,
     )
     const answer = await send(store, order.id, { items, charges }, step)
-    if (!isAmong) assertAsExplained(explained, step, answer)
+    if (!isAmong) assertAsExplained(explained, { step, answer, cards })
     const { code } = answer.body.error ?? {}
     // A dispute that is lost with nothing left has to name what the bank took.
     const isUnnamed = step.do === 'dispute' && code === 'invalid_body'
@@ -175,6 +182,23 @@ export async function runSequence(
     await take(step)
     await assertConsistent(store, order.id)
   }
+}
+
+/** Gift cards of 1,500 for somebody else. */
+async function giftCardLine({ shop: { merchant } }: OrderStore, quantity: number) {
+  await enable(merchant, 'gift_cards')
+  const variant_id = await addVariant(merchant, 1_500, {}, { gift_card: true })
+  return { variant_id, quantity, gift_card: { recipient_email: 'robin@example.com' } }
+}
+
+/** Takes an amount of a bought card, as its holder would by spending it. Without a card, reads the order. */
+async function spend(store: OrderStore, id: string, cents: number) {
+  const { gift_cards } = await store.read(id)
+  const card = gift_cards[0]?.cards[0]
+  const { merchant } = store.shop
+  if (card === undefined) return merchant.get(`/v1/merchant/orders/${id}`)
+  const path = `/v1/merchant/gift-cards/${card.gift_card_id}/adjust`
+  return merchant.post(path, { delta_cents: -cents, reason: 'spent' }, keyed())
 }
 
 const SHIPPING = {
@@ -224,7 +248,8 @@ function send(store: OrderStore, id: string, { items, charges }: Placed, step: S
     case 'refund':
       return store.merchant(id, 'refunds', { amount_cents: step.cents, method: step.method })
     case 'refund units': {
-      const wanted = { order_item_id: items[step.line]?.id, quantity: step.quantity }
+      const { id: order_item_id } = items[step.line % items.length] ?? {}
+      const wanted = { order_item_id, quantity: step.quantity }
       return store.merchant(id, 'refunds', { items: [wanted] })
     }
     case 'refund charge': {
@@ -253,6 +278,8 @@ function send(store: OrderStore, id: string, { items, charges }: Placed, step: S
       }))
       return store.shopper(id, 'edit', { edits, card: APPROVED })
     }
+    case 'spend':
+      return spend(store, id, step.cents)
     case 'cancel':
       return store.merchant(id, 'cancel', { reason: 'other', restock: step.restock })
     default:
@@ -270,10 +297,18 @@ const UNALLOWED = [
 const NAMED: readonly string[] = ['refund charge', 'refund units', 'refund shipping']
 
 /** Fails unless an allowed action of the explanation is accepted, and any other is refused. */
-function assertAsExplained(explained: Answer['body'], step: Step, { status, text, body }: Answer) {
-  if (step.do === 'dispute') return
-  // An edit that removes all units of an unpaid order cancels it.
-  const isLetGo = step.do === 'edit' && !step.quantities.some(Boolean) && !explained.facts.placed_at
+function assertAsExplained(
+  explained: Answer['body'],
+  { step, answer, cards }: { step: Step; answer: Answer; cards: number },
+) {
+  const { status, text, body } = answer
+  if (step.do === 'dispute' || step.do === 'spend') return
+  // An edit that removes all units of an unpaid order cancels it. It never removes gift cards.
+  const isLetGo =
+    step.do === 'edit' &&
+    cards === 0 &&
+    !step.quantities.some(Boolean) &&
+    !explained.facts.placed_at
   const action = isLetGo ? 'cancel' : step.do.split(' ')[0]
   const isAllowed = explained.allowed.includes(action)
   // What is not allowed may also be refused for another reason, such as its amount.
@@ -305,10 +340,11 @@ async function assertConsistent(store: OrderStore, id: string): Promise<void> {
     [order.status, order.payment_status, order.fulfillment_status],
   )
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, prices_include_tax } = order
-  const goods_cents = subtotal_cents - discount_cents
+  const { gift_card_cents } = order
+  const goods_cents = subtotal_cents - gift_card_cents - discount_cents
   assert.equal(tax_cents, taxOf(goods_cents, prices_include_tax))
   const added = prices_include_tax ? 0 : tax_cents
-  assert.equal(order.total_cents, goods_cents + shipping_cents + added)
+  assert.equal(order.total_cents, goods_cents + gift_card_cents + shipping_cents + added)
   const refundedTax = sum(refunds, 'tax_cents')
   assert.ok(refundedTax >= 0 && refundedTax <= tax_cents, `${refundedTax} of ${tax_cents}`)
   assert.equal(sum(refunds, 'amount_cents'), order.refunded_cents)

@@ -13,6 +13,7 @@ export const facts = (over: Partial<OrderFacts> = {}): OrderFacts => ({
   disputed: false,
   payment: 'pending',
   q_ordered: 4,
+  q_gift_cards: 0,
   q_cancelled: 0,
   q_shipped: 0,
   q_delivered: 0,

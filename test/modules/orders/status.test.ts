@@ -100,6 +100,32 @@ describe('an adjustment lowers the captured amount, and is no refund', () => {
   })
 })
 
+describe('an order of gift cards', () => {
+  const alone = { q_ordered: 0, q_gift_cards: 2 }
+
+  test('alone is delivered once it is paid, and never waits to be packed', () => {
+    const waiting = deriveStatus(facts(alone))
+    assert.deepEqual(
+      [waiting.status, waiting.fulfillment_status],
+      ['pending_payment', 'unfulfilled'],
+    )
+    const placed = deriveStatus(paid(alone))
+    assert.deepEqual(
+      [placed.status, placed.fulfillment_status, placed.has_work],
+      ['delivered', 'delivered', false],
+    )
+    assert.deepEqual(allowedActions(paid(alone)).allowed, ['cancel', 'refund'])
+  })
+
+  test('and goods follows its goods', () => {
+    const mixed = { q_gift_cards: 1 }
+    assert.equal(deriveStatus(paid(mixed)).status, 'placed')
+    assert.equal(deriveStatus(paid({ ...mixed, q_shipped: 4 })).status, 'shipped')
+    const edited = deriveStatus(paid({ ...mixed, q_cancelled: 4 }))
+    assert.deepEqual([edited.status, edited.fulfillment_status], ['delivered', 'delivered'])
+  })
+})
+
 describe('the allowed actions', () => {
   const cases: [name: string, facts: OrderFacts, allowed: string[]][] = [
     ['waiting for its payment', facts(), ['cancel']],

@@ -24,6 +24,9 @@ const disputed = paid({ disputed: true, live_hold: true })
 
 type Case = [row: number, trigger: Trigger, from: OrderFacts, choice: Choice, to: OrderStatus]
 
+/** An order of gift cards alone. */
+const GIFT_CARDS = { q_ordered: 0, q_gift_cards: 2 }
+
 /** Each row of the table with facts for each of its triggers. */
 const CASES: Case[] = [
   [2, 'approve', facts(), all, 'placed'],
@@ -57,6 +60,11 @@ const CASES: Case[] = [
   [17, 'cancel_remaining', paid({ q_shipped: 1, q_delivered: 1 }), all, 'delivered'],
   [17, 'cancel_remaining', paid({ q_shipped: 2, refunded_cents: 500 }), all, 'refunded'],
   [18, 'cancel', paid(), all, 'cancelled'],
+  [27, 'approve', facts(GIFT_CARDS), all, 'delivered'],
+  [27, 'find_approved', facts(GIFT_CARDS), all, 'delivered'],
+  [27, 'release', facts({ ...GIFT_CARDS, payment: 'authorized', live_hold: true }), all, 'delivered'],
+  [27, 'edit', paid({ q_gift_cards: 1 }), all, 'delivered'],
+  [27, 'cancel', paid(GIFT_CARDS), all, 'cancelled'],
   [18, 'cancel', paid({ processing_at: at }), all, 'cancelled'],
   [18, 'cancel', held, all, 'cancelled'],
   [18, 'cancel', facts(), all, 'cancelled'],
@@ -142,8 +150,9 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
     payment: fc.constantFrom('none', 'pending', 'unknown', 'authorized', 'failed'),
     parts: fc.array(fc.constantFrom(0, 0, 1, 5), { minLength: 4, maxLength: 4 }),
     packed: fc.constantFrom(0, 0, 1),
+    giftCards: fc.constantFrom(0, 0, 2),
   })
-  .map(({ total, isPaid, refunded, payment, parts, packed, ...rest }) => {
+  .map(({ total, isPaid, refunded, payment, parts, packed, giftCards, ...rest }) => {
     const [delivered = 0, shipped = 0, open = 0, cancelled = 0] = parts
     const inHand = isPaid ? {} : { processing_at: null }
     return {
@@ -161,7 +170,8 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
       q_returning: 0,
       q_returned: 0,
       q_cancelled: cancelled,
-      q_ordered: cancelled + Math.max(1, delivered + shipped + open),
+      q_gift_cards: giftCards,
+      q_ordered: cancelled + Math.max(giftCards > 0 ? 0 : 1, delivered + shipped + open),
     }
   })
 

@@ -295,6 +295,56 @@ describe('for any order', () => {
     )
   })
 
+  test('gift cards beside it cost what they are worth, and change nothing of its price', () => {
+    const gifts = fc.array(
+      fc.record({ quantity: fc.integer({ min: 1, max: 5 }), list_price_cents: fc.nat(20_000) }),
+      { minLength: 1, maxLength: 3 },
+    )
+    fc.assert(
+      fc.property(inputs, gifts, (input, some) => {
+        const cards = some.map((each, at) => ({
+          ...plainLine({ ...each, variant_id: `gift ${at}` }),
+          // Neither a group nor a subscription makes a gift card cheaper.
+          group_prices: [{ price_cents: 0, min_quantity: 1 }],
+          subscription_price_cents: 0,
+          gift_card: true,
+        }))
+        const goods = priceOrder(input)
+        const both = priceOrder({ ...input, lines: [...cards, ...input.lines] })
+        const worth = sum(some.map((each) => each.quantity * each.list_price_cents))
+        assert.deepEqual(both.lines.slice(cards.length), goods.lines)
+        assert.deepEqual(totals(both), {
+          ...totals(goods),
+          gift_card_cents: worth,
+          subtotal_cents: goods.subtotal_cents + worth,
+          total_cents: goods.total_cents + worth,
+        })
+        for (const line of both.lines.slice(0, cards.length)) {
+          assert.deepEqual([line.discount_cents, line.tax_cents, line.shipping_cents], [0, 0, 0])
+        }
+        assert.deepEqual(repriceOrder({ ...input, lines: both.lines }), both)
+        const booked = withoutTax({ ...input, ...both })
+        const { gift_card_cents: _, ...others } = booked
+        const { gift_card_cents: none, ...alone } = withoutTax({ ...input, ...goods })
+        assert.deepEqual([booked.gift_card_cents, none, others], [worth, 0, alone])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('gift cards alone have no shipping, no tax and no discount', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const cards = input.lines.map((line) => ({ ...line, gift_card: true }))
+        const priced = priceOrder({ ...input, lines: cards })
+        assert.equal(priced.total_cents, priced.subtotal_cents)
+        assert.equal(priced.gift_card_cents, priced.subtotal_cents)
+        assert.equal(priced.free_shipping_remaining_cents, null)
+        assert.equal(priced.coupon.applied, false)
+      }),
+    )
+  })
+
   test('an edit that changes nothing costs what the order cost', () => {
     fc.assert(
       fc.property(inputs, (input) => {

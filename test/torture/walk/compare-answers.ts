@@ -128,7 +128,7 @@ async function compareGrants(superuser: pg.Pool, calls: Calls): Promise<string[]
   const counted = (operation: string) =>
     [...calls.all].filter((call) => call.operation === operation && succeeded(call)).length
   const { rows } = await superuser.query<{ cards: number; credits: number }>(`
-    select (select count(*)::int from gift_cards) as cards,
+    select (select count(*)::int from gift_cards where order_item_id is null) as cards,
            (select count(*)::int from store_credit_transactions
              where type = 'credit' and event = 'adjustment') as credits`)
   const [found] = rows

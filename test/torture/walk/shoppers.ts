@@ -40,6 +40,7 @@ function checkoutOf(store: WalkStore, random: Random): KeyedCall {
   const items = [
     { variant_id: random.pick(store.variants), quantity: random.int(1, 3) },
     ...(subscribe ? [{ variant_id: store.subscribed, quantity: 1 }] : []),
+    ...(random.happens(15) ? [giftCardsOf(store, random)] : []),
   ]
   const { giftCardCodes } = store
   const body = {
@@ -70,6 +71,13 @@ function checkoutOf(store: WalkStore, random: Random): KeyedCall {
     first: null,
   }
 }
+
+/** Gift cards for the shopper, or for somebody else. */
+const giftCardsOf = ({ giftCard: variant_id }: WalkStore, random: Random) => ({
+  variant_id,
+  quantity: random.int(1, 2),
+  ...(random.happens(50) && { gift_card: { recipient_email: 'robin@walk.example' } }),
+})
 
 const addressOf = (mark: string) => ({
   label: 'Home',

@@ -19,6 +19,8 @@ export interface WalkStore {
   variants: readonly string[]
   /** The one variant that can be subscribed to. */
   subscribed: string
+  /** The one variant that is a gift card. */
+  giftCard: string
   coupons: readonly string[]
   customers: readonly string[]
   giftCardCodes: string[]
@@ -60,6 +62,7 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
   await stock(merchant, scarce, SCARCE)
   const terms = { is_subscription: true, subscription_interval: 'month' }
   const subscribed = await addVariant(merchant, 2_400, terms)
+  const giftCard = await addVariant(merchant, 2_500, {}, { gift_card: true })
   const coupons = ['TENTH', 'FEW']
   await addCoupon(merchant, { code: 'TENTH', type: 'percent', percent_bps: 1_000 })
   await addCoupon(merchant, { code: 'FEW', type: 'fixed', amount_cents: 500, usage_limit: 25 })
@@ -71,6 +74,7 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
     merchant: credential,
     variants: [plain, counted, scarce],
     subscribed,
+    giftCard,
     coupons,
     customers: Array.from({ length: CUSTOMERS }, (_, n) => `${tenant}-customer-${n}-end`),
     giftCardCodes: [],

@@ -1,0 +1,128 @@
+import type { Tx } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
+import type { NewJournal } from '../ledger/schema.ts'
+import * as webhooks from '../webhooks/service.ts'
+import type { CodeKeys } from './card-code.ts'
+import { issuedEvent, newCard } from './money.ts'
+import * as queries from './purchase-queries.ts'
+import type { CardShare, NewPurchase } from './purchase-schema.ts'
+import { spent } from './purchases.ts'
+
+/** Gift cards that are bought: issued with their order, and taken back by its refunds. */
+
+/** Writes down who gets the cards of an order that waits for its payment. None is issued yet. */
+export const recordPurchases = (tx: Tx, order_id: string, purchases: readonly NewPurchase[]) =>
+  queries.insertPurchases(tx, order_id, purchases)
+
+interface PlacedOrder {
+  id: string
+  currency: string
+  customer_ref: string
+}
+
+/**
+ * Issues the cards that a paid order has bought, one for each unit. The order's journal books what
+ * the store owes for them, and the events have their codes mailed. An add-on that was switched off
+ * meanwhile does not matter: the cards are sold.
+ */
+export async function issueBought(
+  tx: Tx,
+  keys: CodeKeys,
+  { id: order_id, currency, customer_ref }: PlacedOrder,
+): Promise<CardShare[]> {
+  const purchases = await queries.listToIssue(tx, order_id)
+  const rows = purchases.flatMap(({ quantity, for_buyer, ...purchase }) =>
+    Array.from({ length: quantity }, () => ({
+      ...newCard(keys, tx.tenant),
+      ...purchase,
+      customer_ref: for_buyer ? customer_ref : null,
+    })),
+  )
+  const cards = await queries.insertBought(tx, { order_id, currency }, rows)
+  const shares = cards.map(({ id, initial_balance_cents }) => ({
+    gift_card_id: id,
+    amount_cents: initial_balance_cents,
+  }))
+  await Promise.all([
+    queries.logBought(tx, shares, { type: 'credit', event: 'issue', order_id, actor: 'order' }),
+    ...cards.map((card) => webhooks.emit(tx, issuedEvent(card))),
+  ])
+  return shares
+}
+
+/** The entries of cards in the journal of an order: owed with -1, no longer owed with 1. */
+export const cardEntries = (shares: readonly CardShare[], sign: 1 | -1): NewJournal['entries'] =>
+  shares.map(({ gift_card_id, amount_cents }) => ({
+    account: 'gift_card',
+    ref: gift_card_id,
+    amount_cents: sign * amount_cents,
+  }))
+
+/**
+ * Reserves cards for a refund, before a gateway is asked: they cannot be spent until it has ended. A
+ * card that was spent since it was chosen is refused.
+ */
+export async function reserveCards(
+  tx: Tx,
+  refund_id: string,
+  shares: readonly CardShare[],
+): Promise<void> {
+  if (shares.length === 0) return
+  if ((await queries.reserveCards(tx, refund_id, shares)) < shares.length) throw spent()
+}
+
+interface EndedRefund {
+  refund_id: string
+  order_id: string
+  actor: string
+  /** What the refund takes back; 0 where it failed. */
+  gift_card_cents: number
+}
+
+/** What was taken back of which cards, and what was not there any more. */
+export interface TakenCards {
+  shares: CardShare[]
+  missing_cents: number
+}
+
+/**
+ * Ends the reservation of a refund's cards, and takes so much of them back. What is not taken can be
+ * spent again.
+ */
+export async function takeCards(tx: Tx, ended: EndedRefund): Promise<TakenCards> {
+  const { refund_id, order_id, actor, gift_card_cents } = ended
+  const reserved = await queries.lockReserved(tx, refund_id)
+  let left = gift_card_cents
+  const shares = reserved.map(({ gift_card_id, amount_cents: most }) => {
+    const amount_cents = Math.min(left, most)
+    left -= amount_cents
+    return { gift_card_id, amount_cents }
+  })
+  const taken = shares.filter(({ amount_cents }) => amount_cents > 0)
+  if (shares.length > 0) await queries.endReservation(tx, shares)
+  if (taken.length > 0) {
+    await queries.logBought(tx, taken, { type: 'debit', event: 'refund', order_id, actor })
+  }
+  return { shares: taken, missing_cents: gift_card_cents - sum(taken.map(centsOf)) }
+}
+
+const centsOf = ({ amount_cents }: CardShare): number => amount_cents
+
+/**
+ * What is left on the cards of an order, up to an amount, under their locks: for money that has left
+ * the store already, by a lost dispute or a late refund.
+ */
+export async function findLeft(
+  tx: Tx,
+  order_id: string,
+  wanted_cents: number,
+): Promise<CardShare[]> {
+  if (wanted_cents === 0) return []
+  let left = wanted_cents
+  const shares = (await queries.lockBought(tx, order_id)).map((card) => {
+    const amount_cents = Math.min(left, card.amount_cents, card.spendable_cents)
+    left -= amount_cents
+    return { gift_card_id: card.id, amount_cents }
+  })
+  return shares.filter(({ amount_cents }) => amount_cents > 0)
+}

@@ -1,0 +1,132 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { hourOfDay, localDay } from '../../kernel/time.ts'
+import * as queries from './purchase-queries.ts'
+import {
+  type BoughtCard,
+  CARDS_PER_ORDER_MAX,
+  type CardShare,
+  type GiftCardPurchase,
+  type NewPurchase,
+  type Recipient,
+  SEND_DAYS_MAX,
+} from './purchase-schema.ts'
+
+/** The gift cards that orders buy: what a checkout asks for, and which a refund can take back. */
+
+/** The gift cards of an order, line by line. */
+export const listPurchases = async (db: Db, order_id: string): Promise<GiftCardPurchase[]> =>
+  (await queries.listPurchases(db, [order_id])).map(({ data }) => data)
+
+/** The name of the recipient and the message of a bought card. Null for one that was not bought. */
+export const findWords = queries.findWords
+
+/** The hour at which a mail goes out on its day: when people are up. */
+const SEND_HOUR = 9
+
+const DAY_MS = 86_400_000
+
+/** A line of a cart that buys gift cards. */
+export interface WantedCards {
+  order_item_id: string
+  quantity: number
+  amount_cents: number
+  /** Its place in the request, for refusals. */
+  index: number
+  recipient: Recipient | null
+}
+
+interface Buyer {
+  email: string | null
+  time_zone: string
+}
+
+/** Reads what a checkout wants, and refuses what cannot be issued or mailed. */
+export function readPurchases(
+  db: Pick<Db, 'clock'>,
+  wanted: readonly WantedCards[],
+  buyer: Buyer,
+): NewPurchase[] {
+  const cards = wanted.reduce((sum, { quantity }) => sum + quantity, 0)
+  if (cards > CARDS_PER_ORDER_MAX) {
+    throw invalidBody('items', `must have at most ${CARDS_PER_ORDER_MAX} gift cards`)
+  }
+  return wanted.map(({ recipient, index, ...line }) => {
+    const recipient_email = recipient?.recipient_email ?? buyer.email
+    if (recipient_email === null) {
+      throw invalidBody('email', 'must be sent: a gift card without a recipient is mailed to it')
+    }
+    const path = `items.${index}.gift_card.send_on`
+    return {
+      ...line,
+      for_buyer: recipient === null,
+      recipient_email,
+      recipient_name: recipient?.recipient_name?.trim() || null,
+      message: recipient?.message?.trim() || null,
+      send_at: readSendOn(db.clock.now(), buyer.time_zone, { day: recipient?.send_on, path }),
+    }
+  })
+}
+
+/** When a mail of a chosen day is sent. Null: at once, as for today. */
+function readSendOn(
+  now: number,
+  time_zone: string,
+  { day, path }: { day: string | null | undefined; path: string },
+): string | null {
+  if (!day) return null
+  const at = hourOfDay(time_zone, day, SEND_HOUR)
+  if (at === null) throw invalidBody(path, 'must be a day such as 2026-12-24')
+  const today = localDay(time_zone, new Date(now))
+  if (day < today) throw invalidBody(path, 'must not be in the past')
+  if (at.getTime() > now + SEND_DAYS_MAX * DAY_MS) {
+    throw invalidBody(path, `must be at most ${SEND_DAYS_MAX} days ahead`)
+  }
+  return day === today ? null : at.toISOString()
+}
+
+/** Units of a line whose cards are to be taken back. */
+export interface CardUnits {
+  order_item_id: string
+  quantity: number
+}
+
+/**
+ * Chooses the cards that a refund of units takes back: whole ones only, those first that no one has
+ * got yet. A card of which something is spent is not refunded.
+ */
+export async function chooseCards(
+  db: Db,
+  order_id: string,
+  units: readonly CardUnits[],
+): Promise<CardShare[]> {
+  if (units.length === 0) return []
+  const bought = await queries.listBought(db, order_id)
+  const whole = bought.filter(isWhole)
+  const chosen = units.map((line) => ({
+    ...line,
+    cards: whole
+      .filter(({ order_item_id }) => order_item_id === line.order_item_id)
+      .slice(0, line.quantity),
+  }))
+  const short = chosen.filter(({ cards, quantity }) => cards.length < quantity)
+  if (short.length > 0) {
+    throw spent(
+      short.map(({ order_item_id, quantity, cards }) => ({
+        order_item_id,
+        requested: quantity,
+        refundable_quantity: cards.length,
+      })),
+    )
+  }
+  return chosen.flatMap(({ cards }) =>
+    cards.map(({ id, amount_cents }) => ({ gift_card_id: id, amount_cents })),
+  )
+}
+
+const isWhole = ({ spendable_cents, amount_cents }: BoughtCard): boolean =>
+  spendable_cents >= amount_cents
+
+export const spent = (
+  items?: { order_item_id: string; requested: number; refundable_quantity: number }[],
+) => new ApiError('gift_card_spent', items === undefined ? {} : { body: { items } })
