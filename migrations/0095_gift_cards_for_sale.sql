@@ -43,7 +43,7 @@ create table gift_card_purchases (
   send_at          timestamptz,
   primary key (tenant_ref, order_item_id)
 );
-call fd_fence('gift_card_purchases', app => 'select, insert, update', worker => 'select, insert, update');
+call fd_fence('gift_card_purchases', app => 'select, insert, update', worker => 'select, update');
 create index gift_card_purchases_of_order on gift_card_purchases (tenant_ref, order_id);
 create index gift_card_purchases_of_recipient on gift_card_purchases (tenant_ref, recipient_folded)
  where recipient_folded is not null;
@@ -61,6 +61,8 @@ alter table gift_cards
   add constraint gift_cards_pending_refund_check
       check ((pending_refund_id is null) = (pending_refund_cents is null)
              and pending_refund_cents between 1 and balance_cents - held_cents);
+-- The worker places orders whose process has stopped, and issues their cards.
+grant insert on gift_cards to fd_worker;
 update gift_cards set code_until = created_at + interval '24 hours' where code_sealed is not null;
 alter table gift_cards
   alter column code_until set default fd_now() + interval '24 hours';

@@ -368,9 +368,10 @@ test('the public catalog and its table say which variants are gift cards', async
     .filter(({ gift_card }: { gift_card: boolean }) => gift_card)
   assert.ok(listed.some(({ id }: { id: string }) => id === variant))
   const { text } = await store.shop.merchant.get('/v1/merchant/catalog/products/export.csv')
+  const cells = (line: string) => line.replaceAll('"', '').split(',')
   const [header = '', ...rows] = text.split(/\r?\n/)
-  const [at, of] = ['gift_card', 'variant_id'].map((name) => header.split(',').indexOf(name))
-  const row = rows.map((each) => each.split(',')).find((cells) => cells[of ?? 0] === variant)
+  const [at, of] = ['gift_card', 'variant_id'].map((name) => cells(header).indexOf(name))
+  const row = rows.map(cells).find((each) => each[of ?? 0] === variant)
   assert.equal(row?.[at ?? 0], 'true')
 })
 

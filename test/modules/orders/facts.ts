@@ -108,7 +108,11 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
   }),
   cancel: cancelled,
   cancel_remaining: (f) => ({ ...cancelUnits(f, open(f) - f.q_shipped), q_packed: 0 }),
-  edit: (f, { units }) => (units >= open(f) ? cancelled(f) : cancelUnits(f, units)),
+  // Gift cards stay, so that an edit of the goods leaves something.
+  edit: (f, { units }) =>
+    units >= open(f) && f.q_gift_cards === 0
+      ? cancelled(f)
+      : cancelUnits(f, Math.min(units, open(f))),
   refund: (f, { cents }) => addRefund(f, cents),
   return: (f, { cents }) => (cents === 0 ? f : addRefund(f, cents)),
   dispute: (f) => ({ ...f, disputed: true, live_hold: true }),

@@ -75,6 +75,7 @@ describe('reading orders', () => {
       'fulfillments',
       'open',
       'returns',
+      'gift_cards',
       'timeline',
       'notes',
       'attestation',
