@@ -151,11 +151,18 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                   select $1, id, 'x', 'x' from placed)
     insert into order_notes (tenant_ref, order_id, note, actor)
     select $1, id, 'x', 'x' from placed`,
-  subscriptions: `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
-                         interval, interval_count, unit_price_cents, currency, origin_order_id,
-                         anchor_day, current_period_start)
-                  values ($1, gen_random_uuid(), 'x', gen_random_uuid(), gen_random_uuid(), 1,
-                          'month', 1, 100, 'USD', gen_random_uuid(), 1, now())`,
+  subscriptions: `with started as (
+                    insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id,
+                           quantity, interval, interval_count, unit_price_cents, currency,
+                           origin_order_id, anchor_on, current_period_start, subscription_number)
+                    values ($1, gen_random_uuid(), 'x', gen_random_uuid(), gen_random_uuid(), 1,
+                            'month', 1, 100, 'USD', gen_random_uuid(), now(), now(), 1)
+                    returning id)
+                  insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at,
+                         order_id)
+                  select $1, id, 1, 'paid', now(), id from started`,
+  subscription_counters: `insert into subscription_counters (tenant_ref, last_number) values ($1, 1001)`,
+  subscription_settings: `insert into subscription_settings (tenant_ref) values ($1)`,
   newsletter_subscribers: `insert into newsletter_subscribers (tenant_ref, email, email_folded)
                            values ($1, 'x@x.example', 'x@x.example')`,
   coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)

@@ -19,7 +19,7 @@ import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/sc
 import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { CardFacts, GatewayResult } from '../payments/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
@@ -72,7 +72,8 @@ export async function settleOrder<T>(
   )
   const stock = awaitLater(orderStock.sell(tx, order_id))
   const holds = await captureHolds(tx, order_id, charges)
-  const started = await startSubscriptions(tx, whole, at)
+  const cardFacts = paid.kind === 'captured' ? paid.result.card : null
+  const started = await startSubscriptions(tx, whole, at, cardFacts)
   // Before all other events: an order is placed first.
   const placed = awaitLater(webhooks.emit(tx, placedEvent(whole, started)))
   const bought = order.gift_card_cents > 0 ? await issueCards(tx, deps, order) : []
@@ -163,10 +164,15 @@ function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeR
  * an operator decided it or the gateway's record does not show the card, buys this order alone: a
  * subscription that cannot be charged is not started, and the timeline says so.
  */
-async function startSubscriptions(tx: Tx, { order, items, charges }: WholeOrder, at: string) {
+async function startSubscriptions(
+  tx: Tx,
+  { order, items, charges }: WholeOrder,
+  at: string,
+  card: CardFacts | null,
+) {
   const requested = startedOf(order, items)
   if (requested.length === 0) return []
-  const origin = originOf(order, charges, at)
+  const origin = originOf(order, charges, at, card)
   if (origin.vault_id !== null) return subscriptions.start(tx, origin, requested)
   const data = { reason: 'card_not_stored', variant_ids: requested.map((each) => each.variant_id) }
   const entry = { type: 'subscription_not_started', actor: 'system', data }
@@ -181,9 +187,14 @@ const customerOf = ({ customer_ref, person_id, email, customer_name }: OrderRow)
   name: customer_name,
 })
 
-function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
+function originOf(
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  at: string,
+  card: CardFacts | null,
+) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
-  const { time_zone = 'UTC' } = order.pricing as Partial<PricedBy>
+  const { time_zone = 'UTC', shipping, tax, expedited } = order.pricing as Partial<PricedBy>
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
@@ -192,9 +203,13 @@ function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
     at,
     time_zone,
     ship_to: order.ship_to,
+    email: order.email,
+    pricing: { shipping, tax, expedited },
+    gateway: paidBy?.gateway ?? null,
     vault_id: paidBy?.vault_id ?? null,
     initial_txn_id: paidBy?.txn_id ?? null,
-    card: paidBy?.card ?? null,
+    card: card ?? paidBy?.card ?? null,
+    card_fingerprint: paidBy?.card_fingerprint ?? null,
   }
 }
 

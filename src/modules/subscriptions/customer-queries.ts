@@ -26,8 +26,12 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
     sql`
     with erased as (
       update subscriptions as s
-         set customer_ref = ${pseudonym}, person_id = null, ship_to = null, vault_id = null,
-             initial_txn_id = null, card_brand = null, card_last4 = null, next_charge_at = null,
+         set customer_ref = ${pseudonym}, person_id = null, ship_to = null, email = null,
+             vault_id = null, initial_txn_id = null, card_brand = null, card_last4 = null,
+             card_exp_month = null, card_exp_year = null, card_fingerprint = null,
+             next_charge_at = null, due_at = null, paused_until = null,
+             cancelled_at = case when before.running then fd_now() else s.cancelled_at end,
+             version = s.version + 1,
              status = case when before.running then 'cancelled' else s.status end,
              updated_at = fd_now()
         from (select id, status in ('active', 'paused', 'past_due') as running
@@ -44,7 +48,8 @@ export const listWhole = (db: Db, customer_ref: string) =>
   db.many(
     Type.Object({ data: OpenObject }),
     sql`
-    select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id'] as data
+    select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id', 'card_fingerprint', 'lease_until',
+                              'lease_token'] as data
       from subscriptions s
      where s.tenant_ref = ${db.tenant} and s.customer_ref = ${customer_ref}
      order by s.created_at, s.id`,

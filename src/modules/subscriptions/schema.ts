@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import type { CardFacts } from '../payments/schema.ts'
 
 /** A subscription as the checkout that started it shows it. */
 export const StartedSubscription = Type.Object({
@@ -31,12 +32,6 @@ export interface NewSubscription {
   unit_price_cents: number
 }
 
-/** A subscription with the day of the month of its charges, and its first charge. */
-export interface DatedSubscription extends NewSubscription {
-  anchor_day: number
-  next_charge_at: string
-}
-
 /** What all subscriptions of one order have in common. */
 export interface Origin {
   order_id: string
@@ -48,8 +43,15 @@ export interface Origin {
   /** The store's time zone, whose calendar the periods follow. */
   time_zone: string
   ship_to: Record<string, unknown> | null
+  /** Whom renewals are told to. */
+  email: string | null
+  /** The policies of shipping and tax that renewals are priced by. */
+  pricing: Record<string, unknown>
+  /** The gateway that stores the card. */
+  gateway: string | null
   /** The gateway's reference to the card. Null: the customer must give a card. */
   vault_id: string | null
   initial_txn_id: string | null
-  card: { brand: string | null; last4: string | null } | null
+  card: CardFacts | { brand: string | null; last4: string | null } | null
+  card_fingerprint: string | null
 }

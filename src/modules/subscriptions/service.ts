@@ -1,15 +1,8 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
-import { addByCalendar, dayOfMonth } from '../../kernel/time.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as queries from './queries.ts'
-import type {
-  DatedSubscription,
-  NewSubscription,
-  Origin,
-  StartedSubscription,
-  SubscriptionOfOrder,
-} from './schema.ts'
+import type { NewSubscription, Origin, StartedSubscription, SubscriptionOfOrder } from './schema.ts'
 
 /** Starts the subscriptions of an order, in the transaction that places it. */
 export async function start(
@@ -18,22 +11,7 @@ export async function start(
   requested: readonly NewSubscription[],
 ): Promise<StartedSubscription[]> {
   if (requested.length === 0) return []
-  return queries.insertSubscriptions(
-    tx,
-    origin,
-    requested.map((each) => withDates(origin, each)),
-  )
-}
-
-/** Adds the dates by the store's calendar: a subscription that starts on a first is charged on a first. */
-function withDates({ time_zone, at }: Origin, requested: NewSubscription): DatedSubscription {
-  const start = new Date(at)
-  const next = addByCalendar(time_zone, start, requested.interval_count, requested.interval)
-  return {
-    ...requested,
-    anchor_day: dayOfMonth(time_zone, start),
-    next_charge_at: next.toISOString(),
-  }
+  return queries.insertSubscriptions(tx, origin, requested)
 }
 
 /** Lists the subscriptions that an order started, with any status. */

@@ -430,10 +430,10 @@ async function insertSubscription(superuser: pg.Client, order_id: string): Promi
   await superuser.query(
     `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
                                 interval, interval_count, unit_price_cents, currency,
-                                origin_order_id, anchor_day, current_period_start, next_charge_at,
-                                ship_to)
+                                origin_order_id, anchor_on, current_period_start, next_charge_at,
+                                ship_to, subscription_number)
      values ('acme', gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 1, 'month', 1,
-             1000, 'USD', $2, 1, now(), now(), $3)`,
+             1000, 'USD', $2, now(), now(), now(), $3, 1)`,
     [REF, order_id, JSON.stringify(ADDRESS)],
   )
 }

@@ -1,0 +1,138 @@
+-- Subscriptions are charged: when each charge falls, what became of it, and what a store does when a card is declined.
+
+-- When the n-th period after an anchor begins: at 06:00 in the store's time zone, on the anchor's day of the month or
+-- the last day of a shorter month. It is always computed from the anchor and never from the period before, so that a
+-- 31st comes back after February.
+create function fd_period_start(anchor_on date, unit text, count integer, n integer, zone text) returns timestamptz
+  language sql stable parallel safe as $$
+  select ((anchor_on + make_interval(days => case unit when 'day' then n * count when 'week' then 7 * n * count
+                                                       else 0 end,
+                                     months => case unit when 'month' then n * count when 'year' then 12 * n * count
+                                                         else 0 end))::date
+          + time '06:00') at time zone zone
+$$;
+
+alter table subscriptions
+  -- A store counts its subscriptions as it counts its orders.
+  add column subscription_number bigint,
+  -- Whom renewals are told to.
+  add column email             text check (length(email) <= 254),
+  -- The gateway that stores the card.
+  add column gateway           text check (length(gateway) <= 40),
+  add column card_exp_month    integer check (card_exp_month between 1 and 12),
+  add column card_exp_year     integer check (card_exp_year between 2000 and 2200),
+  add column card_fingerprint  text check (length(card_fingerprint) <= 200),
+  -- `locked`: renewals cost what the subscription was sold at. `current`: what the catalog says on the day.
+  add column price_policy      text not null default 'locked' check (price_policy in ('locked', 'current')),
+  -- The policies of shipping and tax, and a recurring coupon, as the origin order has them.
+  add column pricing           jsonb check (length(pricing::text) <= 65536),
+  add column last_order_id     uuid,
+  -- Paid periods, that of the origin order included.
+  add column paid_cycles       integer not null default 1 check (paid_cycles >= 0),
+  add column max_cycles        integer check (max_cycles between 1 and 10000),
+  -- Cycle `anchor_cycle` falls on `anchor_on`, a date of the store's calendar; all others are computed from it.
+  add column anchor_on         date,
+  add column anchor_cycle      integer not null default 1,
+  add column paused_until      timestamptz,
+  add column cancel_at_period_end boolean not null default false,
+  add column cancelled_at      timestamptz,
+  add column cancel_reason     text check (length(cancel_reason) <= 2000),
+  -- Declined attempts at the charge that is due; 0 while none was declined.
+  add column dunning_attempt   integer not null default 0 check (dunning_attempt >= 0),
+  add column dunning_next_at   timestamptz,
+  add column dunning_reason    text check (length(dunning_reason) <= 40),
+  -- When the scheduler must look at the row next: a charge, a retry, the end of a pause, a notice. Null: never.
+  add column due_at            timestamptz,
+  add column lease_until       timestamptz,
+  add column lease_token       uuid,
+  -- Grows with every change: a change that was decided on an older row is refused.
+  add column version           integer not null default 1;
+
+alter table orders
+  add column subscription_id    uuid,
+  add column subscription_cycle integer check (subscription_cycle > 1);
+-- One order for each cycle. The order of a declined attempt has failed, and a retry makes another.
+create unique index orders_of_cycle on orders (tenant_ref, subscription_id, subscription_cycle)
+    where subscription_id is not null and payment <> 'failed';
+
+create table subscription_counters (
+  tenant_ref  text   not null references stores,
+  last_number bigint not null,
+  primary key (tenant_ref)
+);
+call fd_fence('subscription_counters', app => 'select, insert, update', worker => 'select, insert, update');
+
+-- What became of each cycle. Cycle 1 is the origin order.
+create table subscription_cycles (
+  tenant_ref      text        not null references stores,
+  subscription_id uuid        not null,
+  cycle           integer     not null check (cycle > 0),
+  state           text        not null check (state in ('scheduled', 'skipped', 'charging', 'paid', 'failed')),
+  due_at          timestamptz not null,
+  order_id        uuid,
+  -- Why it was skipped or has failed.
+  reason          text        check (length(reason) <= 40),
+  attempt_count   integer     not null default 0 check (attempt_count >= 0),
+  created_at      timestamptz not null default fd_now(),
+  updated_at      timestamptz not null default fd_now(),
+  primary key (tenant_ref, subscription_id, cycle),
+  foreign key (tenant_ref, subscription_id) references subscriptions,
+  check ((state = 'paid') <= (order_id is not null)),
+  check ((state in ('skipped', 'failed')) = (reason is not null))
+);
+call fd_fence('subscription_cycles', app => 'select, insert, update', worker => 'select, insert, update');
+create index subscription_cycles_of_order on subscription_cycles (tenant_ref, order_id) where order_id is not null;
+
+-- What a store does before, at and after a charge. A store without a row has the defaults.
+create table subscription_settings (
+  tenant_ref              text        not null references stores,
+  -- Days from each declined attempt to the next.
+  dunning_delays_days     integer[]   not null default '{1,3,5,7}'
+                          check (cardinality(dunning_delays_days) <= 10
+                                 and 1 <= all (dunning_delays_days) and 60 >= all (dunning_delays_days)),
+  on_exhausted            text        not null default 'cancel' check (on_exhausted in ('cancel', 'pause')),
+  pre_renewal_notice_days integer     check (pre_renewal_notice_days between 1 and 60),
+  on_out_of_stock         text        not null default 'skip'
+                          check (on_out_of_stock in ('skip', 'retry', 'backorder')),
+  updated_at              timestamptz not null default fd_now(),
+  primary key (tenant_ref)
+);
+call fd_fence('subscription_settings', app => 'select, insert, update', worker => 'select');
+
+-- Subscriptions from before the engine: what their origin order knows of them. They are due when they say; the engine
+-- charges one cycle of those that are overdue, and skips the others.
+update subscriptions as s
+   set anchor_on = (s.current_period_start at time zone t.time_zone)::date,
+       email = o.email,
+       pricing = jsonb_build_object('shipping', o.pricing -> 'shipping', 'tax', o.pricing -> 'tax',
+                                    'expedited', o.pricing -> 'expedited'),
+       last_order_id = o.id,
+       due_at = case when s.status = 'active' then s.next_charge_at end
+  from stores t, orders o
+ where t.tenant_ref = s.tenant_ref and o.tenant_ref = s.tenant_ref and o.id = s.origin_order_id;
+update subscriptions as s set gateway = c.gateway
+  from charges c
+ where c.tenant_ref = s.tenant_ref and c.order_id = s.origin_order_id and c.tender = 'card' and s.vault_id is not null;
+with numbered as (
+  select tenant_ref, id, row_number() over (partition by tenant_ref order by created_at, id) as number
+    from subscriptions)
+update subscriptions as s set subscription_number = n.number
+  from numbered n where n.tenant_ref = s.tenant_ref and n.id = s.id;
+insert into subscription_counters (tenant_ref, last_number)
+select tenant_ref, max(subscription_number) from subscriptions group by tenant_ref;
+insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, order_id)
+select tenant_ref, id, 1, 'paid', current_period_start, origin_order_id from subscriptions;
+
+alter table subscriptions
+  alter column anchor_on set not null,
+  alter column subscription_number set not null,
+  drop column anchor_day,
+  add constraint subscriptions_number unique (tenant_ref, subscription_number),
+  add check ((status in ('cancelled', 'unpaid_cancelled', 'expired')) <= (due_at is null and next_charge_at is null));
+
+call fd_due('subscriptions');
+create index subscriptions_due on subscriptions (due_at) where due_at is not null;
+create index subscriptions_due_of_tenant on subscriptions (tenant_ref, due_at) where due_at is not null;
+create index subscriptions_newest on subscriptions (tenant_ref, created_at desc, id desc);
+create index subscriptions_of_status on subscriptions (tenant_ref, status, created_at desc, id desc);
+create index subscriptions_by_charge on subscriptions (tenant_ref, next_charge_at, id) where next_charge_at is not null;
