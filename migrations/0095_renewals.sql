@@ -12,6 +12,21 @@ create function fd_period_start(anchor_on date, unit text, count integer, n inte
           + time '06:00') at time zone zone
 $$;
 
+-- Which period is the first to begin after a moment. It begins to look two periods before the estimate, which counts
+-- days and months of the calendar and is never further off.
+create function fd_period_after(anchor_on date, unit text, count integer, zone text, at timestamptz) returns integer
+  language sql stable parallel safe as $$
+  select min(n)::integer
+    from (select (at at time zone zone)::date as today) as l,
+         lateral (select case unit when 'day' then (l.today - anchor_on) / count
+                                   when 'week' then (l.today - anchor_on) / (7 * count)
+                                   else (12 * (extract(year from l.today) - extract(year from anchor_on))
+                                         + extract(month from l.today) - extract(month from anchor_on))::integer
+                                        / (case unit when 'month' then count else 12 * count end) end as about) as e,
+         generate_series(e.about - 2, e.about + 2) as n
+   where fd_period_start(anchor_on, unit, count, n, zone) > at
+$$;
+
 alter table subscriptions
   -- A store counts its subscriptions as it counts its orders.
   add column subscription_number bigint,
@@ -41,6 +56,18 @@ alter table subscriptions
   add column dunning_attempt   integer not null default 0 check (dunning_attempt >= 0),
   add column dunning_next_at   timestamptz,
   add column dunning_reason    text check (length(dunning_reason) <= 40),
+  -- While no attempt is planned, because only another card can help: when the store gives up.
+  add column dunning_ends_at   timestamptz,
+  -- The card must not be charged again: its bank or its network has said so. Another card ends it.
+  add column card_blocked      boolean not null default false,
+  -- The cycle that is being charged. Until that has an outcome, nothing else about the charge can change.
+  add column charging_cycle    integer check (charging_cycle > 1),
+  -- A charge that could not be tried, for want of stock or of an answer, is tried again then.
+  add column retry_at          timestamptz,
+  -- The charge that its customer was told of in advance.
+  add column noticed_for       timestamptz,
+  -- The last notice about the card: the day it expires and how many days before that, as `2027-04-01 30`.
+  add column card_told         text check (length(card_told) <= 20),
   -- When the scheduler must look at the row next: a charge, a retry, the end of a pause, a notice. Null: never.
   add column due_at            timestamptz,
   add column lease_until       timestamptz,
@@ -54,6 +81,10 @@ alter table orders
 -- One order for each cycle. The order of a declined attempt has failed, and a retry makes another.
 create unique index orders_of_cycle on orders (tenant_ref, subscription_id, subscription_cycle)
     where subscription_id is not null and payment <> 'failed';
+
+-- The stored card that was charged: some test cards follow a script from charge to charge.
+alter table sim_charges add column charged_vault_id uuid;
+create index sim_charges_of_vault on sim_charges (tenant_ref, charged_vault_id) where charged_vault_id is not null;
 
 create table subscription_counters (
   tenant_ref  text   not null references stores,
@@ -82,6 +113,44 @@ create table subscription_cycles (
 );
 call fd_fence('subscription_cycles', app => 'select, insert, update', worker => 'select, insert, update');
 create index subscription_cycles_of_order on subscription_cycles (tenant_ref, order_id) where order_id is not null;
+
+create unique index subscription_cycles_charging on subscription_cycles (tenant_ref, subscription_id)
+    where state = 'charging';
+
+-- The first cycle after another that is not skipped.
+create function fd_next_cycle(tenant text, subscription uuid, after integer) returns integer
+  language sql stable as $$
+  select min(c.cycle)
+    from (select after + 1 as cycle
+          union all
+          select k.cycle + 1 from subscription_cycles k
+           where k.tenant_ref = tenant and k.subscription_id = subscription and k.state = 'skipped' and k.cycle > after) as c
+   where not exists (select from subscription_cycles k
+                      where k.tenant_ref = tenant and k.subscription_id = subscription and k.cycle = c.cycle
+                        and k.state = 'skipped')
+$$;
+
+-- Declined renewals. The networks limit how often a card may be tried for the same amount, over all subscriptions.
+create table subscription_declines (
+  tenant_ref      text        not null references stores,
+  id              uuid        not null default fd_uuid(),
+  subscription_id uuid        not null,
+  cycle           integer     not null check (cycle > 1),
+  order_id        uuid        not null,
+  -- The card's fingerprint, or the gateway's reference to it where it was never typed here. Null once erased.
+  card            text        check (length(card) <= 200),
+  amount_cents    bigint      not null check (amount_cents > 0),
+  currency        text        not null check (length(currency) = 3),
+  -- The gateway's own code, and the class that the rules give it.
+  code            text        check (length(code) <= 20),
+  class           text        not null check (class in ('soft', 'funds', 'wait', 'update', 'hard', 'stop', 'stop_all')),
+  declined_at     timestamptz not null default fd_now(),
+  primary key (tenant_ref, id),
+  foreign key (tenant_ref, subscription_id) references subscriptions
+);
+call fd_fence('subscription_declines', app => 'select, insert, update', worker => 'select, insert, update');
+create index subscription_declines_of_card on subscription_declines (tenant_ref, card, declined_at) where card is not null;
+create index subscription_declines_of_subscription on subscription_declines (tenant_ref, subscription_id, declined_at desc);
 
 -- What a store does before, at and after a charge. A store without a row has the defaults.
 create table subscription_settings (
@@ -136,3 +205,45 @@ create index subscriptions_due_of_tenant on subscriptions (tenant_ref, due_at) w
 create index subscriptions_newest on subscriptions (tenant_ref, created_at desc, id desc);
 create index subscriptions_of_status on subscriptions (tenant_ref, status, created_at desc, id desc);
 create index subscriptions_by_charge on subscriptions (tenant_ref, next_charge_at, id) where next_charge_at is not null;
+create index subscriptions_of_card on subscriptions (tenant_ref, card_fingerprint)
+    where card_fingerprint is not null and status in ('active', 'paused', 'past_due');
+create index subscriptions_of_vault on subscriptions (tenant_ref, vault_id)
+    where vault_id is not null and status in ('active', 'paused', 'past_due');
+
+-- When a card can no longer be charged: at the end of its month.
+create function fd_card_ends(exp_year integer, exp_month integer) returns timestamptz
+  language sql stable parallel safe as $$
+  select make_timestamptz(exp_year, exp_month, 1, 0, 0, 0, 'UTC') + interval '1 month'
+$$;
+
+-- When the scheduler must look at a subscription next. Whoever changes one, this is derived from the rest of the row, so
+-- that none is ever forgotten. A customer whose price follows the catalog hears of a change a week before the charge, also
+-- where the store sends no other notice.
+create function fd_subscription_due(s subscriptions, notice_days integer) returns timestamptz
+  language sql stable as $$
+  select case
+    when s.charging_cycle is not null then null
+    when s.status = 'past_due' then coalesce(s.dunning_next_at, s.dunning_ends_at)
+    when s.status = 'paused' then s.paused_until
+    when s.status = 'active' then least(
+      greatest(s.next_charge_at, s.retry_at),
+      case when s.noticed_for is distinct from s.next_charge_at and not s.cancel_at_period_end
+           then s.next_charge_at - make_interval(days => coalesce(notice_days,
+                                                                  case s.price_policy when 'current' then 7 end)) end,
+      case when left(s.card_told, 10) is distinct from (fd_card_ends(s.card_exp_year, s.card_exp_month) at time zone 'UTC')::date::text
+           then fd_card_ends(s.card_exp_year, s.card_exp_month) - interval '30 days' end,
+      case when s.card_told is distinct from (fd_card_ends(s.card_exp_year, s.card_exp_month) at time zone 'UTC')::date || ' 7'
+           then fd_card_ends(s.card_exp_year, s.card_exp_month) - interval '7 days' end)
+  end
+$$;
+
+create function fd_schedule_subscription() returns trigger language plpgsql as $$
+begin
+  new.due_at := fd_subscription_due(new, (select pre_renewal_notice_days from subscription_settings
+                                           where tenant_ref = new.tenant_ref));
+  return new;
+end $$;
+create trigger schedule before insert or update of
+  status, next_charge_at, retry_at, paused_until, cancel_at_period_end, charging_cycle, dunning_next_at, dunning_ends_at,
+  noticed_for, price_policy, card_told, card_exp_month, card_exp_year, due_at
+  on subscriptions for each row execute function fd_schedule_subscription();

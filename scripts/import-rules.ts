@@ -25,6 +25,7 @@ const TIERS = [
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents'],
   ['checkout', 'carriers', 'shopper-mail'],
+  ['renewals'],
   ['views', 'analytics', 'billing', 'test-clock'],
 ]
 

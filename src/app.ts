@@ -62,6 +62,7 @@ import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as purchasingRoutes from './modules/purchasing/routes.ts'
+import * as renewalRoutes from './modules/renewals/routes.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
@@ -274,6 +275,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   orderChangeRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
   reviewRoutes.merchantRoutes(deps.checkout),
+  renewalRoutes.merchantRoutes(deps.checkout),
   keyRoutes.merchantRoutes,
 ]
 

@@ -80,6 +80,7 @@ export const ERRORS = {
   member_not_found: [404, 'The customer is not in this group. Check `customer_ref`.'],
   price_not_found: [404, 'The group has no such price. Check `variant_id` and `min_quantity`.'],
   subscriber_not_found: [404, 'No such subscriber. Check the id.'],
+  subscription_not_found: [404, 'No such subscription. Check its id.'],
   coupon_not_found: [404, 'No such coupon. Check its id.'],
   payment_not_found: [404, 'No such payment. Check `attempt_id`.'],
   export_not_found: [404, 'No such export, or it has expired. Request a new one.'],
@@ -173,6 +174,18 @@ export const ERRORS = {
   ship_to_missing: [409, 'The order has no address to ship to.'],
   order_not_placed: [409, 'The order was not placed, so it has no invoice. Wait until it is paid.'],
   order_on_hold: [409, 'The order is on hold. Release it first.'],
+  charge_in_progress: [
+    409,
+    'The subscription is being charged now. Read it to see how that ended, then try again.',
+  ],
+  card_unusable: [
+    409,
+    'The stored card cannot be charged again. The customer must put in another one.',
+  ],
+  card_tries_exhausted: [
+    409,
+    'The card was declined as often as its network allows. Try again after `next_attempt_at`, or with another card.',
+  ],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
   disputed: [
     409,
@@ -279,6 +292,8 @@ export const ERRORS = {
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type ErrorCode = keyof typeof ERRORS
+
+export const ALL_CODES = Object.keys(ERRORS) as ErrorCode[]
 
 /**
  * Who must act on a failure. A bug: a developer. An outage of our infrastructure: the operator.

@@ -2,6 +2,7 @@ import type { CheckoutDeps } from './modules/checkout/service.ts'
 import { cancelPending } from './modules/fulfillment/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import { httpTaxProvider } from './modules/pricing/tax.ts'
+import { onCancelledRenewal, onRenewal } from './modules/renewals/outcome.ts'
 import { cancelOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -29,7 +30,11 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
       quote: key('quote token'),
     },
     cancelParcels: cancelPending,
-    endSubscriptions: cancelOfOrder,
+    async endSubscriptions(tx, order, reason) {
+      await onCancelledRenewal(tx, order, reason)
+      return cancelOfOrder(tx, order.id)
+    },
+    onRenewal,
     onAlert: (alert, message) => logger.error(alert, message),
     idempotencyKey: key('idempotency fingerprint'),
   }

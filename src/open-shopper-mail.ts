@@ -9,6 +9,7 @@ export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>
   const { PUBLIC_URL, PORT, ASSET_BASE_URL } = config
   return {
     linkKey: key('order link'),
+    subscriptionKey: key('subscription link'),
     giftCardKeys: codeKeys(key),
     assetBase: ASSET_BASE_URL || PUBLIC_URL || null,
     shopUrl: openShopUrl(config, () => PUBLIC_URL ?? `http://localhost:${PORT}`),

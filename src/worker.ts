@@ -21,9 +21,12 @@ import * as newsletter from './modules/marketing/newsletter-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
+import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
+import { createRenewalWorker } from './modules/renewals/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
 import { queueMails, WAKE_SHOPPER_MAIL } from './modules/shopper-mail/service.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
+import { WAKE_RENEWALS } from './modules/subscriptions/cycles.ts'
 import { type MoverDeps, moveClocks } from './modules/test-clock/jobs.ts'
 import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
@@ -63,9 +66,8 @@ export function handlersOf({
       voidUnused({ carriers }, db, payload as ParcelCancelled),
     [WEBHOOK_RECEIVED]: ({ payload }, db) => {
       const event = payload as WebhookReceived
-      return isOfCarrier(event)
-        ? onCarrierEvent({ carriers }, db, event)
-        : onProviderEvent(deps, db, event)
+      if (isOfCarrier(event)) return onCarrierEvent({ carriers }, db, event)
+      return isOfCardUpdater(event) ? onCardUpdate(db, event) : onProviderEvent(deps, db, event)
     },
   } satisfies Record<string, Handler>
 }
@@ -137,12 +139,15 @@ export function startWorker(runtime: Runtime): Worker {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
   loops.push(...startRetention(runtime, loop), startClocks(runtime, { handlers, transport }, loop))
-  const dispatch = startDispatch(runtime, loop)
-  const mail = transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop)
+  const started = [
+    startDispatch(runtime, loop),
+    startRenewals(runtime, checkoutDeps, loop),
+    transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop),
+  ]
   runtime.notifier.listen()
   return stopTogether(
-    [...loops, ...dispatch.loops, ...mail.loops],
-    [outbox.drain, dispatch.drain, mail.drain],
+    [...loops, ...started.flatMap((each) => each.loops)],
+    [outbox.drain, ...started.map((each) => each.drain)],
     logger,
   )
 }
@@ -204,6 +209,18 @@ function startDispatch(runtime: Runtime, loop: StartLoop) {
   notifier.subscribe(WAKE_NUMBERING, numbering.wake)
   notifier.subscribe(WAKE_DISPATCH, dispatching.wake)
   return { loops: [numbering, dispatching], drain: dispatcher.drain }
+}
+
+/** Starts the scheduler of subscriptions. A new card wakes it. */
+function startRenewals(
+  { notifier }: Runtime,
+  deps: Parameters<typeof createRenewalWorker>[0],
+  loop: StartLoop,
+) {
+  const worker = createRenewalWorker({ ...deps, onFree: () => charging.wake() })
+  const charging = loop('renewals', SECOND, worker.step)
+  notifier.subscribe(WAKE_RENEWALS, charging.wake)
+  return { loops: [charging], drain: worker.drain }
 }
 
 /** Starts the loop that sends mails to shoppers. New ones wake it. */

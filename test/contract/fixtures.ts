@@ -47,6 +47,7 @@ import {
   requestExport,
   requestFeature,
 } from './make-store.ts'
+import { subscribe } from './make-subscriptions.ts'
 
 /**
  * How to call each merchant route that names something by id: creates that thing in the caller's
@@ -71,6 +72,7 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'GET /v1/merchant/entitlements/requests/:id': requestFeature,
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
+  'POST /v1/merchant/subscriptions/:id/charge': subscribe,
   'GET /v1/merchant/orders/:id': placeOrder,
   'GET /v1/merchant/orders/:id/timeline': placeOrder,
   'GET /v1/merchant/orders/:id/explain': placeOrder,

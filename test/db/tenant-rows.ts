@@ -158,6 +158,10 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                     values ($1, gen_random_uuid(), 'x', gen_random_uuid(), gen_random_uuid(), 1,
                             'month', 1, 100, 'USD', gen_random_uuid(), now(), now(), 1)
                     returning id)
+                  , declined as (
+                    insert into subscription_declines (tenant_ref, subscription_id, cycle, order_id,
+                           amount_cents, currency, class)
+                    select $1, id, 2, id, 100, 'USD', 'soft' from started)
                   insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at,
                          order_id)
                   select $1, id, 1, 'paid', now(), id from started`,

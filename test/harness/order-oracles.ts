@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
 import { assertOracles } from './oracles.ts'
+import { RENEWAL_ORACLES } from './renewal-oracles.ts'
 import { RETURN_ORACLES } from './return-oracles.ts'
 import { assertStockAddsUp } from './stock-oracles.ts'
 
@@ -247,6 +248,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
                           and k.operation in ('cancel', 'cancel_remaining', 'edit', 'release', 'refund'))`,
 
   ...RETURN_ORACLES,
+  ...RENEWAL_ORACLES,
   'a label that a carrier has sold and no parcel has, or with another price': `
     select s.tenant_ref, s.ref, s.state, s.cost_cents, l.status, l.cost_cents
       from sim_shipments s

@@ -107,6 +107,8 @@ const NOT_OVERSOLD: typeof COUNTED = {
       from inventory_levels l
       join inventory_settings s using (tenant_ref, variant_id)
      where s.track_inventory and not s.allow_backorder
+       and not exists (select from subscription_settings r
+                        where r.tenant_ref = l.tenant_ref and r.on_out_of_stock = 'backorder')
      group by 1, 2
     having sum(l.on_hand - l.allocated - l.reserved) < 0`,
 }

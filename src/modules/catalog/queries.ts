@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
 import type { ListPlace } from './list-schema.ts'
 import {
   FullProduct,
@@ -281,6 +281,16 @@ export const findVariant = (db: Db, id: string) =>
   )
 
 /** Whether neither the variant nor its product is archived. */
+/** What a variant is called, also once it is archived. */
+export const findVariantName = (db: Db, id: string) =>
+  db.maybe(
+    Type.Object({ product_name: Type.String(), label: Nullable(Type.String()) }),
+    sql`
+    select p.name as product_name, v.label
+      from variants v join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
+     where v.tenant_ref = ${db.tenant} and v.id = ${id}`,
+  )
+
 export const hasUnarchivedVariant = (db: Db, id: string) =>
   db.one(
     Type.Object({ is_unarchived: Type.Boolean() }),

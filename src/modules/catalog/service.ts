@@ -302,6 +302,9 @@ function changeVariant(
 export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> =>
   isUuid(id) && (await queries.hasUnarchivedVariant(db, id)).is_unarchived
 
+/** What a variant is called, also once it is archived. */
+export const findVariantName = queries.findVariantName
+
 /**
  * Lists those of the variants that a cart may contain: not archived, and of an active product. The
  * order is undefined, and variants that cannot be bought are missing.

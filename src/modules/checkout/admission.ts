@@ -4,17 +4,21 @@ import type { Source } from '../payments/gateway.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
 
+/** Who pays, and with what. Of a stored card only the fingerprint is known. */
+interface Payer {
+  request: CheckoutRequest
+  source: Source | null
+  renewal?: { card: { fingerprint: string | null } }
+}
+
 /** Facts about the shopper for the fraud check. They come from the body, and prove no identity. */
-export function factsOf(
-  { keys }: CheckoutDeps,
-  { request, source }: { request: CheckoutRequest; source: Source | null },
-): Facts {
+export function factsOf({ keys }: CheckoutDeps, { request, source, renewal }: Payer): Facts {
   const card = source !== null && 'card' in source ? source.card : null
   return {
     customer_ref: request.customer_ref,
     email: request.email ?? null,
     ip: request.ip ?? null,
-    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? renewal?.card.fingerprint ?? null,
     card_bin: card?.bin ?? null,
     address: request.shipping_address,
   }

@@ -14,7 +14,7 @@ import { refundOperation } from '../order-changes/refund-money.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { allowedOf } from '../orders/service.ts'
 import { receiveOperation } from '../returns/receive-money.ts'
-import { checkoutOperation } from './place-money.ts'
+import { checkoutOperation, renewalOperation } from './place-money.ts'
 import { postponeExpiry } from './queries.ts'
 import { releaseOperation } from './release-money.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -22,6 +22,7 @@ import type { CheckoutDeps } from './service.ts'
 /** The code of every operation in the table of operations. */
 const IMPLEMENTATIONS: Record<OperationName, Pick<Operation<CheckoutDeps, never>, 'resume'>> = {
   checkout: checkoutOperation,
+  renewal: renewalOperation,
   release: releaseOperation,
   refund: refundOperation,
   cancel: cancelOperation,

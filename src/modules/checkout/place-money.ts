@@ -14,7 +14,8 @@ import type { CheckoutDeps } from './service.ts'
 import { failOrder, holdForReview, settleOrder } from './settle-money.ts'
 
 /**
- * Places an order: `begin` reserves it, `ask` charges the card, `end` places, holds or fails it.
+ * Places an order: `begin` reserves it, `ask` charges the card, `end` places, holds or fails it. A renewal is the same
+ * for a cycle of a subscription, with the stored card and without the shopper.
  */
 
 interface Work {
@@ -45,9 +46,9 @@ const withUnknown = (outcome: Outcome): CheckoutOutcome => ({
  */
 const TRUST_CLAIM_MS = (idempotency.CLAIM_LEASE_SECONDS * 1_000) / 2
 
-export const checkoutOperation = defineOperation<CheckoutDeps, PlaceRequest, Work, CheckoutOutcome>(
-  {
-    name: 'checkout',
+const definePlacing = (name: 'checkout' | 'renewal') =>
+  defineOperation<CheckoutDeps, PlaceRequest, Work, CheckoutOutcome>({
+    name,
     trustClaimMs: TRUST_CLAIM_MS,
     async begin(deps, db, caller, request) {
       await deps.at?.('claimed')
@@ -56,7 +57,7 @@ export const checkoutOperation = defineOperation<CheckoutDeps, PlaceRequest, Wor
       const work = { order, charges, risk, waiting, charge, attempt: null }
       return { state: 'begun', claim, work, source: request.source }
     },
-    load,
+    load: (db, orderId) => load(db, orderId, name),
     async ask(deps, db, { waiting, charge, risk }, source) {
       if (waiting === null || charge === null || source === null)
         return withUnknown(payByTenders(risk))
@@ -78,24 +79,28 @@ export const checkoutOperation = defineOperation<CheckoutDeps, PlaceRequest, Wor
         )
       }
       if (outcome.kind === 'review') return holdForReview(tx, claim, order.id, outcome)
-      if (outcome.kind !== 'unknown') return failOrder(tx, claim, order.id, outcome)
-      throw new Error('a checkout cannot end with an unknown outcome')
+      if (outcome.kind !== 'unknown')
+        return failOrder(tx, deps, claim, { order_id: order.id, failed: outcome })
+      throw new Error(`a ${name} cannot end with an unknown outcome`)
     },
     async after(deps, db, { order, charges }, { outcome }) {
-      if (outcome.kind !== 'declined' && outcome.kind !== 'rejected') return
+      const isShoppers = name === 'checkout'
+      if (!isShoppers || (outcome.kind !== 'declined' && outcome.kind !== 'rejected')) return
       const card = charges.find(({ tender }) => tender === 'card')
       await countDecline(deps, db, order, { card_fingerprint: card?.card_fingerprint ?? null })
     },
     orderOf: ({ order }) => briefOf(order),
-  },
-)
+  })
 
-async function load(db: TenantDb, orderId: string): Promise<Work> {
+export const checkoutOperation = definePlacing('checkout')
+export const renewalOperation = definePlacing('renewal')
+
+async function load(db: TenantDb, orderId: string, name: 'checkout' | 'renewal'): Promise<Work> {
   const order = await orders.get(db, orderId)
   const [charges, all] = await Promise.all([
     orders.listCharges(db, order.id),
     attempts.listAttempts(db, order.id),
   ])
-  const attempt = all.find(({ kind }) => kind === 'checkout') ?? null
+  const attempt = all.find(({ kind }) => kind === name) ?? null
   return { order, charges, risk: order.risk as Risk, waiting: null, charge: null, attempt }
 }

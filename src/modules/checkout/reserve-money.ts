@@ -19,6 +19,7 @@ import { insertWaiting, returnOrderNumber, takeOrderNumber } from '../orders/pla
 import type { NewCharge, WaitingOrder } from '../orders/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { Gateway, Source } from '../payments/gateway.ts'
+import type { GatewayName } from '../payments/schema.ts'
 import { termsForOrder } from '../pricing/coupon.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { factsOf, requireAttested, requireOffered, requireServed } from './admission.ts'
@@ -28,6 +29,7 @@ import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
 import {
   asksProvider,
   type CheckoutDeps,
+  type KeptTerms,
   readSale,
   type Sale,
   StaleTaxError,
@@ -43,7 +45,27 @@ import {
 export interface PlaceRequest {
   request: CheckoutRequest
   /** Null where the request has no card. */
-  source: Exclude<Source, { vault_id: string }> | null
+  source: Source | null
+  /** Only of a renewal, which no shopper asks for. */
+  renewal?: Renewal
+}
+
+/** The charge of one cycle of a subscription. */
+export interface Renewal {
+  subscription_id: string
+  cycle: number
+  /** The key of its order. The key of its operation may be that of a merchant who charges early. */
+  key: string
+  kept: KeptTerms
+  /** The currency that the subscription was sold in. */
+  currency: string
+  /** The gateway that stores the card. */
+  gateway: GatewayName
+  card: { brand: string | null; last4: string | null; fingerprint: string | null }
+  /** Whether units that are not in stock are backordered. */
+  isBackordered: boolean
+  /** Marks the cycle as being charged, in the transaction that writes its order. */
+  begin: (tx: Tx, order: { order_id: string; total_cents: number }) => Promise<void>
 }
 
 /** An order that waits for its payment, and what is charged for it. */
@@ -79,7 +101,8 @@ export async function reserveOrder(
   placing: PlaceRequest,
 ): Promise<Reserved> {
   const facts = factsOf(deps, placing)
-  const velocity = await measureVelocity(deps, db, facts)
+  // Attempts are counted against shoppers who type; a renewal is made by us.
+  const velocity = placing.renewal ? 0 : await measureVelocity(deps, db, facts)
   const order_number = await takeOrderNumber(db)
   const reserving = { ...placing, facts, velocity, order_number }
   try {
@@ -88,7 +111,10 @@ export async function reserveOrder(
     // Only a refusal proves that no order has the number: a lost commit may have written one.
     if (error instanceof ApiError || error instanceof BlockedError)
       await returnOrderNumber(db, order_number)
-    throw error instanceof BlockedError ? await recordBlock(deps, db, facts, error) : error
+    if (!(error instanceof BlockedError)) throw error
+    throw placing.renewal
+      ? new ApiError('fraud_rejected')
+      : await recordBlock(deps, db, facts, error)
   }
 }
 
@@ -100,7 +126,7 @@ async function reserveTaxed(
 ): Promise<Reserved> {
   for (let tries = 1; ; tries++) {
     const taxed = asksProvider(reserving.request)
-      ? (await readSale(db, deps, reserving.request)).priced.taxed
+      ? (await readSale(db, deps, pricedRequest(reserving))).priced.taxed
       : undefined
     try {
       return await db.transaction('checkout: begin', (tx) =>
@@ -111,6 +137,10 @@ async function reserveTaxed(
     }
   }
 }
+
+/** The request as it is priced. */
+const pricedRequest = ({ request, renewal }: PlaceRequest) =>
+  renewal === undefined ? request : { ...request, kept: renewal.kept }
 
 async function measureVelocity(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
   const share = await countAttempt(deps.limits, db.tenant, facts, deps.velocityLimit)
@@ -136,28 +166,34 @@ async function reserve(
   { claim: { key }, reach }: Start,
   reserving: Reserving,
 ): Promise<Reserved> {
-  const { request, source, facts, velocity, order_number, taxed } = reserving
+  const { request, source, renewal, facts, velocity, order_number, taxed } = reserving
   const order_id = newId()
   const reading = awaitAll([
-    readSale(tx, deps, request, taxed),
+    readSale(tx, deps, pricedRequest(reserving), taxed),
     fraud.checkBans(tx, facts),
-    deps.payments.forStore(tx),
+    deps.payments.forStore(tx, renewal?.gateway),
   ])
-  const stock = awaitLater(orderStock.reserve(tx, order_id, stockLines(request.items)))
+  const stock = awaitLater(
+    orderStock.reserve(tx, order_id, stockLines(request.items), renewal?.isBackordered),
+  )
   const [sale, bans, gateway] = await reading
   if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
-  requireAdmitted(tx, deps, request, sale)
+  if (renewal === undefined) requireAdmitted(tx, deps, request, sale)
+  else requireRenewable(renewal, request, sale)
   const { total_cents, currency } = sale.priced
   const tenders = await holdTenders(tx, deps, { order_id, request, sale })
   const due = total_cents - tenders.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
   if (due > 0 && source === null)
     throw new ApiError('card_required', { body: { amount_due_cents: due } })
   const charge = due === 0 || source === null ? null : newCardCharge(due, currency, gateway)
-  requireKeptCard(sale, charge)
+  if (renewal === undefined) requireKeptCard(sale, charge)
   const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
   await deps.at?.('priced')
+  // Sent first: of two processes that charge one cycle, the second learns that here.
+  const begun = awaitLater(renewal?.begin(tx, { order_id, total_cents }) ?? Promise.resolve())
   const writing = { order_id, order_number, key, sale, risk, tenders, charge, placing: reserving }
-  const [, claim, waiting] = await awaitAll([
+  const [, , claim, waiting] = await awaitAll([
+    begun,
     stock,
     reach(tx, order_id),
     ...writeOrder(tx, deps, writing),
@@ -186,6 +222,15 @@ function requireAdmitted(
   if (!request.quote_token) return
   const { total_cents, currency } = sale.priced
   requireQuoted({ key: keys.quote, clock }, request.quote_token, { tenant, total_cents, currency })
+}
+
+/**
+ * A renewal needs neither the add-on nor a statement: its shopper has agreed before. What it costs was agreed in one
+ * currency.
+ */
+function requireRenewable(renewal: Renewal, request: CheckoutRequest, sale: Sale): void {
+  requireServed(request, sale)
+  if (sale.priced.currency !== renewal.currency) throw new ApiError('currency_mismatch')
 }
 
 async function claimCoupon(
@@ -297,7 +342,7 @@ export function writeOrder(
   const charges = charge === null ? tenders : [...tenders, rowOfCard(charge, placing, keys)]
   return [
     insertWaiting(tx, newOrder(writing), items, charges),
-    charge === null ? Promise.resolve() : beginAttempt(tx, order_id, charge),
+    charge === null ? Promise.resolve() : beginAttempt(tx, order_id, charge, placing),
     writePurchases(tx, order_id, items, writing),
   ]
 }
@@ -328,27 +373,28 @@ async function writePurchases(
 
 function rowOfCard(
   charge: CardCharge,
-  { source }: PlaceRequest,
+  { source, renewal }: PlaceRequest,
   keys: CheckoutDeps['keys'],
 ): NewCharge {
   const card = source !== null && 'card' in source ? source.card : null
+  const known = card === null ? renewal?.card : undefined
   return {
     charge_id: charge.attempt_id,
     tender: 'card',
     amount_cents: charge.amount_cents,
     currency: charge.currency,
     gateway: charge.gateway.name,
-    card_brand: card?.brand ?? null,
-    card_last4: card?.last4 ?? null,
-    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+    card_brand: card?.brand ?? known?.brand ?? null,
+    card_last4: card?.last4 ?? known?.last4 ?? null,
+    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? known?.fingerprint ?? null,
   }
 }
 
-const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge) =>
+const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge, { renewal }: PlaceRequest) =>
   attempts.beginAttempt(tx, {
     id: charge.attempt_id,
     order_id,
-    kind: 'checkout',
+    kind: renewal === undefined ? 'checkout' : 'renewal',
     gateway: charge.gateway.name,
     amount_cents: charge.amount_cents,
     currency: charge.currency,
@@ -356,21 +402,22 @@ const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge) =>
   })
 
 function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing) {
-  const { request } = placing
+  const { request, renewal } = placing
   const { priced, store } = sale
-  const subscriptions = priced.lines.flatMap(subscriptionOf)
+  // A renewal starts no subscription: it belongs to one.
+  const subscriptions = renewal === undefined ? priced.lines.flatMap(subscriptionOf) : []
   const pricing: PricedBy = {
     shipping: request.shipping ?? null,
     tax: request.tax ?? null,
     expedited: request.expedited ?? false,
-    coupon:
-      sale.coupon !== null && priced.coupon.applied
-        ? termsForOrder(sale.coupon, priced.lines)
-        : null,
+    coupon: couponTerms(sale, renewal),
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
     subscriptions,
-    ...(subscriptions.length > 0 && { time_zone: store.time_zone }),
+    ...(subscriptions.length > 0 && {
+      time_zone: store.time_zone,
+      coupon_recurs: sale.coupon?.recurring ?? false,
+    }),
   }
   return {
     id: order_id,
@@ -387,16 +434,24 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     total_cents: priced.total_cents,
     prices_include_tax: sale.options.pricesIncludeTax,
     currency: priced.currency,
-    idempotency_key: key,
+    idempotency_key: renewal?.key ?? key,
     ship_to: request.shipping_address ? { line2: null, ...request.shipping_address } : null,
     email: request.email ?? null,
     ip: request.ip ?? null,
     customer_name: nameOf(request),
     referral_code: readReferral(request.referral_code),
-    source: 'checkout' as const,
+    source: renewal === undefined ? ('checkout' as const) : ('subscription_renewal' as const),
     pricing: { ...pricing },
     risk: { ...risk },
+    subscription_id: renewal?.subscription_id ?? null,
+    subscription_cycle: renewal?.cycle ?? null,
   }
+}
+
+/** The terms of the coupon that was applied; null where none was. */
+function couponTerms({ coupon, priced }: Sale, renewal: Renewal | undefined) {
+  if (!priced.coupon.applied) return null
+  return coupon === null ? (renewal?.kept.coupon ?? null) : termsForOrder(coupon, priced.lines)
 }
 
 /** The interval of a subscribed line, as its product has it now. */

@@ -159,6 +159,8 @@ export interface PricedBy {
   attestation: Attestation | null
   /** The store's time zone, whose day a subscription starts on. Absent without subscriptions. */
   time_zone?: string
+  /** Whether renewals keep the coupon. */
+  coupon_recurs?: boolean
   /** The interval of each subscribed variant. */
   subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { awaitAll } from '../../db/await-all.ts'
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
@@ -13,8 +13,10 @@ import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
-import type { Attestation, ShipTo } from '../orders/schema.ts'
+import type { Attestation, OrderItem, OrderRow, ShipTo } from '../orders/schema.ts'
 import { countPlaced } from '../orders/service.ts'
+import type { GatewayResult } from '../payments/schema.ts'
+import type { CouponTerms, DiscountTerms } from '../pricing/coupon.ts'
 import { type GroupPrices, groupPrices, pricesOf } from '../pricing/groups.ts'
 import {
   type PriceInput,
@@ -39,13 +41,35 @@ export interface CheckoutDeps extends OrderChangeDeps {
     customers: Buffer
     quote: Buffer
   }
+  /** Writes what became of a renewal to its subscription, in the transaction that ends its order. */
+  onRenewal: (tx: Tx, ended: EndedRenewal) => Promise<void>
 }
+
+/** How the order of a renewal ended. */
+export type EndedRenewal = { order: OrderRow } & (
+  | { kind: 'paid'; items: readonly OrderItem[] }
+  /** Without a result the gateway has no record of the charge, or the fraud check has rejected it. */
+  | { kind: 'failed'; failure: string; result: GatewayResult | null }
+)
 
 /** The part of a request that decides about the price. */
 type PriceRequest = Pick<
   CheckoutRequest,
   'items' | 'coupon_code' | 'shipping' | 'tax' | 'expedited' | 'subscribe'
-> & { customer_ref: string; shipping_address?: CheckoutRequest['shipping_address'] }
+> & {
+  customer_ref: string
+  shipping_address?: CheckoutRequest['shipping_address']
+  /** What a renewal keeps of the order that started its subscription. */
+  kept?: KeptTerms
+}
+
+/** Terms that a subscription was sold by and that its renewals keep. */
+export interface KeptTerms {
+  /** Null: the price of the catalog. */
+  unit_price_cents: number | null
+  /** A coupon that recurs. Its period and its limits are not checked again. */
+  coupon: DiscountTerms | null
+}
 
 /** A priced line, with all that an order stores of it. */
 export type SaleLine = SaleVariant & { quantity: number; list_price_cents: number } & Awaited<
@@ -106,13 +130,27 @@ export async function readSale(
   const lines = priceableLines(request, variants, usable)
   requireGiftCards(request, lines, features)
   const priced = await priceLines(tax, request, lines, {
-    coupon: code === '' ? null : (coupon ?? ('unknown' as const)),
+    coupon: code === '' ? keptCoupon(request) : (coupon ?? ('unknown' as const)),
     context,
     taxed,
     prices_include_tax: options.pricesIncludeTax,
   })
   return { store, options, coupon, priced, features }
 }
+
+/** A coupon that a renewal keeps, as one that nothing limits. */
+const keptCoupon = ({ kept }: PriceRequest): CouponTerms | null =>
+  kept?.coupon ? { ...UNLIMITED, ...kept.coupon } : null
+
+const UNLIMITED = {
+  status: 'active',
+  starts_at: null,
+  ends_at: null,
+  usage_limit: null,
+  usage_limit_per_customer: null,
+  first_order_only: false,
+  used_count: 0,
+} as const
 
 /**
  * The request with only the known members of its address and its attestation. Other members may be
@@ -144,7 +182,7 @@ const noVariant = (variant_id: string) =>
 
 /** The lines of a cart with the catalog's facts about them. A variant may be in several lines. */
 function priceableLines(
-  { items, subscribe = false }: PriceRequest,
+  { items, subscribe = false, kept }: PriceRequest,
   variants: readonly SaleVariant[],
   groups: GroupPrices | null,
 ) {
@@ -158,6 +196,7 @@ function priceableLines(
       list_price_cents: variant.price_cents,
       group_prices: groups === null ? [] : pricesOf(groups, variant),
       subscription_price_cents: variant.is_subscription ? variant.subscription_price_cents : null,
+      locked_price_cents: kept?.unit_price_cents ?? null,
       is_subscription: subscribe && variant.is_subscription && !variant.gift_card,
     }
   })
@@ -181,7 +220,7 @@ function requireGiftCards(
 }
 
 interface PriceTerms {
-  coupon: CheckoutCoupon | 'unknown' | null
+  coupon: CouponTerms | 'unknown' | null
   context: Parameters<typeof priceOrder>[0]['coupon_context']
   taxed: Taxed | undefined
   prices_include_tax: boolean

@@ -88,6 +88,8 @@ export async function settleOrder<T>(
     customers.recordSeen(tx, deps.keys.customers, customerOf(order)),
     stock,
   ])
+  if (order.subscription_id !== null)
+    await deps.onRenewal(tx, { kind: 'paid', order, items: whole.items })
   return stored
 }
 
@@ -194,7 +196,9 @@ function originOf(
   card: CardFacts | null,
 ) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
-  const { time_zone = 'UTC', shipping, tax, expedited } = order.pricing as Partial<PricedBy>
+  const priced = order.pricing as Partial<PricedBy>
+  const { time_zone = 'UTC', shipping, tax, expedited } = priced
+  const coupon = priced.coupon_recurs === true ? priced.coupon : null
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
@@ -204,7 +208,7 @@ function originOf(
     time_zone,
     ship_to: order.ship_to,
     email: order.email,
-    pricing: { shipping, tax, expedited },
+    pricing: { shipping, tax, expedited, coupon },
     gateway: paidBy?.gateway ?? null,
     vault_id: paidBy?.vault_id ?? null,
     initial_txn_id: paidBy?.txn_id ?? null,
@@ -263,9 +267,9 @@ type Failed = Extract<Outcome, { kind: 'declined' | 'rejected' | 'not_found' }>
 /** Fails an order that was not charged: releases all reservations, and stores the refusal. */
 export async function failOrder(
   tx: Tx,
+  deps: Pick<CheckoutDeps, 'onRenewal'>,
   claim: idempotency.WonClaim,
-  order_id: string,
-  failed: Failed,
+  { order_id, failed }: { order_id: string; failed: Failed },
 ): Promise<idempotency.StoredAnswer> {
   const locked = await orders.lock(tx, order_id)
   requireWaiting(locked)
@@ -279,6 +283,10 @@ export async function failOrder(
       data: { reason: failureOf(failed) },
     }),
   ])
+  if (order.subscription_id !== null) {
+    const result = failed.kind === 'declined' ? failed.result : null
+    await deps.onRenewal(tx, { kind: 'failed', order, failure: failureOf(failed), result })
+  }
   return idempotency.refuse(tx, claim, refusalOf(failed, order))
 }
 

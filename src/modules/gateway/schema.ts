@@ -83,7 +83,10 @@ export type EventStatus = Static<typeof EventStatus>
 
 /** The outcome of an event, and its reason. */
 export type Outcome =
-  | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' | 'parcel_followed' }
+  | {
+      status: 'applied'
+      reason: 'lookup_hastened' | 'dispute_recorded' | 'parcel_followed' | 'card_updated'
+    }
   /** Its type needs no action; it names nothing of the store; nothing was waiting, or is new. */
   | {
       status: 'ignored'
@@ -92,6 +95,7 @@ export type Outcome =
         | 'no_payment_of_ours'
         | 'nothing_waiting'
         | 'no_parcel_of_ours'
+        | 'no_card_of_ours'
         | 'nothing_new'
     }
   | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' | 'dispute_not_recorded' }
@@ -100,10 +104,12 @@ export const EVENT_REASONS = [
   'lookup_hastened',
   'dispute_recorded',
   'parcel_followed',
+  'card_updated',
   'other_type',
   'no_payment_of_ours',
   'nothing_waiting',
   'no_parcel_of_ours',
+  'no_card_of_ours',
   'nothing_new',
   'unreadable',
   'dispute_not_shown',

@@ -15,14 +15,21 @@ import * as queries from './stock-queries.ts'
  * statement and no lock.
  */
 
-/** Reserves stock for an order that is about to be paid. A repeated call changes nothing. */
+/**
+ * Reserves stock for an order that is about to be paid. A repeated call changes nothing. Units that are not in stock
+ * are backordered where the variant or the caller allows it.
+ */
 export async function reserve(
   tx: Tx,
   order_id: string,
   lines: readonly StockLine[],
+  isBackordered = false,
 ): Promise<void> {
   const wanted = sumLines(lines)
-  const levels = await lockWanted(tx, order_id, wanted)
+  const locked = await lockWanted(tx, order_id, wanted)
+  const levels = isBackordered
+    ? locked.map((level) => ({ ...level, allow_backorder: true }))
+    : locked
   if (levels.some(({ has_reservation }) => has_reservation)) {
     return assertNotReleased(order_id, levels)
   }

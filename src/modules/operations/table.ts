@@ -7,6 +7,13 @@ import type { Scope } from '../../kernel/scopes.ts'
 export const OPERATIONS = {
   /** Places an order: reserves stock and tenders, charges the card, settles. */
   checkout: { recoveryPoint: 'reserved', actions: [], scope: 'manage:own_orders' },
+  /** Charges a cycle of a subscription: places its order with the stored card. */
+  renewal: {
+    recoveryPoint: 'renewing',
+    actions: [],
+    scope: 'manage:own_subscriptions',
+    isMerchants: true,
+  },
   /** Captures the authorised payment of a held order, and places it. */
   release: { recoveryPoint: 'releasing', actions: ['release'], scope: 'manage:own_orders' },
   refund: { recoveryPoint: 'promised', actions: ['refund'], scope: 'manage:own_orders' },

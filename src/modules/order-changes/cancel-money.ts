@@ -359,10 +359,11 @@ async function record(
 async function endSubscriptions(
   tx: Tx,
   deps: OrderChangeDeps,
-  { id: order_id }: OrderRow,
-  { actor }: CancelPlan,
+  order: OrderRow,
+  { actor, reason }: CancelPlan,
 ): Promise<void> {
-  for (const { id: subscription_id } of await deps.endSubscriptions(tx, order_id)) {
+  const { id: order_id } = order
+  for (const { id: subscription_id } of await deps.endSubscriptions(tx, order, reason)) {
     const data = { subscription_id }
     await orders.addToTimeline(tx, order_id, { type: 'subscription_cancelled', actor, data })
   }

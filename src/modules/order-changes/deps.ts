@@ -16,6 +16,9 @@ export interface OrderChangeDeps extends OperationDeps {
   }
   /** Cancels the parcels of an order that are not shipped, and returns the order as it is then. */
   cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
-  /** Cancels the subscriptions that an order started, and returns them. */
-  endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
+  /**
+   * Cancels the subscriptions that an order started, and returns them. An order that was to renew one and is cancelled
+   * before it was paid gives its cycle up.
+   */
+  endSubscriptions: (tx: Tx, order: OrderRow, reason: string) => Promise<readonly { id: string }[]>
 }

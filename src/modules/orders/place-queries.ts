@@ -30,6 +30,9 @@ export interface NewOrder {
   pricing: Record<string, unknown>
   /** The findings of the fraud check before the payment. */
   risk: Record<string, unknown>
+  /** The subscription and the cycle that a renewal charges. */
+  subscription_id: string | null
+  subscription_cycle: number | null
 }
 
 export interface NewItem {
@@ -114,7 +117,7 @@ export const insertOrder = (
                         payment_status, fulfillment_status, coupon_code, subtotal_cents,
                         gift_card_cents, discount_cents, shipping_cents, tax_cents, total_cents,
                         prices_include_tax, currency, idempotency_key, ship_to, email, ip, customer_name, referral_code, source,
-                        pricing, risk)
+                        pricing, risk, subscription_id, subscription_cycle)
     values (${tx.tenant}, ${order.id}, ${order.order_number}, ${order.customer_ref},
             ${order.person_id}, 'pending_payment', 'pending', 'unfulfilled', ${order.coupon_code},
             ${order.subtotal_cents}, ${order.gift_card_cents}, ${order.discount_cents}, ${order.shipping_cents},
@@ -123,7 +126,8 @@ export const insertOrder = (
             ${order.ship_to === null ? null : JSON.stringify(order.ship_to)},
             ${order.email}, ${order.ip}, ${order.customer_name}, ${order.referral_code},
             ${order.source},
-            ${JSON.stringify(order.pricing)}, ${JSON.stringify(order.risk)})
+            ${JSON.stringify(order.pricing)}, ${JSON.stringify(order.risk)},
+            ${order.subscription_id}, ${order.subscription_cycle})
     returning created_at, xmin::text as version`,
   )
 

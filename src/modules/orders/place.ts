@@ -25,7 +25,8 @@ export async function insertWaiting(
   charges: readonly NewCharge[],
 ): Promise<WaitingOrder> {
   const { total_cents, currency } = order
-  const entry = { type: 'created', actor: 'shopper', data: { total_cents, currency } }
+  const actor = order.source === 'checkout' ? 'shopper' : 'system'
+  const entry = { type: 'created', actor, data: { total_cents, currency } }
   const { created_at, version } = await queries
     .insertOrder(tx, order, { items, charges, entry })
     .catch((error) => {

@@ -29,7 +29,8 @@ export const orderColumns = sql`
               to_char(o.hold_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as hold`
 
 const rowColumns = sql`
-  ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,
+  ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.subscription_id,
+  o.subscription_cycle, o.payment, o.payment_failure, o.processing_at,
   o.disputed_at is not null as disputed, o.operation_id is not null as busy, o.operation,
   q.q_ordered, q.q_gift_cards, q.q_cancelled, q.q_packed, q.q_shipped, q.q_delivered, q.q_returning, q.q_returned`
 

@@ -199,6 +199,9 @@ export const OrderRow = Type.Object({
   referral_code: Nullable(Type.String()),
   pricing: OpenObject,
   risk: OpenObject,
+  /** The subscription and the cycle that a renewal charges. */
+  subscription_id: Nullable(Id),
+  subscription_cycle: Nullable(Type.Integer()),
   payment: Type.Enum(['none', 'pending', 'unknown', 'authorized', 'captured', 'failed']),
   payment_failure: Nullable(Type.String()),
   processing_at: Nullable(Timestamp),

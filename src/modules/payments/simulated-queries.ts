@@ -39,6 +39,7 @@ export interface NewCharge {
   card: CardFacts
   fingerprint: string
   vault_id: string | null
+  charged_vault_id: string | null
   isDisputed: boolean
 }
 
@@ -50,10 +51,10 @@ export const insertCharge = (db: Db, c: NewCharge) =>
     with charge as (
       insert into sim_charges
              (tenant_ref, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card,
-              fingerprint, vault_id, dispute_at)
+              fingerprint, vault_id, charged_vault_id, dispute_at)
       values (${db.tenant}, ${c.ref}, ${c.amount_cents}, ${c.currency}, ${c.outcome}, ${c.code},
               ${c.auth_code}, ${c.avs}, ${c.cvv}, ${JSON.stringify(c.card)}, ${c.fingerprint},
-              ${c.vault_id},
+              ${c.vault_id}, ${c.charged_vault_id},
               case when ${c.isDisputed}::boolean then fd_now() + interval '1 day' end)
       on conflict (tenant_ref, ref) do nothing
       returning *
@@ -62,6 +63,16 @@ export const insertCharge = (db: Db, c: NewCharge) =>
       select tenant_ref, txn_id, ref, 'authorize', amount_cents, outcome from charge
     )
     select ${columns} from charge`,
+  )
+
+/** How often a stored card was charged, for cards that follow a script. */
+export const countCharges = (db: Db, vault_id: string) =>
+  db.one(
+    Type.Object({ charges: Type.Integer() }),
+    sql`
+    select count(*)::int as charges
+      from sim_charges
+     where tenant_ref = ${db.tenant} and charged_vault_id = ${vault_id}`,
   )
 
 const byRef = (db: Db, ref: string) =>

@@ -33,6 +33,23 @@ const TRIGGERS: Readonly<Record<string, string>> = {
 const APPROVES = '100'
 
 /**
+ * Cards that are approved when they are typed, and follow a script once they are stored: a response code for each charge
+ * of the stored card, and then approvals. A star repeats the last code for ever.
+ */
+const SCRIPTS: Readonly<Record<string, string>> = {
+  '4000000000000341': '200*',
+  '4000000000002685': '200,200',
+  '4000000000000911': '250*',
+  '4000000000002610': '261',
+  '4000000000002628': '262',
+  '4000000000002636': '263*',
+  '4000000000002644': '264',
+}
+
+/** How the vault marks the behaviour of a card with a script. */
+const SCRIPT = 'script:'
+
+/**
  * How long a time-out takes: long enough to be noticed in a drill, and within the promised two
  * seconds.
  */
@@ -53,6 +70,10 @@ interface PresentedCard {
   card: CardFacts
   fingerprint: string
   behaviour: string
+  /** How it behaves once it is stored. */
+  stored: string
+  /** The stored card that is charged; null for one that was typed. */
+  charged_vault_id: string | null
   cvv: string | null
 }
 
@@ -114,30 +135,47 @@ async function presentCard(
 ): Promise<PresentedCard | null> {
   if ('card' in source) {
     const { number, cvv } = reveal(source.card)
+    const behaviour = TRIGGERS[number] ?? APPROVES
+    const script = SCRIPTS[number]
     return {
       card: factsOf(source.card),
       fingerprint: source.card.fingerprint(key),
-      behaviour: TRIGGERS[number] ?? APPROVES,
+      behaviour,
+      stored: script === undefined ? behaviour : SCRIPT + script,
+      charged_vault_id: null,
       cvv: cvv === null ? null : cvv === '999' ? 'M' : 'N',
     }
   }
   // A payment token of this gateway is the id of a stored card.
   const id = 'vault_id' in source ? source.vault_id : source.payment_token
-  const stored = isUuid(id) ? await queries.findVault(db, id) : null
-  return stored && { ...stored, cvv: null }
+  const found = isUuid(id) ? await queries.findVault(db, id) : null
+  if (found === null) return null
+  const { card, fingerprint, behaviour: stored } = found
+  const behaviour = await scripted(db, id, stored)
+  return { card, fingerprint, behaviour, stored, charged_vault_id: id, cvv: null }
+}
+
+/** What a stored card does at its next charge. */
+async function scripted(db: TenantDb, vault_id: string, stored: string): Promise<string> {
+  if (!stored.startsWith(SCRIPT)) return stored
+  const codes = stored.slice(SCRIPT.length).split(',')
+  const { charges } = await queries.countCharges(db, vault_id)
+  const last = codes.at(-1) ?? ''
+  const code = codes[charges] ?? (last.endsWith('*') ? last : APPROVES)
+  return code.replace('*', '')
 }
 
 async function storeCard(db: TenantDb, key: Buffer, source: Source): Promise<GatewayResult> {
   const presented = await presentCard(db, key, source)
   if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
   const vault_id = randomUUID()
-  await queries.insertVault(db, { ...presented, vault_id })
+  await queries.insertVault(db, { ...presented, behaviour: presented.stored, vault_id })
   return resultOfCode('100', { vault_id, card: presented.card })
 }
 
 /** Writes the charge down, once for each reference. */
 async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isSale: boolean) {
-  const { behaviour, card, fingerprint, cvv } = presented
+  const { behaviour, card, fingerprint, cvv, stored, charged_vault_id } = presented
   const code = /^\d+$/.test(behaviour) ? behaviour : APPROVES
   const { outcome } = resultOfCode(code)
   if (outcome === 'unknown') throw new Error(`a simulated charge cannot end in ${code}`)
@@ -155,10 +193,12 @@ async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isS
     card,
     fingerprint,
     vault_id,
+    charged_vault_id,
     isDisputed: behaviour === 'disputed',
   })
   if (row === null) return { row: await queries.getByRef(db, charge.ref), isNew: false }
-  if (vault_id !== null) await queries.insertVault(db, { ...presented, vault_id })
+  if (vault_id !== null)
+    await queries.insertVault(db, { card, fingerprint, behaviour: stored, vault_id })
   if (!isSale || outcome !== 'approved') return { row, isNew: true }
   const { txn_id, ref, amount_cents } = row
   await queries.capture(db, { txn_id, ref, amount_cents })

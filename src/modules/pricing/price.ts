@@ -43,6 +43,8 @@ export interface PriceLine extends Goods {
   group_prices: readonly GroupPrice[]
   /** Null where the product cannot be subscribed to, or has no subscription price. */
   subscription_price_cents: number | null
+  /** The price that a subscription was sold at, which stands whatever the others are. */
+  locked_price_cents?: number | null
 }
 
 /** One line of a placed order, at the price it was bought for. */
@@ -140,6 +142,7 @@ function quantitiesOf(lines: readonly Goods[]): Map<string, number> {
 /** The lowest of all prices that apply, so that no customer pays more for being in a group. */
 function unitPrice(line: PriceLine, quantity: number, subscribe: boolean): number {
   if (line.gift_card) return line.list_price_cents
+  if (line.locked_price_cents != null) return line.locked_price_cents
   const group = line.group_prices
     .filter(({ min_quantity }) => quantity >= min_quantity)
     .map(({ price_cents }) => price_cents)

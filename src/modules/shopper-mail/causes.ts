@@ -1,5 +1,5 @@
 import { isUuid } from '../../kernel/schema.ts'
-import type { MailKind, NewMail } from './schema.ts'
+import { isAboutOrder, type MailKind, type NewMail } from './schema.ts'
 
 /** Which mails the events of a store cause, as data. */
 
@@ -15,7 +15,7 @@ export interface HappenedEvent {
 type Json = Record<string, unknown>
 
 interface Cause {
-  kind: MailKind
+  kind: MailKind | ((data: Json) => MailKind)
   /** What the mail is about; by default the order. */
   about?: 'event' | 'fulfillment' | 'refund' | 'gift_card' | 'return'
   /** Whether this event is for the shopper. */
@@ -61,6 +61,66 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     about: 'event',
     details: returnDetails,
   },
+  ...subscriptionCauses(),
+}
+
+/** Mails about a subscription are each about their event: every charge, attempt and notice is another. */
+function subscriptionCauses(): Record<string, Cause> {
+  const about = 'event'
+  const details = subscriptionDetails
+  return {
+    'commerce.subscription.upcoming.v1': { kind: 'subscription_upcoming', about, details },
+    'commerce.subscription.price_changed.v1': {
+      kind: 'subscription_price_changed',
+      about,
+      details,
+    },
+    'commerce.subscription.payment_failed.v1': {
+      kind: ({ tells }) =>
+        tells === 'last' ? 'subscription_last_attempt' : 'subscription_payment_failed',
+      about,
+      isTold: ({ tells }) => tells === 'first' || tells === 'last',
+      details,
+    },
+    'commerce.subscription.recovered.v1': { kind: 'subscription_recovered', about, details },
+    'commerce.subscription.paused.v1': {
+      kind: 'subscription_paused',
+      about,
+      // A customer who has paused it knows; one who is suspected of fraud is not told.
+      isTold: ({ reason }) => PAUSES_TOLD.includes(reason),
+      details,
+    },
+    'commerce.subscription.cancelled.v1': { kind: 'subscription_cancelled', about, details },
+    'commerce.subscription.card_expiring.v1': {
+      kind: 'subscription_card_expiring',
+      about,
+      details,
+    },
+  }
+}
+
+const PAUSES_TOLD: readonly unknown[] = [
+  'unpaid',
+  'not_sellable',
+  'currency_changed',
+  'country_not_served',
+]
+
+/** What an event says of a subscription, and the subscription may no longer show. */
+function subscriptionDetails(data: Json): Json {
+  const { at, next_attempt_at, expires_on, total_cents } = data
+  const lastDay = typeof expires_on === 'string' ? dayBefore(expires_on) : null
+  return {
+    subscription_id: asId(asObject(data.subscription).id),
+    at: asTime(at ?? next_attempt_at) ?? lastDay,
+    total_cents: Number.isSafeInteger(total_cents) ? total_cents : null,
+  }
+}
+
+/** The last day before a date, at noon, so that it is that day in nearly every time zone. */
+const dayBefore = (date: string): string | null => {
+  const time = Date.parse(`${date}T12:00:00Z`)
+  return Number.isNaN(time) ? null : new Date(time - 86_400_000).toISOString()
 }
 
 /** The holds that a payment causes. What a merchant or a bank holds an order for is no news for a shopper. */
@@ -95,19 +155,22 @@ export function listCaused(events: readonly HappenedEvent[]): NewMail[] {
     const cause = Object.hasOwn(CAUSES, event.type) ? CAUSES[event.type] : undefined
     return cause === undefined ? [] : [{ event, cause, data: parse(event.data) }]
   })
-  const telling = told.filter(({ cause }) => TELLS_REFUND.includes(cause.kind))
+  const telling = told.filter(({ cause, data }) => TELLS_REFUND.includes(kindOf(cause, data)))
   const said = new Set(telling.flatMap(({ data }) => refundsOf(data).map(({ id }) => id)))
   return told.flatMap(({ event, cause, data }) => {
-    const { kind, isTold = () => true, details = () => null } = cause
+    const { isTold = () => true, details = () => null } = cause
+    const kind = kindOf(cause, data)
     const about_id = aboutOf(event, cause, data)
     const { order_id, customer_ref } = event
-    // All mails but that of a gift card are written from an order.
-    const isComplete = about_id !== null && (order_id !== null || kind === 'gift_card')
+    const isComplete = about_id !== null && (order_id !== null || !isAboutOrder(kind))
     if (!isComplete || !isTold(data) || said.has(about_id)) return []
     const send_at = asTime(cause.sendAt?.(data))
     return [{ kind, about_id, order_id, customer_ref, details: details(data), send_at }]
   })
 }
+
+const kindOf = ({ kind }: Cause, data: Json): MailKind =>
+  typeof kind === 'function' ? kind(data) : kind
 
 function aboutOf({ id, order_id }: HappenedEvent, { about }: Cause, data: Json): string | null {
   if (about === undefined) return order_id

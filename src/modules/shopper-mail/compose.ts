@@ -1,5 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { mainImages } from '../catalog/images.ts'
+import { findVariantName } from '../catalog/service.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import type { CodeKeys } from '../gift-cards/card-code.ts'
 import { findWords } from '../gift-cards/purchases.ts'
@@ -13,6 +14,8 @@ import * as returns from '../returns/service.ts'
 import { asLine, brandOf } from '../sites/brand.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
+import { findDue } from '../subscriptions/cycles.ts'
+import { SUBSCRIPTION_LINK_DAYS, subscriptionLink } from '../subscriptions/link.ts'
 import type {
   GiftCardFacts,
   MailFacts,
@@ -20,10 +23,17 @@ import type {
   ParcelFacts,
   RefundFacts,
   ReturnFacts,
+  SubscriptionFacts,
   TenderFacts,
 } from './facts.ts'
 import { formatsOf } from './formats.ts'
-import type { MailKind, MailLanguage, MailReason, MailSubject } from './schema.ts'
+import {
+  isAboutSubscription,
+  type MailKind,
+  type MailLanguage,
+  type MailReason,
+  type MailSubject,
+} from './schema.ts'
 import { languageOf, wordsIn } from './words.ts'
 
 /** Reads what a mail is written from, as it is when the mail is sent. */
@@ -31,6 +41,8 @@ import { languageOf, wordsIn } from './words.ts'
 export interface MailDeps {
   /** Signs the links to orders. */
   linkKey: Buffer
+  /** Signs the links to subscriptions. */
+  subscriptionKey: Buffer
   giftCardKeys: CodeKeys
   /** The address of a store's shop, without a path. Null where it is not known. */
   shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
@@ -57,6 +69,7 @@ export async function loadMail(
 ): Promise<Loaded | { skip: MailReason }> {
   const common = await loadCommon(deps, db, subject.kind)
   if (subject.kind === 'gift_card') return loadGiftCard(deps, db, common, subject.about_id)
+  if (isAboutSubscription(subject.kind)) return loadSubscription(deps, db, common, subject.details)
   const wanted = { id: subject.order_id ?? '', hasToken: true }
   const { order, recipient, facts } = await loadOrder(deps, db, common, wanted)
   if (recipient === null) return { skip: 'no_address' }
@@ -97,6 +110,7 @@ export async function loadCommon(
     edit: null,
     cancellation: null,
     returned: null,
+    subscription: null,
   }
 }
 
@@ -251,6 +265,36 @@ interface ReturnedLine {
   order_item_id: string | null
   quantity: number
   received_quantity: number
+}
+
+/** As `causes.ts` keeps it. */
+interface SubscriptionDetails {
+  subscription_id?: string | null
+  at?: string | null
+  total_cents?: number | null
+}
+
+async function loadSubscription(
+  { subscriptionKey }: MailDeps,
+  db: Db,
+  common: MailFacts,
+  details: Record<string, unknown> | null,
+): Promise<Loaded | { skip: MailReason }> {
+  const { subscription_id, at = null, total_cents = null } = (details ?? {}) as SubscriptionDetails
+  const found = subscription_id ? await findDue(db, subscription_id) : null
+  if (found === null || found.email === null) return { skip: 'no_address' }
+  const name = await findVariantName(db, found.variant_id)
+  const url = subscriptionLink(subscriptionKey, db, common.store.url, found.id)
+  const subscription: SubscriptionFacts = {
+    item: [name?.product_name ?? '', name?.label ?? ''].filter(Boolean).join(', '),
+    quantity: found.quantity,
+    currency: found.currency,
+    amount_cents: total_cents,
+    at,
+    card: { tender: 'card', brand: found.card_brand, last4: found.card_last4 },
+    link: url === null ? null : { url, days: SUBSCRIPTION_LINK_DAYS },
+  }
+  return { recipient: found.email, facts: { ...common, subscription } }
 }
 
 /**

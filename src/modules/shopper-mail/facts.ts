@@ -24,6 +24,7 @@ export interface MailFacts {
   edit: { total_before_cents: number; delta_cents: number } | null
   cancellation: { refunded_cents: number } | null
   returned: ReturnFacts | null
+  subscription: SubscriptionFacts | null
 }
 
 export interface OrderFacts {
@@ -94,6 +95,20 @@ export interface GiftCardFacts {
   /** The words of the person who bought the card. Null where there are none. */
   recipient_name: string | null
   message: string | null
+}
+
+export interface SubscriptionFacts {
+  /** What it delivers, with its label. */
+  item: string
+  quantity: number
+  currency: string
+  /** What the mail is about; null where it is no amount. */
+  amount_cents: number | null
+  /** The day that the mail is about: a charge, an attempt, the last day of a card. */
+  at: string | null
+  card: TenderFacts
+  /** Opens the subscription without an account, for so many days. Null where there is no shop. */
+  link: { url: string; days: number } | null
 }
 
 export interface ReturnFacts {

@@ -3,8 +3,8 @@ import * as fulfillment from '../fulfillment/service.ts'
 import * as orders from '../orders/service.ts'
 import * as stores from '../stores/service.ts'
 import { loadCommon, loadOrder, type MailDeps, parcelFacts, refundFacts } from './compose.ts'
-import type { MailFacts, OrderFacts } from './facts.ts'
-import type { MailKind, MailLanguage } from './schema.ts'
+import type { MailFacts, OrderFacts, SubscriptionFacts } from './facts.ts'
+import { isAboutSubscription, type MailKind, type MailLanguage } from './schema.ts'
 
 /** What previews are written from: an order of the store, or a made-up one where none is named. */
 
@@ -50,6 +50,8 @@ const CARD = { tender: 'card', brand: 'visa', last4: '1111' } as const
 
 /** Only the part that the kind is about, as in a mail that is sent. */
 function sampleFacts(facts: MailFacts, order: OrderFacts): MailFacts {
+  if (isAboutSubscription(facts.kind))
+    return { ...facts, order: null, subscription: sampleSubscription(facts, order) }
   const units = order.items.slice(0, 1).map(({ order_item_id }) => ({ order_item_id, quantity: 1 }))
   const cents = order.items[0]?.total_cents ?? 0
   switch (facts.kind) {
@@ -90,6 +92,19 @@ function sampleFacts(facts: MailFacts, order: OrderFacts): MailFacts {
       return facts
   }
 }
+
+const sampleSubscription = ({ store }: MailFacts, order: OrderFacts): SubscriptionFacts => ({
+  item: order.items[0]?.name ?? '',
+  quantity: 1,
+  currency: order.currency,
+  amount_cents: order.items[0]?.total_cents ?? 0,
+  at: SAMPLE_DAY,
+  card: CARD,
+  link: store.url === null ? null : { url: `${store.url}/account`, days: 30 },
+})
+
+/** A day of the calendar, so that a preview is the same each time. */
+const SAMPLE_DAY = '2027-01-31T12:00:00Z'
 
 const sampleCard = ({ currency }: OrderFacts) => ({
   code: '••••-••••-••••-7K2M',

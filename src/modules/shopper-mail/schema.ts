@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** Every kind of mail that a shopper gets, in the order in which an order causes them. */
+/** Every kind of mail that a shopper gets, in the order in which an order and a subscription cause them. */
 export const MAIL_KINDS = [
   'order_placed',
   'order_held',
@@ -13,9 +13,23 @@ export const MAIL_KINDS = [
   'gift_card',
   'return_approved',
   'return_received',
+  'subscription_upcoming',
+  'subscription_price_changed',
+  'subscription_payment_failed',
+  'subscription_last_attempt',
+  'subscription_recovered',
+  'subscription_paused',
+  'subscription_cancelled',
+  'subscription_card_expiring',
 ] as const
 export const MailKind = Type.Enum(MAIL_KINDS)
 export type MailKind = (typeof MAIL_KINDS)[number]
+
+/** All other mails are written from an order. */
+export const isAboutOrder = (kind: MailKind): boolean =>
+  kind !== 'gift_card' && !isAboutSubscription(kind)
+
+export const isAboutSubscription = (kind: MailKind): boolean => kind.startsWith('subscription_')
 
 export const MAIL_STATES = ['queued', 'sent', 'skipped', 'dead', 'erased'] as const
 export const MailState = Type.Enum(MAIL_STATES, {
@@ -46,7 +60,7 @@ const fields = {
   about_id: Type.Unsafe<string>({
     ...Id,
     description:
-      'The parcel, refund, gift card, return or order that the mail is about, or the event of a hold or an edit. One mail of a kind is sent about each.',
+      'The parcel, refund, gift card, return or order that the mail is about, or the event of a hold, an edit or a subscription. One mail of a kind is sent about each.',
   }),
   order_id: Nullable(Id),
   recipient: Nullable(

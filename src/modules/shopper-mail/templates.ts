@@ -1,6 +1,6 @@
 import type { Block, Content, ContentLine, ContentRow } from './content.ts'
 import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
-import type { MailKind } from './schema.ts'
+import { isAboutSubscription, type MailKind } from './schema.ts'
 import type { Words } from './words-schema.ts'
 
 /** What each kind of mail says. */
@@ -53,6 +53,14 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
     unitsBlock(facts, facts.words.returnedItems, facts.returned?.units ?? []),
     (facts.returned?.refunded_cents ?? 0) > 0 && refundNote(facts),
   ],
+  subscription_upcoming: subscriptionBlocks,
+  subscription_price_changed: subscriptionBlocks,
+  subscription_payment_failed: cardBlocks,
+  subscription_last_attempt: cardBlocks,
+  subscription_recovered: subscriptionBlocks,
+  subscription_paused: subscriptionBlocks,
+  subscription_cancelled: (facts) => [subscriptionRows(facts)],
+  subscription_card_expiring: cardBlocks,
 }
 
 /** Writes down what a mail says. */
@@ -62,6 +70,8 @@ export function contentOf(facts: MailFacts): Content {
     store: store.name,
     order: order === null ? '' : `#${order.number}`,
     amount: amountOf(facts),
+    item: facts.subscription?.item ?? '',
+    date: facts.subscription?.at ? facts.formats.date(facts.subscription.at) : '',
   }
   const { subject, heading, intro } = words.kinds[kind]
   const blocks = [{ type: 'text' as const, text: intro(names) }, ...TEMPLATES[kind](facts)]
@@ -72,10 +82,16 @@ export function contentOf(facts: MailFacts): Content {
     blocks: blocks.filter((block) => block !== false && block !== null),
     footer: [
       ...(order?.link ? [words.linkNote(order.link.days)] : []),
+      ...linkOf(facts).map(({ days }) => words.subscriptionLinkNote(days)),
       ...(store.email === null ? [] : [words.questions(store.email)]),
-      kind === 'gift_card' ? words.whyGiftCard(store.name) : words.why(store.name),
+      whyOf(facts),
     ],
   }
+}
+
+function whyOf({ kind, words, store: { name } }: MailFacts): string {
+  if (kind === 'gift_card') return words.whyGiftCard(name)
+  return isAboutSubscription(kind) ? words.whySubscription(name) : words.why(name)
 }
 
 /** Nothing in it can end a header: a store's name and an amount are texts from outside. */
@@ -85,7 +101,9 @@ const oneLine = (text: string): string =>
     .join('')
 
 /** The amount that the mail is about; empty where it is none. */
-function amountOf({ formats, order, refund, giftCard, cancellation, returned }: MailFacts): string {
+function amountOf(facts: MailFacts): string {
+  const { formats, order, refund, giftCard, cancellation, returned } = facts
+  if (isAboutSubscription(facts.kind)) return subscriptionAmount(facts)
   if (giftCard !== null) return formats.money(giftCard.balance_cents, giftCard.currency)
   const cents =
     refund?.amount_cents ?? cancellation?.refunded_cents ?? returned?.refunded_cents ?? 0
@@ -274,3 +292,37 @@ const instructionsBlock = ({ returned, words }: MailFacts): Block | null =>
   returned?.instructions
     ? { type: 'address', title: words.instructions, lines: returned.instructions.split(/\r?\n/) }
     : null
+
+const subscriptionAmount = ({ subscription, formats }: MailFacts): string =>
+  subscription === null || subscription.amount_cents === null
+    ? ''
+    : formats.money(subscription.amount_cents, subscription.currency)
+
+const linkOf = ({ kind, subscription }: MailFacts) =>
+  isAboutSubscription(kind) && subscription?.link ? [subscription.link] : []
+
+function subscriptionBlocks(facts: MailFacts): Blocks {
+  const label = facts.words.manageSubscription
+  return [...linkOf(facts).map(({ url }) => button(label, url)), subscriptionRows(facts)]
+}
+
+/** The same, where a customer had better put in another card. */
+function cardBlocks(facts: MailFacts): Blocks {
+  const label = facts.words.updateCard
+  return [...linkOf(facts).map(({ url }) => button(label, url)), subscriptionRows(facts)]
+}
+
+const button = (label: string, url: string): Block => ({ type: 'button', label, url })
+
+function subscriptionRows(facts: MailFacts): Block | null {
+  const { subscription, words } = facts
+  if (subscription === null) return null
+  const { item, quantity, card } = subscription
+  const amount = subscriptionAmount(facts)
+  const rows: ContentRow[] = [
+    { label: words.subscription, value: quantity === 1 ? item : `${quantity} × ${item}` },
+    ...(amount === '' ? [] : [{ label: words.amount, value: amount }]),
+    ...(card.last4 === null ? [] : [{ label: words.card, value: tenderName(facts, card) }]),
+  ]
+  return { type: 'facts', rows }
+}

@@ -62,6 +62,57 @@ export const de: Words = {
           ? `Ihre Rücksendung zu Bestellung ${order} ist bei uns eingegangen.`
           : `Ihre Rücksendung zu Bestellung ${order} ist bei uns eingegangen; wir erstatten ${amount}.`,
     },
+    subscription_upcoming: {
+      subject: ({ item, store }) => `Ihre nächste Lieferung von ${item} – ${store}`,
+      heading: 'Ihr Abonnement verlängert sich bald',
+      intro: ({ item, date, amount }) =>
+        `Ihr Abonnement von ${item} verlängert sich am ${date}. Wir buchen dann ${amount} von Ihrer Karte ab. Bis dahin können Sie es ändern, aussetzen oder beenden.`,
+    },
+    subscription_price_changed: {
+      subject: ({ store }) => `Der Preis Ihres Abonnements ändert sich – ${store}`,
+      heading: 'Der Preis Ihres Abonnements ändert sich',
+      intro: ({ item, date, amount }) =>
+        `Ihr Abonnement von ${item} verlängert sich am ${date}. Der Preis hat sich geändert: Wir buchen dann ${amount} von Ihrer Karte ab. Sind Sie nicht einverstanden, können Sie es bis dahin beenden.`,
+    },
+    subscription_payment_failed: {
+      subject: ({ item, store }) =>
+        `Ihre Karte konnte für ${item} nicht belastet werden – ${store}`,
+      heading: 'Ihre Zahlung ist fehlgeschlagen',
+      intro: ({ item, date }) =>
+        date === ''
+          ? `Wir konnten Ihre Karte für Ihr Abonnement von ${item} nicht belasten und versuchen es mit ihr nicht mehr. Hinterlegen Sie eine andere Karte, damit es weitergeht.`
+          : `Wir konnten Ihre Karte für Ihr Abonnement von ${item} nicht belasten. Wir versuchen es am ${date} noch einmal. Bis dahin können Sie eine andere Karte hinterlegen.`,
+    },
+    subscription_last_attempt: {
+      subject: ({ item, store }) =>
+        `Letzter Versuch, Ihre Karte für ${item} zu belasten – ${store}`,
+      heading: 'Wir versuchen es ein letztes Mal',
+      intro: ({ item, date }) =>
+        `Wir konnten Ihre Karte für Ihr Abonnement von ${item} wieder nicht belasten. Am ${date} versuchen wir es ein letztes Mal. Hinterlegen Sie eine andere Karte, damit Ihr Abonnement weitergeht.`,
+    },
+    subscription_recovered: {
+      subject: ({ item, store }) => `Ihre Zahlung für ${item} ist eingegangen – ${store}`,
+      heading: 'Ihre Zahlung ist eingegangen',
+      intro: ({ item }) => `Vielen Dank: Ihr Abonnement von ${item} geht weiter wie bisher.`,
+    },
+    subscription_paused: {
+      subject: ({ item, store }) => `Ihr Abonnement von ${item} ist unterbrochen – ${store}`,
+      heading: 'Ihr Abonnement ist unterbrochen',
+      intro: ({ item }) =>
+        `Ihr Abonnement von ${item} ist unterbrochen. Bis es weitergeht, wird nichts abgebucht.`,
+    },
+    subscription_cancelled: {
+      subject: ({ item, store }) => `Ihr Abonnement von ${item} ist beendet – ${store}`,
+      heading: 'Ihr Abonnement ist beendet',
+      intro: ({ item }) =>
+        `Ihr Abonnement von ${item} ist beendet. Es wird nichts mehr dafür abgebucht.`,
+    },
+    subscription_card_expiring: {
+      subject: ({ store }) => `Ihre Karte läuft bald ab – ${store}`,
+      heading: 'Ihre Karte läuft bald ab',
+      intro: ({ item, date }) =>
+        `Die Karte Ihres Abonnements von ${item} kann noch bis ${date} belastet werden. Hinterlegen Sie vorher eine andere, damit Ihr Abonnement weitergeht.`,
+    },
   },
   orderNumber: (order) => `Bestellung ${order}`,
   viewOrder: 'Bestellung ansehen',
@@ -90,6 +141,11 @@ export const de: Words = {
   paidWith: 'Bezahlt mit',
   carrier: 'Paketdienst',
   trackingNumber: 'Sendungsnummer',
+  manageSubscription: 'Abonnement öffnen',
+  updateCard: 'Andere Karte hinterlegen',
+  subscription: 'Abonnement',
+  amount: 'Betrag',
+  card: 'Karte',
   instructions: 'So senden Sie zurück',
   giftCardCode: 'Ihr Code',
   giftCardBalance: 'Guthaben',
@@ -102,8 +158,12 @@ export const de: Words = {
   endingIn: (name, last4) => `${name} mit Endziffern ${last4}`,
   linkNote: (days) =>
     `Der Link zu Ihrer Bestellung gilt ${days} Tage. Wer ihn hat, kann die Bestellung sehen und ändern: Geben Sie ihn nicht weiter.`,
+  subscriptionLinkNote: (days) =>
+    `Der Link zu Ihrem Abonnement gilt ${days} Tage. Wer ihn hat, kann das Abonnement ändern: Geben Sie ihn nicht weiter.`,
   questions: (email) => `Fragen? Antworten Sie auf diese E-Mail oder schreiben Sie an ${email}.`,
   why: (store) => `Sie erhalten diese E-Mail, weil Sie bei ${store} bestellt haben.`,
   whyGiftCard: (store) =>
     `Sie erhalten diese E-Mail, weil ein Gutschein von ${store} für diese Adresse ausgestellt wurde.`,
+  whySubscription: (store) =>
+    `Sie erhalten diese E-Mail, weil Sie bei ${store} ein Abonnement haben.`,
 }

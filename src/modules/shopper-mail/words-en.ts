@@ -61,6 +61,55 @@ export const en: Words = {
           ? `We have received what you sent back of your order ${order}.`
           : `We have received what you sent back of your order ${order}, and refund ${amount}.`,
     },
+    subscription_upcoming: {
+      subject: ({ item, store }) => `Your next delivery of ${item} – ${store}`,
+      heading: 'Your subscription renews soon',
+      intro: ({ item, date, amount }) =>
+        `Your subscription to ${item} renews on ${date}. We then charge ${amount} to your card. To change, skip or end it, open your subscription before that day.`,
+    },
+    subscription_price_changed: {
+      subject: ({ store }) => `The price of your subscription changes – ${store}`,
+      heading: 'The price of your subscription changes',
+      intro: ({ item, date, amount }) =>
+        `Your subscription to ${item} renews on ${date}. Its price has changed: we then charge ${amount} to your card. If you do not agree, you can end it before that day.`,
+    },
+    subscription_payment_failed: {
+      subject: ({ item, store }) => `We could not charge your card for ${item} – ${store}`,
+      heading: 'Your payment did not go through',
+      intro: ({ item, date }) =>
+        date === ''
+          ? `We could not charge your card for your subscription to ${item}, and will not try it again. Put in another card to go on.`
+          : `We could not charge your card for your subscription to ${item}. We try again on ${date}. You can put in another card before that.`,
+    },
+    subscription_last_attempt: {
+      subject: ({ item, store }) => `Last attempt to charge your card for ${item} – ${store}`,
+      heading: 'We try your card for the last time',
+      intro: ({ item, date }) =>
+        `We could not charge your card for your subscription to ${item} again. We try for the last time on ${date}. Put in another card, so that your subscription goes on.`,
+    },
+    subscription_recovered: {
+      subject: ({ item, store }) => `Your payment for ${item} went through – ${store}`,
+      heading: 'Your payment went through',
+      intro: ({ item }) => `Thank you: your subscription to ${item} goes on as before.`,
+    },
+    subscription_paused: {
+      subject: ({ item, store }) => `Your subscription to ${item} is paused – ${store}`,
+      heading: 'Your subscription is paused',
+      intro: ({ item }) =>
+        `Your subscription to ${item} is paused. You are not charged until it goes on.`,
+    },
+    subscription_cancelled: {
+      subject: ({ item, store }) => `Your subscription to ${item} has ended – ${store}`,
+      heading: 'Your subscription has ended',
+      intro: ({ item }) =>
+        `Your subscription to ${item} has ended. You are not charged for it any more.`,
+    },
+    subscription_card_expiring: {
+      subject: ({ store }) => `Your card expires soon – ${store}`,
+      heading: 'Your card expires soon',
+      intro: ({ item, date }) =>
+        `The card of your subscription to ${item} can be charged until ${date}. Put in another one before that, so that your subscription goes on.`,
+    },
   },
   orderNumber: (order) => `Order ${order}`,
   viewOrder: 'View your order',
@@ -87,6 +136,11 @@ export const en: Words = {
   paidWith: 'Paid with',
   carrier: 'Carrier',
   trackingNumber: 'Tracking number',
+  manageSubscription: 'Open your subscription',
+  updateCard: 'Put in another card',
+  subscription: 'Subscription',
+  amount: 'Amount',
+  card: 'Card',
   instructions: 'How to send it back',
   giftCardCode: 'Your code',
   giftCardBalance: 'Balance',
@@ -99,8 +153,11 @@ export const en: Words = {
   endingIn: (name, last4) => `${name} ending in ${last4}`,
   linkNote: (days) =>
     `The link to your order works for ${days} days. Whoever has it can see the order and change it: do not pass it on.`,
+  subscriptionLinkNote: (days) =>
+    `The link to your subscription works for ${days} days. Whoever has it can change the subscription: do not pass it on.`,
   questions: (email) => `Questions? Reply to this mail, or write to ${email}.`,
   why: (store) => `You get this mail because you ordered at ${store}.`,
   whyGiftCard: (store) =>
     `You get this mail because a gift card of ${store} was issued to this address.`,
+  whySubscription: (store) => `You get this mail because you have a subscription at ${store}.`,
 }

@@ -61,6 +61,55 @@ export const es: Words = {
           ? `Hemos recibido lo que devolvió de su pedido ${order}.`
           : `Hemos recibido lo que devolvió de su pedido ${order} y reembolsamos ${amount}.`,
     },
+    subscription_upcoming: {
+      subject: ({ item, store }) => `Su próxima entrega de ${item} – ${store}`,
+      heading: 'Su suscripción se renueva pronto',
+      intro: ({ item, date, amount }) =>
+        `Su suscripción a ${item} se renueva el ${date}. Ese día cobraremos ${amount} en su tarjeta. Hasta entonces puede cambiarla, saltarla o terminarla.`,
+    },
+    subscription_price_changed: {
+      subject: ({ store }) => `Cambia el precio de su suscripción – ${store}`,
+      heading: 'Cambia el precio de su suscripción',
+      intro: ({ item, date, amount }) =>
+        `Su suscripción a ${item} se renueva el ${date}. Su precio ha cambiado: ese día cobraremos ${amount} en su tarjeta. Si no está de acuerdo, puede terminarla antes.`,
+    },
+    subscription_payment_failed: {
+      subject: ({ item, store }) => `No hemos podido cobrar ${item} en su tarjeta – ${store}`,
+      heading: 'Su pago no se ha realizado',
+      intro: ({ item, date }) =>
+        date === ''
+          ? `No hemos podido cobrar su suscripción a ${item} en su tarjeta y no volveremos a intentarlo con ella. Indique otra tarjeta para continuar.`
+          : `No hemos podido cobrar su suscripción a ${item} en su tarjeta. Lo intentaremos de nuevo el ${date}. Antes puede indicar otra tarjeta.`,
+    },
+    subscription_last_attempt: {
+      subject: ({ item, store }) => `Último intento de cobrar ${item} en su tarjeta – ${store}`,
+      heading: 'Lo intentamos por última vez',
+      intro: ({ item, date }) =>
+        `De nuevo no hemos podido cobrar su suscripción a ${item} en su tarjeta. Lo intentaremos por última vez el ${date}. Indique otra tarjeta para que su suscripción continúe.`,
+    },
+    subscription_recovered: {
+      subject: ({ item, store }) => `Hemos recibido su pago de ${item} – ${store}`,
+      heading: 'Hemos recibido su pago',
+      intro: ({ item }) => `Gracias: su suscripción a ${item} continúa como antes.`,
+    },
+    subscription_paused: {
+      subject: ({ item, store }) => `Su suscripción a ${item} está en pausa – ${store}`,
+      heading: 'Su suscripción está en pausa',
+      intro: ({ item }) =>
+        `Su suscripción a ${item} está en pausa. No se le cobrará nada hasta que continúe.`,
+    },
+    subscription_cancelled: {
+      subject: ({ item, store }) => `Su suscripción a ${item} ha terminado – ${store}`,
+      heading: 'Su suscripción ha terminado',
+      intro: ({ item }) =>
+        `Su suscripción a ${item} ha terminado. No se le cobrará nada más por ella.`,
+    },
+    subscription_card_expiring: {
+      subject: ({ store }) => `Su tarjeta caduca pronto – ${store}`,
+      heading: 'Su tarjeta caduca pronto',
+      intro: ({ item, date }) =>
+        `La tarjeta de su suscripción a ${item} sirve hasta el ${date}. Indique otra antes, para que su suscripción continúe.`,
+    },
   },
   orderNumber: (order) => `Pedido ${order}`,
   viewOrder: 'Ver su pedido',
@@ -87,6 +136,11 @@ export const es: Words = {
   paidWith: 'Pagado con',
   carrier: 'Transportista',
   trackingNumber: 'Número de seguimiento',
+  manageSubscription: 'Abrir su suscripción',
+  updateCard: 'Indicar otra tarjeta',
+  subscription: 'Suscripción',
+  amount: 'Importe',
+  card: 'Tarjeta',
   instructions: 'Cómo devolverlo',
   giftCardCode: 'Su código',
   giftCardBalance: 'Saldo',
@@ -99,8 +153,11 @@ export const es: Words = {
   endingIn: (name, last4) => `${name} terminada en ${last4}`,
   linkNote: (days) =>
     `El enlace a su pedido es válido durante ${days} días. Quien lo tenga puede ver y cambiar el pedido: no lo comparta.`,
+  subscriptionLinkNote: (days) =>
+    `El enlace a su suscripción es válido durante ${days} días. Quien lo tenga puede cambiar la suscripción: no lo comparta.`,
   questions: (email) => `¿Preguntas? Responda a este correo o escriba a ${email}.`,
   why: (store) => `Recibe este correo porque ha hecho un pedido en ${store}.`,
   whyGiftCard: (store) =>
     `Recibe este correo porque se ha emitido una tarjeta regalo de ${store} para esta dirección.`,
+  whySubscription: (store) => `Recibe este correo porque tiene una suscripción en ${store}.`,
 }

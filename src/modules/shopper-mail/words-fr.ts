@@ -61,6 +61,55 @@ export const fr: Words = {
           ? `Nous avons reçu ce que vous avez renvoyé de votre commande ${order}.`
           : `Nous avons reçu ce que vous avez renvoyé de votre commande ${order} et remboursons ${amount}.`,
     },
+    subscription_upcoming: {
+      subject: ({ item, store }) => `Votre prochaine livraison de ${item} – ${store}`,
+      heading: 'Votre abonnement est bientôt renouvelé',
+      intro: ({ item, date, amount }) =>
+        `Votre abonnement à ${item} est renouvelé le ${date}. Nous débiterons alors ${amount} de votre carte. Jusque-là, vous pouvez le modifier, le sauter ou y mettre fin.`,
+    },
+    subscription_price_changed: {
+      subject: ({ store }) => `Le prix de votre abonnement change – ${store}`,
+      heading: 'Le prix de votre abonnement change',
+      intro: ({ item, date, amount }) =>
+        `Votre abonnement à ${item} est renouvelé le ${date}. Son prix a changé : nous débiterons alors ${amount} de votre carte. Si vous n’êtes pas d’accord, vous pouvez y mettre fin avant.`,
+    },
+    subscription_payment_failed: {
+      subject: ({ item, store }) => `Votre carte n’a pas pu être débitée pour ${item} – ${store}`,
+      heading: 'Votre paiement a échoué',
+      intro: ({ item, date }) =>
+        date === ''
+          ? `Nous n’avons pas pu débiter votre carte pour votre abonnement à ${item} et n’essaierons plus avec elle. Indiquez une autre carte pour continuer.`
+          : `Nous n’avons pas pu débiter votre carte pour votre abonnement à ${item}. Nous essaierons de nouveau le ${date}. D’ici là, vous pouvez indiquer une autre carte.`,
+    },
+    subscription_last_attempt: {
+      subject: ({ item, store }) => `Dernière tentative de débit pour ${item} – ${store}`,
+      heading: 'Nous essayons une dernière fois',
+      intro: ({ item, date }) =>
+        `Nous n’avons de nouveau pas pu débiter votre carte pour votre abonnement à ${item}. Nous essaierons une dernière fois le ${date}. Indiquez une autre carte pour que votre abonnement continue.`,
+    },
+    subscription_recovered: {
+      subject: ({ item, store }) => `Votre paiement pour ${item} est arrivé – ${store}`,
+      heading: 'Votre paiement est arrivé',
+      intro: ({ item }) => `Merci : votre abonnement à ${item} continue comme avant.`,
+    },
+    subscription_paused: {
+      subject: ({ item, store }) => `Votre abonnement à ${item} est suspendu – ${store}`,
+      heading: 'Votre abonnement est suspendu',
+      intro: ({ item }) =>
+        `Votre abonnement à ${item} est suspendu. Rien ne sera débité avant sa reprise.`,
+    },
+    subscription_cancelled: {
+      subject: ({ item, store }) => `Votre abonnement à ${item} est terminé – ${store}`,
+      heading: 'Votre abonnement est terminé',
+      intro: ({ item }) =>
+        `Votre abonnement à ${item} est terminé. Plus rien ne sera débité à ce titre.`,
+    },
+    subscription_card_expiring: {
+      subject: ({ store }) => `Votre carte expire bientôt – ${store}`,
+      heading: 'Votre carte expire bientôt',
+      intro: ({ item, date }) =>
+        `La carte de votre abonnement à ${item} peut être débitée jusqu’au ${date}. Indiquez-en une autre avant, pour que votre abonnement continue.`,
+    },
   },
   orderNumber: (order) => `Commande ${order}`,
   viewOrder: 'Voir votre commande',
@@ -88,6 +137,11 @@ export const fr: Words = {
   paidWith: 'Payé avec',
   carrier: 'Transporteur',
   trackingNumber: 'Numéro de suivi',
+  manageSubscription: 'Ouvrir votre abonnement',
+  updateCard: 'Indiquer une autre carte',
+  subscription: 'Abonnement',
+  amount: 'Montant',
+  card: 'Carte',
   instructions: 'Comment le renvoyer',
   giftCardCode: 'Votre code',
   giftCardBalance: 'Solde',
@@ -100,8 +154,12 @@ export const fr: Words = {
   endingIn: (name, last4) => `${name} se terminant par ${last4}`,
   linkNote: (days) =>
     `Le lien vers votre commande est valable ${days} jours. Toute personne qui l’a peut voir et modifier la commande : ne le transmettez pas.`,
+  subscriptionLinkNote: (days) =>
+    `Le lien vers votre abonnement est valable ${days} jours. Toute personne qui l’a peut modifier l’abonnement : ne le transmettez pas.`,
   questions: (email) => `Des questions ? Répondez à ce message ou écrivez à ${email}.`,
   why: (store) => `Vous recevez ce message parce que vous avez commandé chez ${store}.`,
   whyGiftCard: (store) =>
     `Vous recevez ce message parce qu’une carte cadeau de ${store} a été émise pour cette adresse.`,
+  whySubscription: (store) =>
+    `Vous recevez ce message parce que vous avez un abonnement chez ${store}.`,
 }

@@ -7,6 +7,10 @@ export interface Names {
   order: string
   /** An amount of money in the form of the language; empty where the mail has none. */
   amount: string
+  /** What a subscription delivers; empty for a mail about none. */
+  item: string
+  /** The day that the mail is about; empty where there is none. */
+  date: string
 }
 
 interface KindWords {
@@ -45,6 +49,11 @@ export interface Words {
   paidWith: string
   carrier: string
   trackingNumber: string
+  manageSubscription: string
+  updateCard: string
+  subscription: string
+  amount: string
+  card: string
   instructions: string
   giftCardCode: string
   giftCardBalance: string
@@ -55,7 +64,9 @@ export interface Words {
   tenders: Record<'card' | 'gift_card' | 'store_credit', string>
   endingIn(name: string, last4: string): string
   linkNote(days: number): string
+  subscriptionLinkNote(days: number): string
   questions(email: string): string
   why(store: string): string
   whyGiftCard(store: string): string
+  whySubscription(store: string): string
 }

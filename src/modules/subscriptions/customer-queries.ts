@@ -29,7 +29,8 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
          set customer_ref = ${pseudonym}, person_id = null, ship_to = null, email = null,
              vault_id = null, initial_txn_id = null, card_brand = null, card_last4 = null,
              card_exp_month = null, card_exp_year = null, card_fingerprint = null,
-             next_charge_at = null, due_at = null, paused_until = null,
+             next_charge_at = null, due_at = null, paused_until = null, retry_at = null,
+             dunning_next_at = null, dunning_ends_at = null, card_told = null,
              cancelled_at = case when before.running then fd_now() else s.cancelled_at end,
              version = s.version + 1,
              status = case when before.running then 'cancelled' else s.status end,
@@ -40,6 +41,10 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
                  for update) as before
        where s.tenant_ref = ${tx.tenant} and s.id = before.id
       returning s.id, s.product_id, s.variant_id, before.running
+    ), declines as (
+      update subscription_declines d set card = null
+        from erased
+       where d.tenant_ref = ${tx.tenant} and d.subscription_id = erased.id
     )
     select id, product_id, variant_id from erased where running`,
   )
@@ -48,8 +53,8 @@ export const listWhole = (db: Db, customer_ref: string) =>
   db.many(
     Type.Object({ data: OpenObject }),
     sql`
-    select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id', 'card_fingerprint', 'lease_until',
-                              'lease_token'] as data
+    select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id', 'card_fingerprint', 'card_blocked',
+                              'lease_until', 'lease_token'] as data
       from subscriptions s
      where s.tenant_ref = ${db.tenant} and s.customer_ref = ${customer_ref}
      order by s.created_at, s.id`,

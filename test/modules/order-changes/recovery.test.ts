@@ -83,7 +83,7 @@ describe('an unknown outcome', () => {
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
       cancelParcels: cancelPending,
-      endSubscriptions: cancelOfOrder,
+      endSubscriptions: (tx, order) => cancelOfOrder(tx, order.id),
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }
   }

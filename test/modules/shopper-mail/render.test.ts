@@ -29,6 +29,15 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
       logoUrl: null,
       colours: readBrand(null).colours,
     },
+    subscription: {
+      item: text,
+      quantity: 2,
+      currency: 'EUR',
+      amount_cents: 1_190,
+      at: '2027-01-31T06:00:00Z',
+      card: { tender: 'card', brand: 'visa', last4: '1111' },
+      link: { url: 'https://shop.example/account/subscription/t', days: 30 },
+    },
     order: {
       number: 7,
       currency: 'EUR',
@@ -150,7 +159,13 @@ describe('a mail to a shopper', () => {
     for (const words of all) assert.ok(words.every((word) => word.trim() !== ''))
     const subjects = MAIL_LANGUAGES.flatMap((language) =>
       MAIL_KINDS.map((kind) =>
-        wordsIn(language).kinds[kind].subject({ store: 's', order: '#1', amount: '€1' }),
+        wordsIn(language).kinds[kind].subject({
+          store: 's',
+          order: '#1',
+          amount: '€1',
+          item: 'tea',
+          date: '1 May',
+        }),
       ),
     )
     assert.equal(new Set(subjects).size, subjects.length)

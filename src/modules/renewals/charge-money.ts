@@ -1,0 +1,268 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ALL_CODES, ApiError, type ErrorCode } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import { sha256 } from '../../kernel/tokens.ts'
+import * as audit from '../../platform/audit.ts'
+import { STARTED, type StoredAnswer } from '../../platform/idempotency.ts'
+import { run } from '../../platform/idempotency-run.ts'
+import { renewalOperation } from '../checkout/place-money.ts'
+import type { PlaceRequest } from '../checkout/reserve-money.ts'
+import type { CheckoutRequest } from '../checkout/schema.ts'
+import { type CheckoutDeps, readSale } from '../checkout/service.ts'
+import type { Caller } from '../operations/schema.ts'
+import type { ShipTo } from '../orders/schema.ts'
+import type { GatewayName } from '../payments/schema.ts'
+import type { DiscountTerms } from '../pricing/coupon.ts'
+import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import {
+  type DueSubscription,
+  type EndReason,
+  StaleSubscriptionError,
+} from '../subscriptions/cycle-schema.ts'
+import * as cycles from '../subscriptions/cycles.ts'
+import { limitsOf } from './decline-rules.ts'
+import { retryTime, stop } from './outcome.ts'
+import { hasUsableCard } from './plan-step.ts'
+
+/**
+ * Charges a cycle of a subscription, as a checkout without a shopper: its reservation, payment and settlement are those
+ * of `checkout/place-money.ts`. The key of the order names subscription, cycle and attempt, so that none has two.
+ */
+
+/** The networks allow no attempt with this card before that time. */
+class TooManyTriesError extends Error {
+  readonly until: string
+  constructor(until: string) {
+    super('the card was declined too often')
+    this.until = until
+  }
+}
+
+/** The policies that the origin order was priced by. */
+interface StoredPricing {
+  shipping?: ShippingPolicy | null
+  tax?: TaxPolicy | null
+  expedited?: boolean | null
+  coupon?: DiscountTerms | null
+}
+
+/** The checkout that a renewal is. */
+export function requestOf(subscription: DueSubscription): CheckoutRequest {
+  const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
+  const { shipping = null, tax = null, expedited } = (subscription.pricing ?? {}) as StoredPricing
+  return {
+    customer_ref,
+    person_id,
+    email,
+    items: [{ variant_id, quantity }],
+    subscribe: true,
+    shipping_address: ship_to as ShipTo | null,
+    shipping,
+    tax,
+    expedited: expedited ?? false,
+  }
+}
+
+/** What a renewal keeps of the price. */
+export const keptBy = ({ price_policy, unit_price_cents, pricing }: DueSubscription) => ({
+  unit_price_cents: price_policy === 'locked' ? unit_price_cents : null,
+  coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
+})
+
+/** What the next renewal costs now; null where it cannot be sold as it is. */
+export async function priceNext(deps: CheckoutDeps, db: Db, subscription: DueSubscription) {
+  try {
+    const request = { ...requestOf(subscription), kept: keptBy(subscription) }
+    const { priced } = await readSale(db, deps, request)
+    const [line] = priced.lines
+    if (line === undefined) return null
+    return { unit_price_cents: line.unit_price_cents, total_cents: priced.total_cents }
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/** The key of a cycle's order. Each attempt after a decline has its own. */
+const keyOf = ({ id, charge_cycle, next_cycle, attempt_count }: DueSubscription): string => {
+  const tried = charge_cycle === next_cycle ? attempt_count : 0
+  return `sub:${id}:${charge_cycle}${tried === 0 ? '' : `:${tried}`}`
+}
+
+function placingOf(subscription: DueSubscription): PlaceRequest {
+  const { id, version, charge_cycle: cycle, next_cycle: from, gateway, vault_id } = subscription
+  const { card_brand: brand, card_last4: last4, card_fingerprint: fingerprint } = subscription
+  const card = { brand, last4, fingerprint }
+  return {
+    request: requestOf(subscription),
+    // An empty id still says that the merchant charges without the shopper.
+    source: { vault_id: vault_id ?? '', initial_txn_id: subscription.initial_txn_id ?? '' },
+    renewal: {
+      subscription_id: id,
+      cycle,
+      key: keyOf(subscription),
+      kept: keptBy(subscription),
+      currency: subscription.currency,
+      gateway: gateway as GatewayName,
+      card,
+      isBackordered: subscription.on_out_of_stock === 'backorder',
+      async begin(tx, { order_id, total_cents }) {
+        await awaitAll([
+          cycles.beginCycle(tx, { id, version, cycle, order_id, from }),
+          requireTries(tx, subscription, total_cents),
+        ])
+      },
+    },
+  }
+}
+
+/** Obeys the limits of the card's network, over all subscriptions of the store. */
+async function requireTries(tx: Tx, subscription: DueSubscription, amount_cents: number) {
+  const { card_fingerprint, vault_id, card_brand, currency } = subscription
+  const charge = { card: card_fingerprint ?? vault_id ?? '', amount_cents, currency }
+  const times = await awaitAll(
+    limitsOf(card_brand).map((limit) => cycles.findFreeTime(tx, charge, limit)),
+  )
+  const until = times
+    .filter((at) => at !== null)
+    .toSorted()
+    .at(-1)
+  if (until !== undefined) throw new TooManyTriesError(until)
+}
+
+/** Outcomes that the reconciler finds later, or another process has. */
+const NOT_ENDED: readonly ErrorCode[] = ['payment_unconfirmed', 'idempotency_in_progress']
+
+/** Charges the cycle that is due. What prevents it is written down, so that it is not due for ever. */
+export async function chargeDue(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  subscription: DueSubscription,
+): Promise<void> {
+  const key = keyOf(subscription)
+  const claim = {
+    operation: 'renewal',
+    key,
+    fingerprint: sha256(key),
+    passing: ALL_CODES,
+    waitMs: 0,
+  }
+  try {
+    await run(db, claim, (held) =>
+      renewalOperation.run(deps, db, { actor: audit.SYSTEM, claim: held }, placingOf(subscription)),
+    )
+  } catch (error) {
+    if (error instanceof TooManyTriesError) return postpone(db, subscription, error.until)
+    if (!(error instanceof ApiError)) throw error
+    if (NOT_ENDED.includes(error.code)) return
+    await onRefusal(deps, db, subscription, error.code)
+  }
+}
+
+const postpone = (db: TenantDb, subscription: DueSubscription, when: number | string) =>
+  db.transaction('renewals: postpone', (tx) => cycles.postpone(tx, subscription, when))
+
+/** What can no longer be sold as it was is paused: only its merchant can say what is to become of it. */
+const PAUSES: Partial<Record<ErrorCode, EndReason>> = {
+  variant_not_found: 'not_sellable',
+  currency_mismatch: 'currency_changed',
+  country_not_served: 'country_not_served',
+  fraud_rejected: 'banned',
+}
+
+const HOUR_SECONDS = 3_600
+
+/** A renewal that was refused before anything was charged. */
+async function onRefusal(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  subscription: DueSubscription,
+  code: ErrorCode,
+): Promise<void> {
+  const reason = PAUSES[code]
+  if (reason !== undefined) {
+    return db.transaction('renewals: pause', (tx) =>
+      stop(tx, subscription, { status: 'paused', reason }),
+    )
+  }
+  if (code === 'insufficient_stock' && subscription.on_out_of_stock === 'skip')
+    return skip(db, subscription)
+  // The store is suspended, or has no stock: on the next morning this may have changed.
+  if (code === 'insufficient_stock' || code === 'unknown_tenant')
+    return postponeToMorning(db, subscription)
+  if (code !== 'tax_provider_unavailable') {
+    const about = { tenant: db.tenant, subscription_id: subscription.id, code }
+    deps.onAlert(about, 'a renewal was refused and is tried again in an hour')
+  }
+  await postpone(db, subscription, HOUR_SECONDS)
+}
+
+const skip = (db: TenantDb, subscription: DueSubscription) =>
+  db.transaction('renewals: out of stock', async (tx) => {
+    await cycles.skipDue(tx, subscription, 'out_of_stock')
+    const data = { cycle: subscription.charge_cycle, reason: 'out_of_stock' }
+    await cycles.emitEvent(tx, 'commerce.subscription.skipped.v1', subscription, data)
+  })
+
+const postponeToMorning = (db: TenantDb, subscription: DueSubscription) =>
+  db.transaction('renewals: postpone', async (tx) =>
+    cycles.postpone(tx, subscription, await retryTime(tx, subscription, { days: 1 })),
+  )
+
+const STALE_TRIES = 3
+
+/** Charges the next cycle now, at the merchant's wish. The dates of the cycles after it stay. */
+export async function chargeNow(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  caller: Caller,
+  id: string,
+): Promise<StoredAnswer> {
+  if (caller.claim.recoveryPoint !== STARTED) return renewalOperation.resume(deps, db, caller.claim)
+  for (let tries = 1; ; tries++) {
+    const subscription = isUuid(id) ? await cycles.findDue(db, id) : null
+    if (subscription === null) throw new ApiError('subscription_not_found')
+    requireChargeable(subscription)
+    const placing = audited(placingOf(subscription), caller.actor, subscription)
+    try {
+      return await renewalOperation.run(deps, db, caller, placing)
+    } catch (error) {
+      if (error instanceof TooManyTriesError) throw tooManyTries(error)
+      if (!(error instanceof StaleSubscriptionError)) throw error
+      if (tries === STALE_TRIES) throw new ApiError('charge_in_progress')
+    }
+  }
+}
+
+/** Records who has asked for a charge, with its begin. */
+function audited(
+  placing: PlaceRequest,
+  actor: audit.Actor,
+  { id, charge_cycle }: DueSubscription,
+): PlaceRequest {
+  const { renewal } = placing
+  if (renewal === undefined) return placing
+  const begin: typeof renewal.begin = async (tx, order) => {
+    await renewal.begin(tx, order)
+    await audit.record(tx, actor, {
+      action: 'subscription.charged',
+      entity: `subscription:${id}`,
+      after: { cycle: charge_cycle, order_id: order.order_id },
+    })
+  }
+  return { ...placing, renewal: { ...renewal, begin } }
+}
+
+const tooManyTries = ({ until }: TooManyTriesError) =>
+  new ApiError('card_tries_exhausted', { body: { next_attempt_at: until } })
+
+function requireChargeable(subscription: DueSubscription): void {
+  const { status, charging_cycle, paid_cycles, max_cycles } = subscription
+  if (charging_cycle !== null) throw new ApiError('charge_in_progress')
+  const isOver = max_cycles !== null && paid_cycles >= max_cycles
+  if ((status !== 'active' && status !== 'past_due') || isOver) {
+    throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
+  }
+  if (!hasUsableCard(subscription)) throw new ApiError('card_unusable')
+}

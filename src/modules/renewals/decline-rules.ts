@@ -1,0 +1,175 @@
+import type { GatewayResult, Reason } from '../payments/schema.ts'
+import type { TryLimit } from '../subscriptions/cycle-schema.ts'
+
+/**
+ * What may be done after a declined renewal, as data. The classes are those of the card networks: a retry that they
+ * forbid is fined, and the bank will not approve it. Each rule names where it is from and when that was read.
+ */
+
+/**
+ * `soft`: tried again by the store's ladder. `funds`: the same, on a payday. `wait`: the same, not before some days.
+ * `update`: the bank has other data of the card; only those help. `hard`: never again with this card. `stop`: the
+ * customer has ended this agreement at the bank; `stop_all`: every agreement on the card. `unsent`: no bank was asked.
+ */
+export type DeclineClass =
+  | 'soft'
+  | 'funds'
+  | 'wait'
+  | 'update'
+  | 'hard'
+  | 'stop'
+  | 'stop_all'
+  | 'unsent'
+
+interface DeclineRule {
+  class: DeclineClass
+  /** The gateway's codes. */
+  codes: readonly string[]
+  /** What the networks call it. */
+  network: string
+  source: string
+  /** When the source was read. */
+  asOf: string
+}
+
+const NMI = "NMI's list of response codes"
+
+export const DECLINE_RULES: readonly DeclineRule[] = [
+  {
+    class: 'soft',
+    codes: ['200', '201', '240', '260'],
+    network: 'Visa category 2 and 4, Mastercard advice 02',
+    source: NMI,
+    asOf: '2026-10',
+  },
+  {
+    class: 'funds',
+    codes: ['202', '203'],
+    network: 'Visa 51 and 61, Mastercard advice 24 to 30',
+    source: NMI,
+    asOf: '2026-10',
+  },
+  {
+    class: 'wait',
+    codes: ['264'],
+    network: 'Mastercard advice 02, some days later',
+    source: NMI,
+    asOf: '2026-10',
+  },
+  {
+    class: 'update',
+    codes: ['263'],
+    network: 'Mastercard advice 01: new account information is available',
+    source: NMI,
+    asOf: '2026-10',
+  },
+  {
+    class: 'hard',
+    codes: ['223', '224', '225'],
+    network: 'Visa category 3: the data of the card are wrong or old',
+    source: 'Visa Core Rules of 2026-04-18, table 7-2',
+    asOf: '2026-10',
+  },
+  {
+    class: 'hard',
+    codes: ['204', '220', '221', '222', '250', '251', '252', '253', '461'],
+    network: 'Visa category 1, Mastercard advice 03: the issuer will never approve',
+    source:
+      'Visa Core Rules of 2026-04-18, table 7-2; developers.tabapay.com/docs/excessive-retry-rules',
+    asOf: '2026-10',
+  },
+  {
+    class: 'stop',
+    codes: ['262'],
+    network: 'Visa R0, Mastercard advice 21: this agreement was ended at the bank',
+    source: NMI,
+    asOf: '2026-10',
+  },
+  {
+    class: 'stop_all',
+    codes: ['261'],
+    network: 'Visa R1 and R3: all agreements on the card were ended',
+    source: NMI,
+    asOf: '2026-10',
+  },
+  {
+    class: 'unsent',
+    codes: ['400', '410', '411', '420', '421', '430', '440', '441', '460'],
+    network: 'no answer of a bank',
+    source: NMI,
+    asOf: '2026-10',
+  },
+]
+
+const CLASS_OF = new Map(
+  DECLINE_RULES.flatMap((rule) => rule.codes.map((code) => [code, rule.class] as const)),
+)
+
+/** Reasons of refusals that the gateway itself makes, which all have the code 300. */
+const HARD_REASONS: readonly (Reason | null)[] = [
+  'card_not_supported',
+  'expired_card',
+  'incorrect_cvv',
+]
+const UNSENT_REASONS: readonly (Reason | null)[] = [
+  'processing_error',
+  'duplicate',
+  'invalid_state',
+  'not_settled',
+  'already_settled',
+]
+
+/** The class of a failed charge. Null: the gateway has no record of it. */
+export function classOf(
+  result: Pick<GatewayResult, 'code' | 'reason' | 'retryable'> | null,
+): DeclineClass {
+  if (result === null) return 'unsent'
+  const { code, reason, retryable } = result
+  // Without a code it never left, or an operator has said how it ended.
+  if (code === null) return retryable ? 'unsent' : 'soft'
+  const known = CLASS_OF.get(code)
+  if (known !== undefined) return known
+  if (HARD_REASONS.includes(reason)) return 'hard'
+  return UNSENT_REASONS.includes(reason) ? 'unsent' : 'soft'
+}
+
+/** Days after which a bank that said "in some days" may be asked again. */
+export const WAIT_DAYS = 3
+
+/** How many declines of one card a network allows a merchant within some days. */
+interface NetworkLimit extends TryLimit {
+  source: string
+  asOf: string
+}
+
+const TABAPAY = 'developers.tabapay.com/docs/excessive-retry-rules'
+const VISA: NetworkLimit = {
+  tries: 20,
+  days: 30,
+  ofAmount: true,
+  source: 'Visa Core Rules of 2026-04-18, table 7-2 (15 before)',
+  asOf: '2026-10',
+}
+const MASTERCARD_DAY: NetworkLimit = {
+  tries: 10,
+  days: 1,
+  ofAmount: false,
+  source: TABAPAY,
+  asOf: '2026-10',
+}
+const MASTERCARD_MONTH: NetworkLimit = {
+  tries: 35,
+  days: 30,
+  ofAmount: true,
+  source: TABAPAY,
+  asOf: '2026-10',
+}
+
+/** The limits by the brand of the card. A brand that is not listed gets the strictest of each. */
+export const TRY_LIMITS: Readonly<Record<string, readonly NetworkLimit[]>> = {
+  visa: [VISA],
+  mastercard: [MASTERCARD_DAY, MASTERCARD_MONTH],
+}
+
+export const limitsOf = (brand: string | null): readonly TryLimit[] =>
+  TRY_LIMITS[brand ?? ''] ?? [MASTERCARD_DAY, VISA]

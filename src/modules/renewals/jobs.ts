@@ -1,0 +1,154 @@
+import type { Database, TenantDb, Tx } from '../../db/database.ts'
+import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
+import type { CheckoutDeps } from '../checkout/service.ts'
+import { type DueSubscription, StaleSubscriptionError } from '../subscriptions/cycle-schema.ts'
+import * as cycles from '../subscriptions/cycles.ts'
+import { chargeDue } from './charge-money.ts'
+import { tellOfCard, tellOfCharge } from './notices.ts'
+import { exhaust, retryTime, stop } from './outcome.ts'
+import { type Step, stepOf } from './plan-step.ts'
+
+/** The scheduler: looks at the subscriptions that are due, and does what each needs. */
+
+export interface RenewalWorkerOptions extends CheckoutDeps {
+  /** As fd_worker. */
+  database: Database
+  onFree?: () => void
+  slots?: number
+  leaseSeconds?: number
+}
+
+/** Charges at the same time: as many as a gateway answers quickly. */
+const SLOTS = 20
+
+/** The scheduler of a process. Stores take turns, and one has half of the slots at most. */
+export function createRenewalWorker(options: RenewalWorkerOptions): SlotWorker {
+  const { database, slots = SLOTS, onFree, leaseSeconds } = options
+  return createSlotWorker({
+    database,
+    queue: cycles.dueQueue,
+    slots,
+    onFree,
+    ...(leaseSeconds !== undefined && { leaseSeconds }),
+    async work(row) {
+      const db = database.tenant(row.tenant_ref)
+      await lookAt(options, db, row.id)
+      await cycles.dueQueue.release(db, row)
+    },
+  })
+}
+
+/** One thing that the scheduler did. */
+export interface Done {
+  id: string
+  /** When it was due. */
+  at: string | null
+  step: Exclude<Step, 'nothing'>
+}
+
+/** More than one subscription needs at once: a notice, the end of a pause, and a charge. */
+const STEPS_MAX = 10
+
+/** Does all that a subscription needs now, one step after another. */
+export async function lookAt(deps: CheckoutDeps, db: TenantDb, id: string): Promise<Done[]> {
+  const done: Done[] = []
+  for (let n = 0; n < STEPS_MAX; n++) {
+    const subscription = await cycles.findDue(db, id)
+    const step = subscription === null ? 'nothing' : stepOf(subscription)
+    if (subscription === null || step === 'nothing') break
+    try {
+      await STEPS[step](deps, db, subscription)
+      done.push({ id, at: subscription.due_at, step })
+    } catch (error) {
+      // It was changed meanwhile: what it needs is planned anew.
+      if (!(error instanceof StaleSubscriptionError)) await giveUp(deps, db, subscription, error)
+    }
+    // Whatever became of a charge, it is not tried again at once.
+    if (step === 'charge') break
+  }
+  return done
+}
+
+/** A fault of our own must not hold up the others: it is tried again later, and is an alert. */
+async function giveUp(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  subscription: DueSubscription,
+  error: unknown,
+): Promise<void> {
+  const { id, status } = subscription
+  deps.onAlert({ err: error, tenant: db.tenant, subscription_id: id }, 'a renewal failed')
+  if (status !== 'active' && status !== 'past_due') throw error
+  await db
+    .transaction('renewals: fault', (tx) => cycles.postpone(tx, subscription, FAULT_SECONDS))
+    .catch((failure: unknown) => {
+      // It is being charged: the reconciler finds the outcome.
+      if (!(failure instanceof StaleSubscriptionError)) throw failure
+    })
+}
+
+const FAULT_SECONDS = 600
+
+type Act = (deps: CheckoutDeps, db: TenantDb, subscription: DueSubscription) => Promise<void>
+
+const write =
+  (name: string, act: (tx: Tx, subscription: DueSubscription) => Promise<unknown>): Act =>
+  async (_deps, db, subscription) => {
+    await db.transaction(`renewals: ${name}`, (tx) => act(tx, subscription))
+  }
+
+const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
+  charge: chargeDue,
+  notice: tellOfCharge,
+  card_notice: tellOfCard,
+  ask_for_card: write('ask for a card', askForCard),
+  give_up: write('give up', (tx, subscription) => exhaust(tx, subscription)),
+  end: write('end', (tx, subscription) =>
+    stop(tx, subscription, { status: 'cancelled', reason: 'period_end' }),
+  ),
+  expire: write('expire', (tx, subscription) =>
+    stop(tx, subscription, { status: 'expired', reason: 'max_cycles' }),
+  ),
+  resume: write('resume', async (tx, subscription) => {
+    await cycles.endPause(tx, subscription)
+    await cycles.emitEvent(tx, 'commerce.subscription.resumed.v1', subscription)
+  }),
+}
+
+/**
+ * Asks for another card: the stored one must not be charged, or there is none. The store waits as long as its ladder
+ * would go on.
+ */
+async function askForCard(tx: Tx, subscription: DueSubscription): Promise<void> {
+  const { dunning_delays_days, dunning_attempt, dunning_reason, next_cycle, status } = subscription
+  const days = dunning_delays_days.slice(dunning_attempt).reduce((sum, each) => sum + each, 0)
+  if (days === 0) return exhaust(tx, subscription)
+  const ends_at = await retryTime(tx, subscription, { days })
+  const reason = dunning_reason ?? 'card_blocked'
+  const dunning = { next_at: null, ends_at, attempt: dunning_attempt, reason, is_blocked: false }
+  await cycles.askForCard(tx, subscription, dunning)
+  const data = { cycle: next_cycle, attempt: dunning_attempt, reason, next_attempt_at: null }
+  const told = { ...data, needs_card: true, ends_at, tells: 'first' }
+  await cycles.emitEvent(tx, 'commerce.subscription.payment_failed.v1', subscription, told)
+  if (status === 'active')
+    await cycles.emitEvent(tx, 'commerce.subscription.past_due.v1', subscription, data)
+}
+
+/** When the scheduler has something to do in a store next; null: nothing is planned. */
+export const nextDue = cycles.findNextDue
+
+/** Subscriptions of a store that are claimed together. */
+const CLAIM_ROWS = 20
+
+/** Does all that is due in one store, one after another in the order of their times, until nothing is. */
+export async function runDue(deps: CheckoutDeps, db: TenantDb): Promise<Done[]> {
+  const done: Done[] = []
+  for (;;) {
+    const rows = await cycles.dueQueue.claim(db, CLAIM_ROWS)
+    if (rows.length === 0) return done
+    for (const row of rows) {
+      done.push(...(await lookAt(deps, db, row.id)))
+      await cycles.dueQueue.release(db, row)
+    }
+  }
+}

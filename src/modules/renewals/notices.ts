@@ -1,0 +1,43 @@
+import type { TenantDb } from '../../db/database.ts'
+import type { CheckoutDeps } from '../checkout/service.ts'
+import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
+import * as cycles from '../subscriptions/cycles.ts'
+import { priceNext } from './charge-money.ts'
+import { cardNoticeOf } from './plan-step.ts'
+
+/** What customers are told in advance. Each notice is an event, from which its mail follows. */
+
+/** Tells of the next charge. Where its price is another than last time, that is what is told. */
+export async function tellOfCharge(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  subscription: DueSubscription,
+): Promise<void> {
+  const price = await priceNext(deps, db, subscription)
+  const { next_cycle: cycle, next_charge_at, unit_price_cents: before } = subscription
+  const isChanged = price !== null && price.unit_price_cents !== before
+  const data = { cycle, at: next_charge_at, ...price, previous_unit_price_cents: before }
+  await db.transaction('renewals: notice', async (tx) => {
+    await cycles.markNoticed(tx, subscription)
+    if (isChanged)
+      await cycles.emitEvent(tx, 'commerce.subscription.price_changed.v1', subscription, data)
+    else if (subscription.pre_renewal_notice_days !== null)
+      await cycles.emitEvent(tx, 'commerce.subscription.upcoming.v1', subscription, data)
+  })
+}
+
+/** Tells of a card that expires soon: 30 days before, and 7. */
+export async function tellOfCard(
+  _deps: CheckoutDeps,
+  db: TenantDb,
+  subscription: DueSubscription,
+): Promise<void> {
+  const notice = cardNoticeOf(subscription)
+  if (notice === null) return
+  const { expires_on, days, told } = notice
+  await db.transaction('renewals: card notice', async (tx) => {
+    await cycles.markCardTold(tx, subscription, told)
+    const data = { expires_on, days }
+    await cycles.emitEvent(tx, 'commerce.subscription.card_expiring.v1', subscription, data)
+  })
+}

@@ -1,0 +1,65 @@
+import { once } from '../../http/idempotent.ts'
+import type { Routes } from '../../http/route.ts'
+import { Params } from '../../kernel/schema.ts'
+import { CheckoutAnswer, HeldAnswer } from '../checkout/schema.ts'
+import type { CheckoutDeps } from '../checkout/service.ts'
+import { chargeNow } from './charge-money.ts'
+
+export interface RenewalRouteDeps extends CheckoutDeps {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+}
+
+export const merchantRoutes =
+  (deps: RenewalRouteDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/merchant/subscriptions/:id/charge',
+      {
+        config: {
+          scope: 'manage:own_subscriptions',
+          idempotent: true,
+          failures: [
+            'subscription_not_found',
+            'invalid_transition',
+            'charge_in_progress',
+            'card_unusable',
+            'card_tries_exhausted',
+            'unknown_tenant',
+            'variant_not_found',
+            'currency_mismatch',
+            'country_not_served',
+            'insufficient_stock',
+            'tax_provider_unavailable',
+            'payment_declined',
+            'fraud_rejected',
+            'payment_unconfirmed',
+          ],
+        },
+        schema: {
+          operationId: 'chargeSubscription',
+          tags: ['merchant-ops'],
+          summary: 'Charge the next cycle of a subscription now.',
+          description:
+            'Places the order of the next cycle at once, or tries a declined charge again. The dates of the cycles after it stay as they are.',
+          params: Params('id'),
+          response: { 201: CheckoutAnswer, 202: HeldAnswer },
+        },
+      },
+      (request, reply) => {
+        const { db, actor, params } = request
+        const options = {
+          operation: 'renewal',
+          secret: deps.idempotencyKey,
+          target: params.id,
+          passing: PASSING,
+        }
+        return once(request, reply, options, (claim) =>
+          chargeNow(deps, db, { actor, claim }, params.id),
+        )
+      },
+    )
+  }
+
+/** Refusals that pass by themselves. */
+const PASSING = ['charge_in_progress', 'tax_provider_unavailable', 'card_tries_exhausted'] as const

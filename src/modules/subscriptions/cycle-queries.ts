@@ -1,0 +1,283 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { join, type Sql, sql } from '../../db/sql.ts'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { defineQueue } from '../../platform/leases.ts'
+import { type BegunCycle, DueSubscription, type Dunning, type UpdatedCard } from './cycle-schema.ts'
+
+/** The statements of the engine that charges subscriptions. */
+
+/** Subscriptions that the scheduler must look at. */
+export const dueQueue = defineQueue({
+  table: sql`subscriptions`,
+  due: sql`due_at`,
+  columns: sql`version`,
+  shape: Type.Object({ version: Type.Integer() }),
+})
+
+export const findNextDue = (db: Db) =>
+  db.one(
+    Type.Object({ due_at: Nullable(Timestamp) }),
+    sql`
+    select min(due_at) as due_at
+      from subscriptions
+     where tenant_ref = ${db.tenant} and due_at is not null`,
+  )
+
+const columns = sql`
+  s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,
+  s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.currency, s.price_policy,
+  s.pricing, s.ship_to, s.gateway, s.vault_id, s.initial_txn_id, s.card_brand, s.card_last4,
+  s.card_exp_month, s.card_exp_year, s.card_fingerprint, s.card_blocked, s.card_told, s.status,
+  s.next_charge_at, s.retry_at, s.paused_until, s.cancel_at_period_end, s.paid_cycles,
+  s.max_cycles, s.dunning_attempt, s.dunning_next_at, s.dunning_ends_at, s.dunning_reason,
+  s.charging_cycle, s.noticed_for, s.due_at, s.version,
+  fd_now() as now, fd_card_ends(s.card_exp_year, s.card_exp_month) as card_ends_at, t.time_zone,
+  coalesce(x.dunning_delays_days, '{1,3,5,7}') as dunning_delays_days,
+  coalesce(x.on_exhausted, 'cancel') as on_exhausted,
+  coalesce(x.on_out_of_stock, 'skip') as on_out_of_stock, x.pre_renewal_notice_days,
+  n.next_cycle, g.charge_cycle, coalesce(k.attempt_count, 0) as attempt_count`
+
+/**
+ * After an absence the last cycle whose date has come is charged, unless it is skipped. A charge that was
+ * tried before stays that of its cycle: what became due meanwhile is skipped once it is paid.
+ */
+const sources = sql`
+  subscriptions s
+  join stores t on t.tenant_ref = s.tenant_ref
+  left join subscription_settings x on x.tenant_ref = s.tenant_ref
+  cross join lateral (
+    select coalesce(max(c.cycle), 1) as cycle
+      from subscription_cycles c
+     where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
+       and c.state in ('paid', 'failed')) as d
+  cross join lateral (
+    select fd_next_cycle(s.tenant_ref, s.id, d.cycle) as next_cycle) as n
+  left join subscription_cycles k
+    on k.tenant_ref = s.tenant_ref and k.subscription_id = s.id and k.cycle = n.next_cycle
+  cross join lateral (
+    select case when k.attempt_count > 0 then n.next_cycle else
+             coalesce((select max(c)
+                         from generate_series(n.next_cycle,
+                                s.anchor_cycle - 1 + fd_period_after(s.anchor_on, s.interval,
+                                  s.interval_count, t.time_zone, fd_now())) as c
+                        where not exists (
+                                select from subscription_cycles o
+                                 where o.tenant_ref = s.tenant_ref and o.subscription_id = s.id
+                                   and o.cycle = c and o.state = 'skipped')),
+                      n.next_cycle) end as charge_cycle) as g`
+
+export const findDue = (db: Db, id: string) =>
+  db.maybe(
+    DueSubscription,
+    sql`select ${columns} from ${sources} where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
+  )
+
+export const lockSubscription = (tx: Tx, id: string) =>
+  tx.run(sql`
+    select from subscriptions where tenant_ref = ${tx.tenant} and id = ${id} for update`)
+
+/** When a cycle falls, by the anchor of its subscription. */
+const startOf = (cycle: Sql) => sql`
+  fd_period_start(s.anchor_on, s.interval, s.interval_count, ${cycle} - s.anchor_cycle, t.time_zone)`
+
+/** Changes a subscription. No row: it has another version by now. */
+export const update = (
+  tx: Tx,
+  { id, version }: { id: string; version: number },
+  changes: readonly Sql[],
+) =>
+  tx.run(sql`
+    update subscriptions as s
+       set version = s.version + 1, updated_at = fd_now(), ${join(changes, ', ')}
+      from stores t
+     where t.tenant_ref = s.tenant_ref and s.tenant_ref = ${tx.tenant} and s.id = ${id}
+       and s.version = ${version}`)
+
+/** No charge is under way any more. */
+export const charged = sql`charging_cycle = null`
+
+export const paid = (cycle: number, order_id: string, unit_price_cents: number) => sql`
+  paid_cycles = s.paid_cycles + 1, last_order_id = ${order_id},
+  unit_price_cents = ${unit_price_cents}, current_period_start = ${startOf(sql`${cycle}::int`)}`
+
+/** The dates after a cycle was decided. */
+export const activeAfter = (cycle: number) => sql`
+  status = 'active', retry_at = null, dunning_attempt = 0, dunning_next_at = null,
+  dunning_ends_at = null, dunning_reason = null,
+  next_charge_at = ${startOf(sql`fd_next_cycle(s.tenant_ref, s.id, ${cycle}::int)`)}`
+
+export const stopped = (status: string) => sql`
+  status = ${status}, next_charge_at = null, retry_at = null, paused_until = null,
+  dunning_attempt = 0, dunning_next_at = null, dunning_ends_at = null,
+  cancel_at_period_end = false`
+
+export const cancelled = (reason: string) => sql`cancelled_at = fd_now(), cancel_reason = ${reason}`
+
+export const dunned = ({ next_at, ends_at, attempt, reason, is_blocked }: Dunning) => sql`
+  status = 'past_due', dunning_attempt = ${attempt}, dunning_next_at = ${next_at},
+  dunning_ends_at = ${ends_at}, dunning_reason = ${reason},
+  card_blocked = s.card_blocked or ${is_blocked}, retry_at = null`
+
+/** Tries an open charge again: after some seconds, or at a time. */
+export const retried = (status: string, when: number | string) => {
+  const at =
+    typeof when === 'number' ? sql`fd_now() + make_interval(secs => ${when})` : sql`${when}`
+  return status === 'past_due'
+    ? sql`dunning_next_at = ${at}, dunning_ends_at = null`
+    : sql`retry_at = ${at}`
+}
+
+/**
+ * Goes on after a pause: the next cycle falls on the first date of the anchor that is still to come, so that
+ * a pause consumes no cycle.
+ */
+export const resumed = (next_cycle: number) => {
+  const n = sql`fd_period_after(s.anchor_on, s.interval, s.interval_count, t.time_zone, fd_now())`
+  return sql`
+  status = 'active', paused_until = null, anchor_cycle = ${next_cycle} - ${n},
+  next_charge_at = fd_period_start(s.anchor_on, s.interval, s.interval_count, ${n}, t.time_zone)`
+}
+
+export const noticed = sql`noticed_for = s.next_charge_at`
+export const cardTold = (text: string) => sql`card_told = ${text}`
+export const unblocked = sql`card_blocked = false`
+export const blocked = sql`card_blocked = true`
+
+/** A card that its bank has replaced. The fingerprint of the old number says nothing of another. */
+export const newCard = ({ brand, last4, exp_month, exp_year }: UpdatedCard) => sql`
+  card_brand = coalesce(${brand}, s.card_brand), card_last4 = coalesce(${last4}, s.card_last4),
+  card_exp_month = coalesce(${exp_month}, s.card_exp_month),
+  card_exp_year = coalesce(${exp_year}, s.card_exp_year),
+  card_fingerprint = case when coalesce(${last4}, s.card_last4) is not distinct from s.card_last4
+                          then s.card_fingerprint end`
+
+export const markCharging = (tx: Tx, { id, version, cycle }: BegunCycle) =>
+  tx.run(sql`
+    update subscriptions
+       set charging_cycle = ${cycle}, retry_at = null, lease_until = null, lease_token = null,
+           version = version + 1, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and id = ${id} and version = ${version}
+       and charging_cycle is null and not card_blocked and status in ('active', 'past_due')`)
+
+/** Writes the cycle of a charge. No row: it was paid, skipped or given up before. */
+export const upsertCharging = (tx: Tx, { id, cycle, order_id }: BegunCycle) =>
+  tx.run(sql`
+    insert into subscription_cycles as c (tenant_ref, subscription_id, cycle, state, due_at,
+                                          order_id, attempt_count)
+    select ${tx.tenant}, s.id, ${cycle}, 'charging', ${startOf(sql`${cycle}::int`)}, ${order_id}, 1
+      from subscriptions s join stores t on t.tenant_ref = s.tenant_ref
+     where s.tenant_ref = ${tx.tenant} and s.id = ${id}
+        on conflict (tenant_ref, subscription_id, cycle) do update
+       set state = 'charging', order_id = excluded.order_id, reason = null,
+           attempt_count = c.attempt_count + 1, updated_at = fd_now()
+     where c.state = 'scheduled'`)
+
+/** Skips cycles whose date has passed, as far as they are not decided. */
+export const skipOverdue = (tx: Tx, id: string, from: number, to: number) =>
+  tx.run(sql`
+    insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, reason)
+    select ${tx.tenant}, s.id, c, 'skipped', ${startOf(sql`c`)}, 'overdue'
+      from subscriptions s join stores t on t.tenant_ref = s.tenant_ref,
+           generate_series(${from}::int, ${to}::int) as c
+     where s.tenant_ref = ${tx.tenant} and s.id = ${id}
+        on conflict do nothing`)
+
+/** Skips a cycle that was not charged. */
+export const skipCycle = (tx: Tx, id: string, cycle: number, reason: string) =>
+  tx.run(sql`
+    insert into subscription_cycles as c (tenant_ref, subscription_id, cycle, state, due_at, reason)
+    select ${tx.tenant}, s.id, ${cycle}, 'skipped', ${startOf(sql`${cycle}::int`)}, ${reason}
+      from subscriptions s join stores t on t.tenant_ref = s.tenant_ref
+     where s.tenant_ref = ${tx.tenant} and s.id = ${id}
+        on conflict (tenant_ref, subscription_id, cycle) do update
+       set state = 'skipped', reason = excluded.reason, order_id = null, updated_at = fd_now()
+     where c.state = 'scheduled'`)
+
+/** Decides the cycle that is charged. No row: another process has. */
+export const decideCycle = (
+  tx: Tx,
+  { id, cycle }: { id: string; cycle: number },
+  { state, reason }: { state: 'paid' | 'scheduled' | 'failed'; reason: string | null },
+) =>
+  tx.run(sql`
+    update subscription_cycles
+       set state = ${state}, reason = ${reason}, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and subscription_id = ${id} and cycle = ${cycle}
+       and state = 'charging'`)
+
+/** The cycle of a charge that is given up between two attempts. */
+export const failScheduled = (tx: Tx, id: string, cycle: number, reason: string) =>
+  tx.run(sql`
+    update subscription_cycles set state = 'failed', reason = ${reason}, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and subscription_id = ${id} and cycle = ${cycle}
+       and state = 'scheduled'`)
+
+/** The last cycle whose date has come. */
+export const findLastDue = (tx: Tx, id: string) =>
+  tx.one(
+    Type.Object({ cycle: Type.Integer() }),
+    sql`
+    select s.anchor_cycle - 1 + fd_period_after(s.anchor_on, s.interval, s.interval_count,
+                                                t.time_zone, fd_now()) as cycle
+      from subscriptions s join stores t on t.tenant_ref = s.tenant_ref
+     where s.tenant_ref = ${tx.tenant} and s.id = ${id}`,
+  )
+
+/** Blocks a card in all running subscriptions of the store that have it. */
+export const blockCard = (tx: Tx, card_fingerprint: string) =>
+  tx.run(sql`
+    update subscriptions set card_blocked = true, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and card_fingerprint = ${card_fingerprint}
+       and status in ('active', 'paused', 'past_due') and not card_blocked`)
+
+/** The other running subscriptions with a card, in the order in which they are locked. */
+export const listOfCard = (db: Db, card_fingerprint: string) =>
+  db.many(
+    Type.Object({ id: Id }),
+    sql`
+    select id
+      from subscriptions
+     where tenant_ref = ${db.tenant} and card_fingerprint = ${card_fingerprint}
+       and status in ('active', 'paused', 'past_due')
+     order by id`,
+  )
+
+/** Running subscriptions whose card a gateway names by its reference, or by its first transaction. */
+export const listOfVault = (db: Db, vault_id: string) =>
+  db.many(
+    Type.Object({ id: Id }),
+    sql`
+    select id
+      from subscriptions
+     where tenant_ref = ${db.tenant} and vault_id = ${vault_id}
+       and status in ('active', 'paused', 'past_due')
+     order by id`,
+  )
+
+/**
+ * When a declined charge is tried again: so many days later, from 06:00 to 10:00 in the store's time zone, each
+ * subscription at a minute of its own. `payday`: on the next 1st, 15th or last working day of a month instead,
+ * where that is at most three days further.
+ */
+export const findRetryTime = (
+  tx: Tx,
+  { id, days, payday, zone }: { id: string; days: number; payday: boolean; zone: string },
+) =>
+  tx.one(
+    Type.Object({ at: Timestamp }),
+    sql`
+    with planned as (
+      select (fd_now() at time zone ${zone})::date + ${days}::int as day
+    ), paydays as (
+      select min(d::date) as day
+        from planned p, generate_series(p.day, p.day + 3, interval '1 day') as d,
+             lateral (select (date_trunc('month', d) + interval '1 month - 1 day')::date as last) as m,
+             lateral (select m.last - greatest(extract(isodow from m.last)::int - 5, 0) as working) as w
+       where ${payday}::boolean and (extract(day from d) in (1, 15) or d::date = w.working)
+    )
+    select (coalesce(y.day, p.day) + time '06:00'
+            + make_interval(mins => (hashtextextended(${id}::text, 0) & 1023)::int % 240))
+           at time zone ${zone} as at
+      from planned p, paydays y`,
+  )

@@ -1,0 +1,143 @@
+import { type Static, Type } from 'typebox'
+import { Currency, Id, Nullable, OpenObject, Timestamp } from '../../kernel/schema.ts'
+import { StartedSubscription, SubscriptionOfOrder } from './schema.ts'
+
+/** A subscription as the engine that charges it reads it, with the settings of its store. */
+export const DueSubscription = Type.Object({
+  id: Id,
+  subscription_number: Type.Integer(),
+  customer_ref: Type.String(),
+  person_id: Nullable(Id),
+  email: Nullable(Type.String()),
+  product_id: Id,
+  variant_id: Id,
+  quantity: Type.Integer(),
+  interval: StartedSubscription.properties.interval,
+  interval_count: Type.Integer(),
+  unit_price_cents: Type.Integer(),
+  currency: Currency,
+  price_policy: Type.Enum(['locked', 'current']),
+  pricing: Nullable(OpenObject),
+  ship_to: Nullable(OpenObject),
+  gateway: Nullable(Type.String()),
+  vault_id: Nullable(Type.String()),
+  initial_txn_id: Nullable(Type.String()),
+  card_brand: Nullable(Type.String()),
+  card_last4: Nullable(Type.String()),
+  card_exp_month: Nullable(Type.Integer()),
+  card_exp_year: Nullable(Type.Integer()),
+  card_fingerprint: Nullable(Type.String()),
+  card_blocked: Type.Boolean(),
+  card_told: Nullable(Type.String()),
+  status: SubscriptionOfOrder.properties.status,
+  next_charge_at: Nullable(Timestamp),
+  retry_at: Nullable(Timestamp),
+  paused_until: Nullable(Timestamp),
+  cancel_at_period_end: Type.Boolean(),
+  paid_cycles: Type.Integer(),
+  max_cycles: Nullable(Type.Integer()),
+  dunning_attempt: Type.Integer(),
+  dunning_next_at: Nullable(Timestamp),
+  dunning_ends_at: Nullable(Timestamp),
+  dunning_reason: Nullable(Type.String()),
+  charging_cycle: Nullable(Type.Integer()),
+  noticed_for: Nullable(Timestamp),
+  due_at: Nullable(Timestamp),
+  version: Type.Integer(),
+  /** The first cycle that is neither decided nor skipped. */
+  next_cycle: Type.Integer(),
+  /** The cycle that a charge now is for: the next, or after an absence the last whose date has come. */
+  charge_cycle: Type.Integer(),
+  /** How often the cycle of the next charge was tried. */
+  attempt_count: Type.Integer(),
+  /** The time by the store's clock. */
+  now: Timestamp,
+  /** When the card can no longer be charged. */
+  card_ends_at: Nullable(Timestamp),
+  time_zone: Type.String(),
+  dunning_delays_days: Type.Array(Type.Integer()),
+  on_exhausted: Type.Enum(['cancel', 'pause']),
+  on_out_of_stock: Type.Enum(['skip', 'retry', 'backorder']),
+  pre_renewal_notice_days: Nullable(Type.Integer()),
+})
+export type DueSubscription = Static<typeof DueSubscription>
+
+/** A change of a subscription was decided on a row that has changed since. */
+export class StaleSubscriptionError extends Error {
+  constructor() {
+    super('the subscription has changed since it was read')
+  }
+}
+
+/** What a charge of a cycle begins with. */
+export interface BegunCycle {
+  id: string
+  version: number
+  cycle: number
+  order_id: string
+}
+
+/** Where a declined charge leaves its subscription. */
+export interface Dunning {
+  /** Null: no attempt is planned. */
+  next_at: string | null
+  /** Null: while an attempt is planned. */
+  ends_at: string | null
+  attempt: number
+  reason: string
+  is_blocked: boolean
+}
+
+/** Why the engine ends, pauses or skips something. */
+export type EndReason =
+  | 'unpaid'
+  | 'stopped_by_bank'
+  | 'period_end'
+  | 'max_cycles'
+  | 'fraud'
+  | 'banned'
+  | 'not_sellable'
+  | 'currency_changed'
+  | 'country_not_served'
+
+/** What a card updater knows of a card; null: as before. */
+export interface UpdatedCard {
+  brand: string | null
+  last4: string | null
+  exp_month: number | null
+  exp_year: number | null
+}
+
+/** Where a subscription that the engine stops stands then. */
+export interface Stop {
+  status: 'cancelled' | 'unpaid_cancelled' | 'expired' | 'paused'
+  reason: EndReason
+}
+
+/** A declined charge, as it counts against its card. */
+export interface NewDecline {
+  subscription_id: string
+  cycle: number
+  order_id: string
+  card: string | null
+  amount_cents: number
+  currency: string
+  /** The gateway's own code. */
+  code: string | null
+  class: string
+}
+
+/** What is about to be charged to a card. */
+export interface CardCharge {
+  card: string
+  amount_cents: number
+  currency: string
+}
+
+/** How many declines of one card are allowed within some days. */
+export interface TryLimit {
+  tries: number
+  days: number
+  /** Whether only charges of the same amount count. */
+  ofAmount: boolean
+}

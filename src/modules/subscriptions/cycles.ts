@@ -1,0 +1,259 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { Db, Tx } from '../../db/database.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { EventType } from '../webhooks/events.ts'
+import * as webhooks from '../webhooks/service.ts'
+import * as queries from './cycle-queries.ts'
+import {
+  type BegunCycle,
+  type DueSubscription,
+  type Dunning,
+  StaleSubscriptionError,
+  type Stop,
+  type UpdatedCard,
+} from './cycle-schema.ts'
+import * as declines from './decline-queries.ts'
+
+/**
+ * The cycles of a subscription: what the engine writes before, at and after a charge, in the transaction of what it
+ * records. A subscription is locked after all rows of its order.
+ */
+
+/** Wakes the scheduler: a charge has become due. */
+export const WAKE_RENEWALS = 'renewals'
+
+export const dueQueue = queries.dueQueue
+export const findDue = queries.findDue
+export const listOfCard = queries.listOfCard
+export const listOfVault = queries.listOfVault
+export const blockCard = queries.blockCard
+export const recordDecline = declines.insertDecline
+
+/** When a card may be tried again under a limit; null: now. */
+export const findFreeTime = async (
+  ...of: Parameters<typeof declines.findFreeTime>
+): Promise<string | null> => (await declines.findFreeTime(...of)).at
+
+/** When the scheduler must look at the store next; null: never. */
+export const findNextDue = async (db: Db): Promise<string | null> =>
+  (await queries.findNextDue(db)).due_at
+
+/** When a declined charge is tried again. */
+export const findRetryTime = async (
+  tx: Tx,
+  wanted: Parameters<typeof queries.findRetryTime>[1],
+): Promise<string> => (await queries.findRetryTime(tx, wanted)).at
+
+/** Locks a subscription, and reads it as it is then. */
+export async function lockDue(tx: Tx, id: string): Promise<DueSubscription> {
+  // Two statements: the second sees what was committed while the first waited.
+  const [, found] = await awaitAll([queries.lockSubscription(tx, id), queries.findDue(tx, id)])
+  if (found === null) throw new Error('the subscription is gone')
+  return found
+}
+
+/** Changes a subscription as it was read. Throws where it has changed since. */
+async function change(
+  tx: Tx,
+  subscription: Pick<DueSubscription, 'id' | 'version'>,
+  ...changes: Sql[]
+): Promise<void> {
+  if ((await queries.update(tx, subscription, changes)) === 0) throw new StaleSubscriptionError()
+}
+
+/**
+ * Begins to charge a cycle, in the transaction that writes its order. Cycles from `from` on whose date has passed are
+ * skipped. Throws where the subscription has changed since it was read: nothing of the charge is then written.
+ */
+export async function beginCycle(tx: Tx, begun: BegunCycle & { from: number }): Promise<void> {
+  const { id, from, cycle } = begun
+  const [charging, written] = await awaitAll([
+    queries.markCharging(tx, begun),
+    queries.upsertCharging(tx, begun),
+    from < cycle && queries.skipOverdue(tx, id, from, cycle - 1),
+  ])
+  if (charging === 0 || written === 0) throw new StaleSubscriptionError()
+}
+
+/** One that was cancelled while it was charged stays cancelled. */
+const isRunning = ({ status }: DueSubscription): boolean =>
+  status === 'active' || status === 'past_due'
+
+async function requireCharging(
+  tx: Tx,
+  named: { id: string; cycle: number },
+  decided: Parameters<typeof queries.decideCycle>[2],
+): Promise<void> {
+  if ((await queries.decideCycle(tx, named, decided)) === 1) return
+  throw new Error(`cycle ${named.cycle} of the subscription is not being charged`)
+}
+
+/** The last cycle that is decided: this one, or those that became due meanwhile and are skipped now. */
+async function skipMissed(tx: Tx, id: string, cycle: number): Promise<number> {
+  const { cycle: lastDue } = await queries.findLastDue(tx, id)
+  if (lastDue > cycle) await queries.skipOverdue(tx, id, cycle + 1, lastDue)
+  return Math.max(cycle, lastDue)
+}
+
+/**
+ * Records a paid cycle: the subscription goes on with the next, or has expired. Cycles that became due while this one
+ * was tried are skipped, so that nobody is charged twice in a row. Answers the subscription as it was.
+ */
+export async function markPaid(
+  tx: Tx,
+  id: string,
+  of: { cycle: number; order_id: string; unit_price_cents: number },
+): Promise<{ before: DueSubscription; isExpired: boolean }> {
+  const { cycle, order_id, unit_price_cents } = of
+  const before = await lockDue(tx, id)
+  await requireCharging(tx, { id, cycle }, { state: 'paid', reason: null })
+  const last = await skipMissed(tx, id, cycle)
+  const { max_cycles, paid_cycles } = before
+  const isOver = max_cycles !== null && paid_cycles + 1 >= max_cycles
+  const next = isOver ? queries.stopped('expired') : queries.activeAfter(last)
+  const paid = queries.paid(cycle, order_id, unit_price_cents)
+  await change(tx, before, queries.charged, paid, ...(isRunning(before) ? [next] : []))
+  return { before, isExpired: isOver && isRunning(before) }
+}
+
+/** Records a declined charge that is tried again, or that waits for another card. */
+export async function markDeclined(
+  tx: Tx,
+  subscription: DueSubscription,
+  cycle: number,
+  dunning: Dunning,
+): Promise<void> {
+  const { id } = subscription
+  await requireCharging(tx, { id, cycle }, { state: 'scheduled', reason: null })
+  await change(tx, subscription, queries.charged, queries.dunned(dunning))
+}
+
+/** Gives up a cycle of a subscription that was cancelled while it was charged. */
+export async function failCycle(
+  tx: Tx,
+  subscription: DueSubscription,
+  cycle: number,
+  reason: string,
+): Promise<void> {
+  const { id } = subscription
+  await requireCharging(tx, { id, cycle }, { state: 'failed', reason })
+  await change(tx, subscription, queries.charged)
+}
+
+/** Asks for another card without a charge: the stored one must not be charged. */
+export const askForCard = (tx: Tx, subscription: DueSubscription, dunning: Dunning) =>
+  change(tx, subscription, queries.dunned(dunning))
+
+/** Records a charge that never reached the gateway. It counts as no decline, and is tried again. */
+export async function markUnsent(
+  tx: Tx,
+  subscription: DueSubscription,
+  cycle: number,
+  waitSeconds: number,
+): Promise<void> {
+  const { id, status } = subscription
+  await requireCharging(tx, { id, cycle }, { state: 'scheduled', reason: null })
+  await change(tx, subscription, queries.charged, queries.retried(status, waitSeconds))
+}
+
+/** Looks at a subscription again later, after some seconds or at a time: nothing was charged. */
+export const postpone = (tx: Tx, subscription: DueSubscription, when: number | string) =>
+  change(tx, subscription, queries.retried(subscription.status, when))
+
+/**
+ * Ends or pauses a subscription. The cycle that was charged or tried counts as failed. A paused one goes on with the
+ * next cycle once it is resumed.
+ */
+export async function stop(
+  tx: Tx,
+  subscription: DueSubscription,
+  { status, reason }: Stop,
+): Promise<void> {
+  const { id, charging_cycle, next_cycle, attempt_count } = subscription
+  if (charging_cycle !== null) {
+    await requireCharging(tx, { id, cycle: charging_cycle }, { state: 'failed', reason })
+  } else if (attempt_count > 0) await queries.failScheduled(tx, id, next_cycle, reason)
+  const ends = status === 'paused' ? [] : [queries.cancelled(reason)]
+  await change(tx, subscription, queries.charged, queries.stopped(status), ...ends)
+}
+
+/** Gives a cycle up whose order was cancelled before it was paid. The subscription goes on with the next. */
+export async function giveUpCycle(
+  tx: Tx,
+  subscription: DueSubscription,
+  cycle: number,
+  reason: string,
+): Promise<void> {
+  const { id } = subscription
+  await requireCharging(tx, { id, cycle }, { state: 'failed', reason })
+  const last = await skipMissed(tx, id, cycle)
+  await change(tx, subscription, queries.charged, queries.activeAfter(last))
+}
+
+/** Skips the cycle that is due, with all before it that were missed. */
+export async function skipDue(tx: Tx, subscription: DueSubscription, reason: string) {
+  const { id, next_cycle, charge_cycle } = subscription
+  if (next_cycle < charge_cycle) await queries.skipOverdue(tx, id, next_cycle, charge_cycle - 1)
+  await queries.skipCycle(tx, id, charge_cycle, reason)
+  await change(tx, subscription, queries.activeAfter(charge_cycle))
+}
+
+/** Ends the pause of a subscription whose time has come. */
+export const endPause = (tx: Tx, subscription: DueSubscription) =>
+  change(tx, subscription, queries.resumed(subscription.next_cycle))
+
+/** Records that the customer was told of a charge in advance. */
+export const markNoticed = (tx: Tx, subscription: DueSubscription) =>
+  change(tx, subscription, queries.noticed)
+
+/** Records a notice about the card. */
+export const markCardTold = (tx: Tx, subscription: DueSubscription, told: string) =>
+  change(tx, subscription, queries.cardTold(told))
+
+/**
+ * Tries an open charge at once, because there is another card. Call it in the transaction that stores the card. A
+ * subscription without an open charge only forgets that its old card was blocked.
+ */
+export async function retryNow(tx: Tx, id: string): Promise<void> {
+  const subscription = await lockDue(tx, id)
+  const { status, charging_cycle } = subscription
+  const isOpen = status === 'past_due' && charging_cycle === null
+  const open = isOpen ? [queries.retried(status, 0)] : []
+  await change(tx, subscription, queries.unblocked, ...open)
+  tx.notifyAfterCommit(WAKE_RENEWALS)
+}
+
+/** Replaces what is known of a stored card that its bank has replaced, and tries an open charge at once. */
+export async function updateCard(tx: Tx, id: string, card: UpdatedCard): Promise<void> {
+  await change(tx, await lockDue(tx, id), queries.newCard(card))
+  await retryNow(tx, id)
+}
+
+/** Never charges the stored card again: its account is closed. */
+export async function blockStored(tx: Tx, id: string): Promise<void> {
+  await change(tx, await lockDue(tx, id), queries.blocked)
+}
+
+/** As much of a subscription as an event has. */
+const shownIn = (subscription: DueSubscription) => {
+  const { id, subscription_number, product_id, variant_id, quantity, interval } = subscription
+  const { interval_count, currency, unit_price_cents } = subscription
+  const terms = { quantity, interval, interval_count, unit_price_cents, currency }
+  return { id, subscription_number, product_id, variant_id, ...terms }
+}
+
+export type SubscriptionEvent = Extract<EventType, `commerce.subscription.${string}`>
+
+/** Emits an event about a subscription, and about the order of its charge if there is one. */
+export const emitEvent = (
+  tx: Tx,
+  type: SubscriptionEvent,
+  subscription: DueSubscription,
+  { order_id = null, ...data }: Record<string, unknown> & { order_id?: string | null } = {},
+) =>
+  webhooks.emit(tx, {
+    type,
+    order_id,
+    customer_ref: subscription.customer_ref,
+    data: { subscription: shownIn(subscription), ...data },
+  })

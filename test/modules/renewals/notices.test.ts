@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { runDue } from '../../../src/modules/renewals/jobs.ts'
+import { readSubscriptionToken } from '../../../src/modules/subscriptions/link.ts'
+import { openCheckout } from '../../../src/open-checkout.ts'
+import { addVariant, checkout, enable, openShop, type Shop } from '../checkout/setup.ts'
+import { type MailApp, openMailApp } from '../shopper-mail/setup.ts'
+import { CARDS } from './setup.ts'
+
+describe('the mails of a subscription', () => {
+  const offsets: Record<string, number> = {}
+  const ends: (() => unknown)[] = []
+  let app: MailApp
+  before(async () => {
+    const scope = { after: (end: () => unknown) => ends.unshift(end) }
+    app = await openMailApp(scope as unknown as TestContext, {
+      clockOffsets: (tenant) => offsets[tenant] ?? 0,
+    })
+  })
+  after(async () => {
+    for (const end of ends) await end()
+  })
+
+  const setTime = ({ tenant }: Shop, at: string) => {
+    offsets[tenant] = Date.parse(at) - Date.now()
+  }
+  const dbOf = ({ tenant }: Shop) => app.runtime.workerDatabase.tenant(tenant)
+  const run = (shop: Shop) => runDue(openCheckout(app.runtime), dbOf(shop))
+  /** Does what is due and sends the mails about it; the worker of mails goes by the store's time. */
+  const mails = async (shop: Shop) => {
+    await run(shop)
+    await app.queue()
+    await app.sql(
+      `update shopper_mails set next_attempt_at = now(), queued_at = now() + interval '10 years'
+        where tenant_ref = $1 and next_attempt_at is not null`,
+      [shop.tenant],
+    )
+    const sent = await app.sendAll()
+    return sent.filter(({ to }) => to.includes(`ann@${shop.tenant}.example`))
+  }
+  const subscribed = async (settings: Record<string, unknown> = {}, more: object = {}) => {
+    const shop = await openShop(app, `shop-${randomUUID().slice(0, 8)}`, [])
+    await enable(shop.merchant, 'subscriptions')
+    const columns = Object.entries(settings)
+    if (columns.length > 0) {
+      await app.sql(
+        `insert into subscription_settings (tenant_ref, ${columns.map(([name]) => name)})
+         values ($1, ${columns.map((_, at) => `$${at + 2}`)})`,
+        [shop.tenant, ...columns.map(([, value]) => value)],
+      )
+    }
+    const terms = { is_subscription: true, subscription_interval: 'month', name: 'Green tea' }
+    const variant_id = await addVariant(shop.merchant, 1_000, terms)
+    setTime(shop, '2027-01-10T12:00:00Z')
+    const answer = await checkout(app, shop, {
+      customer_ref: randomUUID(),
+      items: [{ variant_id, quantity: 1 }],
+      card: CARDS.approved,
+      subscribe: true,
+      email: `ann@${shop.tenant}.example`,
+      ...more,
+    })
+    assert.equal(answer.status, 201, answer.text)
+    await mails(shop)
+    return { shop, id: answer.body.subscriptions[0].id as string, variant_id }
+  }
+  const subjects = (sent: { subject: string }[]) =>
+    sent.map(({ subject }) => subject.replace(/ – .*/, ''))
+
+  test('are one receipt for a renewal, that of its order', async () => {
+    const { shop } = await subscribed()
+    setTime(shop, '2027-02-10T06:01:00Z')
+    assert.deepEqual(subjects(await mails(shop)), ['Order #1002 confirmed'])
+  })
+
+  test('tell of a renewal in advance, as many days as the store says, once', async () => {
+    const { shop } = await subscribed({ pre_renewal_notice_days: 3 })
+    setTime(shop, '2027-02-07T05:59:00Z')
+    assert.deepEqual(await mails(shop), [])
+    setTime(shop, '2027-02-07T06:01:00Z')
+    const [notice, ...more] = await mails(shop)
+    assert.deepEqual(
+      [notice?.subject.replace(/ – .*/, ''), more],
+      ['Your next delivery of Green tea', []],
+    )
+    assert.match(notice?.text ?? '', /renews on February 10, 2027\. We then charge \$10\.00/)
+    setTime(shop, '2027-02-08T06:01:00Z')
+    assert.deepEqual(await mails(shop), [])
+  })
+
+  test('tell of another price before it is charged', async () => {
+    const { shop, id, variant_id } = await subscribed()
+    await app.sql(`update subscriptions set price_policy = 'current' where id = $1`, [id])
+    setTime(shop, '2027-02-04T06:01:00Z')
+    assert.deepEqual(await mails(shop), [], 'the price is the same, and the store sends no notices')
+    setTime(shop, '2027-02-10T06:01:00Z')
+    await mails(shop)
+    await app.sql('update variants set price_cents = 1250 where id = $1', [variant_id])
+    setTime(shop, '2027-03-04T06:01:00Z')
+    const [notice] = await mails(shop)
+    assert.match(notice?.subject ?? '', /^The price of your subscription changes/)
+    assert.match(notice?.text ?? '', /\$12\.50/)
+  })
+
+  test('say at the first decline how to put in another card, again before the last attempt, and when it is over', async () => {
+    const { shop, id } = await subscribed(
+      { dunning_delays_days: [1, 3, 5] },
+      { card: CARDS.alwaysDeclined },
+    )
+    const told: string[] = []
+    for (const at of ['10', '11', '14', '19']) {
+      setTime(shop, `2027-02-${at}T11:00:00Z`)
+      const sent = await mails(shop)
+      told.push(subjects(sent).join(' + '))
+      if (at !== '10') continue
+      const [mail] = sent
+      assert.match(mail?.text ?? '', /We try again on February 11, 2027/)
+      const token = /\/account\/subscription\/([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
+      const key = app.runtime.key('subscription link')
+      assert.equal(readSubscriptionToken(key, dbOf(shop), token)?.subscription_id, id)
+      const stranger = app.runtime.database.tenant('another')
+      assert.equal(readSubscriptionToken(key, stranger, token), null, 'only in its own store')
+      assert.equal(readSubscriptionToken(app.runtime.key('order link'), dbOf(shop), token), null)
+      setTime(shop, '2027-03-20T11:00:00Z')
+      assert.equal(readSubscriptionToken(key, dbOf(shop), token), null, 'not for ever')
+    }
+    assert.deepEqual(told, [
+      'We could not charge your card for Green tea',
+      '',
+      'Last attempt to charge your card for Green tea',
+      'Your subscription to Green tea has ended',
+    ])
+  })
+
+  test('thank for a payment that went through at last', async () => {
+    const { shop } = await subscribed(
+      { dunning_delays_days: [1, 1, 1] },
+      { card: CARDS.twiceDeclined },
+    )
+    const told: string[][] = []
+    for (const at of ['10', '11', '12']) {
+      setTime(shop, `2027-02-${at}T11:00:00Z`)
+      told.push(subjects(await mails(shop)))
+    }
+    assert.deepEqual(told[2]?.toSorted(), [
+      'Order #1004 confirmed',
+      'Your payment for Green tea went through',
+    ])
+  })
+
+  test('tell of a card that expires 30 days and 7 days before, once each, and of no other', async () => {
+    const { shop, id } = await subscribed()
+    await app.sql(
+      'update subscriptions set card_exp_month = 3, card_exp_year = 2027 where id = $1',
+      [id],
+    )
+    const told: string[] = []
+    for (const at of ['02-28', '03-03', '03-04', '03-24', '03-26', '03-27']) {
+      setTime(shop, `2027-${at}T12:00:00Z`)
+      for (const { subject, text } of await mails(shop)) {
+        if (!subject.startsWith('Your card expires soon')) continue
+        assert.match(text, /until March 31, 2027/)
+        told.push(at)
+      }
+    }
+    assert.deepEqual(told, ['03-03', '03-26'])
+    await app.sql('update subscriptions set card_exp_year = 2029 where id = $1', [id])
+    setTime(shop, '2027-04-05T12:00:00Z')
+    assert.deepEqual(subjects(await mails(shop)), [], 'another card')
+  })
+
+  test('say nothing to one who is suspected of fraud', async () => {
+    const { shop } = await subscribed()
+    const ban = { kind: 'email', value: `ann@${shop.tenant}.example`, reason: 'x' }
+    await shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    setTime(shop, '2027-02-10T06:01:00Z')
+    assert.deepEqual(await mails(shop), [])
+  })
+})
