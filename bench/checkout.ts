@@ -7,7 +7,7 @@ import { placeOrders } from './pgbench.ts'
 import { findServerPid, serverCpuSeconds } from './postgres.ts'
 import { THIS_TREE, type Tree } from './trees.ts'
 
-const SECRET_KEY = 'the secret key of the benchmark database'
+export const SECRET_KEY = 'the secret key of the benchmark database'
 const TOKEN = 'a token for the benchmark alone, never used'
 const STORES = 100
 const CLIENTS = 8
@@ -35,7 +35,7 @@ interface Shop {
   close(): Promise<void>
 }
 
-async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
+export async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
   const { startEmbedded }: typeof import('../src/db/embedded/embedded.ts') = await import(
     tree.file('src/db/embedded/embedded.ts').href
   )
@@ -88,7 +88,7 @@ async function withCpu(server: Server, pid: number, work: () => Promise<Checkout
   return { ...run, nodeMs: msEach(nodeAfter - node), postgresMs: msEach(postgresAfter - postgres) }
 }
 
-const many = () => Math.floor(Math.random() * STORES)
+export const many = () => Math.floor(Math.random() * STORES)
 const one = () => 0
 
 /** How many orders a second are placed and paid, and how long the slowest shoppers wait. */
@@ -158,7 +158,10 @@ const toSamples = ({ perSecond, p50, p99, nodeMs, postgresMs }: Run): Sample[] =
  * times the code of the bare server, and in the same time a third of the requests that make it worth
  * compiling.
  */
-async function warmUp({ url, app, run }: Shop, between: () => Promise<unknown>): Promise<void> {
+export async function warmUp(
+  { url, app, run }: Shop,
+  between: () => Promise<unknown>,
+): Promise<void> {
   await run(app, many, 6)
   await analyze(url)
   await between()

@@ -11,6 +11,7 @@ import { inbound } from './inbound.ts'
 import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
+import { renewals } from './renewals.ts'
 import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
 import { storefrontPages } from './storefront.ts'
@@ -32,6 +33,7 @@ const BENCHES: Record<string, Bench> = {
   storefront: { run: storefrontPages, needsWrk: true },
   inbound: { run: inbound, needsWrk: true },
   checkout: { run: checkouts, open: openCheckouts },
+  renewals: { run: renewals },
 }
 
 const ROUNDS = 5

@@ -14,6 +14,7 @@ const LONG = {
   KILL_SECONDS: '120',
   FUZZ_RUNS: '100000',
   WEBHOOK_KILLS: '20',
+  RENEWAL_KILLS: '10',
   // A run of an hour sets its own.
   WALK_SECONDS: process.env.WALK_SECONDS ?? '600',
 }
@@ -27,6 +28,7 @@ const FILES = [
   'test/modules/checkout/preview-properties.test.ts',
   'test/modules/inventory/stock-model.test.ts',
   'test/modules/inventory/unit-model.test.ts',
+  'test/modules/renewals/killed-workers.test.ts',
   'test/modules/webhooks/killed-workers.test.ts',
   'test/storefront/any-manifest.test.ts',
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),

@@ -15,6 +15,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
   shopper_mails_due: 'Due index: the worker looks over all tenants for who has work.',
   test_clocks_due: 'Due index: the worker looks over all stores for clocks to move.',
+  subscriptions_due: 'Due index: the worker looks over all stores for charges that are due.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   store_credit_lots_due:
     'Due index: the worker looks over all tenants for credit that has expired.',
