@@ -91,7 +91,6 @@ export function startWorker(runtime: Runtime): Worker {
   const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
   const labelDeps = openLabels(runtime)
-  const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   if (config.production && transport === null) {
@@ -128,9 +127,6 @@ export function startWorker(runtime: Runtime): Worker {
     loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
     loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
     loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
-    loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),
-    loop('privacy upkeep', HOUR, () => privacy.deleteExpiredExports(database)),
-    loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
     loop('webhook erasure', 60 * SECOND, (signal) =>
       webhooks.eraseDeliveredEvents(database, signal),
     ),
@@ -138,7 +134,11 @@ export function startWorker(runtime: Runtime): Worker {
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
-  loops.push(...startRetention(runtime, loop), startClocks(runtime, { handlers, transport }, loop))
+  loops.push(
+    ...startPrivacy(runtime, loop),
+    ...startRetention(runtime, loop),
+    startClocks(runtime, { handlers, transport }, loop),
+  )
   const started = [
     startDispatch(runtime, loop),
     startRenewals(runtime, checkoutDeps, loop),
@@ -170,6 +170,16 @@ function startClocks(
     onAlert: (alert, message) => logger.error(alert, message),
   }
   return loop('test clocks', SECOND / 2, (signal) => moveClocks(deps, signal))
+}
+
+/** Starts the loops that export and erase what customers ask for. */
+function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoop) {
+  const keys = { exportKey: key('privacy export'), customersKey: key('customers') }
+  return [
+    loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),
+    loop('privacy upkeep', HOUR, () => privacy.deleteExpiredExports(database)),
+    loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
+  ]
 }
 
 /** Starts the loops that make partitions ahead, and drop or delete what is old. */
