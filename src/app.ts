@@ -70,6 +70,7 @@ import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
+import * as subscriptionRoutes from './modules/subscriptions/routes.ts'
 import { listOfOrder } from './modules/subscriptions/service.ts'
 import * as testClockRoutes from './modules/test-clock/routes.ts'
 import * as customerRoutes from './modules/views/customer-routes.ts'
@@ -168,6 +169,7 @@ async function openDeps(runtime: Runtime, app: App) {
     gateway: openGateway({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
     orderLinks: openOrderLinks(runtime),
+    subscriptionLinks: { key: key('subscription link') },
     newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     shopperMail: { ...openShopperMail(runtime), limits },
     media,
@@ -274,6 +276,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
+  subscriptionRoutes.merchantRoutes(deps.checkout),
   reviewRoutes.merchantRoutes(deps.checkout),
   renewalRoutes.merchantRoutes(deps.checkout),
   keyRoutes.merchantRoutes,
@@ -281,7 +284,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
 
 const storefrontRoutes = (
   { payments }: Runtime,
-  { giftCards, checkout, orderLinks, newsletter }: Deps,
+  { giftCards, checkout, orderLinks, subscriptionLinks, newsletter }: Deps,
 ): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
   orderRoutes.storefrontRoutes(PARCELS),
@@ -289,6 +292,7 @@ const storefrontRoutes = (
   newsletterRoutes.storefrontRoutes(newsletter),
   orderChangeRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
+  subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
   checkoutRoutes.storefrontRoutes(checkout),
   paymentRoutes.storefrontRoutes(payments.deps),
   keyRoutes.storefrontRoutes,

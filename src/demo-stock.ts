@@ -32,7 +32,7 @@ interface DemoStore {
 export const DEMO_REF = 'demo'
 
 /** The add-ons that a shopper can try: coffee by subscription, a gift card, store credit. */
-const ADD_ONS = ['subscriptions', 'gift_cards', 'store_credit']
+const ADD_ONS = ['subscriptions', 'subscribe_and_save', 'gift_cards', 'store_credit']
 
 const LOW_STOCK = 5
 const WIDE = [1_600, 1_000] as const

@@ -59,6 +59,7 @@ export const ERRORS = {
   mail_not_found: [404, 'No such mail. `GET /v1/merchant/mails` lists the mails.'],
   charge_not_found: [404, 'The order has no such charge. Check `charge_id`.'],
   order_item_not_found: [404, 'The order has no such line. Check `order_item_id`.'],
+  subscription_not_found: [404, 'No such subscription. Check its id.'],
   variant_not_found: [404, 'No such variant, or it is archived. Check its id.'],
   location_not_found: [404, 'No such location. Check its id.'],
   count_not_found: [404, 'No such count. Check its id.'],
@@ -185,6 +186,15 @@ export const ERRORS = {
   card_tries_exhausted: [
     409,
     'The card was declined as often as its network allows. Try again after `next_attempt_at`, or with another card.',
+    'A charge of this subscription is under way. Try again when it has ended.',
+  ],
+  stale_subscription: [
+    409,
+    'The subscription has changed since that version was read. Read it again, then change it.',
+  ],
+  cycle_closed: [
+    409,
+    'This cycle is over, or too far ahead. `next_charges` and `skipped` list those to come.',
   ],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
   disputed: [
@@ -263,6 +273,10 @@ export const ERRORS = {
     'A receipt names the total received so far, which only grows. `lines` says what it is.',
   ],
   currency_mismatch: [422, 'The items have different currencies. Order each currency separately.'],
+  not_subscribable: [
+    422,
+    'The product of this variant has no subscription. Choose a variant of one that has.',
+  ],
   subscription_card_required: [
     422,
     'A subscription needs a card for its renewals, and other tenders cover this order. Order without `subscribe`, or let the card pay a part.',

@@ -15,6 +15,14 @@ import { orderListPage, orderPage } from './orders/order-pages.ts'
 import { refundOrder } from './orders/order-refunds.ts'
 import { returnOrder } from './orders/order-returns.ts'
 import type { RequestContext } from './request-context.ts'
+import { changeSubscription, SUBSCRIPTION_ACTIONS } from './subscriptions/subscription-actions.ts'
+import {
+  addressPage,
+  cardPage,
+  openSubscriptionLink,
+  subscriptionListPage,
+  subscriptionPage,
+} from './subscriptions/subscription-pages.ts'
 
 /** Every path of a store, and the handler that answers it. */
 
@@ -32,6 +40,7 @@ const PAGES: Record<string, PageHandler> = {
   '/checkout': unlessPending((context) => checkoutPage(context)),
   [EXPRESS_PATH]: unlessPending(express((context) => checkoutPage(context))),
   '/orders': (context) => orderListPage(context),
+  '/subscriptions': subscriptionListPage,
   '/newsletter': (context) => newsletterPage(context),
   '/sitemap.xml': catalog.sitemap,
   '/robots.txt': catalog.robots,
@@ -46,6 +55,10 @@ const NAMED_PAGE = /^\/(products|collections|orders|pages)\/([^/]{1,600})$/
 
 /** A mailed link to an order. */
 const ORDER_LINK = /^\/orders\/link\/([\w-]{1,500})$/
+
+/** A mailed link to a subscription, and the pages of one. */
+const SUBSCRIPTION_LINK = /^\/subscriptions\/link\/([\w-]{1,500})$/
+const SUBSCRIPTION_PAGE = /^\/subscriptions\/([0-9a-f-]{36})(?:\/(card|address))?$/
 
 const FORMS: Record<string, FormHandler> = {
   '/cart': updateCart,
@@ -62,6 +75,10 @@ const FORMS: Record<string, FormHandler> = {
 
 const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund|return)$/
 
+const SUBSCRIPTION_ACTION = new RegExp(
+  `^/subscriptions/([0-9a-f-]{36})/(${SUBSCRIPTION_ACTIONS.join('|')})$`,
+)
+
 /** Answers a GET or HEAD request. */
 export async function showPage(context: RequestContext): Promise<HttpResponse> {
   const { pathname } = context.url
@@ -71,6 +88,8 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   if (part !== undefined) return catalog.sitemapPart(context, Number(part))
   const [, token] = ORDER_LINK.exec(pathname) ?? []
   if (token !== undefined) return openOrderLink(context, token)
+  const subscription = showSubscription(context, pathname)
+  if (subscription !== null) return subscription
   const [, kind, encoded = ''] = NAMED_PAGE.exec(pathname) ?? []
   const name = decodeName(encoded)
   if (name === null || kind === undefined) return notFoundPage(context)
@@ -78,6 +97,16 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   if (kind === 'pages') return contentPage(context, name)
   if (kind === 'collections') return catalog.collectionPage(context, name)
   return orderPage(context, name)
+}
+
+/** Null for a path that is no page of a subscription. */
+function showSubscription(context: RequestContext, pathname: string): Promise<HttpResponse> | null {
+  const [, token] = SUBSCRIPTION_LINK.exec(pathname) ?? []
+  if (token !== undefined) return openSubscriptionLink(context, token)
+  const [, id, form] = SUBSCRIPTION_PAGE.exec(pathname) ?? []
+  if (id === undefined) return null
+  if (form === 'card') return cardPage(context, id)
+  return form === 'address' ? addressPage(context, id) : subscriptionPage(context, id)
 }
 
 /** Null for a text with a broken escape. */
@@ -100,6 +129,11 @@ export async function submitForm(
   if (context.site.preview !== null) return redirect('/')
   const handler = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined
   if (handler !== undefined) return handler(context, form)
+  const [, subscription, change] = SUBSCRIPTION_ACTION.exec(pathname) ?? []
+  const asked = SUBSCRIPTION_ACTIONS.find((each) => each === change)
+  if (subscription !== undefined && asked !== undefined) {
+    return changeSubscription(context, subscription, asked, form)
+  }
   const [, id, action] = ORDER_ACTION.exec(pathname) ?? []
   if (id === undefined) return notFoundPage(context)
   if (action === 'cancel') return cancelOrder(context, id, form)

@@ -36,6 +36,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 const NOT_COMPARED: Readonly<Record<string, string>> = {
   '/v1/merchant/ledger/proof': 'one call verifies 10,000 journals, which a hundredth may not have',
   '/v1/tenants/{tenant}/catalog/sitemap': 'a part has as many addresses as a file of a sitemap may',
+  '/v1/merchant/subscriptions/upcoming': 'reads the subscriptions that are charged, up to 5,000',
   '/v1/merchant/orders/export.csv': 'streams until its reader leaves; only its first byte is timed',
 }
 
@@ -57,6 +58,8 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
   ['/v1/merchant/orders/', 'id', of('order_id')],
   ['/v1/merchant/fulfillments/', 'id', of('fulfillment_id')],
   ['/v1/merchant/returns/', 'id', of('return_id')],
+  ['/v1/merchant/subscriptions/', 'id', of('plan_id')],
+  ['/v1/tenants/{tenant}/subscriptions/', 'id', of('plan_id')],
   ['/v1/merchant/deliveries/', 'id', of('delivery_id')],
   ['/v1/merchant/domains/', 'id', of('domain_id')],
   ['/v1/merchant/entitlements/requests/', 'id', of('request_id')],
@@ -105,6 +108,8 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['', 'coupon_code', [fixed('WELCOME10'), NOTHING]],
   ['', 'sku', [of('sku'), NOTHING]],
   ['', 'subscription_id', [of('subscription_id'), NO_ID]],
+  ['', 'due_before', [of('middle'), fixed('2999-01-01')]],
+  ['', 'days', [fixed('30')]],
   ['', 'event_type', [fixed('commerce.order.placed.v1'), NOTHING]],
   ['', 'event_id', [of('event_id'), NO_ID]],
   ['', 'order_id', [of('order_id'), NO_ID]],
@@ -193,7 +198,8 @@ const isRequired = (route: string, { name, required }: Parameter) =>
   (route === '/v1/resolve' && name === 'tenant') ||
   (route.endsWith('/search') && name === 'q') ||
   (route.endsWith('/rates') && name === 'order_id') ||
-  (route === '/v1/tenants/{tenant}/orders/{orderId}' && name === 'customer_ref')
+  (route === '/v1/tenants/{tenant}/orders/{orderId}' && name === 'customer_ref') ||
+  (route.startsWith('/v1/tenants/{tenant}/subscriptions') && name === 'customer_ref')
 
 /** Lists of the catalog are measured in the store with many products, all others in that with many orders. */
 const pairOf = (route: string): Pair =>

@@ -7,7 +7,7 @@ export interface PlatformClient {
   /** Reads a public route. The text is empty where the ETag still holds. */
   readPublic(path: string, etag?: string): Promise<PublicAnswer>
   /** Calls a route of the storefront plane, with the storefront token. */
-  call<T>(method: 'GET' | 'POST', path: string, options?: CallOptions): Promise<T>
+  call<T>(method: CallMethod, path: string, options?: CallOptions): Promise<T>
   /** Opens an asset as a stream. The caller must read or destroy its body. */
   fetchAsset(
     method: 'GET' | 'HEAD',
@@ -28,6 +28,8 @@ export interface PublicAnswer {
   text: string
   etag: string | null
 }
+
+type CallMethod = 'GET' | 'POST' | 'PATCH'
 
 interface CallOptions {
   body?: unknown
@@ -133,11 +135,7 @@ export function openPlatformClient({ url, token }: PlatformOptions): PlatformCli
       if (!unchanged) requireSuccess(answer, text)
       return { unchanged, text, etag: typeof tag === 'string' ? tag : null }
     },
-    async call<T>(
-      method: 'GET' | 'POST',
-      path: string,
-      { body, idempotencyKey }: CallOptions = {},
-    ) {
+    async call<T>(method: CallMethod, path: string, { body, idempotencyKey }: CallOptions = {}) {
       const headers: Record<string, string> = { 'x-storefront-token': token }
       if (body !== undefined) headers['content-type'] = 'application/json'
       if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey

@@ -1,10 +1,12 @@
 import { type CatalogApi, type CatalogApiOptions, openCatalogApi } from './catalog-api.ts'
 import { type CheckoutApi, openCheckoutApi } from './checkout-api.ts'
+import { openSubscriptionApi, type SubscriptionApi } from './subscription-api.ts'
 
 /** All that the storefront asks of the platform, for any store. */
-export interface StoreApi extends CatalogApi, CheckoutApi {}
+export interface StoreApi extends CatalogApi, CheckoutApi, SubscriptionApi {}
 
 export const openStoreApi = (options: CatalogApiOptions): StoreApi => ({
   ...openCatalogApi(options),
   ...openCheckoutApi(options.client),
+  ...openSubscriptionApi(options.client),
 })

@@ -322,3 +322,42 @@ export interface OperationRecord {
   status: number | null
   answer: unknown
 }
+
+export type SubscriptionAction =
+  | 'pause'
+  | 'resume'
+  | 'skip'
+  | 'unskip'
+  | 'change'
+  | 'change_card'
+  | 'cancel'
+
+/** What is sent to a shopper again and again, and charged each time. */
+export interface Subscription {
+  id: string
+  subscription_number: number
+  product_id: string
+  variant_id: string
+  product_name: string | null
+  label: string | null
+  quantity: number
+  interval: 'day' | 'week' | 'month' | 'year'
+  interval_count: number
+  currency: string
+  status: string
+  next_charge_at: string | null
+  paused_until: string | null
+  cancel_at_period_end: boolean
+  ship_to: (Address & { name?: string | null }) | null
+  payment_method: {
+    brand: string | null
+    last4: string | null
+    exp_month: number | null
+    exp_year: number | null
+  } | null
+  dunning: { next_attempt_at: string | null; last_reason: string | null } | null
+  next_charges: readonly { cycle: number; at: string; amount_cents: number }[]
+  skipped: readonly { cycle: number; at: string }[]
+  allowed: readonly SubscriptionAction[]
+  version: number
+}

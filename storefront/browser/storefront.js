@@ -251,7 +251,7 @@ function mountHostedFields() {
   if (!fields || fields.dataset.mounted) return
   fields.dataset.mounted = '1'
   if (!window.CollectJS) return showCardError(fields.dataset.failed)
-  const { color, fontSize } = getComputedStyle(document.querySelector('#field-email'))
+  const { color, fontSize } = getComputedStyle(document.querySelector('#field-email') ?? fields)
   const place = (name) => {
     const { title, placeholder } = document.querySelector(`#field-${name}`).dataset
     return { selector: `#field-${name}`, title, placeholder }
@@ -302,7 +302,7 @@ document.addEventListener('change', ({ target }) => {
   if (form?.matches('[data-live]') && target.name.startsWith('q:')) updateCartSoon(form)
   if (form?.matches('[data-facets]')) search(form)
   if (target.matches('input[data-reprice]')) updateCheckout(form)
-  if (target.matches('[data-checkout] [name="country"]')) applyCountry(target.value)
+  if (target.name === 'country' && form?.querySelector('#locality')) applyCountry(target.value)
 })
 
 // A page from the back/forward cache may show a cart that was paid for since.

@@ -30,7 +30,7 @@ export function orderListMain(context: PageContext, view: OrderListView): Html {
     orders.length === 0
       ? html`<p>${texts.noOrders}</p>`
       : html`<ul class="order-list">${orders.map((detail) => orderCard(context, detail, view.products))}</ul>`
-  }${findForm(context, view)}</div>`
+  }${context.site.offers.subscriptions && html`<p><a class="more" href="/subscriptions">${texts.subscriptions.yours}</a></p>`}${findForm(context, view)}</div>`
 }
 
 function orderCard(context: PageContext, detail: OrderDetail, products: readonly Product[]): Html {

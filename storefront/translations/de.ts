@@ -1,4 +1,5 @@
 import { deErrors } from './de-errors.ts'
+import { deSubscriptions } from './de-subscriptions.ts'
 import type { Texts, Unit } from './en.ts'
 
 const UNITS: Record<Unit, readonly [one: string, more: string]> = {
@@ -370,5 +371,6 @@ export const de: Texts = {
   formRejectedNote:
     'Es wurde nicht von einer Seite dieses Shops gesendet oder war unvollständig. Bitte gehen Sie zurück und senden Sie es noch einmal.',
 
+  subscriptions: deSubscriptions,
   ...deErrors,
 }

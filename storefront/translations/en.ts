@@ -1,4 +1,5 @@
 import { enErrors } from './en-errors.ts'
+import { enSubscriptions } from './en-subscriptions.ts'
 
 /**
  * Every fixed text of the pages. The other languages have the same keys: their type is this one's.
@@ -366,6 +367,7 @@ export const en = {
   formRejectedNote:
     'It was not sent from a page of this store, or it was incomplete. Please go back and send it again.',
 
+  subscriptions: enSubscriptions,
   ...enErrors,
 }
 

@@ -1,5 +1,6 @@
 import type { Texts, Unit } from './en.ts'
 import { esErrors } from './es-errors.ts'
+import { esSubscriptions } from './es-subscriptions.ts'
 
 const UNITS: Record<Unit, readonly [one: string, more: string]> = {
   day: ['cada día', 'días'],
@@ -374,5 +375,6 @@ export const es: Texts = {
   formRejectedNote:
     'No se envió desde una página de esta tienda o estaba incompleto. Vuelve atrás y envíalo otra vez.',
 
+  subscriptions: esSubscriptions,
   ...esErrors,
 }

@@ -1,5 +1,6 @@
 import type { Texts, Unit } from './en.ts'
 import { frErrors } from './fr-errors.ts'
+import { frSubscriptions } from './fr-subscriptions.ts'
 
 const UNITS: Record<Unit, readonly [one: string, more: string]> = {
   day: ['chaque jour', 'jours'],
@@ -376,5 +377,6 @@ export const fr: Texts = {
   formRejectedNote:
     'Il n’a pas été envoyé depuis une page de cette boutique, ou il était incomplet. Veuillez revenir en arrière et l’envoyer à nouveau.',
 
+  subscriptions: frSubscriptions,
   ...frErrors,
 }

@@ -24,6 +24,9 @@ export interface Locale {
   formatTime(iso: string): string
   /** The date alone, of a time or of a day such as `2026-12-24`. */
   formatDay(iso: string): string
+  formatDate(iso: string): string
+  /** The date as a date field has it: `2027-01-31`. */
+  dateValue(iso: string): string
   formatList(entries: readonly string[]): string
 }
 
@@ -90,6 +93,14 @@ function createLocale(language: string, timeZone: string): Locale {
   })
   const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone })
   const calendarDay = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone })
+  // Canada writes dates as date fields do.
+  const plainDate = new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  })
   const list = new Intl.ListFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
   const regions = new Intl.DisplayNames(language, { type: 'region' })
@@ -112,6 +123,8 @@ function createLocale(language: string, timeZone: string): Locale {
     formatRate: (bps) => percent.format(bps / 10_000),
     formatTime: (iso) => time.format(new Date(iso)),
     formatDay: (iso) => (CALENDAR_DAY.test(iso) ? calendarDay : day).format(new Date(iso)),
+    formatDate: (iso) => date.format(new Date(iso)),
+    dateValue: (iso) => plainDate.format(new Date(iso)),
     formatList: (entries) => list.format(entries),
   }
 }

@@ -47,7 +47,7 @@ import {
   requestExport,
   requestFeature,
 } from './make-store.ts'
-import { subscribe } from './make-subscriptions.ts'
+import { act, subscribe } from './make-subscriptions.ts'
 
 /**
  * How to call each merchant route that names something by id: creates that thing in the caller's
@@ -122,6 +122,25 @@ export const FIXTURES: Record<string, Fixture> = {
     assert.equal(received.status, 200, received.text)
     return { id }
   },
+  'GET /v1/merchant/subscriptions/:id': subscribe,
+  'PATCH /v1/merchant/subscriptions/:id': subscribe,
+  'GET /v1/merchant/subscriptions/:id/cycles': async (merchant, app) => {
+    const { id } = await subscribe(merchant, app)
+    for (const _ of [2, 3]) await act(merchant, id, 'skip')
+    return { id }
+  },
+  'POST /v1/merchant/subscriptions/:id/pause': subscribe,
+  'POST /v1/merchant/subscriptions/:id/resume': async (merchant, app) => {
+    const { id } = await subscribe(merchant, app)
+    return act(merchant, id, 'pause')
+  },
+  'POST /v1/merchant/subscriptions/:id/skip': subscribe,
+  'POST /v1/merchant/subscriptions/:id/unskip': async (merchant, app) => {
+    const { id } = await subscribe(merchant, app)
+    return act(merchant, id, 'skip')
+  },
+  'POST /v1/merchant/subscriptions/:id/cancel': subscribe,
+  'POST /v1/merchant/subscriptions/:id/payment-method': subscribe,
   'POST /v1/merchant/mails/:id/resend': sendMail,
   'POST /v1/merchant/orders/:id/release': holdOrder,
   'POST /v1/merchant/fraud/reviews/:order_id/approve': async (merchant, app) => ({
@@ -262,6 +281,9 @@ export const BODIES: Record<string, unknown> = {
   'POST /v1/merchant/returns/:id/resolve': {
     lines: [{ return_line_id: LINE, quantity: 1, disposition: 'damaged' }],
   },
+  'PATCH /v1/merchant/subscriptions/:id': { quantity: 2 },
+  'POST /v1/merchant/subscriptions/:id/cancel': { reason: 'a canary' },
+  'POST /v1/merchant/subscriptions/:id/payment-method': { card: APPROVED },
   'POST /v1/merchant/fulfillments/:id/label': LABEL,
   'POST /v1/merchant/orders/:id/cancel-remaining': { reason: 'inventory', note: 'a canary' },
   'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },

@@ -51,6 +51,12 @@ const WITHOUT_ROWS: Readonly<Record<string, string>> = {
   listUnsettledPayments: 'Each needs a gateway that gives no answer.',
 }
 
+/** Lists whose query names the customer. */
+const OF_A_CUSTOMER: Readonly<Record<string, string>> = {
+  '/v1/tenants/{tenant}/subscriptions': 'a%20canary',
+  '/v1/tenants/{tenant}/subscriptions/{id}/cycles': 'a%20canary',
+}
+
 const toUrl = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 /** Three rows or more for every list, and the names that the paths of the lists contain. */
@@ -66,7 +72,10 @@ async function openLists(t: TestContext) {
   const read = ({ path, plane }: ListRoute, query: string): Promise<Answer> => {
     const caller = callers[plane]
     assert.ok(caller, path)
-    return caller.get(`${fillPath(toUrl(path), names[path] ?? { tenant: 'acme' })}?${query}`)
+    const whose = path in OF_A_CUSTOMER ? `&customer_ref=${OF_A_CUSTOMER[path]}` : ''
+    return caller.get(
+      `${fillPath(toUrl(path), names[path] ?? { tenant: 'acme' })}?${query}${whose}`,
+    )
   }
   return { read }
 }
@@ -112,7 +121,10 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   await plantGatewayEvents(app)
   await plantClockRuns(app)
   const purchase = await receiveInParts(app, merchant)
+  const subscription = await make('GET /v1/merchant/subscriptions/:id/cycles')
   return {
+    '/v1/merchant/subscriptions/{id}/cycles': subscription,
+    '/v1/tenants/{tenant}/subscriptions/{id}/cycles': { tenant: 'acme', ...subscription },
     '/v1/merchant/inventory/{variant_id}/costs': { variant_id: purchase.variant_id },
     '/v1/merchant/purchasing/orders/{id}/receipts': { id: purchase.id },
     '/v1/merchant/gift-cards/{id}/transactions': card,

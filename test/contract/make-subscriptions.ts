@@ -15,3 +15,9 @@ export async function subscribe(merchant: Caller, app: TestApp) {
   assert.equal(placed.status, 201, placed.text)
   return { id: placed.body.subscriptions[0].id as string }
 }
+
+export async function act(merchant: Caller, id: string, verb: string) {
+  const done = await merchant.post(`/v1/merchant/subscriptions/${id}/${verb}`)
+  assert.equal(done.status, 200, done.text)
+  return { id }
+}

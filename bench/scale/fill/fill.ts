@@ -17,6 +17,7 @@ import { PURCHASING_STEPS } from './purchasing.ts'
 import { SHOPPER_MAIL_STEPS } from './shopper-mail.ts'
 import { STOCK_STEPS } from './stock.ts'
 import { STORE_STEPS } from './stores.ts'
+import { SUBSCRIPTION_STEPS } from './subscriptions.ts'
 import { TEST_CLOCK_STEPS } from './test-clock.ts'
 import { WEBHOOK_STEPS } from './webhooks.ts'
 
@@ -48,6 +49,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...customerSteps(deriveKey(secretKey, 'customers')),
     ...ORDER_STEPS,
     ...AFTER_SALE_STEPS,
+    ...SUBSCRIPTION_STEPS,
     ...PAYMENT_STEPS,
     ...GIFT_CARD_STEPS,
     ...STOCK_STEPS,

@@ -6,7 +6,13 @@ import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable, OpenObject } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
 import type { ListPlace } from './list-schema.ts'
-import { PublicProduct, SaleVariant, SitemapProduct, StorefrontCollection } from './schema.ts'
+import {
+  PublicProduct,
+  SaleVariant,
+  SitemapProduct,
+  StorefrontCollection,
+  VariantNames,
+} from './schema.ts'
 
 /** The public members of the product `p`, as one JSON value. */
 export const publicProduct: Sql = sql`
@@ -383,4 +389,15 @@ export const listSaleVariants = (db: Db, ids: readonly string[]) =>
       join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
      where v.tenant_ref = ${db.tenant} and v.id = any (${ids}::uuid[])
        and v.archived_at is null and p.status = 'active'`,
+  )
+
+/** The names of variants, whatever their status. */
+export const listVariantNames = (db: Db, ids: readonly string[]) =>
+  db.many(
+    Type.Object({ variant_id: Id, ...VariantNames.properties }),
+    sql`
+    select v.id as variant_id, p.name as product_name, v.sku, v.label
+      from variants v
+      join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
+     where v.tenant_ref = ${db.tenant} and v.id = any (${ids}::uuid[])`,
   )

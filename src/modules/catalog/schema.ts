@@ -268,6 +268,14 @@ export const SaleVariant = Type.Object({
 })
 export type SaleVariant = Static<typeof SaleVariant>
 
+/** What people call a variant. */
+export const VariantNames = Type.Object({
+  product_name: Type.String(),
+  sku: Type.String(),
+  label: Nullable(Type.String()),
+})
+export type VariantNames = Static<typeof VariantNames>
+
 export const SLUG_LENGTH_MAX = 200
 
 /** Letters that have no capital form of their own: lower case, or a script without cases. */

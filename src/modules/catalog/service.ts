@@ -9,7 +9,7 @@ import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
 import { closeRequest } from './activation-requests.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
-import { listSaleVariants } from './public-queries.ts'
+import { listSaleVariants, listVariantNames } from './public-queries.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
 import {
@@ -22,6 +22,7 @@ import {
   type SaleVariant,
   VARIANTS_PER_PRODUCT_MAX,
   type Variant,
+  type VariantNames,
   type VariantOption,
   type VariantPatch,
 } from './schema.ts'
@@ -312,4 +313,13 @@ export const findVariantName = queries.findVariantName
 export async function variantsForSale(db: Db, ids: readonly string[]): Promise<SaleVariant[]> {
   const known = ids.filter(isUuid)
   return known.length === 0 ? [] : listSaleVariants(db, known)
+}
+
+/** The names of variants, also of those that are no longer sold, by id. */
+export async function variantNames(
+  db: Db,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, VariantNames>> {
+  const found = ids.length === 0 ? [] : await listVariantNames(db, ids)
+  return new Map(found.map(({ variant_id, ...names }) => [variant_id, names]))
 }

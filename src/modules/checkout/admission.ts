@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
+import { requireServedCountry } from '../orders/ship-to.ts'
 import type { Source } from '../payments/gateway.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
@@ -33,19 +34,11 @@ export function requireOffered(request: CheckoutRequest, { options, features }: 
   if (request.subscribe && !features.has('subscriptions')) throw refuse('subscriptions')
 }
 
-/**
- * Refuses an address in a country that the store does not ship to. The refusal does not repeat the
- * country that was sent, which may be any text.
- */
-export function requireServed(
-  { shipping_address: to }: CheckoutRequest,
+/** Refuses an address in a country that the store does not ship to. */
+export const requireServed = (
+  { shipping_address }: CheckoutRequest,
   { options: { countries } }: Sale,
-): void {
-  if (countries === null || !to || countries.includes(to.country.trim().toUpperCase())) return
-  const message = `must be one of ${countries.join(', ')}`
-  const issues = [{ path: 'shipping_address.country', message }]
-  throw new ApiError('country_not_served', { body: { issues, countries } })
-}
+): void => requireServedCountry('shipping_address', shipping_address, countries)
 
 /** Requires the store's statement to be accepted, in its current version. */
 export function requireAttested(

@@ -3,6 +3,7 @@ import type { FraudScore } from '../fraud/score.ts'
 import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { GatewayResult } from '../payments/schema.ts'
+import { recurringTerms } from '../pricing/coupon.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
 import type { PlacedData } from './placed-schema.ts'
@@ -34,14 +35,20 @@ export function placedEvent(
 
 /** The subscriptions that an order starts, at the intervals it was sold by. */
 export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubscription[] {
-  const { subscriptions = [] } = order.pricing as Partial<PricedBy>
+  const { subscriptions = [], ...pricing } = order.pricing as Partial<PricedBy>
+  const recurring = pricing.coupon_recurs ? (pricing.coupon ?? null) : null
   const terms = new Map(subscriptions.map((each) => [each.variant_id, each]))
-  return items.flatMap(({ product_id, variant_id, quantity, unit_price_cents, ...item }) => {
+  const couponOf = (item: OrderItem) => {
+    const terms = recurring && recurringTerms(recurring, item)
+    return terms && { code: order.coupon_code ?? '', ...terms }
+  }
+  return items.flatMap((item) => {
+    const { product_id, variant_id, quantity, unit_price_cents } = item
     const term = item.is_subscription ? terms.get(variant_id) : undefined
     if (term === undefined) return []
     const { interval, interval_count } = term
     const bought = { product_id, variant_id, quantity, unit_price_cents }
-    return [{ id: newId(), ...bought, interval, interval_count }]
+    return [{ id: newId(), ...bought, interval, interval_count, coupon: couponOf(item) }]
   })
 }
 

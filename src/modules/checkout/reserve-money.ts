@@ -411,13 +411,11 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     tax: request.tax ?? null,
     expedited: request.expedited ?? false,
     coupon: couponTerms(sale, renewal),
+    ...(sale.coupon?.recurring && priced.coupon.applied && { coupon_recurs: true as const }),
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
     subscriptions,
-    ...(subscriptions.length > 0 && {
-      time_zone: store.time_zone,
-      coupon_recurs: sale.coupon?.recurring ?? false,
-    }),
+    ...(subscriptions.length > 0 && { time_zone: store.time_zone }),
   }
   return {
     id: order_id,

@@ -155,12 +155,12 @@ export interface PricedBy {
   expedited: boolean
   /** Null where no coupon was applied. */
   coupon: DiscountTerms | null
+  /** Whether renewals keep the coupon. Absent where they do not. */
+  coupon_recurs?: true
   subscribe: boolean
   attestation: Attestation | null
   /** The store's time zone, whose day a subscription starts on. Absent without subscriptions. */
   time_zone?: string
-  /** Whether renewals keep the coupon. */
-  coupon_recurs?: boolean
   /** The interval of each subscribed variant. */
   subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
 }

@@ -13,8 +13,9 @@ import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
-import type { Attestation, OrderItem, OrderRow, ShipTo } from '../orders/schema.ts'
+import type { Attestation, OrderItem, OrderRow } from '../orders/schema.ts'
 import { countPlaced } from '../orders/service.ts'
+import { knownAddress } from '../orders/ship-to.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import type { CouponTerms, DiscountTerms } from '../pricing/coupon.ts'
 import { type GroupPrices, groupPrices, pricesOf } from '../pricing/groups.ts'
@@ -127,7 +128,7 @@ export async function readSale(
     currency: store.currency,
   }
   const usable = features.has('pricing_groups') ? groups : null
-  const lines = priceableLines(request, variants, usable)
+  const lines = priceableLines(request, variants, { groups: usable, features })
   requireGiftCards(request, lines, features)
   const priced = await priceLines(tax, request, lines, {
     coupon: code === '' ? keptCoupon(request) : (coupon ?? ('unknown' as const)),
@@ -160,14 +161,9 @@ export function readRequest(request: CheckoutRequest): CheckoutRequest {
   const { shipping_address: to, attestation } = request
   return {
     ...request,
-    shipping_address: to ? addressOf(to) : null,
+    shipping_address: to ? knownAddress(to) : null,
     attestation: attestation ? attestationOf(attestation) : null,
   }
-}
-
-const addressOf = ({ name, label, line1, line2 = null, city, state, ...rest }: ShipTo) => {
-  const { postal_code, country } = rest
-  return { label, ...(name && { name }), line1, line2, city, state, postal_code, country }
 }
 
 const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
@@ -184,8 +180,9 @@ const noVariant = (variant_id: string) =>
 function priceableLines(
   { items, subscribe = false, kept }: PriceRequest,
   variants: readonly SaleVariant[],
-  groups: GroupPrices | null,
+  { groups, features }: { groups: GroupPrices | null; features: ReadonlySet<string> },
 ) {
+  const saves = features.has('subscribe_and_save')
   const byId = new Map(variants.map((variant) => [variant.variant_id, variant]))
   const lines = items.map(({ variant_id, quantity }) => {
     const variant = byId.get(variant_id.toLowerCase())
@@ -195,7 +192,9 @@ function priceableLines(
       quantity,
       list_price_cents: variant.price_cents,
       group_prices: groups === null ? [] : pricesOf(groups, variant),
-      subscription_price_cents: variant.is_subscription ? variant.subscription_price_cents : null,
+      // Without the add-on a subscription is sold at the price of a single purchase.
+      subscription_price_cents:
+        saves && variant.is_subscription ? variant.subscription_price_cents : null,
       locked_price_cents: kept?.unit_price_cents ?? null,
       is_subscription: subscribe && variant.is_subscription && !variant.gift_card,
     }

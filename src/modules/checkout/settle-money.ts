@@ -21,6 +21,7 @@ import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { CardFacts, GatewayResult } from '../payments/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
+import { rateOf } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
@@ -196,9 +197,8 @@ function originOf(
   card: CardFacts | null,
 ) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
-  const priced = order.pricing as Partial<PricedBy>
-  const { time_zone = 'UTC', shipping, tax, expedited } = priced
-  const coupon = priced.coupon_recurs === true ? priced.coupon : null
+  const { time_zone = 'UTC', ...pricing } = order.pricing as Partial<PricedBy>
+  const { shipping = null, tax = null, expedited = false } = pricing
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
@@ -208,13 +208,22 @@ function originOf(
     time_zone,
     ship_to: order.ship_to,
     email: order.email,
-    pricing: { shipping, tax, expedited, coupon },
+    pricing: { shipping, tax, expedited, ...taxEstimate(order) },
     gateway: paidBy?.gateway ?? null,
     vault_id: paidBy?.vault_id ?? null,
     initial_txn_id: paidBy?.txn_id ?? null,
     card: card ?? paidBy?.card ?? null,
     card_fingerprint: paidBy?.card_fingerprint ?? null,
   }
+}
+
+/** What a tax provider asked for of this order's goods, to show what renewals will cost about. */
+function taxEstimate(order: OrderRow): { tax_estimate_bps?: number } {
+  const goods = order.subtotal_cents - order.discount_cents
+  const { tax = null } = order.pricing as Partial<PricedBy>
+  if (rateOf(tax) !== null || order.tax_cents === 0 || goods === 0) return {}
+  const base = order.prices_include_tax ? Math.max(goods - order.tax_cents, 1) : goods
+  return { tax_estimate_bps: Math.round((order.tax_cents * 10_000) / base) }
 }
 
 const answerBody = (

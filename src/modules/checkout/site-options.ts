@@ -1,24 +1,19 @@
-import { readShippingCountries } from '../../../manifest/countries.ts'
+import { NO_SALE_TERMS, readSaleTerms, type SaleTerms } from '../sites/sale-terms.ts'
 import { member, switchesReader } from '../sites/switches.ts'
 
 /** What a store's site offers at its checkout. */
-export interface SiteOptions {
+export interface SiteOptions extends SaleTerms {
   storeCredit: boolean
   giftCards: boolean
   /** The version of the statement that shoppers must accept; null where there is none. */
   statementVersion: string | null
-  /** Whether the store's prices have the tax inside. */
-  pricesIncludeTax: boolean
-  /** The countries that the store ships to; null for every country. */
-  countries: readonly string[] | null
 }
 
 const NOTHING: SiteOptions = {
   storeCredit: false,
   giftCards: false,
   statementVersion: null,
-  pricesIncludeTax: false,
-  countries: null,
+  ...NO_SALE_TERMS,
 }
 
 /** Manifests may hold anything: an option that is missing or malformed is switched off. */
@@ -31,8 +26,7 @@ function readOptions(manifest: unknown): SiteOptions {
     storeCredit: member(member(behavior, 'storeCredit'), 'enabled') === true,
     giftCards: member(member(behavior, 'giftCards'), 'enabled') === true,
     statementVersion: asked ? toVersion(version) : null,
-    pricesIncludeTax: member(member(manifest, 'tax'), 'prices_include_tax') === true,
-    countries: readShippingCountries(member(member(behavior, 'shipping'), 'countries')),
+    ...readSaleTerms(manifest),
   }
 }
 

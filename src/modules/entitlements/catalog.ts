@@ -67,7 +67,10 @@ export const FEATURES: readonly FeatureEntry[] = [
     name: 'Subscribe and save',
     category: 'marketing',
     tagline: 'A lower price for subscribers.',
-    whatItDoes: ['Shows a subscription price beside the list price'],
+    whatItDoes: [
+      'Sells new subscriptions at the subscription price of their product',
+      'Running subscriptions keep their price when it is switched off',
+    ],
     docsPath: '/docs',
     priceCentsMonthly: 900,
     selfServe: true,

@@ -43,6 +43,17 @@ export interface Charge {
   vault?: boolean
 }
 
+/** A card that a shopper gives for later charges. */
+export interface CardCheck {
+  ref: string
+  source: Exclude<Source, { vault_id: string }>
+  currency: string
+  email?: string | null
+  ip?: string | null
+  /** The address that the issuer checks. */
+  ship_to?: ShipTo | null
+}
+
 /** An amount of an earlier transaction: what is captured or refunded of it. */
 export interface TransactionAmount {
   ref: string
@@ -84,6 +95,13 @@ export interface Gateway {
   void(transaction: { txn_id: string }): Promise<GatewayResult>
   refund(amount: TransactionAmount): Promise<GatewayResult>
   lookup(target: LookupTarget): Promise<Lookup>
+  /**
+   * Verifies a card by an authorisation of nothing, and stores it for later charges of the merchant: in
+   * one call, since a token is good for one.
+   */
+  verify(request: CardCheck): Promise<GatewayResult>
+  /** Deletes a stored card. One that the gateway does not have is deleted already. */
+  vaultDelete(request: { vault_id: string }): Promise<GatewayResult>
   /** Stores a card without charging it. */
   vaultAdd(request: { ref: string; source: Source }): Promise<GatewayResult>
   /** Charges a stored card without the shopper. */

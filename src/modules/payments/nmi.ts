@@ -2,6 +2,7 @@ import { sha256 } from '../../kernel/tokens.ts'
 import { type BreakerOptions, createBreakers } from './breaker.ts'
 import { factsOf, reveal } from './card.ts'
 import {
+  type CardCheck,
   type Charge,
   type DayRecord,
   type Gateway,
@@ -107,6 +108,11 @@ function createGateway(begin: () => Send, tenant: string): Gateway {
     vaultCharge: ({ vault_id, initial_txn_id, ...charge }) =>
       // An empty id still marks the charge as one that the merchant makes without the shopper.
       sendAs('sale', { ...charge, source: { vault_id, initial_txn_id: initial_txn_id ?? '' } }),
+    verify: (check) => sendCheck(begin(), { type: 'validate', ...storeField }, check),
+    vaultDelete: async ({ vault_id }) => {
+      const fields = { customer_vault: 'delete_customer', customer_vault_id: vault_id }
+      return (await transact(begin(), fields, {})).result
+    },
     async vaultAdd({ ref, source }) {
       const fields = { customer_vault: 'add_customer', orderid: ref, ...sourceFields(source) }
       const { result } = await transact(begin(), fields, { ref })
@@ -142,6 +148,23 @@ async function sendCharge(send: Send, head: Fields, charge: Charge): Promise<Gat
   // A partial approval pays for no order. It is voided and counts as insufficient funds.
   const voided = await sendVoid(send, result.txn_id ?? '')
   return voided.outcome === 'approved' ? resultOfCode('202', { card }) : unknownResult({ card })
+}
+
+/** Verifies a card and stores it. Without a token it cannot be charged later, so that it is no approval. */
+async function sendCheck(send: Send, head: Fields, check: CardCheck): Promise<GatewayResult> {
+  const { ref, currency, source, email, ip, ship_to } = check
+  const optional = { email, ipaddress: ip, ...addressFields(ship_to) }
+  const fields = {
+    ...head,
+    orderid: ref,
+    currency,
+    ...present(optional),
+    ...sourceFields(source),
+    ...STORE_CARD,
+  }
+  const { result } = await transact(send, fields, { ref, currency })
+  if (result.outcome === 'approved' && result.vault_id === null) return unknownResult()
+  return { ...result, card: 'card' in source ? factsOf(source.card) : result.card }
 }
 
 async function sendVoid(send: Send, txn_id: string): Promise<GatewayResult> {

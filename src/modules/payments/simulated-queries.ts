@@ -207,6 +207,10 @@ export const insertVault = (db: Db, row: Static<typeof VaultRow>) =>
     values (${db.tenant}, ${row.vault_id}, ${JSON.stringify(row.card)}, ${row.fingerprint},
             ${row.behaviour})`)
 
+export const deleteVault = (db: Db, vault_id: string) =>
+  db.run(sql`
+    delete from sim_vault where tenant_ref = ${db.tenant} and vault_id = ${vault_id}`)
+
 export const findVault = (db: Db, vault_id: string) =>
   db.maybe(
     VaultRow,

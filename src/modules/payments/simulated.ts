@@ -112,7 +112,9 @@ export function openSimulated(options: SimulatedOptions): Gateway {
       const source = { vault_id, initial_txn_id: initial_txn_id ?? null }
       return orUnknown(makeCharge({ ...charge, source }, true))
     },
+    verify: ({ source, ship_to }) => orUnknown(verifyCard(options, source, ship_to)),
     vaultAdd: ({ source }) => orUnknown(storeCard(db, key, source)),
+    vaultDelete: ({ vault_id }) => orUnknown(deleteCard(db, vault_id)),
     capture: (amount) => orUnknown(capture(db, amount)),
     void: ({ txn_id }) => orUnknown(changeCharge(db, txn_id, voidCharge)),
     refund: (amount) =>
@@ -171,6 +173,31 @@ async function storeCard(db: TenantDb, key: Buffer, source: Source): Promise<Gat
   const vault_id = randomUUID()
   await queries.insertVault(db, { ...presented, behaviour: presented.stored, vault_id })
   return resultOfCode('100', { vault_id, card: presented.card })
+}
+
+/**
+ * Declines a card that declines every charge, and stores any other. Cards that follow a script decline
+ * only what is charged later.
+ */
+async function verifyCard(
+  { db, key, timeoutMs = TIMEOUT_MS }: SimulatedOptions,
+  source: Source,
+  to: ShipTo | null | undefined,
+): Promise<GatewayResult> {
+  const presented = await presentCard(db, key, source)
+  if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
+  const { behaviour, card, cvv } = presented
+  if (behaviour.startsWith('silent')) return timeOut(timeoutMs)
+  const facts = { card, cvv, avs: addressCheck(to) }
+  if (/^\d+$/.test(behaviour) && behaviour !== APPROVES) return resultOfCode(behaviour, facts)
+  const vault_id = randomUUID()
+  await queries.insertVault(db, { ...presented, vault_id })
+  return resultOfCode(APPROVES, { ...facts, vault_id })
+}
+
+async function deleteCard(db: TenantDb, vault_id: string): Promise<GatewayResult> {
+  if (isUuid(vault_id)) await queries.deleteVault(db, vault_id)
+  return resultOfCode(APPROVES)
 }
 
 /** Writes the charge down, once for each reference. */

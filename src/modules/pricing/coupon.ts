@@ -130,6 +130,25 @@ export function termsForOrder(coupon: DiscountTerms, lines: readonly CouponLine[
   }
 }
 
+/**
+ * The terms that the renewals of one line keep. Each renewal is an order of this line alone, so that a
+ * fixed amount and a limit of the discount become what the line had of them, and the minimum, which was
+ * reached once, counts no more. Null where the line had nothing of the coupon.
+ */
+export function recurringTerms(
+  terms: DiscountTerms,
+  line: { product_id: string; discount_cents: number },
+): DiscountTerms | null {
+  const goods = { collection_slugs: [], quantity: 1, line_total_cents: 0, ...line }
+  if (!isEligible(terms, goods)) return null
+  const kept = { ...terms, min_subtotal_cents: null }
+  if (terms.type === 'free_shipping') return kept
+  const share = line.discount_cents
+  if (share === 0) return null
+  if (terms.type === 'fixed') return { ...kept, amount_cents: share, max_discount_cents: null }
+  return { ...kept, max_discount_cents: terms.max_discount_cents === null ? null : share }
+}
+
 function isEligible({ applies_to }: DiscountTerms, line: CouponLine): boolean {
   if (line.gift_card) return false
   if (applies_to === null) return true

@@ -140,7 +140,12 @@ function quantitiesOf(lines: readonly Goods[]): Map<string, number> {
 }
 
 /** The lowest of all prices that apply, so that no customer pays more for being in a group. */
-function unitPrice(line: PriceLine, quantity: number, subscribe: boolean): number {
+export function unitPrice(
+  line: Pick<PriceLine, 'list_price_cents' | 'group_prices' | 'subscription_price_cents'> &
+    Partial<Pick<PriceLine, 'gift_card' | 'locked_price_cents'>>,
+  quantity: number,
+  subscribe: boolean,
+): number {
   if (line.gift_card) return line.list_price_cents
   if (line.locked_price_cents != null) return line.locked_price_cents
   const group = line.group_prices

@@ -1,5 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
+import { list } from './read.ts'
+import type { Subscription } from './schema.ts'
 
 /** A customer's subscriptions, for their profile, the privacy export and erasure. */
 
@@ -10,6 +12,14 @@ export async function countActive(
 ): Promise<Map<string, number>> {
   const rows = await queries.countActive(db, customer_refs)
   return new Map(rows.map(({ customer_ref, active }) => [customer_ref, active]))
+}
+
+const LATEST = { limit: 10, offset: 0 }
+
+/** The ten latest subscriptions of a customer, newest first. */
+export async function listLatest(db: Db, customer_ref: string): Promise<Subscription[]> {
+  const filters = { status: undefined, customer_ref, due_before: undefined }
+  return (await list(db, filters, LATEST)).subscriptions
 }
 
 /** Cancels a customer's subscriptions and erases the person. Answers the ones that were running. */

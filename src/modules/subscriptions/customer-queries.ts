@@ -31,6 +31,7 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
              card_exp_month = null, card_exp_year = null, card_fingerprint = null,
              next_charge_at = null, due_at = null, paused_until = null, retry_at = null,
              dunning_next_at = null, dunning_ends_at = null, card_told = null,
+             cancel_reason = case when s.cancel_reason is not null then '[erased]' end,
              cancelled_at = case when before.running then fd_now() else s.cancelled_at end,
              version = s.version + 1,
              status = case when before.running then 'cancelled' else s.status end,
@@ -54,7 +55,12 @@ export const listWhole = (db: Db, customer_ref: string) =>
     Type.Object({ data: OpenObject }),
     sql`
     select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id', 'card_fingerprint', 'card_blocked',
-                              'lease_until', 'lease_token'] as data
+                              'lease_until', 'lease_token']
+           || jsonb_build_object('cycles', (
+                select coalesce(jsonb_agg(to_jsonb(c) - array['tenant_ref', 'subscription_id']
+                                          order by c.cycle), '[]')
+                  from subscription_cycles c
+                 where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id)) as data
       from subscriptions s
      where s.tenant_ref = ${db.tenant} and s.customer_ref = ${customer_ref}
      order by s.created_at, s.id`,

@@ -1,17 +1,30 @@
 import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
 import * as tokens from '../../kernel/tokens.ts'
+import * as stores from '../stores/service.ts'
+import { find } from './read.ts'
 
 /**
- * A link to a subscription that is mailed to its customer. It opens the subscription without an account, to put in
- * another card, to change it or to end it. The key is another than that of links to orders, so that neither opens the
- * other.
+ * A link to a subscription that is mailed to its shopper, as `orders/link.ts` has one to an order: it
+ * opens the subscription without the browser that bought.
  */
 
-/** How long a link opens its subscription: longer than most ladders of declined charges. */
-export const SUBSCRIPTION_LINK_DAYS = 30
-const DAY_MS = 86_400_000
+export interface LinkDeps {
+  key: Buffer
+}
 
 type Payload = [tenant: string, subscriptionId: string, expires: number]
+
+const DAY_MS = 86_400_000
+
+/** How long a mailed link opens its subscription: longer than most ladders of declined charges. */
+export const SUBSCRIPTION_LINK_DAYS = 30
+
+/** The token of a link that opens a subscription for so many days. */
+export function createLinkToken(key: Buffer, db: Db, id: string, days: number): string {
+  const payload: Payload = [db.tenant, id, db.clock.now() + days * DAY_MS]
+  return tokens.sign(key, Buffer.from(JSON.stringify(payload)))
+}
 
 /** The address of a subscription in the store's shop. Null: the shop has no address that we know. */
 export function subscriptionLink(
@@ -21,15 +34,16 @@ export function subscriptionLink(
   id: string,
 ): string | null {
   if (shopUrl === null) return null
-  const payload: Payload = [db.tenant, id, db.clock.now() + SUBSCRIPTION_LINK_DAYS * DAY_MS]
-  return `${shopUrl}/account/subscription/${tokens.sign(key, Buffer.from(JSON.stringify(payload)))}`
+  return `${shopUrl}/subscriptions/link/${createLinkToken(key, db, id, SUBSCRIPTION_LINK_DAYS)}`
 }
 
-/** The id of the subscription that a link opens. Null: it is no link of this store, or is too old. */
-export function readSubscriptionToken(key: Buffer, db: Db, token: string) {
+/** The subscription of a link, and its customer. An erased customer's is not found. */
+export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   const payload = tokens.verify(key, token)
-  if (payload === null) return null
+  if (payload === null) throw new ApiError('subscription_not_found')
   const [tenant, id, expires] = JSON.parse(payload.toString()) as Payload
-  if (tenant !== db.tenant || expires < db.clock.now()) return null
-  return { subscription_id: id, expires_at: new Date(expires).toISOString() }
+  if (tenant !== db.tenant || expires < db.clock.now()) throw new ApiError('subscription_not_found')
+  const { customer_ref, email } = await find(db, await stores.get(db), id, null)
+  if (email === null) throw new ApiError('subscription_not_found')
+  return { subscription_id: id, customer_ref, expires_at: new Date(expires).toISOString() }
 }

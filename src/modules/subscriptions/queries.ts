@@ -1,12 +1,18 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
-import { Id } from '../../kernel/schema.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id, Timestamp } from '../../kernel/schema.ts'
+import { comingCycles, lastCycle, skippedCycles } from './schedule-queries.ts'
 import {
+  Cycle,
   type NewSubscription,
   type Origin,
   StartedSubscription,
   SubscriptionOfOrder,
+  SubscriptionRow,
+  type SubscriptionStatus,
 } from './schema.ts'
 
 /** Writes the subscriptions of an order, and the order as the first cycle of each. */
@@ -28,9 +34,9 @@ export const insertSubscriptions = (
       select s.*, (${origin.at}::timestamptz at time zone ${origin.time_zone})::date as anchor_on
         from rows from (jsonb_to_recordset(${JSON.stringify(requested)})
              as (id uuid, product_id uuid, variant_id uuid, quantity int, interval text,
-                 interval_count int, unit_price_cents bigint)) with ordinality
+                 interval_count int, unit_price_cents bigint, coupon jsonb)) with ordinality
              as s (id, product_id, variant_id, quantity, interval, interval_count,
-                   unit_price_cents, position)
+                   unit_price_cents, coupon, position)
     ), started as (
       insert into subscriptions (tenant_ref, id, subscription_number, customer_ref, person_id, email,
                                  product_id, variant_id, quantity, interval, interval_count,
@@ -41,11 +47,12 @@ export const insertSubscriptions = (
       select ${tx.tenant}, d.id, c.last_number - ${requested.length} + d.position,
              ${origin.customer_ref}, ${origin.person_id}, ${origin.email}, d.product_id,
              d.variant_id, d.quantity, d.interval, d.interval_count, d.unit_price_cents,
-             ${origin.currency}, ${JSON.stringify(origin.pricing)}, ${origin.order_id},
-             ${origin.order_id}, d.anchor_on, ${origin.at}, first.at, first.at, ${origin.gateway},
-             ${origin.vault_id}, ${origin.initial_txn_id}, ${origin.card?.brand ?? null},
-             ${origin.card?.last4 ?? null}, ${expiry?.exp_month ?? null},
-             ${expiry?.exp_year ?? null}, ${origin.card_fingerprint},
+             ${origin.currency},
+             ${JSON.stringify(origin.pricing)}::jsonb || jsonb_build_object('coupon', d.coupon),
+             ${origin.order_id}, ${origin.order_id}, d.anchor_on, ${origin.at}, first.at, first.at,
+             ${origin.gateway}, ${origin.vault_id}, ${origin.initial_txn_id},
+             ${origin.card?.brand ?? null}, ${origin.card?.last4 ?? null},
+             ${expiry?.exp_month ?? null}, ${expiry?.exp_year ?? null}, ${origin.card_fingerprint},
              ${origin.ship_to === null ? null : JSON.stringify(origin.ship_to)}
         from dated d, counted c,
              fd_period_start(d.anchor_on, d.interval, d.interval_count, 1, ${origin.time_zone})
@@ -63,7 +70,8 @@ export const listOfOrder = (db: Db, order_id: string) =>
   db.many(
     SubscriptionOfOrder,
     sql`
-    select id, variant_id, status, next_charge_at
+    select id, variant_id, status,
+           case when not cancel_at_period_end then next_charge_at end as next_charge_at
       from subscriptions
      where tenant_ref = ${db.tenant} and origin_order_id = ${order_id}
      order by created_at, id`,
@@ -79,4 +87,157 @@ export const cancelOfOrder = (tx: Tx, order_id: string) =>
      where tenant_ref = ${tx.tenant} and origin_order_id = ${order_id}
        and status in ('active', 'paused', 'past_due')
     returning id, product_id, variant_id, customer_ref`,
+  )
+
+/** Cycles and their times as JSON. */
+const asJson = (cycles: Sql): Sql => sql`
+  (select coalesce(json_agg(json_build_object(
+            'cycle', cycle,
+            'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by cycle), '[]')
+     from (${cycles}) as listed)`
+
+const columnsIn = (zone: string): Sql => sql`
+  s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,
+  s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.currency, s.price_policy,
+  s.pricing, s.status, s.origin_order_id, s.last_order_id, ${lastCycle} as cycle, s.paid_cycles,
+  s.max_cycles,
+  s.anchor_on, s.anchor_cycle, s.current_period_start, s.next_charge_at, s.paused_until,
+  s.cancel_at_period_end, s.cancelled_at, s.cancel_reason, s.gateway, s.vault_id, s.initial_txn_id,
+  s.card_brand, s.card_last4, s.card_exp_month, s.card_exp_year, s.card_fingerprint,
+  s.dunning_attempt, s.dunning_next_at, s.dunning_reason, s.ship_to, s.version, s.created_at,
+  s.updated_at,
+  exists (select from subscription_cycles c
+           where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
+             and c.state = 'charging') as charging,
+  ${asJson(sql`${comingCycles(zone)} limit 3`)} as coming, ${asJson(skippedCycles(zone))} as skipped`
+
+export const find = (db: Db, zone: string, id: string) =>
+  db.maybe(
+    SubscriptionRow,
+    sql`
+    select ${columnsIn(zone)} from subscriptions s where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
+  )
+
+/** Locks a subscription. It is read after this: what else was written before the lock counts too. */
+export const lock = (tx: Tx, id: string) =>
+  tx.run(sql`
+    select from subscriptions where tenant_ref = ${tx.tenant} and id = ${id} for no key update`)
+
+export interface Filters {
+  status: SubscriptionStatus | undefined
+  customer_ref: string | undefined
+  due_before: string | undefined
+}
+
+const CHARGE_KEY = [
+  { name: sql`next_charge_at`, type: 'timestamp' },
+  { name: sql`id`, type: 'uuid' },
+] as const
+
+/** Newest first; those that are due before a time: the next one first. */
+export const list = (
+  db: Db,
+  zone: string,
+  { status, customer_ref, due_before }: Filters,
+  page: Page,
+) =>
+  readList(
+    db,
+    {
+      shape: SubscriptionRow,
+      table: sql`subscriptions`,
+      as: sql`s`,
+      scope: sql`s.tenant_ref = ${db.tenant}`,
+      filters: [
+        ...(status === undefined ? [] : [sql`s.status = ${status}`]),
+        ...(customer_ref === undefined ? [] : [sql`s.customer_ref = ${customer_ref}`]),
+        ...(due_before === undefined
+          ? []
+          : [sql`s.next_charge_at < ${due_before}`, sql`not s.cancel_at_period_end`]),
+      ],
+      key: due_before === undefined ? NEWEST_KEY : CHARGE_KEY,
+      descending: due_before === undefined,
+      columns: columnsIn(zone),
+    },
+    page,
+  )
+
+/** Newest first. */
+export const listCycles = (db: Db, subscription_id: string, page: Page) =>
+  readList(
+    db,
+    {
+      shape: Cycle,
+      table: sql`subscription_cycles`,
+      as: sql`c`,
+      scope: sql`c.tenant_ref = ${db.tenant} and c.subscription_id = ${subscription_id}`,
+      filters: [],
+      key: [{ name: sql`cycle`, type: 'integer' }],
+      descending: true,
+      columns: sql`c.cycle, c.state, c.due_at, c.order_id, c.reason, c.attempt_count, c.created_at,
+                   c.updated_at`,
+    },
+    page,
+  )
+
+/** Writes a subscription as it is now. It is locked, and its dates are set by `reschedule`. */
+export const write = (tx: Tx, s: SubscriptionRow) =>
+  tx.run(sql`
+    update subscriptions
+       set product_id = ${s.product_id}, variant_id = ${s.variant_id}, quantity = ${s.quantity},
+           interval = ${s.interval}, interval_count = ${s.interval_count},
+           unit_price_cents = ${s.unit_price_cents}, price_policy = ${s.price_policy},
+           status = ${s.status}, max_cycles = ${s.max_cycles}, anchor_on = ${s.anchor_on},
+           anchor_cycle = ${s.anchor_cycle}, paused_until = ${s.paused_until},
+           cancel_at_period_end = ${s.cancel_at_period_end}, cancelled_at = ${s.cancelled_at},
+           cancel_reason = ${s.cancel_reason}, gateway = ${s.gateway}, vault_id = ${s.vault_id},
+           initial_txn_id = ${s.initial_txn_id}, card_brand = ${s.card_brand},
+           card_last4 = ${s.card_last4}, card_exp_month = ${s.card_exp_month},
+           card_exp_year = ${s.card_exp_year}, card_fingerprint = ${s.card_fingerprint},
+           dunning_attempt = ${s.dunning_attempt}, dunning_next_at = ${s.dunning_next_at},
+           dunning_reason = ${s.dunning_reason},
+           ship_to = ${s.ship_to === null ? null : JSON.stringify(s.ship_to)},
+           next_charge_at = case when ${s.status} in ('active', 'past_due') then next_charge_at end,
+           due_at = case when ${s.status} in ('active', 'past_due', 'paused') then due_at end,
+           version = version + 1, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and id = ${s.id}`)
+
+/** Marks a cycle as skipped. 0: a charge of it is under way, or was made. */
+export const skipCycle = (
+  tx: Tx,
+  id: string,
+  { cycle, at, reason }: { cycle: number; at: string; reason: string },
+) =>
+  tx.run(sql`
+    insert into subscription_cycles as c (tenant_ref, subscription_id, cycle, state, due_at, reason)
+    values (${tx.tenant}, ${id}, ${cycle}, 'skipped', ${at}, ${reason})
+        on conflict (tenant_ref, subscription_id, cycle)
+        do update set state = 'skipped', due_at = excluded.due_at, reason = excluded.reason,
+                      updated_at = fd_now()
+        where c.state = 'scheduled'`)
+
+export const unskipCycle = (tx: Tx, id: string, cycle: number) =>
+  tx.run(sql`
+    update subscription_cycles set state = 'scheduled', reason = null, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and subscription_id = ${id} and cycle = ${cycle}
+       and state = 'skipped'`)
+
+/** When a cycle falls, by the calendar. */
+export const timeOfCycle = (db: Db, id: string, { cycle, zone }: { cycle: number; zone: string }) =>
+  db.one(
+    Type.Object({ at: Timestamp }),
+    sql`
+    select fd_period_start(anchor_on, interval, interval_count, ${cycle} - anchor_cycle, ${zone}) as at
+      from subscriptions
+     where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+/** Whether another subscription that still runs is charged by this stored card. */
+export const isVaultInUse = (db: Db, { vault_id, except }: { vault_id: string; except: string }) =>
+  db.one(
+    Type.Object({ in_use: Type.Boolean() }),
+    sql`
+    select exists (select from subscriptions
+                    where tenant_ref = ${db.tenant} and vault_id = ${vault_id} and id <> ${except}
+                      and status in ('active', 'paused', 'past_due')) as in_use`,
   )

@@ -1,13 +1,31 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
+import { ShownShipTo } from '../orders/schema.ts'
 import type { CardFacts } from '../payments/schema.ts'
+import type { DiscountTerms } from '../pricing/coupon.ts'
+import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const
+export const Interval = Type.Enum([...INTERVALS])
+export type Interval = Static<typeof Interval>
+
+export const STATUSES = [
+  'active',
+  'paused',
+  'past_due',
+  'cancelled',
+  'unpaid_cancelled',
+  'expired',
+] as const
+export const SubscriptionStatus = Type.Enum([...STATUSES])
+export type SubscriptionStatus = Static<typeof SubscriptionStatus>
 
 /** A subscription as the checkout that started it shows it. */
 export const StartedSubscription = Type.Object({
   id: Id,
   product_id: Id,
   variant_id: Id,
-  interval: Type.Enum(['day', 'week', 'month', 'year']),
+  interval: Interval,
   interval_count: Type.Integer(),
   next_charge_at: Nullable(Timestamp),
 })
@@ -17,19 +35,35 @@ export type StartedSubscription = Static<typeof StartedSubscription>
 export const SubscriptionOfOrder = Type.Object({
   id: Id,
   variant_id: Id,
-  status: Type.Enum(['active', 'paused', 'past_due', 'cancelled', 'unpaid_cancelled', 'expired']),
+  status: SubscriptionStatus,
   next_charge_at: Nullable(Timestamp),
 })
 export type SubscriptionOfOrder = Static<typeof SubscriptionOfOrder>
+
+/** A coupon that renewals keep, as the order that started the subscription has it. */
+export interface RecurringCoupon extends DiscountTerms {
+  code: string
+}
 
 export interface NewSubscription {
   id: string
   product_id: string
   variant_id: string
   quantity: number
-  interval: StartedSubscription['interval']
+  interval: Interval
   interval_count: number
   unit_price_cents: number
+  coupon: RecurringCoupon | null
+}
+
+/** What renewals are priced by, beside the price of the goods. */
+export interface RenewalTerms {
+  shipping?: ShippingPolicy | null
+  tax?: TaxPolicy | null
+  expedited?: boolean
+  coupon?: RecurringCoupon | null
+  /** The share of the goods that a tax provider answered for the origin order. */
+  tax_estimate_bps?: number
 }
 
 /** What all subscriptions of one order have in common. */
@@ -46,7 +80,7 @@ export interface Origin {
   /** Whom renewals are told to. */
   email: string | null
   /** The policies of shipping and tax that renewals are priced by. */
-  pricing: Record<string, unknown>
+  pricing: RenewalTerms
   /** The gateway that stores the card. */
   gateway: string | null
   /** The gateway's reference to the card. Null: the customer must give a card. */
@@ -55,3 +89,181 @@ export interface Origin {
   card: CardFacts | { brand: string | null; last4: string | null } | null
   card_fingerprint: string | null
 }
+
+/** What can be done with a subscription. */
+export const ACTIONS = [
+  'pause',
+  'resume',
+  'skip',
+  'unskip',
+  'change',
+  'change_card',
+  'cancel',
+] as const
+export type Action = (typeof ACTIONS)[number]
+
+const Charge = Type.Object({
+  cycle: Type.Integer(),
+  at: Timestamp,
+  amount_cents: Cents,
+  is_estimate: Type.Optional(
+    Type.Literal(true, {
+      description: 'Present where a tax provider computes the tax when the charge is made.',
+    }),
+  ),
+})
+export type UpcomingCharge = Static<typeof Charge>
+
+const shown = {
+  id: Id,
+  subscription_number: Type.Integer(),
+  customer_ref: Type.String(),
+  person_id: Nullable(Id),
+  email: Nullable(Type.String()),
+  product_id: Id,
+  variant_id: Id,
+  product_name: Nullable(Type.String()),
+  label: Nullable(Type.String({ description: 'The name of the variant.' })),
+  sku: Nullable(Type.String()),
+  quantity: Type.Integer(),
+  interval: Interval,
+  interval_count: Type.Integer(),
+  unit_price_cents: Cents,
+  currency: Type.String(),
+  price_policy: Type.Enum(['locked', 'current'], {
+    description:
+      '`locked`: renewals cost `unit_price_cents`. `current`: what the catalog says on the day.',
+  }),
+  coupon_code: Nullable(Type.String({ description: 'The coupon that renewals keep.' })),
+  status: SubscriptionStatus,
+  origin_order_id: Id,
+  last_order_id: Nullable(Id),
+  cycle: Type.Integer({ description: 'The last cycle that is over. The origin order is cycle 1.' }),
+  paid_cycles: Type.Integer(),
+  max_cycles: Nullable(
+    Type.Integer({ description: 'It ends with the period of the last of so many paid cycles.' }),
+  ),
+  current_period_start: Timestamp,
+  next_charge_at: Nullable(Timestamp),
+  anchor_day: Type.Integer({
+    description: 'The day of the month of its charges; in a shorter month the last one.',
+  }),
+  paused_until: Nullable(Timestamp),
+  cancel_at_period_end: Type.Boolean(),
+  cancelled_at: Nullable(Timestamp),
+  cancel_reason: Nullable(Type.String()),
+  ship_to: Nullable(ShownShipTo),
+  payment_method: Nullable(
+    Type.Object({
+      brand: Nullable(Type.String()),
+      last4: Nullable(Type.String()),
+      exp_month: Nullable(Type.Integer()),
+      exp_year: Nullable(Type.Integer()),
+      updatable: Type.Boolean({ description: 'Whether another card can be given now.' }),
+    }),
+  ),
+  dunning: Nullable(
+    Type.Object({
+      attempt: Type.Integer({ description: 'Declined attempts at the charge that is due.' }),
+      next_attempt_at: Nullable(Timestamp),
+      last_reason: Nullable(Type.String()),
+    }),
+  ),
+  next_charges: Type.Array(Charge, {
+    maxItems: 3,
+    description:
+      'The next three charges, without skipped ones: what the card will be charged, with shipping and tax.',
+  }),
+  skipped: Type.Array(Type.Object({ cycle: Type.Integer(), at: Timestamp }), {
+    description: 'Coming cycles that are skipped, and can be unskipped.',
+  }),
+  allowed: Type.Array(Type.Enum([...ACTIONS]), { description: 'What can be done with it now.' }),
+  version: Type.Integer({
+    description: 'Grows with every change. A change that names another version is refused.',
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+export const Subscription = Shared('Subscription', Type.Object(shown))
+export type Subscription = Static<typeof Subscription>
+
+export const OneSubscription = Type.Object({ subscription: ref(Subscription) })
+
+const Dated = Type.Object({ cycle: Type.Integer(), at: Timestamp })
+
+/** A subscription as it is stored, with the dates that follow from its row. */
+export const SubscriptionRow = Type.Object({
+  id: Id,
+  subscription_number: Type.Integer(),
+  customer_ref: Type.String(),
+  person_id: Nullable(Id),
+  email: Nullable(Type.String()),
+  product_id: Id,
+  variant_id: Id,
+  quantity: Type.Integer(),
+  interval: Interval,
+  interval_count: Type.Integer(),
+  unit_price_cents: Type.Integer(),
+  currency: Type.String(),
+  price_policy: Type.Enum(['locked', 'current']),
+  pricing: Nullable(OpenObject),
+  status: SubscriptionStatus,
+  origin_order_id: Id,
+  last_order_id: Nullable(Id),
+  cycle: Type.Integer(),
+  paid_cycles: Type.Integer(),
+  max_cycles: Nullable(Type.Integer()),
+  anchor_on: Type.String(),
+  anchor_cycle: Type.Integer(),
+  current_period_start: Timestamp,
+  next_charge_at: Nullable(Timestamp),
+  paused_until: Nullable(Timestamp),
+  cancel_at_period_end: Type.Boolean(),
+  cancelled_at: Nullable(Timestamp),
+  cancel_reason: Nullable(Type.String()),
+  gateway: Nullable(Type.String()),
+  vault_id: Nullable(Type.String()),
+  initial_txn_id: Nullable(Type.String()),
+  card_brand: Nullable(Type.String()),
+  card_last4: Nullable(Type.String()),
+  card_exp_month: Nullable(Type.Integer()),
+  card_exp_year: Nullable(Type.Integer()),
+  card_fingerprint: Nullable(Type.String()),
+  dunning_attempt: Type.Integer(),
+  dunning_next_at: Nullable(Timestamp),
+  dunning_reason: Nullable(Type.String()),
+  ship_to: Nullable(OpenObject),
+  version: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  /** Whether a charge is under way. */
+  charging: Type.Boolean(),
+  /** The next cycles that are not skipped, by the calendar. */
+  coming: Type.Array(Dated),
+  /** Coming cycles that are skipped. */
+  skipped: Type.Array(Dated),
+})
+export type SubscriptionRow = Static<typeof SubscriptionRow>
+
+export const CYCLE_STATES = ['scheduled', 'skipped', 'charging', 'paid', 'failed'] as const
+
+/** What became of one cycle of a subscription. */
+export const Cycle = Shared(
+  'SubscriptionCycle',
+  Type.Object({
+    cycle: Type.Integer(),
+    state: Type.Enum([...CYCLE_STATES]),
+    due_at: Timestamp,
+    order_id: Nullable(Id),
+    reason: Nullable(
+      Type.String({
+        description: 'Why it was skipped (`merchant`, `shopper`, ...) or has failed.',
+      }),
+    ),
+    attempt_count: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type Cycle = Static<typeof Cycle>

@@ -4,6 +4,7 @@ import { Customer } from '../customers/schema.ts'
 import { CustomerStats, GiftCardUse, SavedAddress } from '../orders/customer-schema.ts'
 import { Return } from '../orders/return-schema.ts'
 import { MerchantOrder } from '../orders/schema.ts'
+import { Subscription } from '../subscriptions/schema.ts'
 
 const { customer_ref, person_id, email, name, tags } = Customer.properties
 const { customer_ref: _, ...stats } = CustomerStats.properties
@@ -33,6 +34,7 @@ export const CustomerProfile = Shared(
     addresses: Type.Array(SavedAddress),
     orders: Type.Array(MerchantOrder, { description: 'The ten latest orders.' }),
     returns: Type.Array(Return, { description: 'The returns of these orders.' }),
+    subscriptions: Type.Array(Subscription, { description: 'The ten latest subscriptions.' }),
     gift_cards_used: Type.Array(GiftCardUse),
     affiliate: Nullable(Type.Object({ id: Id })),
   }),

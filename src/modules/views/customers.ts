@@ -67,9 +67,13 @@ export async function readCustomer(db: Db, key: Buffer, customer_ref: string) {
   const [row] = await withStats(db, [customer], currency)
   if (row === undefined) throw new ApiError('customer_not_found')
   const { first_seen_at } = customer
-  const returned = await returns.listOfLatest(
-    db,
-    history.orders.map(({ id }) => id),
-  )
-  return { customer: { ...row, first_seen_at, ...history, returns: returned, affiliate: null } }
+  const [returned, subscribed] = await Promise.all([
+    returns.listOfLatest(
+      db,
+      history.orders.map(({ id }) => id),
+    ),
+    subscriptions.listLatest(db, customer_ref),
+  ])
+  const things = { ...history, returns: returned, subscriptions: subscribed }
+  return { customer: { ...row, first_seen_at, ...things, affiliate: null } }
 }

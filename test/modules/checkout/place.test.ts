@@ -36,7 +36,8 @@ test('a checkout', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000, 333])
   const { merchant, variants } = shop
-  await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions', 'pricing_groups')
+  await enable(merchant, 'gift_cards', 'store_credit', 'pricing_groups')
+  await enable(merchant, 'subscriptions', 'subscribe_and_save')
   const [thousand, third] = [variants[1_000], variants[333]]
   const coupon = async (code: string, more: object) => {
     const made = await merchant.post('/v1/merchant/marketing/coupons', { code, ...more })

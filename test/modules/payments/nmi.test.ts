@@ -62,6 +62,36 @@ describe('a charge by NMI', () => {
     })
   })
 
+  test('verifies a card by an authorisation of nothing, stores it, and deletes it again', async (t) => {
+    const { nmi, gateway } = await openNmi(t)
+    const { source, ref, currency } = charge()
+    assert.ok(!('vault_id' in source))
+    const ship_to = { line1: '888', postal_code: '77777' }
+    const verified = await gateway.verify({ ref, source, currency, ip: '192.0.2.1', ship_to })
+    assert.deepEqual(
+      [verified.outcome, verified.vault_id, verified.card?.last4],
+      ['approved', '906770526', '1111'],
+    )
+    const { fields } = nmi.calls[0] ?? { fields: {} as Record<string, string> }
+    assert.deepEqual(
+      [fields.type, fields.customer_vault, fields.orderid, fields.address1, fields.amount],
+      ['validate', 'add_customer', ref, '888', undefined],
+    )
+    assert.equal(nmi.journal.length, 0, 'no money has moved')
+    nmi.failNext('stores_no_card')
+    const unstored = await gateway.verify({ ref, source, currency })
+    assert.equal(unstored.outcome, 'unknown', 'without a token the card cannot be charged later')
+    nmi.failNext({ code: '223' })
+    const expired = await gateway.verify({ ref, source, currency })
+    assert.deepEqual([expired.outcome, expired.reason], ['declined', 'expired_card'])
+    await gateway.vaultDelete({ vault_id: '906770526' })
+    const deleted = nmi.calls.at(-1)?.fields
+    assert.deepEqual(
+      [deleted?.customer_vault, deleted?.customer_vault_id],
+      ['delete_customer', '906770526'],
+    )
+  })
+
   test('stores the card, and charges it later without the shopper', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const first = await gateway.sale(charge({ vault: true }))

@@ -222,6 +222,24 @@ test('the simulated gateway', async (t) => {
     assert.equal(refused.vault_id, null, 'a declined card is not stored')
   })
 
+  await t.test('verifies a card without a charge, and forgets it when it is deleted', async () => {
+    const { gateway } = await open()
+    const check = (number: string) =>
+      gateway.verify({ ref: randomUUID(), currency: 'USD', source: { card: cardOf(number) } })
+    const { source: _, ...renewal } = chargeOf(CARDS.approves)
+    const verified = await check(CARDS.approves)
+    const vault_id = verified.vault_id ?? ''
+    assert.deepEqual([verified.outcome, verified.card?.last4], ['approved', '1111'])
+    assert.equal((await gateway.lookup({ ref: renewal.ref })).found, 'no')
+    assert.equal((await gateway.vaultCharge({ ...renewal, vault_id })).outcome, 'approved')
+    assert.equal((await gateway.vaultDelete({ vault_id })).outcome, 'approved')
+    const again = await gateway.vaultCharge({ ...renewal, ref: randomUUID(), vault_id })
+    assert.equal(again.reason, 'card_not_supported')
+    assert.equal((await gateway.vaultDelete({ vault_id })).outcome, 'approved', 'deleted already')
+    const declined = await check(CARDS.declines)
+    assert.deepEqual([declined.outcome, declined.vault_id], ['declined', null])
+  })
+
   await t.test('marks a charge that will be disputed', async () => {
     const { gateway, url } = await open()
     const charge = chargeOf(CARDS.disputed)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
-import { readSubscriptionToken } from '../../../src/modules/subscriptions/link.ts'
+import { openLink } from '../../../src/modules/subscriptions/link.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { addVariant, checkout, enable, openShop, type Shop } from '../checkout/setup.ts'
 import { type MailApp, openMailApp } from '../shopper-mail/setup.ts'
@@ -116,14 +116,16 @@ describe('the mails of a subscription', () => {
       if (at !== '10') continue
       const [mail] = sent
       assert.match(mail?.text ?? '', /We try again on February 11, 2027/)
-      const token = /\/account\/subscription\/([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
-      const key = app.runtime.key('subscription link')
-      assert.equal(readSubscriptionToken(key, dbOf(shop), token)?.subscription_id, id)
+      const token = /\/subscriptions\/link\/([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
+      const links = { key: app.runtime.key('subscription link') }
+      assert.equal((await openLink(links, dbOf(shop), token)).subscription_id, id)
+      const gone = { code: 'subscription_not_found' }
       const stranger = app.runtime.database.tenant('another')
-      assert.equal(readSubscriptionToken(key, stranger, token), null, 'only in its own store')
-      assert.equal(readSubscriptionToken(app.runtime.key('order link'), dbOf(shop), token), null)
+      await assert.rejects(openLink(links, stranger, token), gone, 'only in its own store')
+      const orderLinks = { key: app.runtime.key('order link') }
+      await assert.rejects(openLink(orderLinks, dbOf(shop), token), gone)
       setTime(shop, '2027-03-20T11:00:00Z')
-      assert.equal(readSubscriptionToken(key, dbOf(shop), token), null, 'not for ever')
+      await assert.rejects(openLink(links, dbOf(shop), token), gone, 'not for ever')
     }
     assert.deepEqual(told, [
       'We could not charge your card for Green tea',

@@ -1,0 +1,21 @@
+import { readShippingCountries } from '../../../manifest/countries.ts'
+import { member, switchesReader } from './switches.ts'
+
+/** What a store's site says of every sale: a checkout and a renewal alike. */
+export interface SaleTerms {
+  /** Whether the store's prices have the tax inside. */
+  pricesIncludeTax: boolean
+  /** The countries that the store ships to; null for every country. */
+  countries: readonly string[] | null
+}
+
+export const NO_SALE_TERMS: SaleTerms = { pricesIncludeTax: false, countries: null }
+
+export const readSaleTerms = (manifest: unknown): SaleTerms => ({
+  pricesIncludeTax: member(member(manifest, 'tax'), 'prices_include_tax') === true,
+  countries: readShippingCountries(
+    member(member(member(manifest, 'behavior'), 'shipping'), 'countries'),
+  ),
+})
+
+export const saleTermsOf = switchesReader(NO_SALE_TERMS, readSaleTerms)

@@ -1,0 +1,129 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import { actorOf, isShopper } from '../orders/actor.ts'
+import * as orders from '../orders/service.ts'
+import type { Store } from '../stores/schema.ts'
+import * as stores from '../stores/service.ts'
+import type { EventType } from '../webhooks/events.ts'
+import * as webhooks from '../webhooks/service.ts'
+import { requireAllowed } from './actions.ts'
+import * as dates from './dates.ts'
+import * as queries from './queries.ts'
+import { find, type Whose } from './read.ts'
+import type { Action, Subscription, SubscriptionRow } from './schema.ts'
+import { briefOf, show } from './show.ts'
+
+/** How every change of a subscription is made: under its lock, once it is allowed, and told. */
+
+/** Who changes which subscription. */
+export interface Changing {
+  actor: audit.Actor
+  whose: Whose
+  id: string
+  /** The version that the change was decided on, if the caller names it. */
+  version?: number | undefined
+}
+
+/** The event of every change that has none of its own: its `change` says which. */
+export const UPDATED = 'commerce.subscription.updated.v1'
+
+/** What a change has done. */
+export interface Done {
+  /** The row to write; null where only cycles have changed. */
+  row: SubscriptionRow | null
+  /** The word for timeline and audit log, such as `paused`. */
+  verb: string
+  event: EventType
+  /** What else these say: ids, numbers and dates, and no words of a person. */
+  data?: Record<string, unknown>
+  /** Sets the dates where the row alone does not say them. */
+  reschedule?: (tx: Tx, id: string, zone: string) => Promise<unknown>
+}
+
+export interface Work {
+  tx: Tx
+  store: Store
+  row: SubscriptionRow
+}
+
+/**
+ * Changes a subscription. `apply` answers null where there is nothing to change, so that a request that
+ * is sent twice acts once.
+ */
+export function changeSubscription(
+  db: TenantDb,
+  changing: Changing,
+  action: Action,
+  apply: (work: Work) => Promise<Done | null>,
+): Promise<Subscription> {
+  return db.transaction(`subscriptions: ${action}`, async (tx) => {
+    const store = await stores.get(tx)
+    const row = await lock(tx, store, changing, action)
+    const done = await apply({ tx, store, row })
+    if (done === null) return show(tx, store, row)
+    const after = await write(tx, store, row, done)
+    await record(tx, changing.actor, after, done)
+    return show(tx, store, after)
+  })
+}
+
+/** Locks a subscription that allows an action. */
+export async function lock(
+  tx: Tx,
+  store: Store,
+  { id, whose, version }: Changing,
+  action: Action,
+): Promise<SubscriptionRow> {
+  if (isUuid(id)) await queries.lock(tx, id)
+  const row = await find(tx, store, id, whose)
+  if (version !== undefined && version !== row.version) throw stale(row)
+  requireAllowed(row, action)
+  return row
+}
+
+const stale = ({ version }: SubscriptionRow) =>
+  new ApiError('stale_subscription', { body: { current_version: version } })
+
+async function write(
+  tx: Tx,
+  store: Store,
+  before: SubscriptionRow,
+  { row, reschedule = dates.reschedule }: Done,
+): Promise<SubscriptionRow> {
+  await queries.write(tx, row ?? before)
+  await reschedule(tx, before.id, store.time_zone)
+  return find(tx, store, before.id, null)
+}
+
+/** Writes a change to the timeline of the origin order and to the audit log, and emits its event. */
+export async function record(
+  tx: Tx,
+  actor: audit.Actor,
+  row: SubscriptionRow,
+  { verb, event, data = {} }: Pick<Done, 'verb' | 'event' | 'data'>,
+): Promise<void> {
+  const name = actorOf(actor)
+  const { id: subscription_id, subscription_number, origin_order_id, customer_ref, status } = row
+  await awaitAll([
+    orders.addToTimeline(tx, origin_order_id, {
+      type: `subscription_${verb}`,
+      actor: name,
+      data: { subscription_id, subscription_number, ...data },
+    }),
+    // Acts of shoppers are in the timeline only.
+    !isShopper(name) &&
+      audit.record(tx, actor, {
+        action: `subscription.${verb}`,
+        entity: `subscription:${subscription_id}`,
+        after: { status, ...data },
+      }),
+    webhooks.emit(tx, {
+      type: event,
+      customer_ref,
+      data: { subscription: briefOf(row), ...(event === UPDATED && { change: verb }) },
+    }),
+  ])
+}

@@ -1,0 +1,175 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/id.ts'
+import type { Limits } from '../../platform/limits.ts'
+import type { Facts } from '../fraud/schema.ts'
+import * as fraud from '../fraud/service.ts'
+import { countFailure, isWithinVelocity } from '../fraud/velocity.ts'
+import { readSource } from '../payments/card.ts'
+import { type CardCheck, type Gateway, wasNotSent } from '../payments/gateway.ts'
+import { shownReason } from '../payments/response-codes.ts'
+import type { GatewayName, GatewayResult } from '../payments/schema.ts'
+import type { Payments } from '../payments/service.ts'
+import * as stores from '../stores/service.ts'
+import { requireAllowed } from './actions.ts'
+import { type Changing, changeSubscription, UPDATED } from './change.ts'
+import * as queries from './queries.ts'
+import { find } from './read.ts'
+import type { Subscription, SubscriptionRow } from './schema.ts'
+import type { ShopperCard } from './verb-schema.ts'
+
+/**
+ * Replaces the card of a subscription. The number lives for the one call in which the gateway verifies
+ * and stores it; what we keep is the gateway's reference.
+ */
+
+export interface CardDeps {
+  payments: Payments
+  limits: Pick<Limits, 'addHits'>
+  /** Attempts per minute of one shopper. */
+  velocityLimit: number
+  keys: { fingerprint: Buffer }
+}
+
+export async function replaceCard(
+  deps: CardDeps,
+  db: TenantDb,
+  changing: Changing,
+  body: ShopperCard,
+): Promise<Subscription> {
+  const source = readSource(body, db.clock)
+  if (source === null) throw invalidBody('card', 'must be sent, or a payment_token')
+  const store = await stores.get(db)
+  const before = await find(db, store, changing.id, changing.whose)
+  // Before the gateway is asked: a card is verified only where it can be used.
+  requireAllowed(before, 'change_card')
+  const facts = factsOf(deps, before, { source, ip: body.ip ?? null })
+  await requireAdmitted(deps, db, facts)
+  const gateway = await deps.payments.forStore(db)
+  const result = await gateway.verify(checkOf(before, { source, ip: body.ip ?? null }))
+  if (result.outcome !== 'approved') throw await refusalOf(deps, db, facts, result)
+  return storeCard(deps, db, changing, { gateway, result, facts })
+}
+
+type Source = CardCheck['source']
+
+const checkOf = (
+  { currency, email, ship_to }: SubscriptionRow,
+  { source, ip }: { source: Source; ip: string | null },
+): CardCheck => ({ ref: newId(), source, currency, email, ip, ship_to })
+
+/** Facts about the shopper for the fraud check, as a checkout has them. */
+function factsOf(
+  { keys }: CardDeps,
+  { customer_ref, email, ship_to }: SubscriptionRow,
+  { source, ip }: { source: Source; ip: string | null },
+): Facts {
+  const card = 'card' in source ? source.card : null
+  return {
+    customer_ref,
+    email,
+    ip,
+    address: ship_to,
+    card_bin: card?.bin ?? null,
+    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+  }
+}
+
+/** Refuses a banned shopper or card, and who tries many: stolen cards are tried out where it is free. */
+async function requireAdmitted(deps: CardDeps, db: TenantDb, facts: Facts): Promise<void> {
+  if (!(await isWithinVelocity(deps.limits, db.tenant, facts, deps.velocityLimit)))
+    throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+  const { decision } = await fraud.checkBans(db, facts)
+  if (decision === 'block') throw new ApiError('fraud_rejected')
+}
+
+const NO_ANSWER = 'The gateway gave no answer, and the card was not changed. Try again in a moment.'
+
+async function refusalOf(
+  { limits }: CardDeps,
+  db: TenantDb,
+  facts: Facts,
+  result: GatewayResult,
+): Promise<ApiError> {
+  if (result.outcome === 'unknown' || wasNotSent(result))
+    return new ApiError('service_unavailable', { message: NO_ANSWER, kind: 'upstream' })
+  await countFailure(limits, db.tenant, facts)
+  const decline = { reason: shownReason(result.reason), retryable: result.retryable }
+  return new ApiError('payment_declined', { body: { decline } })
+}
+
+interface Verified {
+  gateway: Gateway
+  result: GatewayResult
+  facts: Facts
+}
+
+/** Stores the verified card, or forgets it where the subscription has changed meanwhile. */
+async function storeCard(
+  deps: CardDeps,
+  db: TenantDb,
+  changing: Changing,
+  { gateway, result, facts }: Verified,
+): Promise<Subscription> {
+  let old: StoredCard | null = null
+  const change = changeSubscription(db, changing, 'change_card', async ({ tx, row }) => {
+    old = await unusedCard(tx, row, result.vault_id)
+    const changed = withCard(tx, row, { gateway, result, facts })
+    return { row: changed, verb: 'card_changed', event: UPDATED }
+  })
+  const changed = await change.catch(async (error: unknown) => {
+    // Only a refusal proves that no subscription has the card: a lost commit may have written it.
+    const isUnused = error instanceof ApiError && result.vault_id !== null
+    if (isUnused) await gateway.vaultDelete({ vault_id: result.vault_id ?? '' })
+    throw error
+  })
+  await forgetCard(deps, db, old)
+  return changed
+}
+
+/** The row with the new card. A charge that was declined is tried again with it at once. */
+const withCard = (
+  tx: Tx,
+  row: SubscriptionRow,
+  { gateway, result, facts }: Verified,
+): SubscriptionRow => ({
+  ...row,
+  gateway: gateway.name,
+  vault_id: result.vault_id,
+  initial_txn_id: result.txn_id,
+  card_brand: result.card?.brand ?? null,
+  card_last4: result.card?.last4 ?? null,
+  card_exp_month: result.card?.exp_month ?? null,
+  card_exp_year: result.card?.exp_year ?? null,
+  card_fingerprint: facts.card_fingerprint ?? null,
+  dunning_next_at: row.status === 'past_due' ? isoNow(tx.clock) : row.dunning_next_at,
+})
+
+interface StoredCard {
+  gateway: GatewayName
+  vault_id: string
+}
+
+/** The card that is replaced, unless another subscription of the same order is charged by it. */
+async function unusedCard(
+  tx: Tx,
+  row: SubscriptionRow,
+  newVaultId: string | null,
+): Promise<StoredCard | null> {
+  const { gateway, vault_id } = row
+  if (gateway === null || vault_id === null || vault_id === newVaultId) return null
+  const { in_use } = await queries.isVaultInUse(tx, { vault_id, except: row.id })
+  return in_use ? null : { gateway: gateway as GatewayName, vault_id }
+}
+
+/** The gateway forgets a card that is no longer used. One that it keeps is charged by nobody. */
+async function forgetCard(
+  { payments }: CardDeps,
+  db: TenantDb,
+  old: StoredCard | null,
+): Promise<void> {
+  if (old === null) return
+  const gateway = await payments.forStore(db, old.gateway).catch(() => null)
+  await gateway?.vaultDelete(old)
+}

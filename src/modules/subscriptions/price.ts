@@ -1,0 +1,103 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { Db } from '../../db/database.ts'
+import type { SaleVariant } from '../catalog/schema.ts'
+import * as catalog from '../catalog/service.ts'
+import * as entitlements from '../entitlements/service.ts'
+import {
+  type GroupPrices,
+  groupPrices,
+  FEATURE as PRICING_GROUPS,
+  pricesOf,
+} from '../pricing/groups.ts'
+import { PriceLimitError, repriceOrder, unitPrice } from '../pricing/price.ts'
+import { rateOf } from '../pricing/tax.ts'
+import type { RenewalTerms, SubscriptionRow } from './schema.ts'
+
+/** What a renewal costs: the same sums as those of the order that it becomes. */
+
+type Sold = Pick<SubscriptionRow, 'id' | 'customer_ref' | 'variant_id' | 'quantity'>
+
+/**
+ * What the catalog asks now for one unit of each subscription, by its id: the lowest of the list price,
+ * the prices of the customer's groups and the subscription price. A running subscription keeps the
+ * subscription price, whether or not the store still has the add-on. One whose variant is no longer
+ * sold has no entry.
+ */
+export async function catalogPrices(
+  db: Db,
+  sold: readonly Sold[],
+): Promise<ReadonlyMap<string, number>> {
+  if (sold.length === 0) return new Map()
+  const ids = [...new Set(sold.map(({ variant_id }) => variant_id))]
+  const [variants, { state }] = await awaitAll([
+    catalog.variantsForSale(db, ids),
+    entitlements.findState(db, PRICING_GROUPS),
+  ])
+  const byId = new Map(variants.map((variant) => [variant.variant_id, variant]))
+  const groups = new Map<string, GroupPrices>()
+  if (state === 'on') {
+    for (const ref of new Set(sold.map(({ customer_ref }) => customer_ref)))
+      groups.set(ref, await groupPrices(db, ref, ids))
+  }
+  return new Map(
+    sold.flatMap(({ id, customer_ref, variant_id, quantity }) => {
+      const variant = byId.get(variant_id)
+      if (variant === undefined) return []
+      return [[id, priceOf(variant, quantity, groups.get(customer_ref) ?? null)] as const]
+    }),
+  )
+}
+
+export const priceOf = (
+  variant: SaleVariant,
+  quantity: number,
+  groups: GroupPrices | null,
+): number =>
+  unitPrice(
+    {
+      list_price_cents: variant.price_cents,
+      group_prices: groups === null ? [] : pricesOf(groups, variant),
+      subscription_price_cents: variant.is_subscription ? variant.subscription_price_cents : null,
+    },
+    quantity,
+    true,
+  )
+
+type Priced = Pick<
+  SubscriptionRow,
+  'product_id' | 'variant_id' | 'quantity' | 'currency' | 'pricing'
+>
+
+export interface RenewalAmount {
+  amount_cents: number
+  /** A tax provider computes the tax when the charge is made; this has that of the origin order. */
+  is_estimate: boolean
+}
+
+/** What one renewal costs at a price, with discount, shipping and tax. Null: more than an order may. */
+export function renewalAmount(
+  { product_id, variant_id, quantity, currency, pricing }: Priced,
+  unit_price_cents: number,
+  prices_include_tax: boolean,
+): RenewalAmount | null {
+  const terms = (pricing ?? {}) as RenewalTerms
+  const { shipping = null, tax = null, expedited = false, coupon = null } = terms
+  const isProviders = tax !== null && ![null, 'null', 'flat_rate'].includes(tax.provider)
+  const rate_bps = isProviders ? (terms.tax_estimate_bps ?? 0) : (rateOf(tax) ?? 0)
+  const goods = { variant_id, product_id, quantity, collection_slugs: [] }
+  try {
+    const { total_cents } = repriceOrder({
+      lines: [{ ...goods, unit_price_cents, list_price_cents: unit_price_cents }],
+      currency,
+      coupon,
+      shipping,
+      expedited,
+      tax: { rate_bps },
+      prices_include_tax,
+    })
+    return { amount_cents: total_cents, is_estimate: isProviders }
+  } catch (error) {
+    if (error instanceof PriceLimitError) return null
+    throw error
+  }
+}

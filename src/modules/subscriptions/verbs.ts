@@ -1,0 +1,148 @@
+import type { TenantDb } from '../../db/database.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { actorOf, isShopper } from '../orders/actor.ts'
+import { chargeInProgress } from './actions.ts'
+import { type Changing, changeSubscription, type Done, UPDATED, type Work } from './change.ts'
+import * as dates from './dates.ts'
+import * as queries from './queries.ts'
+import type { Subscription, SubscriptionRow } from './schema.ts'
+import type { Cancel, Pause, Resume, Skip } from './verb-schema.ts'
+
+/** The verbs of a subscription, of its merchant and its shopper alike. */
+
+/** Five years: a pause beyond that is a typing error, or has no end. */
+const PAUSE_MAX_MS = 5 * 366 * 86_400_000
+
+export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promise<Subscription> =>
+  changeSubscription(db, changing, 'pause', async (work) => {
+    const { row } = work
+    const paused_until = until == null ? null : await readEnd(work, until)
+    if (row.status === 'paused' && row.paused_until === paused_until) return null
+    return {
+      row: { ...row, status: 'paused', paused_until },
+      verb: 'paused',
+      event: 'commerce.subscription.paused.v1',
+      data: { paused_until },
+    }
+  })
+
+/** A time, or the beginning of a date of the store's calendar. */
+async function readEnd({ tx, store }: Work, until: string): Promise<string> {
+  const date = dates.readDate(until)
+  const at =
+    date === null ? dates.readTime(until) : await dates.startOfDay(tx, date, store.time_zone)
+  const now = tx.clock.now()
+  const isAhead = at !== null && Date.parse(at) > now && Date.parse(at) <= now + PAUSE_MAX_MS
+  if (!isAhead) throw invalidBody('until', 'must be a time or a date in the next five years')
+  return at
+}
+
+/** Ends a pause, or takes back that it ends with its period. */
+export const resume = (
+  db: TenantDb,
+  changing: Changing,
+  { charge_now = false }: Resume,
+): Promise<Subscription> =>
+  changeSubscription(db, changing, 'resume', async ({ row, store }) => {
+    const on = dates.localDate(db.clock.now(), store.time_zone)
+    const isPaused = row.status === 'paused'
+    const resumed = {
+      ...row,
+      cancel_at_period_end: false,
+      cancel_reason: null,
+      ...(charge_now && {
+        status: 'active' as const,
+        paused_until: null,
+        ...dates.anchorOn(row, on),
+      }),
+    }
+    return {
+      row: resumed,
+      verb: 'resumed',
+      event: 'commerce.subscription.resumed.v1',
+      data: { charge_now },
+      reschedule: charge_now ? dates.rescheduleNow : isPaused ? dates.endPause : dates.reschedule,
+    }
+  })
+
+/**
+ * Skips a cycle, once. A skip belongs to a cycle by its number, and moves with it when a date changes.
+ * A declined charge that is skipped is given up.
+ */
+export const skip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
+  changeSubscription(db, changing, 'skip', async (work): Promise<Done | null> => {
+    const { tx, row } = work
+    const [next] = row.coming
+    const wanted = cycle ?? next?.cycle ?? 0
+    requireOpen(row, wanted)
+    if (isSkipped(row, wanted)) return null
+    const at = row.coming.find((each) => each.cycle === wanted)?.at ?? (await dateOf(work, wanted))
+    const reason = isShopper(actorOf(changing.actor)) ? 'shopper' : 'merchant'
+    const written = await queries.skipCycle(tx, row.id, { cycle: wanted, at, reason })
+    if (written === 0) throw chargeInProgress()
+    const isDeclined = row.status === 'past_due' && wanted === next?.cycle
+    return {
+      row: isDeclined ? { ...row, status: 'active', ...NO_DUNNING } : null,
+      verb: 'skipped',
+      event: UPDATED,
+      data: { cycle: wanted },
+    }
+  })
+
+const NO_DUNNING = { dunning_attempt: 0, dunning_next_at: null, dunning_reason: null }
+
+/** When a cycle beyond the next three falls. */
+async function dateOf({ tx, store, row }: Work, cycle: number): Promise<string> {
+  const { at } = await queries.timeOfCycle(tx, row.id, { cycle, zone: store.time_zone })
+  return at
+}
+
+/** Whether a cycle to come is skipped. What is before the next charge is, also if its date has passed. */
+const isSkipped = ({ coming: [next], skipped }: SubscriptionRow, cycle: number): boolean =>
+  skipped.some((each) => each.cycle === cycle) || (next !== undefined && cycle < next.cycle)
+
+function requireOpen(row: SubscriptionRow, cycle: number): void {
+  if (cycle > row.cycle && cycle <= row.cycle + dates.SKIPS_AHEAD_MAX) return
+  throw new ApiError('cycle_closed')
+}
+
+/** Takes a skip back, while the date of its cycle has not come. */
+export const unskip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
+  changeSubscription(db, changing, 'unskip', async ({ tx, row }) => {
+    const wanted = cycle ?? row.skipped[0]?.cycle ?? 0
+    requireOpen(row, wanted)
+    if (!isSkipped(row, wanted)) return null
+    if (!row.skipped.some((each) => each.cycle === wanted)) throw new ApiError('cycle_closed')
+    await queries.unskipCycle(tx, row.id, wanted)
+    return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle: wanted } }
+  })
+
+/** Cancels at once, or with the paid period. One that is paused or past due has none. */
+export const cancel = (
+  db: TenantDb,
+  changing: Changing,
+  { at_period_end = false, reason = null }: Cancel,
+): Promise<Subscription> =>
+  changeSubscription(db, changing, 'cancel', async ({ row }): Promise<Done | null> => {
+    const data = { at_period_end }
+    if (at_period_end && row.status === 'active') {
+      if (row.cancel_at_period_end) return null
+      const ending = { ...row, cancel_at_period_end: true, cancel_reason: reason }
+      return { row: ending, verb: 'cancel_scheduled', event: UPDATED, data }
+    }
+    return {
+      row: {
+        ...row,
+        status: 'cancelled',
+        cancelled_at: isoNow(db.clock),
+        cancel_reason: reason ?? row.cancel_reason,
+        cancel_at_period_end: false,
+        paused_until: null,
+        dunning_next_at: null,
+      },
+      verb: 'cancelled',
+      event: 'commerce.subscription.cancelled.v1',
+      data,
+    }
+  })

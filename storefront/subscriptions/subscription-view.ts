@@ -1,0 +1,148 @@
+import type { Product, Subscription } from '../api/types.ts'
+import { type Html, html } from '../layout/html.ts'
+import { image } from '../layout/images.ts'
+import type { PageContext } from '../request-context.ts'
+import { findText } from '../translations/error-messages.ts'
+import { cancelForm, changeForm, pauseForm, resumeForm } from './subscription-forms.ts'
+
+export interface SubscriptionView {
+  subscription: Subscription
+  /** Its product, if it is still sold: it has the image. */
+  products: readonly Product[]
+  /** Why a change was refused. */
+  notice: string | null
+  /** Which change succeeded. */
+  success: string | null
+}
+
+export function subscriptionMain(context: PageContext, view: SubscriptionView): Html {
+  const { subscription, notice, success } = view
+  const { texts } = context.site.locale
+  const words = texts.subscriptions
+  const may = (action: Subscription['allowed'][number]) => subscription.allowed.includes(action)
+  const path = `/subscriptions/${subscription.id}`
+  return html`<div class="wrap narrow order">
+<header class="order-head"><p class="eyebrow">${words.title(subscription.subscription_number)}</p><h1>${subscription.product_name ?? words.title(subscription.subscription_number)}</h1>
+<p class="lead">${noteOf(context, subscription)}</p></header>
+${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
+${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
+${facts(context, view)}
+${charges(context, subscription)}
+${skipped(context, subscription)}
+${may('resume') && resumeForm(context, subscription)}
+${may('change') && changeForm(context, subscription)}
+${may('change') && html`<p class="order-action"><a class="more" href="${path}/address">${words.changeAddress}</a></p>`}
+${may('change_card') && html`<p class="order-action"><a class="more" href="${path}/card">${words.changeCard}</a></p>`}
+${may('pause') && pauseForm(context, subscription)}
+${may('cancel') && cancelForm(context, subscription)}
+<p class="order-end"><a class="more" href="/subscriptions">${words.yours}</a></p></div>`
+}
+
+/** Where it stands, and why nothing can be done where that is so. */
+function noteOf({ site }: PageContext, subscription: Subscription): string {
+  const { texts, formatDate } = site.locale
+  const words = texts.subscriptions
+  const { status, paused_until, cancel_at_period_end, allowed } = subscription
+  const isRunning = ['active', 'paused', 'past_due'].includes(status)
+  if (isRunning && allowed.length === 0) return words.chargeUnderWay
+  if (status === 'paused' && paused_until !== null)
+    return `${words.pausedUntil(formatDate(paused_until))}. ${words.notes.paused}`
+  if (cancel_at_period_end) return words.endsWithPeriod
+  return findText(words.notes, status) ?? ''
+}
+
+export const statusText = ({ site }: PageContext, { status }: Subscription): string =>
+  findText(site.locale.texts.subscriptions.statuses, status) ?? status
+
+function facts(context: PageContext, { subscription }: SubscriptionView): Html {
+  const { texts, countryName } = context.site.locale
+  const words = texts.subscriptions
+  const { status, label, quantity, interval, interval_count, ship_to } = subscription
+  const fact = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+  const to = ship_to && [
+    ship_to.label,
+    ship_to.line1,
+    ship_to.line2,
+    `${ship_to.postal_code} ${ship_to.city}`.trim(),
+    [ship_to.state, countryName(ship_to.country)].filter(Boolean).join(', '),
+  ]
+  return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${status}">${statusText(context, subscription)}</dd></div>
+${fact(words.product, `${quantity} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}`)}
+${fact(words.rhythm, texts.every(interval_count, interval))}
+${fact(words.card, cardName(context, subscription))}
+${to !== null && html`<div><dt>${texts.shipsTo}</dt><dd>${to.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`}</dl>`
+}
+
+function cardName({ site }: PageContext, { payment_method: card }: Subscription): string {
+  const { texts } = site.locale
+  if (card === null) return texts.subscriptions.noCard
+  const brand = card.brand
+    ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1)
+    : texts.tenders.card
+  const name = card.last4 ? texts.endingIn(brand, card.last4) : brand
+  if (card.exp_month === null || card.exp_year === null) return name
+  return `${name}, ${String(card.exp_month).padStart(2, '0')}/${card.exp_year % 100}`
+}
+
+/** A button that acts on one cycle: sent twice, it acts once. */
+function cycleButton(
+  { id }: Subscription,
+  { verb, cycle, text, label }: { verb: string; cycle: number; text: string; label: string },
+): Html {
+  return html`<form method="post" action="/subscriptions/${id}/${verb}"><input type="hidden" name="cycle" value="${cycle}"><button class="link-button" aria-label="${label}">${text}</button></form>`
+}
+
+function charges({ site }: PageContext, subscription: Subscription): Html {
+  const { texts, formatMoney, formatDate } = site.locale
+  const words = texts.subscriptions
+  const { next_charges, currency, allowed } = subscription
+  const entries = next_charges.map(({ cycle, at, amount_cents }) => {
+    const date = formatDate(at)
+    const button = { verb: 'skip', cycle, text: words.skip, label: words.skipOn(date) }
+    return html`<li class="line" data-cycle="${cycle}"><time datetime="${at}">${date}</time><span class="line-total">${formatMoney(amount_cents, currency)}</span>${allowed.includes('skip') && cycleButton(subscription, button)}</li>`
+  })
+  return html`<section><h2>${words.nextCharges}</h2>${
+    entries.length === 0
+      ? html`<p>${words.noCharges}</p>`
+      : html`<ul class="lines lines-plain">${entries}</ul>`
+  }</section>`
+}
+
+function skipped({ site }: PageContext, subscription: Subscription): Html | null {
+  const { texts, formatDate } = site.locale
+  const words = texts.subscriptions
+  if (subscription.skipped.length === 0) return null
+  const entries = subscription.skipped.map(({ cycle, at }) => {
+    const date = formatDate(at)
+    const button = { verb: 'unskip', cycle, text: words.unskip, label: words.unskipOn(date) }
+    return html`<li class="line" data-skipped="${cycle}"><time datetime="${at}">${date}</time>${subscription.allowed.includes('unskip') && cycleButton(subscription, button)}</li>`
+  })
+  return html`<section><h2>${words.skippedCharges}</h2><ul class="lines lines-plain">${entries}</ul></section>`
+}
+
+export function subscriptionListMain(
+  context: PageContext,
+  subscriptions: readonly Subscription[],
+  products: readonly Product[],
+): Html {
+  const words = context.site.locale.texts.subscriptions
+  return html`<div class="wrap narrow orders"><h1>${words.yours}</h1>${
+    subscriptions.length === 0
+      ? html`<p>${words.none}</p>`
+      : html`<ul class="order-list">${subscriptions.map((each) => card(context, each, products))}</ul>`
+  }</div>`
+}
+
+function card(
+  context: PageContext,
+  subscription: Subscription,
+  products: readonly Product[],
+): Html {
+  const { texts, formatMoney, formatDate } = context.site.locale
+  const { id, product_id, interval, interval_count, currency } = subscription
+  const [next] = subscription.next_charges
+  const ref = products.find((each) => each.id === product_id)?.image_asset_ref ?? null
+  return html`<li><a href="/subscriptions/${id}"><span class="order-card-text"><strong>${subscription.product_name}</strong><span>${texts.every(interval_count, interval)}</span></span>
+<span class="order-card-text"><span>${statusText(context, subscription)}</span>${next !== undefined && html`<span>${formatDate(next.at)}, ${formatMoney(next.amount_cents, currency)}</span>`}</span>
+<span class="order-card-images"><span class="line-image" aria-hidden="true">${image(context, { ref, alt: '', sizes: '6rem' })}</span></span></a></li>`
+}
