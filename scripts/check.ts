@@ -46,6 +46,11 @@ const CHECKS: readonly Check[] = [
     command: [node, 'scripts/retention.ts', '--check'],
   },
   {
+    name: 'analytics',
+    what: 'docs/analytics.md (npm run analytics writes it)',
+    command: [node, 'scripts/analytics.ts', '--check'],
+  },
+  {
     name: 'sections',
     what: 'docs/sections.md (npm run sections writes it)',
     command: [node, 'scripts/sections.ts', '--check'],

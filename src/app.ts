@@ -11,6 +11,8 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
+import { flagTest } from './modules/analytics/count.ts'
+import * as analyticsRoutes from './modules/analytics/routes.ts'
 import * as labelRoutes from './modules/carriers/routes.ts'
 import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
@@ -250,6 +252,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   acceptAnyDigits(siteRoutes.merchantRoutes(runtime.scanner, deps.preview)),
   domainRoutes.merchantRoutes(deps.domains),
   ledgerRoutes.merchantRoutes(runtime.key('ledger verification')),
+  analyticsRoutes.merchantRoutes,
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
   fraudRoutes.merchantRoutes,
@@ -283,13 +286,14 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
 ]
 
 const storefrontRoutes = (
-  { payments }: Runtime,
+  { payments, limits }: Runtime,
   { giftCards, checkout, orderLinks, subscriptionLinks, newsletter }: Deps,
 ): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
   orderRoutes.storefrontRoutes(PARCELS),
   orderLinkRoutes.storefrontRoutes(orderLinks),
   newsletterRoutes.storefrontRoutes(newsletter),
+  analyticsRoutes.storefrontRoutes({ limits }),
   orderChangeRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
@@ -313,7 +317,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     webhookRoutes.operatorRoutes({ database, operator }),
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
     activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
-    orderRoutes.operatorRoutes,
+    orderRoutes.operatorRoutes(flagTest),
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),

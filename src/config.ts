@@ -218,6 +218,7 @@ export const SETTINGS = {
   RETENTION_MAIL_DAYS: whole(30, 1, 36_500, 'days that mails to owners are kept'),
   RETENTION_SHOPPER_MAIL_DAYS: whole(90, 7, 36_500, 'days that mails to shoppers are kept'),
   RETENTION_GATEWAY_EVENT_DAYS: whole(400, 60, 36_500, 'days that provider events are kept'),
+  RETENTION_FUNNEL_DAYS: whole(800, 60, 36_500, 'days that counts of what shoppers did are kept'),
   RETENTION_COMPARISON_DAYS: whole(400, 60, 36_500, 'days that compared days of payments are kept'),
   RETENTION_RESERVATION_DAYS: whole(90, 7, 36_500, 'days that released reservations are kept'),
   RETENTION_SITE_VERSIONS: whole(500, 10, 1_000_000, 'the newest versions of a site that are kept'),

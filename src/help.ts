@@ -8,8 +8,8 @@ interface RoleHelp {
 
 /**
  * The roles of the process. `serve` is API, worker and storefront in one; `api`, `worker` and
- * `storefront` run each alone; `migrate`, `seed`, `doctor` and `verify-ledger` end when they are
- * done. `listen` is for developers of webhook receivers, and needs no database.
+ * `storefront` run each alone; `migrate`, `seed`, `doctor`, `verify-ledger` and `analytics` end when
+ * they are done. `listen` is for developers of webhook receivers, and needs no database.
  */
 export const ROLES = {
   serve: {
@@ -50,6 +50,12 @@ With NODE_ENV=development it also fills them with products.`,
     details: `Verifies every store, or the one that is named. Ends with 1 if one does not verify.
 
   --accept   accepts the ledger as it is, where only the record of its verification is wrong`,
+  },
+  analytics: {
+    summary: 'counts the figures of a store again, and ends',
+    usage: 'rebuild [store]',
+    details: `Counts the figures of every store, or of the one that is named, again from the first journal of its
+ledger. The figures of before are shown until the new ones are ready.`,
   },
   listen: {
     summary: "forwards a store's events to a developer's machine",

@@ -118,6 +118,7 @@ async function run(self: Process, role: Role): Promise<void> {
   if (role === 'migrate') await migrateOnce(self, url)
   else if (role === 'doctor') await examine(self, url)
   else if (role === 'verify-ledger') await verifyLedger(self, url)
+  else if (role === 'analytics') await countAgain(self, url)
   else return serve(self, role, url)
   await close(self)
 }
@@ -308,6 +309,15 @@ async function verifyLedger({ config, secrets, logger, closers }: Process, datab
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
   closers.push(() => runtime.close())
   process.exitCode = await verifyLedgers(runtime, readVerifyOptions(process.argv.slice(3)))
+}
+
+async function countAgain({ config, secrets, logger, closers }: Process, databaseUrl: string) {
+  const [verb, tenant = null] = process.argv.slice(3)
+  if (verb !== 'rebuild') throw new ConfigError(['the verb must be rebuild; see analytics --help'])
+  const { rebuildAnalytics } = await import('./rebuild-analytics.ts')
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
+  closers.push(() => runtime.close())
+  process.exitCode = await rebuildAnalytics(runtime, tenant)
 }
 
 const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean> =>

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import * as analytics from './modules/analytics/jobs.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
 import { voidUnused } from './modules/carriers/void-label.ts'
@@ -112,7 +113,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('expired authorisations', MINUTE, (signal) =>
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
-    loop('ledger numbering', SECOND, (signal) => ledger.chainNewJournals(database, signal)),
+    ...startBooks(runtime, loop),
     loop('ledger verification', 5 * SECOND, verifyLedgers),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
@@ -181,6 +182,14 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
   ]
 }
+
+/** Starts the loops that number journals, and count those that have their number. */
+const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
+  loop('ledger numbering', SECOND, (signal) =>
+    ledger.chainNewJournals(database, { signal, onLinks: analytics.onNewLinks }),
+  ),
+  loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
+]
 
 /** Starts the loops that make partitions ahead, and drop or delete what is old. */
 function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop: StartLoop) {

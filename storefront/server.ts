@@ -87,7 +87,10 @@ export function createStorefront(options: StorefrontOptions): Storefront {
   }
   return {
     listener: (request, response) => void serve(deps, request, response),
-    close: () => client.close(),
+    close: async () => {
+      await deps.api.flushEvents()
+      await client.close()
+    },
   }
 }
 

@@ -19,6 +19,31 @@ export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
 const localTime = (timeZone: string, at: Date): Date =>
   new Date(at.getTime() + offsetMs(timeZone, at))
 
+/** The date of a time in a zone, as YYYY-MM-DD. */
+export const localDay = (timeZone: string, at: Date): string =>
+  localTime(timeZone, at).toISOString().slice(0, 10)
+
+const DAY_MS = 86_400_000
+
+/** Adds days to a date, by the calendar. */
+export const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
+
+/**
+ * The first moment of a date in a zone. Clocks that are put forward at midnight have no 0:00 on that
+ * date; clocks that are put back then have it twice, and the date begins with the second.
+ */
+export function startOfDay(timeZone: string, day: string): Date {
+  const midnight = Date.parse(day)
+  const offsets = [midnight - DAY_MS, midnight + DAY_MS].map((ms) =>
+    offsetMs(timeZone, new Date(ms)),
+  )
+  const starts = offsets.map((offset) => midnight - offset).sort((a, b) => a - b)
+  const isStart = (ms: number) =>
+    localDay(timeZone, new Date(ms)) >= day && localDay(timeZone, new Date(ms - 1)) < day
+  return new Date(starts.find(isStart) ?? starts.at(-1) ?? midnight)
+}
+
 /** The day of the month of a time, in a zone. */
 export const dayOfMonth = (timeZone: string, at: Date): number =>
   localTime(timeZone, at).getUTCDate()
@@ -63,9 +88,20 @@ export function hourOfDay(timeZone: string, day: string, hour: number): Date | n
 
 const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * 60_000
 
+/** Kept, since one takes longer to make than a thousand times to ask. There are some 600 zones. */
+const offsetFormats = new Map<string, Intl.DateTimeFormat>()
+
+function offsetFormat(timeZone: string): Intl.DateTimeFormat {
+  const known = offsetFormats.get(timeZone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+  offsetFormats.set(timeZone, made)
+  return made
+}
+
 /** The offset of a zone from UTC at a time, in minutes. */
 function offsetMinutes(timeZone: string, at: Date): number {
-  const written = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+  const written = offsetFormat(timeZone)
     .formatToParts(at)
     .find(({ type }) => type === 'timeZoneName')?.value
   const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)/.exec(written ?? '') ?? []

@@ -9,6 +9,7 @@ export interface RetentionPeriods {
   RETENTION_GATEWAY_EVENT_DAYS: number
   RETENTION_COMPARISON_DAYS: number
   RETENTION_RESERVATION_DAYS: number
+  RETENTION_FUNNEL_DAYS: number
   RETENTION_SITE_VERSIONS: number
 }
 
@@ -52,6 +53,11 @@ const STORE = 'The store itself, and what its merchant set up.'
  */
 export const LIVES: Readonly<Record<string, Life>> = {
   activation_requests: owner('products'),
+  analytics_days: until('their generation was replaced', 'analytics'),
+  analytics_facts: until('their generation was replaced', 'analytics'),
+  analytics_generations: until('replaced by another, and its rows are deleted', 'analytics'),
+  analytics_orders: owner('orders', 'country and state, and no person'),
+  analytics_payment_days: until('their generation was replaced', 'analytics'),
   asset_forms: owner('assets'),
   asset_refs: owner('products', 'or its site version'),
   assets: until('deleted for 30 days, or never completed for a day', 'media'),
@@ -71,6 +77,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   entitlements: forGood(STORE),
   fulfillment_items: owner('fulfillments'),
   fulfillments: owner('orders'),
+  funnel_days: bySlice('RETENTION_FUNNEL_DAYS', 'older than the period'),
   fraud_ban_hits: until('added to their ban', 'fraud hits'),
   fraud_bans: forGood(STORE),
   fraud_decisions: {
@@ -119,6 +126,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   ),
   order_counters: owner('stores'),
   order_items: owner('orders'),
+  order_line_changes: owner('orders'),
   order_notes: owner('orders'),
   order_timeline: {
     ...bySlice('RETENTION_TIMELINE_DAYS', 'older than the period; 0: kept with their order'),

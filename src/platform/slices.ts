@@ -109,6 +109,14 @@ export const SLICES: readonly Slice[] = [
     order: sql`released_at`,
   },
   {
+    table: 'funnel_days',
+    from: sql`funnel_days`,
+    setting: 'RETENTION_FUNNEL_DAYS',
+    old: olderThan(sql`t.day`),
+    key: sql`day, type, product_id, shard`,
+    order: sql`day`,
+  },
+  {
     table: 'payment_days',
     from: sql`payment_days`,
     setting: 'RETENTION_COMPARISON_DAYS',

@@ -1,12 +1,14 @@
 import { type CatalogApi, type CatalogApiOptions, openCatalogApi } from './catalog-api.ts'
 import { type CheckoutApi, openCheckoutApi } from './checkout-api.ts'
+import { type FunnelApi, openFunnelApi } from './funnel-api.ts'
 import { openSubscriptionApi, type SubscriptionApi } from './subscription-api.ts'
 
 /** All that the storefront asks of the platform, for any store. */
-export interface StoreApi extends CatalogApi, CheckoutApi, SubscriptionApi {}
+export interface StoreApi extends CatalogApi, CheckoutApi, SubscriptionApi, FunnelApi {}
 
 export const openStoreApi = (options: CatalogApiOptions): StoreApi => ({
   ...openCatalogApi(options),
   ...openCheckoutApi(options.client),
   ...openSubscriptionApi(options.client),
+  ...openFunnelApi(options.client),
 })

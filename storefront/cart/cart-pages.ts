@@ -64,6 +64,7 @@ export async function addToCart(
   const wanted = gift === null ? item : { ...item, gift_card: gift }
   const { cart, fits } = addItem(context.cart, wanted)
   if (!fits) return addedResponse(context, { cart, message: texts.cartFull, error: 'full' })
+  context.api.countEvent(context.site, { type: 'add_to_cart', product_id: line.product.id })
   return addedResponse(context, { cart, message: texts.addedToCart(line.product.name) })
 }
 

@@ -75,6 +75,7 @@ export async function productPage(context: PageContext, slug: string): Promise<H
   const found = await api.findProduct(site, slug)
   if (found === null) return notFoundPage(context, site.locale.texts.noProduct)
   const { product } = found
+  api.countEvent(site, { type: 'view', product_id: product.id })
   const [related, collections] = await Promise.all([
     api.listRelated(site, product),
     api.listCollections(site),
@@ -216,6 +217,7 @@ export async function searchPage(context: PageContext): Promise<HttpResponse> {
   // The platform searches live stores only.
   const canSearch = filters.q !== null && site.preview === null
   const result = canSearch ? await api.search(site, searchQuery(filters)) : null
+  if (canSearch) api.countEvent(site, { type: 'search' })
   const found = result && (await listOf(context, { path: '/search', filters, result }))
   return renderPage(context, {
     title: pageTitle(context, site.locale.texts.search),

@@ -34,6 +34,8 @@ export async function checkoutPage(
   if (belongsInCart || context.site.preview !== null) {
     return redirect(pageBefore(context, lines), named.cookies)
   }
+  // A form that is shown again with what was entered began before.
+  if (shown.details === undefined) context.api.countEvent(context.site, { type: 'begin_checkout' })
   const { texts } = context.site.locale
   const [hosted, tenders] = await Promise.all([
     findHostedFields(context),

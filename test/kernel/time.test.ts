@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   addByCalendar,
+  addDays,
   type CalendarUnit,
   dayOfMonth,
   hourOfDay,
   localDay,
+  startOfDay,
 } from '../../src/kernel/time.ts'
 
 type Row = [zone: string, at: string, count: number, unit: CalendarUnit, then: string]
@@ -72,4 +74,30 @@ test('an hour of a day is that of the zone, and later by as much where its clock
   }
   assert.equal(localDay('Pacific/Kiritimati', new Date('2031-01-01T11:00:00Z')), '2031-01-02')
   assert.equal(localDay('America/New_York', new Date('2031-01-01T04:59:00Z')), '2030-12-31')
+})
+
+test('a date begins at its first moment in the zone, also when clocks change at midnight', () => {
+  const rows = [
+    ['UTC', '2026-01-01', '2026-01-01T00:00:00.000Z'],
+    ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z'],
+    ['Europe/Berlin', '2026-10-26', '2026-10-25T23:00:00.000Z'],
+    ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z'],
+    ['America/New_York', '2026-11-02', '2026-11-02T05:00:00.000Z'],
+    // The clocks of Santiago skip midnight: the date begins at one o'clock.
+    ['America/Santiago', '2025-09-07', '2025-09-07T04:00:00.000Z'],
+    // And in April they go back at midnight: the date begins an hour later.
+    ['America/Santiago', '2025-04-06', '2025-04-06T04:00:00.000Z'],
+    ['Pacific/Kiritimati', '2026-01-01', '2025-12-31T10:00:00.000Z'],
+  ] as const
+  for (const [zone, day, at] of rows) {
+    assert.equal(startOfDay(zone, day).toISOString(), at, `${zone} ${day}`)
+    assert.equal(localDay(zone, new Date(at)), day)
+    assert.ok(localDay(zone, new Date(Date.parse(at) - 1)) < day)
+  }
+})
+
+test('days are added by the calendar', () => {
+  assert.equal(addDays('2028-02-28', 1), '2028-02-29')
+  assert.equal(addDays('2026-01-01', -1), '2025-12-31')
+  assert.equal(addDays('2026-03-01', 365), '2027-03-01')
 })

@@ -1,4 +1,4 @@
-import type { Database, TenantDb } from '../../db/database.ts'
+import type { Database, TenantDb, Tx } from '../../db/database.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
@@ -13,18 +13,27 @@ const BATCH = 250
 /** Stores that are worked on at the same time. */
 const STORES_AT_ONCE = 4
 
+interface ChainOptions {
+  signal?: AbortSignal
+  /** Told in the transaction that numbers journals of a store. */
+  onLinks?: (tx: Tx) => Promise<unknown>
+}
+
 /**
  * One step of the loop, as fd_worker: numbers committed journals and adds them to the hash chain of their
  * store. A number never changes; a journal that commits late gets the next one. Answers the number of
  * journals.
  */
-export async function chainNewJournals(database: Database, signal?: AbortSignal): Promise<number> {
+export async function chainNewJournals(
+  database: Database,
+  { signal, onLinks }: ChainOptions = {},
+): Promise<number> {
   const stores = await queries.unchainedTurns.next(database.global, STORES_MAX)
-  const chain = (tenant: string) => chainBatch(database.tenant(tenant))
+  const chain = (tenant: string) => chainBatch(database.tenant(tenant), onLinks)
   return forEachStore(stores, chain, { signal, concurrency: STORES_AT_ONCE })
 }
 
-const chainBatch = (db: TenantDb): Promise<number> =>
+const chainBatch = (db: TenantDb, onLinks: ChainOptions['onLinks']): Promise<number> =>
   db.transaction('ledger: number journals', async (tx) => {
     const { locked } = await queries.tryLockChain(tx)
     if (!locked) return 0
@@ -47,6 +56,7 @@ const chainBatch = (db: TenantDb): Promise<number> =>
       queries.insertLinks(tx, first, ids, hashes),
       queries.deleteUnchained(tx, ids),
       announceLinks(tx, last),
+      onLinks?.(tx),
       // A batch is smaller than the distance of two checkpoints, so it reaches at most one.
       checkpoint >= first &&
         queries.insertCheckpoint(tx, checkpoint - CHECKPOINT_EVERY, checkpoint),

@@ -182,7 +182,10 @@ async function apply(
   { plan, settled }: Applied,
 ): Promise<idempotency.StoredAnswer> {
   const { actor, delta_cents, cancelled } = plan
-  await Promise.all([writeLines(tx, plan.lines), writeTotals(tx, before.id, plan.totals)])
+  await Promise.all([
+    writeLines(tx, { order_id: before.id, change_id: plan.id }, plan.lines),
+    writeTotals(tx, before.id, plan.totals),
+  ])
   const order = await orders.change(tx, await orders.lock(tx, before.id), {
     captured_cents: before.captured_cents + delta_cents,
   })

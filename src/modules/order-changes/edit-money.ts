@@ -387,7 +387,7 @@ async function apply(
 ): Promise<idempotency.StoredAnswer> {
   const { actor, delta_cents } = plan
   await Promise.all([
-    writeLines(tx, plan.lines),
+    writeLines(tx, { order_id: before.id, change_id: plan.id }, plan.lines),
     writeTotals(tx, before.id, plan.totals),
     plan.charge !== null && writeCharge(tx, before, plan.charge, charge),
   ])

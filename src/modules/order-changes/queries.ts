@@ -46,13 +46,36 @@ export type EditedLine = Pick<
   'id' | 'quantity' | 'line_total_cents' | 'discount_cents' | 'tax_cents' | 'shipping_cents'
 >
 
-export const writeLines = (tx: Tx, lines: readonly EditedLine[]) =>
+/**
+ * Writes the lines of an edit, and by how much each has changed. The change has the reference of the
+ * edit's journal, so that reports know what a journal was for.
+ */
+export const writeLines = (
+  tx: Tx,
+  { order_id, change_id }: { order_id: string; change_id: string },
+  lines: readonly EditedLine[],
+) =>
   tx.run(sql`
-    update order_items o
-       set quantity = l.quantity, line_total_cents = l.line_total_cents,
-           discount_cents = l.discount_cents, tax_cents = l.tax_cents,
-           shipping_cents = l.shipping_cents
-      from jsonb_to_recordset(${JSON.stringify(lines)})
-           as l (id uuid, quantity int, line_total_cents bigint, discount_cents bigint,
-                 tax_cents bigint, shipping_cents bigint)
-     where o.tenant_ref = ${tx.tenant} and o.id = l.id`)
+    with edited as (
+      select *
+        from jsonb_to_recordset(${JSON.stringify(lines)})
+             as l (id uuid, quantity int, line_total_cents bigint, discount_cents bigint,
+                   tax_cents bigint, shipping_cents bigint)
+    ), written as (
+      update order_items o
+         set quantity = l.quantity, line_total_cents = l.line_total_cents,
+             discount_cents = l.discount_cents, tax_cents = l.tax_cents,
+             shipping_cents = l.shipping_cents
+        from edited l
+       where o.tenant_ref = ${tx.tenant} and o.id = l.id
+    )
+    insert into order_line_changes (tenant_ref, order_id, order_item_id, change_id, quantity,
+                                    line_total_cents, discount_cents, tax_cents, shipping_cents)
+    select ${tx.tenant}, ${order_id}, o.id, ${change_id}, l.quantity - o.quantity,
+           l.line_total_cents - o.line_total_cents, l.discount_cents - o.discount_cents,
+           l.tax_cents - o.tax_cents, l.shipping_cents - o.shipping_cents
+      from edited l
+      join order_items o on o.tenant_ref = ${tx.tenant} and o.id = l.id
+     where (l.quantity, l.line_total_cents, l.discount_cents, l.tax_cents, l.shipping_cents)
+           is distinct from (o.quantity, o.line_total_cents, o.discount_cents, o.tax_cents,
+                             o.shipping_cents)`)

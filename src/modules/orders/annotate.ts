@@ -87,12 +87,15 @@ async function changeOrder(
   })
 }
 
-/** Flags a test order, which money reports leave out. */
+/** Told of an order that is flagged, in the same transaction. */
+export type OnTestFlag = (tx: Tx, order: OrderRow, is_test: boolean) => Promise<unknown>
+
+/** Flags a test order, which money reports leave out: `onTestFlag` takes it out of them. */
 export function setTestFlag(
   db: TenantDb,
   actor: audit.Actor,
-  id: string,
-  is_test: boolean,
+  { id, is_test }: { id: string; is_test: boolean },
+  onTestFlag: OnTestFlag,
 ): Promise<MerchantOrder> {
   return db.transaction('orders: flag as a test', async (tx) => {
     const order = await orders.lock(tx, id)
@@ -111,6 +114,7 @@ export function setTestFlag(
         after: { is_test },
       }),
     ])
+    await onTestFlag(tx, order, is_test)
     return forMerchant(await orders.get(tx, order.id))
   })
 }

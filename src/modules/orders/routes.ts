@@ -4,7 +4,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
 import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
-import { holdOrder, noteOrder, processOrder, setTestFlag } from './annotate.ts'
+import { holdOrder, noteOrder, type OnTestFlag, processOrder, setTestFlag } from './annotate.ts'
 import { exportCsv } from './export.ts'
 import { list, listOfCustomer, type Parcels, read, readForShopper, readTimeline } from './read.ts'
 import type { OrderFilters } from './read-queries.ts'
@@ -254,22 +254,24 @@ export const storefrontRoutes =
     )
   }
 
-export const operatorRoutes: Routes = async (app) => {
-  app.post(
-    '/v1/stores/:tenant/orders/:id/test-flag',
-    {
-      config: { failures: ['unknown_tenant', 'order_not_found'] },
-      schema: {
-        operationId: 'flagTestOrder',
-        tags: ['operator'],
-        summary: 'Mark an order as a test or as real. Money reports leave out test orders.',
-        params: Params('tenant', 'id'),
-        body: Type.Object({ is_test: Type.Boolean() }),
-        response: { 200: OneOrder },
+export const operatorRoutes =
+  (onTestFlag: OnTestFlag): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/stores/:tenant/orders/:id/test-flag',
+      {
+        config: { failures: ['unknown_tenant', 'order_not_found'] },
+        schema: {
+          operationId: 'flagTestOrder',
+          tags: ['operator'],
+          summary: 'Mark an order as a test or as real. Money reports leave out test orders.',
+          params: Params('tenant', 'id'),
+          body: Type.Object({ is_test: Type.Boolean() }),
+          response: { 200: OneOrder },
+        },
       },
-    },
-    async ({ db, actor, params, body }) => ({
-      order: await setTestFlag(db, actor, params.id, body.is_test),
-    }),
-  )
-}
+      async ({ db, actor, params, body }) => ({
+        order: await setTestFlag(db, actor, { id: params.id, is_test: body.is_test }, onTestFlag),
+      }),
+    )
+  }

@@ -154,7 +154,7 @@ describe('the loop that numbers journals', () => {
   test('leaves the work to the next step when it is stopped or fails', async () => {
     const db = await openStore()
     await sellMany(db, 3)
-    assert.equal(await chainNewJournals(platform.worker, AbortSignal.abort()), 0)
+    assert.equal(await chainNewJournals(platform.worker, { signal: AbortSignal.abort() }), 0)
     // The last statement of the transaction fails, after the links were written.
     await superuser.query('revoke delete on ledger_unsealed from fd_worker')
     await assert.rejects(chainNewJournals(platform.worker), { code: '42501' })

@@ -1,0 +1,90 @@
+import { fileURLToPath } from 'node:url'
+import {
+  COUNTS,
+  DEFINITION_VERSION,
+  type Definition,
+  FIGURES,
+  QUOTIENTS,
+} from '../src/modules/analytics/definitions.ts'
+import { writeOrCheck } from './compare.ts'
+
+/** Writes docs/analytics.md from the definitions of the figures. `--check` only compares. */
+
+const rowOf = ([name, { title, meaning, ledger = '' }]: [string, Definition]): string =>
+  `| \`${name}\` | ${title} | ${meaning} | ${ledger} |`
+
+const table = (definitions: Record<string, Definition>): string =>
+  [
+    '| Field | Name | Meaning | In the ledger |',
+    '|---|---|---|---|',
+    ...Object.entries(definitions).map(rowOf),
+  ].join('\n')
+
+const text = `# Analytics
+
+What a merchant reads under \`/v1/merchant/analytics/\` with the scope \`manage:own_analytics\`. This page is written by
+\`npm run analytics\` from \`src/modules/analytics/definitions.ts\`, from which the fields of the API are made, too. Version of the
+definitions: ${DEFINITION_VERSION} (\`definition_version\`).
+
+| Report | |
+|---|---|
+| \`summary\` | sales in all and by day, week or month; \`compare=previous\` adds the period before |
+| \`sales\` | the same by \`group_by\`: product, variant, collection, coupon, affiliate, source; \`key\` chooses one group |
+| \`customers\` | new and returning customers, and cohorts by the month of the first order |
+| \`tax\` | tax and sales by country and state |
+| \`payments\` | payment attempts by outcome and reason |
+| \`subscriptions\` | what subscriptions bring in, how many began and ended |
+| \`inventory\` | how well tracked variants sold, how long the rest lasts, what they earned |
+| \`funnel\` | what shoppers did before they bought |
+
+Each report is a table with \`.csv\` after its path, or by \`Accept: text/csv\`.
+
+## Days
+
+\`from\` and \`to\` are days of the store's time zone, both included; the default is the last 30 days, the longest period three
+years. A day begins at its own midnight, so that the days of a clock change have 23 and 25 hours.
+
+A refund can count in two ways. By default (\`calendar=booked\`) it counts on the day on which it was made, as in the books: a
+day that is over does not change any more. With \`calendar=cohort\` it counts on the day of the sale that it is of, so that a day
+shows what became of its sales. The two are never mixed.
+
+\`as_of\` says until when everything is counted, \`final_until\` the last day whose figures do not change any more. Facts that come
+later than that change their own day; \`restated_from\` is then the first such day of the period, and \`restated_at\` when it
+happened. Orders that an operator flags as tests are taken out of all figures.
+
+## The rows behind a figure
+
+Every figure has a \`drilldown.href\`. It lists rows, page by page, whose \`amount_cents\` add up to the figure; where the figure is
+a count, each row adds 1. Buckets and groups have one address for all their figures: add \`&figure=\` and its name.
+
+Groups by product, variant and collection have the lines of orders. What belongs to no line has an empty key. Orders and
+customers belong to no product: their counts are 0 there. A product may be in several collections, by those it is in today, so
+that collections do not add up.
+
+## Figures that add up
+
+${table(FIGURES)}
+
+## Counts of other rows
+
+${table(COUNTS)}
+
+## Quotients
+
+They do not add up, so they have no rows: the figures that they are made of have.
+
+${table(QUOTIENTS)}
+
+## The funnel
+
+A storefront sends what shoppers do from its server: \`POST /v1/tenants/{tenant}/funnel\` with
+\`{"events": [{"type": "view", "product_id": "..."}]}\`, up to 100 events in a call. The platform adds them to the counts of the
+day and keeps nothing else: no address, no cookie, no session. So the counts are of pages and not of people. A product that the
+store does not have is counted as none. \`paid\` comes from captured orders. The counts are kept for \`RETENTION_FUNNEL_DAYS\`.
+`
+
+await writeOrCheck(
+  fileURLToPath(new URL('../docs/analytics.md', import.meta.url)),
+  text,
+  process.argv.slice(2),
+)

@@ -1,0 +1,305 @@
+import type { Tx } from '../../db/database.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
+import type { Lease } from '../../platform/leases.ts'
+import * as stores from '../stores/service.ts'
+import * as queries from './count-queries.ts'
+import { MEASURES, type Measures, NOTHING } from './definitions.ts'
+import { countJournal } from './facts.ts'
+import type {
+  Calendar,
+  Dimension,
+  Generation,
+  KnownOrder,
+  NumberedJournal,
+  OrderHistory,
+} from './schema.ts'
+
+/**
+ * Counts numbered journals. A step reads journals behind the position of a generation, writes what they
+ * add and moves the position, all in one transaction: a journal is counted once, whenever a process
+ * is killed.
+ */
+
+/** Journals of one step: some ten milliseconds, and few enough that other stores have their turn. */
+const BATCH = 500
+
+/** Days of payments of one step. */
+const PAYMENT_DAYS = 31
+
+/** Attempts are looked up for hours after they were made; then their outcome stays. */
+const PAYMENT_LAG_DAYS = 2
+
+/** A journal is dated by the start of its transaction, and numbered within seconds. This is longer. */
+const FINAL_AFTER_MS = 3_600_000
+
+/** Rows of one step that removes a generation. */
+const REMOVED = 2_000
+
+/** Without new journals a store is looked at again this often: a day ends, or its zone changes. */
+const IDLE_SECONDS = 3_600
+
+/** The day before which all days are final: what had to be counted in them is. Null: none is. */
+export const finalBefore = ({ counted_at, time_zone }: Generation): string | null =>
+  counted_at === null
+    ? null
+    : localDay(time_zone, new Date(Date.parse(counted_at) - FINAL_AFTER_MS))
+
+/** One step of a generation. Answers how much it did; 0 where the lease was lost. */
+export async function advance(tx: Tx, lease: Lease): Promise<number> {
+  const found = await queries.lockLeased(tx, lease)
+  if (found === null) return 0
+  if (found.state === 'retired') return removeSlice(tx, lease, found)
+  const { time_zone } = await stores.get(tx)
+  const isNew = found.sequence === 0 && found.counted_at === null
+  const generation = isNew ? { ...found, time_zone } : found
+  if (generation.time_zone !== time_zone) {
+    const building = await queries.findGeneration(tx, 'building')
+    if (building?.time_zone !== time_zone) await queries.beginGeneration(tx, time_zone)
+    // It has just been given up, and its lease with it.
+    if (found.state === 'building') return 1
+  }
+  const journals = await queries.listNumbered(tx, generation.sequence, BATCH)
+  await countJournals(tx, generation, journals)
+  const payments_to = await countPayments(tx, generation)
+  const isCaughtUp = journals.length < BATCH
+  const isReady = isCaughtUp && generation.state === 'building'
+  if (isReady) await queries.retireServing(tx)
+  const hasMore = !isCaughtUp || payments_to < paymentsUntil(tx, generation)
+  await queries.finishStep(tx, lease, {
+    state: isReady ? 'serving' : generation.state,
+    time_zone: generation.time_zone,
+    sequence: journals.at(-1)?.sequence ?? generation.sequence,
+    payments_to,
+    isCaughtUp,
+    nextSeconds: hasMore ? 0 : IDLE_SECONDS,
+  })
+  return journals.length
+}
+
+async function removeSlice(tx: Tx, lease: Lease, { generation, ...rest }: Generation) {
+  const removed = await queries.deleteCounts(tx, generation, REMOVED)
+  if (removed === 0) return queries.deleteGeneration(tx, generation)
+  await queries.finishStep(tx, lease, { ...rest, isCaughtUp: false, nextSeconds: 0 })
+  return removed
+}
+
+async function countJournals(tx: Tx, generation: Generation, journals: readonly NumberedJournal[]) {
+  const ofOrders = journals.filter(({ order_id }) => order_id !== null)
+  if (ofOrders.length === 0) return
+  const ids = [...new Set(ofOrders.map(({ order_id }) => order_id ?? ''))]
+  const histories = new Map(
+    (await queries.listHistories(tx, ids)).map((each) => [each.order_id, each]),
+  )
+  const known = await knowOrders(tx, ofOrders, histories)
+  const facts = ofOrders.flatMap((journal) => {
+    const history = histories.get(journal.order_id ?? '')
+    const sale = known.get(journal.order_id ?? '')
+    // A journal of an order that was never captured is none of a sale.
+    if (history === undefined || sale === undefined) return []
+    return [factOf(generation, journal, { history, sale })]
+  })
+  await queries.insertFacts(tx, generation.generation, facts)
+  await addFacts(tx, generation, facts, 1)
+}
+
+/** The place of each order among those of its customer. New ones are stored for good. */
+async function knowOrders(
+  tx: Tx,
+  journals: readonly NumberedJournal[],
+  histories: ReadonlyMap<string, OrderHistory>,
+): Promise<Map<string, KnownOrder>> {
+  const known = new Map(
+    (await queries.listKnown(tx, [...histories.keys()])).map((each) => [each.order_id, each]),
+  )
+  // The sale is almost always the first journal of its order in the chain. Where a refund was numbered
+  // before it, the order takes its place by the refund.
+  const first = Map.groupBy(journals, ({ order_id }) => order_id ?? '')
+  const sales = [...first].flatMap(([order_id, [journal]]) => {
+    const history = histories.get(order_id)
+    const sale_at = history?.sale_at ?? null
+    if (journal === undefined || !history || sale_at === null || known.has(order_id)) return []
+    return [{ history, sale_sequence: journal.sequence, sale_at }]
+  })
+  if (sales.length === 0) return known
+  const customers = new Map(sales.toReversed().map((sale) => [sale.history.customer_ref, sale]))
+  const last = new Map(
+    (
+      await queries.listLastSales(
+        tx,
+        [...customers].map(([customer_ref, { sale_sequence }]) => ({
+          customer_ref,
+          sale_sequence,
+        })),
+      )
+    ).map((each) => [each.customer_ref, each]),
+  )
+  const rows = sales.map(({ history, sale_sequence, sale_at }): KnownOrder => {
+    const { order_id, customer_ref, place } = history
+    const before = last.get(customer_ref)
+    const nth = Math.min(3, (before?.nth ?? 0) + 1)
+    const first_at = before?.first_at ?? sale_at
+    last.set(customer_ref, { customer_ref, nth, first_at, sale_at })
+    const previous_at = before?.sale_at ?? null
+    return { order_id, sale_sequence, sale_at, place, nth, first_at, previous_at }
+  })
+  await queries.insertKnown(tx, rows)
+  for (const row of rows) known.set(row.order_id, row)
+  return known
+}
+
+const monthOf = (day: string): string => day.slice(0, 7)
+
+function factOf(
+  { time_zone }: Generation,
+  journal: NumberedJournal,
+  { history, sale }: { history: OrderHistory; sale: KnownOrder },
+): queries.NewFact {
+  const dayOf = (at: string) => localDay(time_zone, new Date(at))
+  const { measures, lines } = countJournal(journal, history)
+  const sale_day = dayOf(sale.sale_at)
+  const isSale = journal.kind === 'order.placed'
+  const isFirstOfMonth =
+    sale.previous_at === null || monthOf(dayOf(sale.previous_at)) !== monthOf(sale_day)
+  return {
+    ...measures,
+    new_customers_count: isSale && sale.nth === 1 ? 1 : 0,
+    repeat_customers_count: isSale && sale.nth === 2 ? 1 : 0,
+    active_customers_count: isSale && isFirstOfMonth ? 1 : 0,
+    sequence: journal.sequence,
+    order_id: history.order_id,
+    kind: journal.kind,
+    at: journal.created_at,
+    day: dayOf(journal.created_at),
+    sale_day,
+    currency: journal.currency,
+    is_test: history.is_test,
+    coupon: history.coupon,
+    affiliate: history.affiliate,
+    source: history.source,
+    place: sale.place,
+    customer: sale.nth === 1 ? 'new' : 'returning',
+    cohort: monthOf(dayOf(sale.first_at)),
+    lines,
+  }
+}
+
+/** Adds facts of real orders to the days of both calendars, or takes them out again. */
+async function addFacts(
+  tx: Tx,
+  generation: Generation,
+  facts: readonly queries.NewFact[],
+  sign: 1 | -1,
+): Promise<void> {
+  const before = finalBefore(generation)
+  const now = isoNow(tx.clock)
+  const rows = new Map<string, queries.DayRow>()
+  for (const fact of facts) {
+    // Counted, or taken out as a test, after its day was final.
+    const late = before !== null && fact.day < before ? now : null
+    const moved = late ?? (fact.day > fact.sale_day ? fact.at : null)
+    if (fact.is_test) continue
+    for (const [dimension, key, measures] of partsOf(fact)) {
+      const { currency, day, sale_day } = fact
+      const booked = { calendar: 'booked', dimension, currency, day, key } as const
+      const cohort = { calendar: 'cohort', dimension, currency, day: sale_day, key } as const
+      add(rows, booked, { measures, sign, restated_at: late })
+      add(rows, cohort, { measures, sign, restated_at: moved })
+    }
+  }
+  if (rows.size > 0) await queries.addToDays(tx, generation.generation, [...rows.values()])
+}
+
+type Part = [Dimension, key: string, Partial<Measures>]
+
+/** A fact by every dimension: of lines, and of the whole order. */
+const partsOf = (fact: queries.NewFact): Part[] => [
+  ['all', '', fact],
+  ['coupon', fact.coupon, fact],
+  ['affiliate', fact.affiliate, fact],
+  ['source', fact.source, fact],
+  ['place', fact.place, fact],
+  ['customer', fact.customer, fact],
+  ['cohort', fact.cohort, fact],
+  ...fact.lines.flatMap(({ product_id, variant_id, measures }): Part[] => [
+    ['product', product_id ?? '', measures],
+    ['variant', variant_id ?? '', measures],
+  ]),
+]
+
+interface RowKey {
+  calendar: Calendar
+  dimension: Dimension
+  currency: string
+  day: string
+  key: string
+}
+
+interface Added {
+  measures: Partial<Measures>
+  sign: 1 | -1
+  restated_at: string | null
+}
+
+function add(
+  rows: Map<string, queries.DayRow>,
+  at: RowKey,
+  { measures, sign, restated_at }: Added,
+): void {
+  const name = JSON.stringify([at.calendar, at.dimension, at.currency, at.day, at.key])
+  const row = rows.get(name) ?? { ...at, ...NOTHING, restated_at: null }
+  for (const measure of MEASURES) row[measure] += sign * (measures[measure] ?? 0)
+  if (restated_at !== null && (row.restated_at ?? '') < restated_at) row.restated_at = restated_at
+  rows.set(name, row)
+}
+
+/** The day before which attempts have their last outcome. */
+const paymentsUntil = (tx: Tx, { time_zone }: Generation): string =>
+  addDays(localDay(time_zone, new Date(tx.clock.now())), -PAYMENT_LAG_DAYS)
+
+/** Counts the next days of payments. Answers the first day that is not counted. */
+async function countPayments(tx: Tx, generation: Generation): Promise<string> {
+  const { time_zone } = generation
+  const until = paymentsUntil(tx, generation)
+  let day = generation.payments_to ?? (await firstPaymentDay(tx, time_zone)) ?? until
+  for (let days = 0; day < until && days < PAYMENT_DAYS; days++) {
+    const next = addDays(day, 1)
+    // It may have been counted before: a flag of an order lets its days be counted again.
+    await queries.deletePaymentDay(tx, generation.generation, day)
+    await queries.countPaymentDay(tx, generation.generation, {
+      day,
+      from: startOfDay(time_zone, day).toISOString(),
+      to: startOfDay(time_zone, next).toISOString(),
+    })
+    day = next
+  }
+  return day
+}
+
+async function firstPaymentDay(tx: Tx, time_zone: string): Promise<string | null> {
+  const { at } = await queries.firstAttempt(tx)
+  return at === null ? null : localDay(time_zone, new Date(at))
+}
+
+/**
+ * Takes a flagged order out of the figures, or puts it back, in the transaction that flags it. The
+ * lock makes a step of the loop that counts the order come before or after all of this.
+ */
+export async function flagTest(
+  tx: Tx,
+  { id: order_id, created_at }: { id: string; created_at: string },
+  is_test: boolean,
+): Promise<void> {
+  const generations = (await queries.lockAll(tx)).filter(({ state }) => state !== 'retired')
+  for (const generation of generations) {
+    const facts = await queries.listFactsOfOrder(tx, generation.generation, order_id)
+    const changed = facts.filter((fact) => fact.is_test !== is_test)
+    if (changed.length === 0) continue
+    const real = changed.map((fact) => ({ ...fact, is_test: false }))
+    await addFacts(tx, generation, real, is_test ? -1 : 1)
+    await queries.markFacts(tx, generation.generation, order_id, is_test)
+  }
+  const days = generations.map(({ time_zone }) => localDay(time_zone, new Date(created_at)))
+  const [first] = days.toSorted()
+  if (first !== undefined) await queries.recountPayments(tx, first)
+}

@@ -1,0 +1,198 @@
+import { allocate, sum } from '../../kernel/money.ts'
+import { MEASURES, type Measure, type Measures, NOTHING } from './definitions.ts'
+import type { LineChange, LineRow, NumberedJournal, OrderHistory, RefundedItem } from './schema.ts'
+
+/**
+ * What a numbered journal adds to the figures, and which lines it belongs to. Pure functions of rows
+ * that never change: counted today or again in a year, a journal gives the same.
+ */
+
+/** A part of a fact that belongs to a line of the order. Null: to none. */
+export interface FactLine {
+  product_id: string | null
+  variant_id: string | null
+  measures: Partial<Measures>
+}
+
+/** The stored amounts of a line at one time. */
+interface Shares {
+  quantity: number
+  line_total_cents: number
+  discount_cents: number
+  tax_cents: number
+  shipping_cents: number
+}
+
+/** The measures of a journal by its entries alone, so that they are what the ledger says. */
+function measuresOf(journal: NumberedJournal): Measures {
+  const { kind, sales_cents, discount_cents, refund_cents, tax_payable_cents } = journal
+  const { shipping_income_cents, dispute_loss_cents } = journal
+  const isRefund = kind === 'order.refunded'
+  return {
+    ...NOTHING,
+    gross_cents: minus(sales_cents),
+    discount_cents,
+    refund_cents,
+    dispute_loss_cents,
+    ...(isRefund
+      ? { refunded_tax_cents: tax_payable_cents, refunded_shipping_cents: shipping_income_cents }
+      : { tax_cents: minus(tax_payable_cents), shipping_cents: minus(shipping_income_cents) }),
+    orders_count: kind === 'order.placed' ? 1 : 0,
+  }
+}
+
+/** Never minus zero, which is no integer of JSON's readers. */
+const minus = (cents: number): number => 0 - cents
+
+export interface Counted {
+  measures: Measures
+  lines: FactLine[]
+}
+
+/**
+ * What a journal adds, in all and by line. What the lines do not explain is a part of its own, so that
+ * all parts together are the journal: a loss by a dispute, or an edit from before changes of lines were
+ * stored. Units and markdowns are no money of the ledger, and come from the lines alone.
+ */
+export function countJournal(journal: NumberedJournal, history: OrderHistory): Counted {
+  const parts = splitJournal(journal, history)
+  const measures = {
+    ...measuresOf(journal),
+    units_count: sumOf(parts, 'units_count'),
+    markdown_cents: sumOf(parts, 'markdown_cents'),
+  }
+  const rest = Object.fromEntries(MONEY.map((name) => [name, measures[name] - sumOf(parts, name)]))
+  const lines = [...parts, { product_id: null, variant_id: null, measures: rest }]
+  return {
+    measures,
+    lines: lines.map(withoutZeros).filter((line) => Object.keys(line.measures).length > 0),
+  }
+}
+
+/** What journals have entries of. */
+const MONEY = [
+  'gross_cents',
+  'discount_cents',
+  'refund_cents',
+  'tax_cents',
+  'refunded_tax_cents',
+  'shipping_cents',
+  'refunded_shipping_cents',
+  'dispute_loss_cents',
+] as const satisfies readonly Measure[]
+
+const sumOf = (parts: readonly FactLine[], name: Measure): number =>
+  sum(parts.map(({ measures }) => measures[name] ?? 0))
+
+const withoutZeros = ({ measures, ...line }: FactLine): FactLine => ({
+  ...line,
+  measures: Object.fromEntries(Object.entries(measures).filter(([, value]) => value !== 0)),
+})
+
+function splitJournal(journal: NumberedJournal, history: OrderHistory): FactLine[] {
+  if (journal.kind === 'order.placed') return splitSale(history)
+  if (journal.kind === 'order.edited') return splitEdit(journal, history)
+  if (journal.kind === 'order.refunded') return splitRefund(journal, history)
+  return []
+}
+
+/** The lines as they were sold: as they are, without every later change. */
+const splitSale = (history: OrderHistory): FactLine[] =>
+  history.lines.map((line) =>
+    partOf(line, lineValue(line, before(line, history.changes), history.prices_include_tax)),
+  )
+
+/**
+ * The lines after the edit less those before it. An edit that moved no money has no journal; it is
+ * counted with the next edit of its order that has one.
+ */
+function splitEdit({ ref }: NumberedJournal, { lines, changes, ...order }: OrderHistory) {
+  const edits = [...Map.groupBy(changes, ({ change_id }) => change_id).values()]
+  const at = edits.findIndex(([first]) => first?.change_id === ref)
+  const counted = edits.slice(0, Math.max(0, at)).findLastIndex(([first]) => first?.is_posted)
+  const own = edits.slice(counted + 1, at + 1).flat()
+  const later = edits.slice(at + 1).flat()
+  return lines.map((line) => {
+    const is = lineValue(line, before(line, later), order.prices_include_tax)
+    const was = lineValue(line, before(line, [...later, ...own]), order.prices_include_tax)
+    return partOf(line, subtract(is, was))
+  })
+}
+
+/**
+ * A refund over the lines it names, in proportion to what each was refunded; one that names none over
+ * all lines, in proportion to what they cost when it was made.
+ */
+function splitRefund(journal: NumberedJournal, history: OrderHistory): FactLine[] {
+  const { lines, changes, refund_items } = history
+  const items = refund_items.filter(({ refund_id }) => refund_id === journal.ref)
+  const then = changes.filter(({ at_us }) => at_us > journal.at_us)
+  const weights = weightsOf(lines, items, then)
+  const split = (cents: number) =>
+    allocate(Math.abs(cents), weights).map((share) => Math.sign(cents) * share)
+  if (sum(weights) === 0) return []
+  const refund = split(journal.refund_cents)
+  const tax = split(journal.tax_payable_cents)
+  const shipping = split(journal.shipping_income_cents)
+  return lines.map((line, index) =>
+    partOf(line, {
+      refund_cents: refund[index] ?? 0,
+      refunded_tax_cents: tax[index] ?? 0,
+      refunded_shipping_cents: shipping[index] ?? 0,
+    }),
+  )
+}
+
+function weightsOf(
+  lines: readonly LineRow[],
+  items: readonly RefundedItem[],
+  later: readonly LineChange[],
+): number[] {
+  const named = lines.map(({ id }) =>
+    sum(items.filter((each) => each.order_item_id === id).map((each) => each.amount_cents)),
+  )
+  if (sum(named) > 0) return named
+  const shares = lines.map((line) => before(line, later))
+  const paid = shares.map((each) => each.line_total_cents - each.discount_cents)
+  return sum(paid) > 0 ? paid : shares.map(({ quantity }) => quantity)
+}
+
+/** The amounts of a line without some changes. */
+function before(line: LineRow, changes: readonly LineChange[]): Shares {
+  const own = changes.filter(({ order_item_id }) => order_item_id === line.id)
+  const less = (name: keyof Shares) => line[name] - sum(own.map((each) => each[name]))
+  return {
+    quantity: less('quantity'),
+    line_total_cents: less('line_total_cents'),
+    discount_cents: less('discount_cents'),
+    tax_cents: less('tax_cents'),
+    shipping_cents: less('shipping_cents'),
+  }
+}
+
+/** The measures of a line, without tax, as `withoutTax` has them for the order. */
+function lineValue(
+  { list_price_cents, unit_price_cents }: LineRow,
+  { quantity, line_total_cents, discount_cents, tax_cents, shipping_cents }: Shares,
+  prices_include_tax: boolean,
+): Partial<Measures> {
+  const inside = prices_include_tax ? tax_cents : 0
+  const insideGoods = Math.min(inside, line_total_cents - discount_cents)
+  return {
+    gross_cents: line_total_cents - insideGoods,
+    discount_cents,
+    tax_cents,
+    shipping_cents: shipping_cents - (inside - insideGoods),
+    markdown_cents: (list_price_cents - unit_price_cents) * quantity,
+    units_count: quantity,
+  }
+}
+
+const subtract = (is: Partial<Measures>, was: Partial<Measures>): Partial<Measures> =>
+  Object.fromEntries(MEASURES.map((name) => [name, (is[name] ?? 0) - (was[name] ?? 0)])) as Measures
+
+const partOf = ({ product_id, variant_id }: LineRow, measures: Partial<Measures>): FactLine => ({
+  product_id,
+  variant_id,
+  measures,
+})

@@ -1,0 +1,267 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { readCursor, writeCursor } from '../../kernel/cursor.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import { addDays, startOfDay } from '../../kernel/time.ts'
+import * as live from './live-queries.ts'
+import { type Asked, daysOf, headOf } from './period.ts'
+import * as queries from './read-queries.ts'
+import { hrefOf, scopeOf } from './reports.ts'
+import {
+  type Outcome,
+  PAYMENT_COUNTS,
+  SUBSCRIPTION_COUNTS,
+  type SubscriptionCount,
+} from './schema.ts'
+
+/** Reports about payments, subscriptions and stock, and the rows behind them. */
+
+/** Where the rows of one of these reports are. */
+const rowsHref = (
+  path: string,
+  { period, currency }: Asked,
+  more: Record<string, string> = {},
+): string =>
+  `/v1/merchant/analytics/${path}/rows?${new URLSearchParams({ ...period, currency, ...more })}`
+
+const rangeOf = (timezone: string, day: string): live.DayRange => ({
+  day,
+  from: startOfDay(timezone, day).toISOString(),
+  to: startOfDay(timezone, addDays(day, 1)).toISOString(),
+})
+
+const timesOf = ({ timezone, period }: Asked): live.Times => ({
+  from: startOfDay(timezone, period.from).toISOString(),
+  to: startOfDay(timezone, addDays(period.to, 1)).toISOString(),
+})
+
+/** Payments by day: days that are over from their counts, the last ones from the attempts. */
+async function listPayments(db: Db, { generation, currency, period, timezone }: Asked) {
+  const counted = generation?.payments_to ?? period.from
+  const days = daysOf(period).filter((day) => day >= counted)
+  const [over, open] = await Promise.all([
+    generation === null || counted <= period.from
+      ? []
+      : live.listPaymentDays(
+          db,
+          { generation: generation.generation, currency },
+          { from: period.from, to: counted <= period.to ? addDays(counted, -1) : period.to },
+        ),
+    days.length === 0
+      ? []
+      : live.countAttempts(
+          db,
+          currency,
+          days.map((day) => rangeOf(timezone, day)),
+        ),
+  ])
+  return [...over, ...open]
+}
+
+const sumAttempts = (rows: readonly live.PaymentDay[], outcome?: Outcome): number =>
+  rows
+    .filter((row) => outcome === undefined || row.outcome === outcome)
+    .reduce((sum, { attempts }) => sum + attempts, 0)
+
+function countsOf(rows: readonly live.PaymentDay[]) {
+  const approved_count = sumAttempts(rows, 'approved')
+  const declined_count = sumAttempts(rows, 'declined')
+  const decided = approved_count + declined_count
+  return {
+    attempts_count: sumAttempts(rows),
+    approved_count,
+    declined_count,
+    failed_count: sumAttempts(rows, 'failed'),
+    open_count: sumAttempts(rows, 'open'),
+    approval_rate_bps: decided === 0 ? null : Math.round((approved_count * 10_000) / decided),
+  }
+}
+
+const outcomeOfCount = (name: (typeof PAYMENT_COUNTS)[number]): Record<string, string> =>
+  name === 'attempts_count' ? {} : { outcome: name.replace('_count', '') }
+
+export async function payments(db: Db, asked: Asked) {
+  const rows = await listPayments(db, asked)
+  const counts = countsOf(rows)
+  const byReason = Map.groupBy(rows, ({ outcome, reason }) => `${outcome} ${reason}`)
+  return {
+    ...headOf(asked),
+    ...counts,
+    figures: Object.fromEntries(
+      PAYMENT_COUNTS.map((name) => [
+        name,
+        {
+          value: counts[name],
+          drilldown: { href: rowsHref('payments', asked, outcomeOfCount(name)) },
+        },
+      ]),
+    ) as Record<(typeof PAYMENT_COUNTS)[number], { value: number; drilldown: { href: string } }>,
+    reasons: [...byReason.values()]
+      .flatMap((own) => (own[0] === undefined ? [] : [{ first: own[0], own }]))
+      .map(({ first: { outcome, reason }, own }) => ({
+        outcome,
+        reason,
+        attempts_count: sumAttempts(own),
+        amount_cents: own.reduce((sum, { amount_cents }) => sum + amount_cents, 0),
+        drilldown: { href: rowsHref('payments', asked, { outcome, reason }) },
+      }))
+      .sort((a, b) => b.attempts_count - a.attempts_count || (a.reason < b.reason ? -1 : 1)),
+    buckets: daysOf(asked.period).map((day) => ({
+      day,
+      ...countsOf(rows.filter((row) => row.day === day)),
+    })),
+  }
+}
+
+interface PageAsked {
+  after: string | undefined
+  limit: number
+}
+
+/** The attempts behind a count. Days on which there was none such are not looked at. */
+export async function paymentRows(
+  db: Db,
+  asked: Asked,
+  filter: { outcome: Outcome | null; reason: string | null },
+  { after, limit }: PageAsked,
+) {
+  const { outcome, reason } = filter
+  const counted = (await listPayments(db, asked)).filter(
+    (row) =>
+      (outcome === null || row.outcome === outcome) && (reason === null || row.reason === reason),
+  )
+  const days = [...new Set(counted.map(({ day }) => day))].toSorted()
+  const found = await live.listAttempts(
+    db,
+    { currency: asked.currency, outcome, reason },
+    {
+      days: days.map((day) => rangeOf(asked.timezone, day)),
+      after: readAttempt(after),
+      limit: limit + 1,
+    },
+  )
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  return {
+    rows: rows.map(({ at_us: _, ...row }) => row),
+    ...(found.length > limit &&
+      last !== undefined && { next_after: writeCursor([last.at_us, last.attempt_id]) }),
+  }
+}
+
+function readAttempt(after: string | undefined): live.AttemptKey | null {
+  if (after === undefined) return null
+  const [at_us, id] = readCursor(after) ?? []
+  if (!Number.isSafeInteger(at_us) || typeof id !== 'string' || !isUuid(id)) {
+    throw new ApiError('invalid_query')
+  }
+  return { at_us: at_us as number, id }
+}
+
+export async function subscriptions(db: Db, asked: Asked) {
+  const times = timesOf(asked)
+  const [{ running_before, ...sums }, { count: recovered_count }] = await Promise.all([
+    live.sumSubscriptions(db, asked.currency, times),
+    live.countRecovered(db, asked.currency, times),
+  ])
+  const counts = { ...sums, recovered_count }
+  return {
+    ...headOf(asked),
+    ...counts,
+    churn_bps:
+      running_before === 0 ? null : Math.round((counts.churned_count * 10_000) / running_before),
+    figures: Object.fromEntries(
+      SUBSCRIPTION_COUNTS.map((name) => [
+        name,
+        {
+          value: counts[name],
+          drilldown: { href: rowsHref('subscriptions', asked, { figure: name }) },
+        },
+      ]),
+    ) as Record<SubscriptionCount, { value: number; drilldown: { href: string } }>,
+  }
+}
+
+export async function subscriptionRows(
+  db: Db,
+  asked: Asked,
+  figure: SubscriptionCount,
+  { after, limit }: PageAsked,
+) {
+  const times = timesOf(asked)
+  const { currency } = asked
+  const page = { after: readId(after), limit: limit + 1 }
+  const found =
+    figure === 'recovered_count'
+      ? await live.listRecovered(db, { currency, times }, page)
+      : await live.listSubscriptions(db, { figure, currency, times }, page)
+  return pageOf(found, limit, ({ id }) => id)
+}
+
+function readId(after: string | undefined): string | null {
+  if (after === undefined) return null
+  const [id] = readCursor(after) ?? []
+  if (typeof id !== 'string' || !isUuid(id)) throw new ApiError('invalid_query')
+  return id
+}
+
+function pageOf<T>(found: readonly T[], limit: number, keyOf: (row: T) => string) {
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  const hasMore = found.length > limit && last !== undefined
+  return { rows, ...(hasMore && { next_after: writeCursor([keyOf(last)]) }) }
+}
+
+/** Variants of one page. */
+export const STOCK_PAGE = 100
+
+/** What sold of the tracked variants, what is left of them, and what they cost. */
+export async function inventory(db: Db, asked: Asked, after: string | undefined) {
+  const found = await queries.listStocked(db, readId(after), STOCK_PAGE + 1)
+  const { rows, ...page } = pageOf(found, STOCK_PAGE, ({ variant_id }) => variant_id)
+  const keys = rows.map(({ variant_id }) => variant_id)
+  const scope = scopeOf(asked, { dimension: 'variant', keys })
+  const sold = new Map(
+    (await queries.listVariantSums(db, scope, asked.period)).map((each) => [each.key, each]),
+  )
+  const days = daysOf(asked.period).length
+  return {
+    ...headOf(asked),
+    variants: rows.map(({ cost_units, cost_value_cents, ...variant }) => {
+      const { units_count = 0, net_cents = 0 } = sold.get(variant.variant_id) ?? {}
+      const cost = costOf(units_count, cost_units, cost_value_cents)
+      const of = { group_by: 'variant', key: variant.variant_id }
+      return {
+        ...variant,
+        units_count,
+        net_cents,
+        ...cost,
+        ...ratesOf(variant.on_hand, units_count, days),
+        margin_bps:
+          cost.cost_cents === null || net_cents <= 0
+            ? null
+            : Math.round(((net_cents - cost.cost_cents) * 10_000) / net_cents),
+        drilldown: { href: hrefOf(asked, asked.period, { of }) },
+      }
+    }),
+    ...page,
+  }
+}
+
+function costOf(sold: number, units: number | null, value_cents: number | null) {
+  if (units === null || value_cents === null) return { unit_cost_cents: null, cost_cents: null }
+  return {
+    unit_cost_cents: Math.round(value_cents / units),
+    cost_cents: Math.round((value_cents * sold) / units),
+  }
+}
+
+/** Stock that was sold ahead of its arrival is none that is left. */
+function ratesOf(on_hand: number, sold: number, days: number) {
+  const left = Math.max(0, on_hand)
+  const all = Math.max(0, sold) + left
+  return {
+    sell_through_bps: all === 0 ? null : Math.round((Math.max(0, sold) * 10_000) / all),
+    days_of_cover: sold <= 0 ? null : Math.floor((left * days) / sold),
+  }
+}

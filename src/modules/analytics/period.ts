@@ -1,0 +1,118 @@
+import type { Db } from '../../db/database.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { addDays, localDay } from '../../kernel/time.ts'
+import * as stores from '../stores/service.ts'
+import { finalBefore } from './count.ts'
+import { findGeneration } from './count-queries.ts'
+import { DEFINITION_VERSION } from './definitions.ts'
+import type { Calendar, Generation, Interval } from './schema.ts'
+import { INTERVALS } from './schema.ts'
+
+/** Which days a report is about, and how far they are counted. */
+
+/** Both days are included. */
+export interface Period {
+  from: string
+  to: string
+}
+
+const DEFAULT_DAYS = 30
+
+/** Three years: more are asked for in parts. */
+const DAYS_MAX = 1_096
+
+/** What a report is asked for. */
+export interface Asked {
+  period: Period
+  calendar: Calendar
+  currency: string
+  timezone: string
+  /** Null: nothing was sold yet. */
+  generation: Generation | null
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** A date such as the 30th of February is read as a later one, and is none. */
+export function isDay(text: string): boolean {
+  const at = DAY.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text
+}
+
+function readDay(query: unknown, name: string): string | undefined {
+  const text = readText(query, name)?.slice(0, 10) ?? ''
+  return isDay(text) && text > '1900' ? text : undefined
+}
+
+/** Reads `from` and `to`: what is absent or no date is the default, and a period is cut to the longest. */
+export function readPeriod(query: unknown, today: string): Period {
+  const to = readDay(query, 'to') ?? today
+  const asked = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
+  const longest = addDays(to, 1 - DAYS_MAX)
+  const from = asked > to ? to : asked < longest ? longest : asked
+  return { from, to }
+}
+
+/** The period of the same length before. */
+export function periodBefore({ from, to }: Period): Period {
+  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1
+  return { from: addDays(from, -days), to: addDays(from, -1) }
+}
+
+/** Lists the days of a period. */
+export function daysOf({ from, to }: Period): string[] {
+  const days: string[] = []
+  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day)
+  return days
+}
+
+export async function readAsked(db: Db, query: unknown): Promise<Asked> {
+  const [generation, store] = await Promise.all([findGeneration(db, 'serving'), stores.get(db)])
+  const timezone = generation?.time_zone ?? store.time_zone
+  const currency = readText(query, 'currency') ?? ''
+  return {
+    period: readPeriod(query, localDay(timezone, new Date(db.clock.now()))),
+    calendar: readOneOf(query, 'calendar', ['booked', 'cohort']) ?? 'booked',
+    currency: /^[A-Z]{3}$/.test(currency) ? currency : store.currency,
+    timezone,
+    generation,
+  }
+}
+
+export const readInterval = (query: unknown): Interval =>
+  readOneOf(query, 'interval', INTERVALS) ?? 'day'
+
+/** What every answer says of itself. */
+export const headOf = ({ period, currency, timezone, generation }: Asked) => ({
+  ...period,
+  timezone,
+  currency,
+  definition_version: DEFINITION_VERSION,
+  as_of: generation?.counted_at ?? null,
+})
+
+/** The last day whose figures are final. In the calendar of sales a refund can always come. */
+export function finalUntil({ calendar, generation }: Asked): string | null {
+  const before = generation === null ? null : finalBefore(generation)
+  return before === null || calendar === 'cohort' ? null : addDays(before, -1)
+}
+
+/** The first day of the interval that a day is in. Weeks begin on Monday. */
+export function bucketOf(day: string, interval: Interval): string {
+  if (interval === 'day') return day
+  if (interval === 'month') return `${day.slice(0, 7)}-01`
+  const weekday = (new Date(day).getUTCDay() + 6) % 7
+  return addDays(day, -weekday)
+}
+
+/** The intervals of a period, each cut to the period. */
+export function bucketsOf(period: Period, interval: Interval): (Period & { start: string })[] {
+  const buckets = new Map<string, Period & { start: string }>()
+  for (const day of daysOf(period)) {
+    const start = bucketOf(day, interval)
+    const known = buckets.get(start)
+    if (known === undefined) buckets.set(start, { start, from: day, to: day })
+    else known.to = day
+  }
+  return [...buckets.values()]
+}

@@ -1,0 +1,264 @@
+import type { Db } from '../../db/database.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import {
+  FIGURE_NAMES,
+  type Figure,
+  type Figures,
+  figuresOf,
+  MEASURES,
+  type Measures,
+  NOTHING,
+} from './definitions.ts'
+import { type Asked, bucketsOf, finalUntil, headOf, type Period, periodBefore } from './period.ts'
+import * as queries from './read-queries.ts'
+import type { Dimension, Grouping, Interval } from './schema.ts'
+
+/** Reports over a period, from the counted days. */
+
+const ROWS_URL = '/v1/merchant/analytics/rows'
+
+/** What a drill-down is restricted to. */
+export interface Restriction {
+  group_by: string
+  key: string
+}
+
+/** Where the rows of a figure are, or without one those of any figure. */
+export function hrefOf(
+  { calendar, currency }: Pick<Asked, 'calendar' | 'currency'>,
+  { from, to }: Period,
+  { figure, of }: { figure?: Figure; of?: Restriction | undefined } = {},
+): string {
+  const query = new URLSearchParams({ from, to, calendar, currency, ...of })
+  if (figure !== undefined) query.set('figure', figure)
+  return `${ROWS_URL}?${query}`
+}
+
+export const addMeasures = (rows: readonly Measures[]): Measures =>
+  Object.fromEntries(
+    MEASURES.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
+  ) as Measures
+
+const subtractFigures = (from: Figures, less: readonly Figures[]): Figures =>
+  Object.fromEntries(
+    FIGURE_NAMES.map((name) => [name, less.reduce((left, each) => left - each[name], from[name])]),
+  ) as Figures
+
+/** Each figure with its rows, and with that of the period before. */
+export const figureValues = (
+  asked: Asked,
+  figures: Figures,
+  { previous, of }: { previous?: Figures | undefined; of?: Restriction | undefined } = {},
+) =>
+  Object.fromEntries(
+    FIGURE_NAMES.map((figure) => [
+      figure,
+      {
+        value: figures[figure],
+        ...(previous !== undefined && { previous: previous[figure] }),
+        drilldown: { href: hrefOf(asked, asked.period, { figure, of }) },
+      },
+    ]),
+  ) as Record<Figure, { value: number; previous?: number; drilldown: { href: string } }>
+
+export const ALL = { dimension: 'all' as Dimension, keys: null }
+
+export const scopeOf = (
+  { generation, calendar, currency }: Asked,
+  part: Pick<queries.Scope, 'dimension' | 'keys'>,
+): queries.Scope => ({ generation: generation?.generation ?? 0, calendar, currency, ...part })
+
+/** What an answer from the ledger says of itself. */
+export function ledgerHead(asked: Asked, buckets: readonly queries.BucketRow[]) {
+  const restated = buckets.flatMap(({ restated_from }) => restated_from ?? [])
+  const times = buckets.flatMap(({ restated_at }) => restated_at ?? [])
+  return {
+    ...headOf(asked),
+    calendar: asked.calendar,
+    sealed_to: asked.generation?.sequence ?? 0,
+    final_until: finalUntil(asked),
+    restated_from: restated.toSorted()[0] ?? null,
+    restated_at: times.toSorted().at(-1) ?? null,
+  }
+}
+
+const averageOf = ({ gross_cents, discount_cents, orders_count }: Figures): number | null =>
+  orders_count <= 0 ? null : Math.round((gross_cents - discount_cents) / orders_count)
+
+interface ReportOptions {
+  interval: Interval
+  compare: boolean
+  /** The group that the report is about. Absent: everything. */
+  part?: Pick<queries.Scope, 'dimension' | 'keys'>
+  of?: Restriction
+}
+
+/** The figures of a period, in all and by interval. */
+export async function report(db: Db, asked: Asked, options: ReportOptions) {
+  const { interval, compare, part = ALL, of } = options
+  const scope = scopeOf(asked, part)
+  const before = periodBefore(asked.period)
+  const [rows, past] = await Promise.all([
+    queries.listBuckets(db, scope, asked.period, interval),
+    compare ? queries.listBuckets(db, scope, before, 'month') : null,
+  ])
+  const figures = figuresOf(addMeasures(rows))
+  const previous = past === null ? undefined : figuresOf(addMeasures(past))
+  const found = new Map(rows.map((row) => [row.start, row]))
+  return {
+    ...ledgerHead(asked, rows),
+    interval,
+    ...figures,
+    average_order_cents: averageOf(figures),
+    figures: figureValues(asked, figures, { previous, of }),
+    ...(previous !== undefined && { previous: { ...before, ...previous } }),
+    buckets: bucketsOf(asked.period, interval).map(({ start, from, to }) => ({
+      from,
+      to,
+      ...figuresOf(found.get(start) ?? NOTHING),
+      drilldown: { href: hrefOf(asked, { from, to }, { of }) },
+    })),
+  }
+}
+
+/** Groups of one answer: more than a person reads. The others are added up in `rest`. */
+const GROUPS_MAX = 100
+
+/** Products of a collection that a report about it counts. */
+const PRODUCTS_MAX = 10_000
+
+const isOfCollection = (group_by: string) => group_by === 'collection'
+
+/** The days of a group: collections have none of their own, but those of their products. */
+export async function partOf(
+  db: Db,
+  group_by: string,
+  key: string,
+): Promise<Pick<queries.Scope, 'dimension' | 'keys'>> {
+  if (!isOfCollection(group_by)) return { dimension: group_by as Dimension, keys: [key] }
+  const products = isUuid(key) ? await queries.listProductsOf(db, key, PRODUCTS_MAX) : []
+  return { dimension: 'product', keys: products.map((each) => each.key) }
+}
+
+/** The groups of a period, those with the highest net sales first, and what is in none of them. */
+export async function groupsOf(
+  db: Db,
+  asked: Asked,
+  { group_by, key, total }: { group_by: Grouping | 'place'; key?: string; total: Figures },
+) {
+  const dimension = isOfCollection(group_by) ? 'product' : group_by
+  const list = isOfCollection(group_by) ? queries.listCollections : queries.listGroups
+  const wanted = key === undefined ? null : await partOf(db, group_by, key)
+  const keys = wanted?.keys ?? null
+  const scope = scopeOf(asked, { dimension: dimension as Dimension, keys })
+  const rows = (await list(db, scope, asked.period, GROUPS_MAX)).filter(
+    (row) => key === undefined || row.key === key,
+  )
+  const labels = await labelsOf(db, group_by, rows)
+  const groups = rows.map(({ key: of, ...measures }) => ({
+    key: of,
+    label: labels.get(of) ?? null,
+    ...figuresOf(measures),
+    drilldown: { href: hrefOf(asked, asked.period, { of: { group_by, key: of } }) },
+  }))
+  return { groups, rest: subtractFigures(total, groups) }
+}
+
+async function labelsOf(
+  db: Db,
+  group_by: Grouping | 'place',
+  rows: readonly queries.GroupRow[],
+): Promise<Map<string, string>> {
+  const keys = rows.map(({ key }) => key).filter((key) => key !== '')
+  if (group_by !== 'product' && group_by !== 'variant' && group_by !== 'collection') {
+    return new Map(keys.map((key) => [key, key]))
+  }
+  const found = await queries.listLabels(db, group_by, keys)
+  return new Map(found.map(({ key, label }) => [key, label]))
+}
+
+/** Sales by interval, and by group where that is asked for. With `key` they are those of one group. */
+export async function sales(
+  db: Db,
+  asked: Asked,
+  options: { interval: Interval; compare: boolean; group_by?: Grouping; key?: string },
+) {
+  const { interval, compare, group_by, key } = options
+  if (group_by === undefined) return report(db, asked, { interval, compare })
+  const one =
+    key === undefined ? {} : { part: await partOf(db, group_by, key), of: { group_by, key } }
+  const whole = await report(db, asked, { interval, compare, ...one })
+  const total = figuresFrom(whole)
+  const grouped = await groupsOf(db, asked, {
+    group_by,
+    total,
+    ...(key !== undefined && { key }),
+  })
+  return { ...whole, group_by, ...grouped }
+}
+
+const figuresFrom = (from: Figures): Figures =>
+  Object.fromEntries(FIGURE_NAMES.map((name) => [name, from[name]])) as Figures
+
+/** Tax by the country and state that orders were shipped to. */
+export async function tax(db: Db, asked: Asked) {
+  const rows = await queries.listBuckets(db, scopeOf(asked, ALL), asked.period, 'month')
+  const figures = figuresOf(addMeasures(rows))
+  return {
+    ...ledgerHead(asked, rows),
+    ...figures,
+    figures: figureValues(asked, figures),
+    ...(await groupsOf(db, asked, { group_by: 'place', total: figures })),
+  }
+}
+
+const monthOf = (day: string): string => day.slice(0, 7)
+
+/** New and returning customers, and what became of those who were new in the months of the period. */
+export async function customers(db: Db, asked: Asked) {
+  const { period } = asked
+  const [rows, kinds, cells] = await Promise.all([
+    queries.listBuckets(db, scopeOf(asked, ALL), period, 'month'),
+    queries.listGroups(db, scopeOf(asked, { dimension: 'customer', keys: null }), period, 2),
+    queries.listCohorts(db, scopeOf(asked, ALL), {
+      from: monthOf(period.from),
+      to: monthOf(period.to),
+    }),
+  ])
+  const figures = figuresOf(addMeasures(rows))
+  const kindOf = (key: 'new' | 'returning') => ({
+    ...figuresOf(kinds.find((each) => each.key === key) ?? NOTHING),
+    drilldown: { href: hrefOf(asked, period, { of: { group_by: 'customer', key } }) },
+  })
+  return {
+    ...ledgerHead(asked, rows),
+    ...figures,
+    ...loyaltyOf(figuresOf(addMeasures(cells))),
+    figures: figureValues(asked, figures),
+    new: kindOf('new'),
+    returning: kindOf('returning'),
+    cohorts: [...Map.groupBy(cells, ({ cohort }) => cohort)].map(([month, own]) => {
+      const all = figuresOf(addMeasures(own))
+      return {
+        month,
+        ...all,
+        ...loyaltyOf(all),
+        months: own.map((cell) => {
+          const { active_customers_count, orders_count, net_cents } = figuresOf(cell)
+          return { month: cell.month, active_customers_count, orders_count, net_cents }
+        }),
+      }
+    }),
+  }
+}
+
+/** Of customers with all their orders until now. */
+function loyaltyOf({ new_customers_count, repeat_customers_count, net_cents }: Figures) {
+  const isNone = new_customers_count <= 0
+  return {
+    repeat_rate_bps: isNone
+      ? null
+      : Math.round((repeat_customers_count * 10_000) / new_customers_count),
+    lifetime_value_cents: isNone ? null : Math.round(net_cents / new_customers_count),
+  }
+}

@@ -1,0 +1,397 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import type { App, Routes } from '../../http/route.ts'
+import { clamp, LIST, PAGE_QUERY } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { Params } from '../../kernel/schema.ts'
+import { tableOf } from './csv.ts'
+import { FIGURE_NAMES } from './definitions.ts'
+import * as funnel from './funnel.ts'
+import * as live from './live.ts'
+import { readAsked, readInterval } from './period.ts'
+import * as reports from './reports.ts'
+import { isFigure, listRows, ROW_GROUPINGS } from './rows.ts'
+import {
+  AttemptRow,
+  Calendar,
+  CustomerReport,
+  Day,
+  FUNNEL_TYPES,
+  FunnelEvents,
+  FunnelReport,
+  FunnelRow,
+  GROUPINGS,
+  INTERVALS,
+  OUTCOMES,
+  PaymentReport,
+  RowPage,
+  Sales,
+  StockReport,
+  SUBSCRIPTION_COUNTS,
+  SubscriptionReport,
+  SubscriptionRow,
+  Summary,
+  TaxReport,
+} from './schema.ts'
+
+const scope = 'manage:own_analytics' as const
+const tags = ['merchant-ops']
+const url = '/v1/merchant/analytics'
+
+const PERIOD = {
+  from: Type.String({ format: 'date', description: 'The first day. Default: 30 days with `to`.' }),
+  to: Type.String({ format: 'date', description: 'The last day. Default: today.' }),
+  currency: Type.String({ description: 'Of the orders. Default: that of the store.' }),
+}
+const CALENDAR = { ...PERIOD, calendar: Calendar }
+const COMPARED = {
+  ...CALENDAR,
+  compare: Type.Enum(['previous'], {
+    description: '`previous`: also the period of the same length before.',
+  }),
+  interval: Type.Enum([...INTERVALS], { default: 'day' }),
+}
+
+const PAGE = { limit: PAGE_QUERY.limit, after: PAGE_QUERY.after }
+
+const CSV_NOTE = 'As CSV by `Accept: text/csv`, or with `.csv` after the path.'
+
+const Csv = Type.String()
+
+/** One of two forms. The compiler cannot follow a shape that it does not know into them. */
+const answerOf = (shape: TObject): TSchema =>
+  ({
+    content: { 'application/json': { schema: shape }, 'text/csv': { schema: Csv } },
+  }) as unknown as TSchema
+
+interface Report<S extends TObject> {
+  path: string
+  operationId: string
+  summary: string
+  query: Record<string, TSchema>
+  shape: S
+  read: (db: Db, query: unknown) => Promise<Static<S>>
+  /** The rows of the table. */
+  table: (answer: Static<S>) => readonly Record<string, unknown>[]
+}
+
+/** Registers a report: as JSON, and as a table. */
+function addReport<S extends TObject>(app: App, report: Report<S>): void {
+  const { path, operationId, summary, query, shape, read, table } = report
+  const config = { scope, query }
+  const sendTable = (reply: FastifyReply, answer: Static<S>) =>
+    reply
+      .header('content-type', 'text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${path}.csv"`)
+      .header('cache-control', 'no-store')
+      .send(tableOf(table(answer)) as never)
+
+  app.get(
+    `${url}/${path}`,
+    {
+      config,
+      schema: {
+        operationId,
+        tags,
+        summary,
+        description: CSV_NOTE,
+        response: { 200: answerOf(shape) },
+      },
+    },
+    async ({ db, query: asked, headers }, reply) => {
+      const answer = await read(db, asked)
+      reply.header('vary', 'accept')
+      return wantsTable(headers) ? sendTable(reply, answer) : reply.send(answer as never)
+    },
+  )
+
+  app.get(
+    `${url}/${path}.csv`,
+    {
+      config,
+      schema: {
+        operationId: `${operationId}Csv`,
+        tags,
+        summary: `${summary} As CSV.`,
+        response: { 200: { content: { 'text/csv': { schema: Csv } } } },
+      },
+    },
+    async ({ db, query: asked }, reply) => sendTable(reply, await read(db, asked)),
+  )
+}
+
+/** Asks for a table before it asks for anything else. */
+const wantsTable = ({ accept }: FastifyRequest['headers']): boolean =>
+  accept?.split(',')[0]?.trim().toLowerCase().startsWith('text/csv') ?? false
+
+const isCompared = (query: unknown) => readOneOf(query, 'compare', ['previous']) !== undefined
+
+export const merchantRoutes: Routes = async (app) => {
+  salesReports(app)
+  otherReports(app)
+  await rowRoutes(app)
+}
+
+function salesReports(app: App): void {
+  addReport(app, {
+    path: 'summary',
+    operationId: 'readAnalyticsSummary',
+    summary: 'Read the sales of a period, in all and by day, week or month.',
+    query: COMPARED,
+    shape: Summary,
+    read: async (db, query) =>
+      reports.report(db, await readAsked(db, query), {
+        interval: readInterval(query),
+        compare: isCompared(query),
+      }),
+    table: ({ buckets }) => buckets,
+  })
+  addReport(app, {
+    path: 'sales',
+    operationId: 'readAnalyticsSales',
+    summary:
+      'Read the sales of a period by product, variant, collection, coupon, affiliate or source.',
+    query: {
+      ...COMPARED,
+      group_by: Type.Enum([...GROUPINGS]),
+      key: Type.String({ description: 'Only this group.' }),
+    },
+    shape: Sales,
+    read: async (db, query) => {
+      const group_by = readOneOf(query, 'group_by', GROUPINGS)
+      const key = readKey(query)
+      return reports.sales(db, await readAsked(db, query), {
+        interval: readInterval(query),
+        compare: isCompared(query),
+        ...(group_by !== undefined && { group_by }),
+        ...(key !== undefined && { key }),
+      })
+    },
+    table: ({ groups, buckets }) => groups ?? buckets,
+  })
+  addReport(app, {
+    path: 'customers',
+    operationId: 'readAnalyticsCustomers',
+    summary: 'Read new and returning customers, and what became of those who were new.',
+    query: CALENDAR,
+    shape: CustomerReport,
+    read: async (db, query) => reports.customers(db, await readAsked(db, query)),
+    table: ({ cohorts }) => cohorts,
+  })
+  addReport(app, {
+    path: 'tax',
+    operationId: 'readAnalyticsTax',
+    summary: 'Read tax and sales by the country and state of the address.',
+    query: CALENDAR,
+    shape: TaxReport,
+    read: async (db, query) => reports.tax(db, await readAsked(db, query)),
+    table: ({ groups }) => groups,
+  })
+}
+
+/** A key may be empty: what belongs to no coupon, product or place. */
+function readKey(query: unknown): string | undefined {
+  const { key } = query as { key?: unknown }
+  const text = Array.isArray(key) ? key[0] : key
+  return typeof text === 'string' ? text.slice(0, 300) : undefined
+}
+
+function otherReports(app: App): void {
+  addReport(app, {
+    path: 'payments',
+    operationId: 'readAnalyticsPayments',
+    summary: 'Read how many payments were approved, and why others were not.',
+    query: PERIOD,
+    shape: PaymentReport,
+    read: async (db, query) => live.payments(db, await readAsked(db, query)),
+    table: ({ reasons }) => reasons,
+  })
+  addReport(app, {
+    path: 'subscriptions',
+    operationId: 'readAnalyticsSubscriptions',
+    summary: 'Read what subscriptions bring in, and how many began and ended.',
+    query: PERIOD,
+    shape: SubscriptionReport,
+    read: async (db, query) => live.subscriptions(db, await readAsked(db, query)),
+    table: (answer) => [answer],
+  })
+  addReport(app, {
+    path: 'inventory',
+    operationId: 'readAnalyticsInventory',
+    summary:
+      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 100 variants.',
+    query: { ...PERIOD, after: PAGE_QUERY.after },
+    shape: StockReport,
+    read: async (db, query) =>
+      live.inventory(db, await readAsked(db, query), readText(query, 'after')),
+    table: ({ variants }) => variants,
+  })
+  addReport(app, {
+    path: 'funnel',
+    operationId: 'readAnalyticsFunnel',
+    summary: 'Read what shoppers did on the way to an order, by day.',
+    query: PERIOD,
+    shape: FunnelReport,
+    read: async (db, query) => funnel.report(db, await readAsked(db, query)),
+    table: ({ buckets }) => buckets,
+  })
+}
+
+const next_after = Type.Optional(
+  Type.String({ description: 'The `after` of the next page. Absent on the last page.' }),
+)
+
+const readRowPage = (query: unknown) => ({
+  after: readText(query, 'after'),
+  limit: clamp((query as { limit?: unknown }).limit, {
+    min: 1,
+    max: LIST.limitMax,
+    otherwise: LIST.limitDefault,
+  }),
+})
+
+const rowRoutes: Routes = async (app) => {
+  app.get(
+    `${url}/rows`,
+    {
+      config: {
+        scope,
+        query: {
+          ...CALENDAR,
+          figure: Type.Enum([...FIGURE_NAMES], { default: 'net_cents' }),
+          group_by: Type.Enum([...ROW_GROUPINGS]),
+          key: Type.String({ description: 'The group. Counts with `group_by` alone.' }),
+          ...PAGE,
+        },
+      },
+      schema: {
+        operationId: 'listAnalyticsRows',
+        tags,
+        summary: 'List the rows behind a figure, by day. Their `amount_cents` add up to it.',
+        response: { 200: RowPage },
+      },
+    },
+    async ({ db, query }) => {
+      const figure = readText(query, 'figure')
+      const group_by = readOneOf(query, 'group_by', ROW_GROUPINGS)
+      const of = group_by === undefined ? null : { group_by, key: readKey(query) ?? '' }
+      return listRows(db, await readAsked(db, query), {
+        figure: isFigure(figure) ? figure : 'net_cents',
+        of,
+        ...readRowPage(query),
+      })
+    },
+  )
+
+  app.get(
+    `${url}/payments/rows`,
+    {
+      config: {
+        scope,
+        query: {
+          ...PERIOD,
+          outcome: Type.Enum([...OUTCOMES]),
+          reason: Type.String(),
+          ...PAGE,
+        },
+      },
+      schema: {
+        operationId: 'listAnalyticsPaymentRows',
+        tags,
+        summary: 'List the payment attempts behind a count, oldest first.',
+        response: { 200: Type.Object({ rows: Type.Array(AttemptRow), next_after }) },
+      },
+    },
+    async ({ db, query }) =>
+      live.paymentRows(
+        db,
+        await readAsked(db, query),
+        {
+          outcome: readOneOf(query, 'outcome', OUTCOMES) ?? null,
+          reason: readText(query, 'reason') ?? null,
+        },
+        readRowPage(query),
+      ),
+  )
+
+  app.get(
+    `${url}/subscriptions/rows`,
+    {
+      config: {
+        scope,
+        query: {
+          ...PERIOD,
+          figure: Type.Enum([...SUBSCRIPTION_COUNTS], { default: 'active_count' }),
+          ...PAGE,
+        },
+      },
+      schema: {
+        operationId: 'listAnalyticsSubscriptionRows',
+        tags,
+        summary: 'List the subscriptions, or the recovered renewals, behind a figure.',
+        response: { 200: Type.Object({ rows: Type.Array(SubscriptionRow), next_after }) },
+      },
+    },
+    async ({ db, query }) =>
+      live.subscriptionRows(
+        db,
+        await readAsked(db, query),
+        readOneOf(query, 'figure', SUBSCRIPTION_COUNTS) ?? 'active_count',
+        readRowPage(query),
+      ),
+  )
+
+  app.get(
+    `${url}/funnel/rows`,
+    {
+      config: {
+        scope,
+        query: {
+          from: Day,
+          to: Day,
+          type: Type.Enum([...FUNNEL_TYPES], { default: 'view' }),
+          ...PAGE,
+        },
+      },
+      schema: {
+        operationId: 'listAnalyticsFunnelRows',
+        tags,
+        summary: 'List the counts behind a step of the funnel, by day and product.',
+        response: { 200: Type.Object({ rows: Type.Array(FunnelRow), next_after }) },
+      },
+    },
+    async ({ db, query }) =>
+      funnel.listRows(
+        db,
+        await readAsked(db, query),
+        readOneOf(query, 'type', FUNNEL_TYPES) ?? 'view',
+        readRowPage(query),
+      ),
+  )
+}
+
+export const storefrontRoutes =
+  (deps: funnel.FunnelDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/tenants/:tenant/funnel',
+      {
+        config: { failures: ['unknown_tenant', 'rate_limited'] },
+        schema: {
+          operationId: 'countFunnelEvents',
+          tags: ['checkout'],
+          summary:
+            'Count what shoppers did. The events are added to the counts of the day; nothing that says who did it is kept.',
+          params: Params('tenant'),
+          body: FunnelEvents,
+          response: {
+            200: Type.Object({
+              accepted: Type.Integer({ description: 'How many events were counted.' }),
+            }),
+          },
+        },
+      },
+      ({ db, body }) => funnel.count(deps, db, body),
+    )
+  }

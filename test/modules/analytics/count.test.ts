@@ -1,0 +1,350 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { advance } from '../../../src/modules/analytics/count.ts'
+import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
+import * as analytics from '../../../src/modules/analytics/jobs.ts'
+import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
+import { rebuildAnalytics } from '../../../src/rebuild-analytics.ts'
+import type { Shop } from '../checkout/setup.ts'
+import { keyed } from '../orders/setup.ts'
+import { ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
+
+const shared = shareTimedApp()
+let app: TimedApp
+
+const chain = () => chainNewJournals(app.runtime.workerDatabase, { onLinks: analytics.onNewLinks })
+
+const DAYS = `
+  select calendar, dimension, currency, day::text, key, gross_cents, discount_cents, refund_cents,
+         tax_cents, refunded_tax_cents, shipping_cents, refunded_shipping_cents, dispute_loss_cents,
+         markdown_cents, orders_count, units_count, new_customers_count, repeat_customers_count,
+         active_customers_count
+    from analytics_days d
+    join analytics_generations g using (tenant_ref, generation)
+   where tenant_ref = $1 and g.state = 'serving'
+   order by 1, 2, 3, 4, 5`
+
+const daysOf = async (tenant: string) => (await app.superuser.query(DAYS, [tenant])).rows
+
+const countFacts = async (tenant: string) =>
+  Number(
+    (
+      await app.superuser.query('select count(*) from analytics_facts where tenant_ref = $1', [
+        tenant,
+      ])
+    ).rows[0].count,
+  )
+
+const summary = async ({ merchant }: Shop, query = '') =>
+  ok(await merchant.get(`${URL}/summary?${query}`))
+
+const generationsOf = async (tenant: string) =>
+  (
+    await app.superuser.query(
+      `select generation, state, time_zone from analytics_generations
+        where tenant_ref = $1 order by generation`,
+      [tenant],
+    )
+  ).rows
+
+const open = () => {
+  app = shared.current
+}
+
+describe('counting', () => {
+  before(open)
+
+  test('costs a checkout nothing: it writes no row of the figures', async () => {
+    const shop = await app.shopIn('free', 'UTC')
+    await app.place(shop)
+    for (const table of [
+      'analytics_generations',
+      'analytics_orders',
+      'analytics_facts',
+      'analytics_days',
+      'order_line_changes',
+    ]) {
+      const { rows } = await app.superuser.query(
+        `select count(*)::int as count from ${table} where tenant_ref = 'free'`,
+      )
+      assert.equal(rows[0].count, 0, table)
+    }
+  })
+
+  test('counts each journal once where workers are killed again and again', async () => {
+    const shop = await app.shopIn('killed', 'UTC')
+    const { order } = await app.place(shop)
+    ok(await app.act(shop, order.id, 'refunds', { amount_cents: 700 }), 201)
+    let kills = 0
+    for (let round = 0; round < 10; round++) {
+      await app.place(shop, { customer_ref: `c${round}` })
+      while ((await chain()) > 0);
+      const counting = analytics.countNumbered(app.runtime.workerDatabase).catch(() => 0)
+      await pause(round)
+      const { rowCount } = await app.superuser.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where usename = 'fd_worker' and datname = current_database() and state <> 'idle'`,
+      )
+      kills += rowCount ?? 0
+      await counting
+      // As after the time of a lease.
+      await app.superuser.query(
+        `update analytics_generations set lease_until = null, due_at = now() where tenant_ref = 'killed'`,
+      )
+    }
+    assert.ok(kills > 0, 'no worker was killed at work')
+    await app.count()
+    const { gross_cents, refund_cents, orders_count } = await summary(shop)
+    assert.deepEqual([gross_cents, refund_cents, orders_count], [22_000, 700, 11])
+    await app.check()
+  })
+
+  test('rolls back whole where a step fails after it has written', async () => {
+    const shop = await app.shopIn('failing', 'UTC')
+    await app.place(shop)
+    while ((await chain()) > 0);
+    const db = app.runtime.workerDatabase.tenant('failing')
+    const [lease] = await countingQueue.claim(db, 1)
+    assert.ok(lease)
+    const failing = db.transaction('a step that fails', async (tx) => {
+      assert.equal(await advance(tx, lease), 1)
+      throw new Error('killed')
+    })
+    await assert.rejects(failing, /killed/)
+    assert.equal(await countFacts('failing'), 0)
+    const counted = await db.transaction('again', (tx) => advance(tx, lease))
+    assert.equal(counted, 1)
+    assert.equal(await countFacts('failing'), 1)
+  })
+
+  test('writes nothing for a worker whose lease another one has', async () => {
+    const shop = await app.shopIn('leased', 'UTC')
+    await app.place(shop)
+    while ((await chain()) > 0);
+    const db = app.runtime.workerDatabase.tenant('leased')
+    const [lease] = await countingQueue.claim(db, 1)
+    assert.ok(lease)
+    await app.superuser.query(
+      `update analytics_generations set lease_token = fd_uuid() where tenant_ref = 'leased'`,
+    )
+    assert.equal(await db.transaction('late', (tx) => advance(tx, lease)), 0)
+    assert.equal(await countFacts('leased'), 0)
+  })
+
+  test('counts once where four workers count while journals are numbered', async () => {
+    const shop = await app.shopIn('busy', 'UTC')
+    let isSelling = true
+    const workers = [1, 2, 3, 4].map(async () => {
+      while (isSelling) {
+        await chain()
+        await analytics.countNumbered(app.runtime.workerDatabase)
+      }
+    })
+    for (let n = 0; n < 15; n++) await app.place(shop, { customer_ref: `c${n % 4}` })
+    isSelling = false
+    await Promise.all(workers)
+    await app.count()
+    const { orders_count, new_customers_count, repeat_customers_count } = await summary(shop)
+    assert.deepEqual([orders_count, new_customers_count, repeat_customers_count], [15, 4, 4])
+    await app.check()
+  })
+
+  test('counts a refund that got its number before the sale', async () => {
+    const shop = await app.shopIn('early', 'UTC')
+    const { order } = await app.place(shop)
+    const sale = `journal_id = (select id from ledger_journals where order_id = $1 and kind = 'order.placed')`
+    await app.superuser.query(`delete from ledger_unsealed where ${sale}`, [order.id])
+    ok(await app.act(shop, order.id, 'refunds', { amount_cents: 300 }), 201)
+    await app.count()
+    assert.deepEqual(
+      [(await summary(shop)).refund_cents, (await summary(shop)).orders_count],
+      [300, 0],
+    )
+    await app.superuser.query(
+      `insert into ledger_unsealed (tenant_ref, journal_id)
+       select tenant_ref, id from ledger_journals where order_id = $1 and kind = 'order.placed'`,
+      [order.id],
+    )
+    await app.count()
+    const { refund_cents, gross_cents, new_customers_count } = await summary(shop)
+    assert.deepEqual([refund_cents, gross_cents, new_customers_count], [300, 2_000, 1])
+    await app.check()
+  })
+})
+
+describe('a count from the beginning', () => {
+  before(open)
+
+  test('gives the same figures, and those of before are read until it is ready', async () => {
+    const shop = await app.shopIn('rebuilt', 'Europe/Berlin')
+    const { order, items } = await app.place(shop, {
+      items: [
+        { variant_id: shop.variants[1_000], quantity: 3 },
+        { variant_id: shop.variants[333], quantity: 2 },
+      ],
+    })
+    const edits = [{ order_item_id: items[0].id, quantity: 1 }]
+    ok(await app.act(shop, order.id, 'edit', { edits }))
+    ok(await app.act(shop, order.id, 'refunds', { amount_cents: 333 }), 201)
+    await app.count()
+    const figures = await daysOf('rebuilt')
+    assert.ok(figures.length > 20)
+    await analytics.rebuild(app.runtime.workerDatabase.tenant('rebuilt'))
+    assert.deepEqual(
+      (await generationsOf('rebuilt')).map(({ state }) => state),
+      ['serving', 'building'],
+    )
+    assert.equal((await summary(shop)).refund_cents, 333)
+    await app.count()
+    assert.deepEqual(await daysOf('rebuilt'), figures)
+    assert.deepEqual(await generationsOf('rebuilt'), [
+      { generation: 2, state: 'serving', time_zone: 'Europe/Berlin' },
+    ])
+    const { rows } = await app.superuser.query(
+      `select distinct generation from analytics_days where tenant_ref = 'rebuilt'`,
+    )
+    assert.deepEqual(rows, [{ generation: 2 }], 'the rows of the first one are deleted')
+  })
+
+  test('is one command, for one store or for all', async () => {
+    const shop = await app.shopIn('told', 'UTC')
+    await app.place(shop)
+    await app.count()
+    const before = await daysOf('told')
+    const said: string[] = []
+    const run = (tenant: string | null) =>
+      rebuildAnalytics(app.runtime, tenant, (line) => void said.push(line))
+    assert.equal(await run('told'), 0)
+    assert.deepEqual(said, ['ok    told\n'])
+    assert.deepEqual(await daysOf('told'), before)
+    assert.equal(await run('nobody'), 1)
+    assert.equal(await run(null), 0)
+    assert.ok(said.filter((line) => line.startsWith('ok')).length > 2)
+    await app.count()
+  })
+
+  test('follows a store into another time zone', async () => {
+    const shop = await app.shopIn('moving', 'America/New_York')
+    app.setTime('moving', '2026-10-31T23:30:00Z')
+    await app.place(shop)
+    await app.count()
+    assert.equal((await summary(shop, 'from=2026-10-31&to=2026-10-31')).orders_count, 1)
+    ok(await shop.merchant.patch('/v1/my/store', { time_zone: 'Asia/Tokyo' }))
+    assert.equal((await summary(shop)).timezone, 'America/New_York', 'until it is counted again')
+    await app.superuser.query(
+      `update analytics_generations set due_at = now() where tenant_ref = 'moving'`,
+    )
+    await app.count()
+    const moved = await summary(shop, 'from=2026-11-01&to=2026-11-01')
+    assert.deepEqual([moved.timezone, moved.orders_count], ['Asia/Tokyo', 1])
+    await app.check()
+  })
+})
+
+describe('a test order', () => {
+  before(open)
+
+  const flag = (shop: Shop, id: string, is_test: boolean) =>
+    app.operator.post(`/v1/stores/${shop.tenant}/orders/${id}/test-flag`, { is_test })
+
+  test('is in no figure from the moment it is flagged, and back when it is not', async () => {
+    const shop = await app.shopIn('tested', 'UTC')
+    const { order } = await app.place(shop)
+    ok(await app.act(shop, order.id, 'refunds', { amount_cents: 100 }), 201)
+    await app.place(shop)
+    await app.count()
+    ok(await flag(shop, order.id, true))
+    const without = await summary(shop)
+    assert.deepEqual([without.orders_count, without.refund_cents], [1, 0])
+    await app.check()
+    ok(await flag(shop, order.id, true))
+    assert.equal((await summary(shop)).orders_count, 1, 'a second flag changes nothing')
+    ok(await flag(shop, order.id, false))
+    const again = await summary(shop)
+    assert.deepEqual([again.orders_count, again.refund_cents], [2, 100])
+    await app.check()
+  })
+
+  test('is left out where it is flagged before or while it is counted', async () => {
+    const shop = await app.shopIn('raced', 'UTC')
+    const ids: string[] = []
+    for (let n = 0; n < 6; n++) ids.push((await app.place(shop)).order.id)
+    ok(await flag(shop, ids[0] ?? '', true))
+    while ((await chain()) > 0);
+    await Promise.all([
+      ...ids.slice(1, 3).map((id) => flag(shop, id, true)),
+      analytics.countNumbered(app.runtime.workerDatabase),
+      ...ids.slice(3, 5).map((id) => flag(shop, id, true)),
+    ])
+    await app.count()
+    assert.equal((await summary(shop)).orders_count, 1)
+    await app.check()
+  })
+
+  test('is no payment of the report, also of days that were counted', async () => {
+    const shop = await app.shopIn('paying', 'UTC')
+    app.setTime('paying', '2026-03-01T12:00:00Z')
+    const { order } = await app.place(shop)
+    await app.place(shop)
+    app.setTime('paying', '2026-03-10T12:00:00Z')
+    await app.count()
+    const read = async () =>
+      ok(await shop.merchant.get(`${URL}/payments?from=2026-03-01&to=2026-03-01`)).approved_count
+    assert.equal(await read(), 2)
+    ok(await flag(shop, order.id, true))
+    assert.equal(await read(), 1)
+    await app.count()
+    assert.equal(await read(), 1)
+  })
+})
+
+describe('an edit that moves no money', () => {
+  before(open)
+
+  test('moves its units from one product to the other with the next edit', async () => {
+    const shop = await app.shopIn('swapped', 'UTC')
+    const twin = ok(
+      await shop.merchant.post('/v1/merchant/catalog/products', { slug: 'twin', name: 'Twin' }),
+      201,
+    ).product
+    const { variant } = ok(
+      await shop.merchant.post(`/v1/merchant/catalog/products/${twin.id}/variants`, {
+        sku: 'twin',
+        price_cents: 1_000,
+      }),
+      201,
+    )
+    const { order, items } = await app.place(shop, {
+      items: [
+        { variant_id: shop.variants[1_000], quantity: 2 },
+        { variant_id: variant.id, quantity: 1 },
+      ],
+    })
+    const edit = (first: number, second: number) =>
+      shop.merchant.post(
+        `/v1/merchant/orders/${order.id}/edit`,
+        {
+          edits: [
+            { order_item_id: items[0].id, quantity: first },
+            { order_item_id: items[1].id, quantity: second },
+          ],
+        },
+        keyed(),
+      )
+    const unitsOf = async () => {
+      const { groups } = ok(await shop.merchant.get(`${URL}/sales?group_by=variant`))
+      return [shop.variants[1_000], variant.id].map(
+        (id) => groups.find(({ key }: { key: string }) => key === id)?.units_count,
+      )
+    }
+    ok(await edit(1, 2))
+    await app.count()
+    assert.deepEqual(await unitsOf(), [2, 1])
+    ok(await edit(1, 1))
+    await app.count()
+    assert.deepEqual(await unitsOf(), [1, 1])
+    assert.equal((await summary(shop)).gross_cents, 2_000)
+    await app.check()
+  })
+})

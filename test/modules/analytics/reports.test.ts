@@ -1,0 +1,477 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { FIGURE_NAMES } from '../../../src/modules/analytics/definitions.ts'
+import { addVariant, DECLINED, type Shop } from '../checkout/setup.ts'
+import { keyed } from '../orders/setup.ts'
+import {
+  assertDrilldowns,
+  ok,
+  rowsOf,
+  shareTimedApp,
+  sumRows,
+  type TimedApp,
+  URL,
+} from './setup.ts'
+
+const shared = shareTimedApp()
+let app: TimedApp
+let shop: Shop
+let first: { order: { id: string }; items: { id: string; product_id: string }[] }
+
+const QUARTER = 'from=2026-01-01&to=2026-03-31'
+const SHIP_TO = {
+  label: 'home',
+  line1: '1 Main St',
+  city: 'X',
+  state: 'ca',
+  postal_code: '1',
+  country: 'us',
+}
+const FLAT = { mode: 'flat', flat_rate_cents: 499, expedited_rate_cents: 900, max_cents: 900 }
+
+const read = async (path: string) => ok(await shop.merchant.get(`${URL}/${path}`))
+
+type Flat = Record<string, number>
+
+/** Adds up the figures of buckets or groups. */
+const addUp = (parts: Flat[]) =>
+  Object.fromEntries(
+    FIGURE_NAMES.map((name) => [name, parts.reduce((sum, part) => sum + (part[name] ?? 0), 0)]),
+  )
+const figuresOf = (body: Flat) => Object.fromEntries(FIGURE_NAMES.map((name) => [name, body[name]]))
+
+/** Orders of three months in New York: tax, shipping, a coupon, an affiliate, refunds later on. */
+async function sell() {
+  shop = await app.shopIn('acme', 'America/New_York')
+  ok(
+    await shop.merchant.post('/v1/merchant/marketing/coupons', {
+      code: 'TEN',
+      type: 'percent',
+      percent_bps: 1_000,
+    }),
+    201,
+  )
+  app.setTime('acme', '2026-01-15T15:00:00Z')
+  first = await app.place(shop, {
+    items: [
+      { variant_id: shop.variants[1_000], quantity: 2 },
+      { variant_id: shop.variants[333], quantity: 3 },
+    ],
+    coupon_code: 'ten',
+    tax: { provider: 'flat_rate', rate_bps: 825 },
+    shipping: FLAT,
+    shipping_address: SHIP_TO,
+    referral_code: 'FRIEND',
+  })
+  // Two in the morning in UTC is the evening before in New York.
+  app.setTime('acme', '2026-02-01T02:00:00Z')
+  await app.place(shop, { customer_ref: 'bob' })
+  app.setTime('acme', '2026-02-10T15:00:00Z')
+  const items = [{ order_item_id: first.items[0]?.id, quantity: 1 }]
+  ok(await app.act(shop, first.order.id, 'refunds', { items }), 201)
+  await app.place(shop, { items: [{ variant_id: shop.variants[2_500], quantity: 1 }] })
+  app.setTime('acme', '2026-03-05T15:00:00Z')
+  const cancelled = await app.place(shop, { customer_ref: 'eve' })
+  app.setTime('acme', '2026-03-20T15:00:00Z')
+  ok(await app.act(shop, cancelled.order.id, 'cancel', { reason: 'customer' }))
+  app.setTime('acme', '2026-04-02T15:00:00Z')
+  await app.count()
+}
+
+describe('reports', () => {
+  before(async () => {
+    app = shared.current
+    await sell()
+  })
+
+  test('book each fact on its own day, or on that of the sale', async () => {
+    const booked = await read(`summary?${QUARTER}&interval=month`)
+    const cohort = await read(`summary?${QUARTER}&interval=month&calendar=cohort`)
+    const byMonth = (body: { buckets: Flat[] }, name: string) => body.buckets.map((b) => b[name])
+    assert.deepEqual(byMonth(booked, 'orders_count'), [2, 1, 1])
+    assert.deepEqual(byMonth(booked, 'gross_cents'), [4_999, 2_500, 2_000])
+    assert.deepEqual(byMonth(booked, 'refund_cents'), [0, 900, 2_000])
+    assert.deepEqual(byMonth(cohort, 'refund_cents'), [900, 0, 2_000])
+    assert.equal(booked.refund_cents, cohort.refund_cents)
+    assert.equal(booked.discount_cents, 300)
+    assert.equal(booked.net_cents, 9_499 - 300 - 2_900)
+    assert.equal(booked.shipping_cents, 499)
+    assert.deepEqual([booked.restated_from, cohort.restated_from], [null, '2026-01-15'])
+    assert.deepEqual([booked.final_until, cohort.final_until], ['2026-04-01', null])
+    assert.equal(booked.timezone, 'America/New_York')
+  })
+
+  test('have buckets and groups that add up to their figures', async () => {
+    for (const interval of ['day', 'week', 'month']) {
+      for (const calendar of ['booked', 'cohort']) {
+        const body = await read(`summary?${QUARTER}&interval=${interval}&calendar=${calendar}`)
+        assert.deepEqual(addUp(body.buckets), figuresOf(body), `${interval} ${calendar}`)
+        assert.equal(body.buckets[0].from, '2026-01-01')
+        assert.equal(body.buckets.at(-1).to, '2026-03-31')
+      }
+    }
+    for (const group_by of ['product', 'variant', 'coupon', 'affiliate', 'source']) {
+      const body = await read(`sales?${QUARTER}&group_by=${group_by}`)
+      assert.deepEqual(addUp([...body.groups, body.rest]), figuresOf(body), group_by)
+      assert.ok(body.groups.length > 0)
+    }
+    const tax = await read(`tax?${QUARTER}`)
+    assert.deepEqual(addUp([...tax.groups, tax.rest]), figuresOf(tax))
+  })
+
+  test('name the rows that each figure is the sum of', async () => {
+    for (const calendar of ['booked', 'cohort']) {
+      const body = await read(`summary?${QUARTER}&calendar=${calendar}`)
+      await assertDrilldowns(shop.merchant, body.figures)
+      const march = await read(
+        `summary?from=2026-03-01&to=2026-03-31&calendar=${calendar}&interval=month`,
+      )
+      for (const figure of ['net_cents', 'gross_cents', 'refund_cents', 'orders_count']) {
+        const href = `${march.buckets[0].drilldown.href}&figure=${figure}`
+        assert.equal(await sumRows(shop.merchant, href), march.buckets[0][figure], figure)
+      }
+    }
+  })
+
+  test('name the rows of each group', async () => {
+    for (const group_by of ['product', 'variant', 'coupon', 'affiliate', 'source']) {
+      const { groups } = await read(`sales?${QUARTER}&group_by=${group_by}`)
+      for (const group of groups) {
+        for (const figure of ['net_cents', 'gross_cents', 'units_count', 'tax_cents']) {
+          const href = `${group.drilldown.href}&figure=${figure}`
+          assert.equal(await sumRows(shop.merchant, href), group[figure], `${group.key} ${figure}`)
+        }
+      }
+    }
+    const { groups } = await read(`tax?${QUARTER}`)
+    assert.deepEqual(groups.map(({ key }: { key: string }) => key).toSorted(), ['', 'US-CA'])
+    const place = groups.find(({ key }: { key: string }) => key === 'US-CA')
+    assert.equal(
+      await sumRows(shop.merchant, `${place.drilldown.href}&figure=tax_cents`),
+      place.tax_cents,
+    )
+    assert.ok(place.tax_cents > 0 && place.refunded_tax_cents > 0)
+  })
+
+  test('divide an order over its lines by the shares that it stores', async () => {
+    const { groups } = await read(`sales?${QUARTER}&group_by=product`)
+    const [two, three] = first.items
+    const find = (item: { product_id: string } | undefined) =>
+      groups.find(({ key }: { key: string }) => key === item?.product_id)
+    assert.deepEqual([find(three).gross_cents, find(three).discount_cents], [999, 100])
+    assert.equal(find(three).refund_cents, 0)
+    // Two orders of the same product, and the refund of one unit at 90 %.
+    assert.equal(find(two).gross_cents, 6_000)
+    assert.equal(find(two).refund_cents, 900 + 2_000)
+    assert.equal(find(two).label, 'Worth 1000')
+  })
+
+  test('show one group alone with its key', async () => {
+    const body = await read(`sales?${QUARTER}&group_by=coupon&key=TEN&interval=month`)
+    assert.deepEqual(
+      body.buckets.map((bucket: Flat) => bucket.gross_cents),
+      [2_999, 0, 0],
+    )
+    assert.equal(body.groups.length, 1)
+    assert.equal(
+      await sumRows(shop.merchant, body.figures.net_cents.drilldown.href),
+      body.net_cents,
+    )
+    const none = await read(`sales?${QUARTER}&group_by=coupon&key=NOBODY`)
+    assert.deepEqual([none.gross_cents, none.groups], [0, []])
+  })
+
+  test('group by collections of today, which may share products', async () => {
+    const { collection } = ok(
+      await shop.merchant.post('/v1/merchant/catalog/collections', { slug: 'all', title: 'All' }),
+      201,
+    )
+    const product_ids = first.items.map(({ product_id }) => product_id)
+    ok(
+      await shop.merchant.put(`/v1/merchant/catalog/collections/${collection.id}/products`, {
+        product_ids,
+      }),
+    )
+    const { groups } = await read(`sales?${QUARTER}&group_by=collection`)
+    assert.deepEqual(
+      groups.map((each: { label: string }) => each.label),
+      ['All'],
+    )
+    assert.equal(groups[0].gross_cents, 6_999)
+    assert.equal(
+      await sumRows(shop.merchant, `${groups[0].drilldown.href}&figure=gross_cents`),
+      6_999,
+    )
+    const one = await read(`sales?${QUARTER}&group_by=collection&key=${collection.id}`)
+    assert.equal(one.gross_cents, 6_999)
+    assert.equal((await read(`sales?${QUARTER}&group_by=collection&key=garbage`)).gross_cents, 0)
+  })
+
+  test('compare with the period of the same length before', async () => {
+    const body = await read('summary?from=2026-02-01&to=2026-02-28&compare=previous')
+    assert.deepEqual([body.previous.from, body.previous.to], ['2026-01-04', '2026-01-31'])
+    assert.equal(body.previous.gross_cents, 4_999)
+    assert.equal(body.figures.gross_cents.previous, 4_999)
+    assert.equal((await read('summary?from=2026-02-01&to=2026-02-28')).previous, undefined)
+  })
+
+  test('tell new customers from those who come back, by months', async () => {
+    const body = await read(`customers?${QUARTER}`)
+    assert.deepEqual(
+      [body.new_customers_count, body.repeat_customers_count, body.returning.orders_count],
+      [3, 1, 1],
+    )
+    assert.equal(body.new.orders_count + body.returning.orders_count, body.orders_count)
+    const [january, march] = body.cohorts
+    assert.deepEqual([january.month, march.month], ['2026-01', '2026-03'])
+    assert.deepEqual([january.new_customers_count, january.repeat_rate_bps], [2, 5_000])
+    assert.deepEqual(
+      january.months.map((each: Flat) => [each.month, each.active_customers_count]),
+      [
+        ['2026-01', 2],
+        ['2026-02', 1],
+      ],
+    )
+    assert.equal(january.lifetime_value_cents, Math.round((4_999 - 300 - 900 + 2_500) / 2))
+    assert.equal(march.net_cents, 0)
+    await assertDrilldowns(shop.merchant, body.figures)
+    for (const kind of ['new', 'returning']) {
+      const href = `${body[kind].drilldown.href}&figure=net_cents`
+      assert.equal(await sumRows(shop.merchant, href), body[kind].net_cents, kind)
+    }
+  })
+
+  test('are tables for a spreadsheet, by the path or by what the caller accepts', async () => {
+    for (const path of [
+      'summary',
+      'sales',
+      'customers',
+      'tax',
+      'payments',
+      'subscriptions',
+      'inventory',
+      'funnel',
+    ]) {
+      const byPath = await shop.merchant.get(`${URL}/${path}.csv?${QUARTER}`)
+      const accept = { accept: 'text/csv, */*' }
+      const byHeader = await shop.merchant.send(
+        'GET',
+        `${URL}/${path}?${QUARTER}`,
+        undefined,
+        accept,
+      )
+      assert.equal(byPath.headers['content-type'], 'text/csv; charset=utf-8', path)
+      assert.equal(byHeader.text, byPath.text, path)
+    }
+    const { text } = await shop.merchant.get(`${URL}/summary.csv?${QUARTER}&interval=month`)
+    const [header, ...lines] = text
+      .trim()
+      .split('\r\n')
+      .map((line) => line.split(','))
+    const at = header?.indexOf('"gross_cents"') ?? -1
+    assert.deepEqual(
+      lines.map((line) => line[at]),
+      ['"4999"', '"2500"', '"2000"'],
+    )
+  })
+
+  test('read a period as it is meant, and never refuse one', async () => {
+    const shown = async (query: string) => {
+      const { from, to } = await read(`summary?${query}`)
+      return [from, to]
+    }
+    assert.deepEqual(await shown(''), ['2026-03-04', '2026-04-02'])
+    assert.deepEqual(await shown('from=2026-05-01&to=2026-04-01'), ['2026-04-01', '2026-04-01'])
+    assert.deepEqual(await shown('from=2026-02-30&to=yesterday'), ['2026-03-04', '2026-04-02'])
+    assert.deepEqual(await shown('from=1999-01-01&to=2026-04-02'), ['2023-04-03', '2026-04-02'])
+    assert.deepEqual(await shown('from=0001-01-01&to=0000-01-01'), ['2026-03-04', '2026-04-02'])
+    const other = await read(`summary?${QUARTER}&currency=EUR`)
+    assert.deepEqual([other.currency, other.orders_count], ['EUR', 0])
+    assert.equal((await read(`summary?${QUARTER}&currency=nonsense`)).currency, 'USD')
+  })
+
+  test('page their rows without losing one, and refuse a cursor of their own making alone', async () => {
+    const href = `${URL}/rows?${QUARTER}&figure=orders_count`
+    assert.equal((await rowsOf(shop.merchant, href, 1)).length, 4)
+    assert.equal((await rowsOf(shop.merchant, href, 100)).length, 4)
+    for (const path of [
+      'rows',
+      'payments/rows',
+      'subscriptions/rows',
+      'funnel/rows',
+      'inventory',
+    ]) {
+      for (const after of ['garbage', 'WyIyMDI2LTAyLTMwIiwxXQ', 'W10']) {
+        const answer = await shop.merchant.get(`${URL}/${path}?after=${after}`)
+        assert.deepEqual([answer.status, answer.body.error?.code], [400, 'invalid_query'], path)
+      }
+    }
+  })
+
+  test('say nothing of a store that has sold nothing', async () => {
+    const empty = await app.merchant('empty')
+    const body = ok(await empty.get(`${URL}/summary`))
+    assert.deepEqual(
+      [body.gross_cents, body.as_of, body.sealed_to, body.average_order_cents],
+      [0, null, 0, null],
+    )
+    assert.equal(body.buckets.length, 30)
+    for (const path of ['sales?group_by=product', 'customers', 'tax', 'payments', 'inventory']) {
+      ok(await empty.get(`${URL}/${path}`))
+    }
+  })
+
+  test('do not change when a customer is erased, nor when they are counted again', async () => {
+    const before = await read(`tax?${QUARTER}`)
+    const erase = (confirm?: string) =>
+      shop.merchant.post(
+        '/v1/my/privacy/erase',
+        { customer_ref: 'ann', ...(confirm && { confirm }) },
+        keyed(),
+      )
+    const asked = await erase()
+    const done = await erase(asked.body.confirm)
+    assert.ok(done.status < 300, done.text)
+    const { rebuild } = await import('../../../src/modules/analytics/jobs.ts')
+    await rebuild(app.runtime.workerDatabase.tenant('acme'))
+    await app.count()
+    const after = await read(`tax?${QUARTER}`)
+    assert.deepEqual(figuresOf(after), figuresOf(before))
+    assert.deepEqual(after.groups, before.groups)
+    assert.equal((await read(`customers?${QUARTER}`)).new_customers_count, 3)
+  })
+
+  test('restate a day that gets a fact after it was final', async () => {
+    const late = await app.shopIn('late', 'UTC')
+    app.setTime('late', '2026-05-01T12:00:00Z')
+    await app.place(late)
+    app.setTime('late', '2026-05-05T12:00:00Z')
+    await app.count()
+    const was = ok(await late.merchant.get(`${URL}/summary?from=2026-05-01&to=2026-05-05`))
+    assert.deepEqual([was.restated_from, was.final_until], [null, '2026-05-04'])
+    app.setTime('late', '2026-05-02T12:00:00Z')
+    await app.place(late)
+    app.setTime('late', '2026-05-06T12:00:00Z')
+    await app.count()
+    const is = ok(await late.merchant.get(`${URL}/summary?from=2026-05-01&to=2026-05-05`))
+    assert.deepEqual([is.restated_from, is.orders_count], ['2026-05-02', 2])
+    assert.ok(is.restated_at.startsWith('2026-05-06'))
+  })
+})
+
+describe('the report about payments', () => {
+  test('counts attempts by outcome and reason, before and after a day is over', async () => {
+    const paid = await app.shopIn('paid', 'Europe/Berlin')
+    // 23:30 in UTC is the next day in Berlin.
+    app.setTime('paid', '2026-06-01T23:30:00Z')
+    await app.place(paid)
+    for (let n = 0; n < 2; n++) {
+      const { merchant: _, ...where } = paid
+      const items = [{ variant_id: paid.variants[333], quantity: 1 }]
+      const body = { customer_ref: 'ann', items, card: DECLINED }
+      const answer = await app.storefront.post(
+        `/v1/tenants/${where.tenant}/checkout`,
+        body,
+        keyed(),
+      )
+      assert.equal(answer.status, 402, answer.text)
+    }
+    const read2 = async () =>
+      ok(await paid.merchant.get(`${URL}/payments?from=2026-06-01&to=2026-06-03`))
+    const open = await read2()
+    assert.deepEqual(
+      [open.attempts_count, open.approved_count, open.declined_count, open.approval_rate_bps],
+      [3, 1, 2, 3_333],
+    )
+    assert.deepEqual(
+      open.buckets.map(({ attempts_count }: Flat) => attempts_count),
+      [0, 3, 0],
+    )
+    await assertDrilldowns(paid.merchant, open.figures)
+    app.setTime('paid', '2026-06-09T12:00:00Z')
+    await app.count()
+    const over = await read2()
+    assert.deepEqual(
+      [over.buckets, over.reasons, over.figures],
+      [open.buckets, open.reasons, open.figures],
+    )
+    await assertDrilldowns(paid.merchant, over.figures)
+    const declined = over.reasons.find(({ outcome }: { outcome: string }) => outcome === 'declined')
+    assert.equal(await sumRows(paid.merchant, declined.drilldown.href), 2)
+    assert.ok(declined.reason.length > 0)
+    const { rows } = await app.superuser.query(
+      `select sum(attempts)::int as n from analytics_payment_days where tenant_ref = 'paid'`,
+    )
+    assert.equal(rows[0].n, 3, 'the days that are over are counted for good')
+  })
+})
+
+describe('the report about inventory', () => {
+  test('has what sold, how long the rest lasts, and the margin from the moving average', async () => {
+    const stocked = await app.shopIn('stocked', 'UTC')
+    const { merchant } = stocked
+    const variant = await addVariant(merchant, 2_000)
+    ok(await merchant.put(`/v1/merchant/inventory/${variant}`, { track_inventory: true }))
+    const { vendor } = ok(
+      await merchant.post('/v1/merchant/purchasing/vendors', { name: 'V' }),
+      201,
+    )
+    const lines = [{ variant_id: variant, quantity: 10, unit_cost_cents: 500 }]
+    const { purchase_order } = ok(
+      await merchant.post('/v1/merchant/purchasing/orders', { vendor_id: vendor.id, lines }),
+      201,
+    )
+    const url = `/v1/merchant/purchasing/orders/${purchase_order.id}`
+    ok(await merchant.post(`${url}/order`))
+    const received = [{ line_id: purchase_order.lines[0].id, quantity: 10 }]
+    ok(await merchant.post(`${url}/receive`, { lines: received }, keyed()))
+    await app.place(stocked, { items: [{ variant_id: variant, quantity: 4 }] })
+    await app.count()
+    const { variants } = ok(await merchant.get(`${URL}/inventory`))
+    assert.equal(variants.length, 1)
+    const { drilldown, sku: _, product_id: __, ...row } = variants[0]
+    assert.deepEqual(row, {
+      variant_id: variant,
+      on_hand: 10,
+      units_count: 4,
+      net_cents: 8_000,
+      unit_cost_cents: 500,
+      cost_cents: 2_000,
+      sell_through_bps: Math.round(40_000 / 14),
+      days_of_cover: 75,
+      margin_bps: 7_500,
+    })
+    assert.equal(await sumRows(merchant, `${drilldown.href}&figure=units_count`), 4)
+    assert.equal(await sumRows(merchant, drilldown.href), 8_000)
+  })
+})
+
+describe('the report about subscriptions', () => {
+  test('has what is charged in a month, what began and what ended', async () => {
+    const subs = await app.shopIn('subs', 'UTC')
+    app.setTime('subs', '2026-07-10T12:00:00Z')
+    const { order } = await app.place(subs)
+    const insert = (unit: number, quantity: number, interval: string, every: number, more = '') =>
+      app.superuser.query(
+        `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
+                                    interval, interval_count, unit_price_cents, currency, status,
+                                    origin_order_id, anchor_day, current_period_start, created_at,
+                                    updated_at)
+         select 'subs', fd_uuid(), 'ann', product_id, variant_id, $2, $3, $4, $1, 'USD',
+                ${more === '' ? `'active'` : `'${more}'`}, $5, 1, '2026-06-01', '2026-06-01', '2026-07-05'
+           from order_items where order_id = $5 limit 1`,
+        [unit, quantity, interval, every, order.id],
+      )
+    await insert(1_000, 2, 'month', 1)
+    await insert(1_200, 1, 'year', 1)
+    await insert(700, 1, 'week', 2, 'past_due')
+    await insert(500, 1, 'month', 1, 'cancelled')
+    const body = ok(await subs.merchant.get(`${URL}/subscriptions?from=2026-07-01&to=2026-07-31`))
+    assert.deepEqual(
+      [body.active_count, body.past_due_count, body.mrr_cents, body.churned_count, body.churn_bps],
+      [2, 1, 2_000 + 100 + Math.round((700 * 30.4375) / 14), 1, 2_500],
+    )
+    assert.equal(body.started_count, 0)
+    await assertDrilldowns(subs.merchant, body.figures)
+  })
+})
