@@ -160,7 +160,7 @@ create table funnel_days (
   tenant_ref  text     not null references stores,
   day         date     not null,
   type        text     not null check (type in ('view', 'search', 'add_to_cart', 'begin_checkout')),
-  -- Nil: no product.
+  -- Nil: no product. The highest: all of them together.
   product_id  uuid     not null,
   shard       smallint not null check (shard between 0 and 7),
   count       bigint   not null check (count > 0),
@@ -169,6 +169,8 @@ create table funnel_days (
 call fd_fence('funnel_days', app => 'select, insert, update', worker => 'select, delete');
 -- For the loop that deletes old days.
 call fd_due('funnel_days');
+create index funnel_days_of_all on funnel_days (tenant_ref, day)
+ where product_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 -- Stores that have journals are counted from the first one.
 insert into analytics_generations (tenant_ref, generation, state, time_zone)

@@ -5,7 +5,7 @@ import {
   type Definition,
   FIGURES,
   QUOTIENTS,
-} from '../src/modules/analytics/definitions.ts'
+} from '../src/modules/analytics/definition-schema.ts'
 import { writeOrCheck } from './compare.ts'
 
 /** Writes docs/analytics.md from the definitions of the figures. `--check` only compares. */
@@ -23,7 +23,7 @@ const table = (definitions: Record<string, Definition>): string =>
 const text = `# Analytics
 
 What a merchant reads under \`/v1/merchant/analytics/\` with the scope \`manage:own_analytics\`. This page is written by
-\`npm run analytics\` from \`src/modules/analytics/definitions.ts\`, from which the fields of the API are made, too. Version of the
+\`npm run analytics\` from \`src/modules/analytics/definition-schema.ts\`, from which the fields of the API are made, too. Version of the
 definitions: ${DEFINITION_VERSION} (\`definition_version\`).
 
 | Report | |

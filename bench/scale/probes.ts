@@ -34,6 +34,9 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 /** Routes whose pages are no share of the store, so that two stores cannot be compared by them. */
 const NOT_COMPARED: Readonly<Record<string, string>> = {
+  '/v1/merchant/analytics/funnel':
+    'reads a row for each product and day: as many as the catalog has',
+  '/v1/merchant/analytics/funnel.csv': 'the same',
   '/v1/merchant/ledger/proof': 'one call verifies 10,000 journals, which a hundredth may not have',
   '/v1/tenants/{tenant}/catalog/sitemap': 'a part has as many addresses as a file of a sitemap may',
   '/v1/merchant/subscriptions/upcoming': 'reads the subscriptions that are charged, up to 5,000',
@@ -99,6 +102,9 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['/v1/tenants/{tenant}/catalog/search', 'q', [fixed('coffee'), fixed('harbuor'), NOTHING]],
   ['/v1/stores', 'q', [of('tenant'), fixed('store'), NOTHING]],
   ['/v1/merchant/ledger/', 'from', [fixed('1')]],
+  ['/v1/merchant/analytics/', 'key', [of('product_id'), NO_ID]],
+  ['/v1/merchant/analytics/', 'currency', [fixed('USD'), fixed('EUR')]],
+  ['/v1/merchant/analytics/', 'reason', [fixed('card_declined'), NOTHING]],
   ['', 'customer_ref', [of('customer_ref'), NOTHING]],
   ['', 'order_number', [of('order_number')]],
   ['', 'created_from', [of('middle')]],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compareAll, findPageFault, findTimeFault } from './compare.ts'
+import { compareSummaries } from './drills/analytics.ts'
 import { drillCheckouts } from './drills/checkouts.ts'
 import type { Drill } from './drills/drill.ts'
 import { drainOutbox, measureClaims } from './drills/outbox.ts'
@@ -45,6 +46,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** What is no request, in the order of its cost. */
 async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
+  yield await compareSummaries(filled)
   yield await compareRecounts(filled)
   yield await measureClaims(filled)
   yield* drainOutbox(filled)

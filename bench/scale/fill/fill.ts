@@ -4,6 +4,7 @@ import { roleUrl } from '../../../src/db/roles.ts'
 import { deriveKey } from '../../../src/kernel/tokens.ts'
 import { listStoreSizes, type Size } from '../size.ts'
 import { AFTER_SALE_STEPS } from './after-sale.ts'
+import { ANALYTICS_STEPS, countJournals } from './analytics.ts'
 import { AUDIT_STEPS } from './audit.ts'
 import { CATALOG_STEPS } from './catalog.ts'
 import { customerSteps } from './customers.ts'
@@ -60,6 +61,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...FRAUD_STEPS,
     ...AUDIT_STEPS,
     ...TEST_CLOCK_STEPS,
+    ...ANALYTICS_STEPS,
   ]
   try {
     await admin.query(
@@ -68,6 +70,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     for (const [name, sql] of steps) await timed(name, () => admin.query(sql))
     const worker = new Database({ url: roleUrl(url, 'fd_worker', secretKey), name: 'fill', max: 5 })
     await timed('chain of the ledger', () => chainJournals(admin, worker))
+    await timed('figures', () => countJournals(worker))
     await worker.close()
     await admin.query('drop schema scale cascade')
     // Also for the pages of index-only scans, which need to know that all rows are visible.

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Database } from '../../../src/db/database.ts'
+import { onNewLinks } from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import type { Step } from './plan.ts'
 
@@ -79,7 +80,7 @@ export async function chainJournals(admin: pg.Client, worker: Database): Promise
        select tenant_ref, id from scale.unchained where place > $1 and place <= $2`,
       [from, from + QUEUED],
     )
-    while ((await chainNewJournals(worker)) > 0);
+    while ((await chainNewJournals(worker, { onLinks: onNewLinks })) > 0);
     await admin.query('truncate ledger_unsealed')
   }
 }

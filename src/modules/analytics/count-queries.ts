@@ -5,11 +5,11 @@ import { join, machineTime, Sql, sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
-import { MEASURES, type Measures } from './definitions.ts'
-import type { FactLine } from './facts.ts'
+import { MEASURES, type Measures } from './definition-schema.ts'
 import {
   type Calendar,
   type Dimension,
+  type FactLine,
   Generation,
   KnownOrder,
   NumberedJournal,

@@ -4,7 +4,7 @@ import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import type { Lease } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
 import * as queries from './count-queries.ts'
-import { MEASURES, type Measures, NOTHING } from './definitions.ts'
+import { MEASURES, type Measures, NOTHING } from './definition-schema.ts'
 import { countJournal } from './facts.ts'
 import type {
   Calendar,

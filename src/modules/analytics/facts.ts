@@ -1,18 +1,18 @@
 import { allocate, sum } from '../../kernel/money.ts'
-import { MEASURES, type Measure, type Measures, NOTHING } from './definitions.ts'
-import type { LineChange, LineRow, NumberedJournal, OrderHistory, RefundedItem } from './schema.ts'
+import { MEASURES, type Measure, type Measures, NOTHING } from './definition-schema.ts'
+import type {
+  FactLine,
+  LineChange,
+  LineRow,
+  NumberedJournal,
+  OrderHistory,
+  RefundedItem,
+} from './schema.ts'
 
 /**
  * What a numbered journal adds to the figures, and which lines it belongs to. Pure functions of rows
  * that never change: counted today or again in a year, a journal gives the same.
  */
-
-/** A part of a fact that belongs to a line of the order. Null: to none. */
-export interface FactLine {
-  product_id: string | null
-  variant_id: string | null
-  measures: Partial<Measures>
-}
 
 /** The stored amounts of a line at one time. */
 interface Shares {

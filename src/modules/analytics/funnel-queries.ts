@@ -7,6 +7,9 @@ import type { FunnelType } from './schema.ts'
 /** In place of a product, in a key that must have one. */
 export const NO_PRODUCT = '00000000-0000-0000-0000-000000000000'
 
+/** In place of a product in the rows that count all of them, so that a report need not add them up. */
+const ALL_PRODUCTS = sql`'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`
+
 export interface FunnelCount {
   type: FunnelType
   product_id: string
@@ -19,14 +22,19 @@ export interface FunnelCount {
  */
 export const addToFunnel = (db: Db, day: string, shard: number, counts: readonly FunnelCount[]) =>
   db.run(sql`
+    with known as (
+      select c.type, coalesce(p.id, ${NO_PRODUCT}::uuid) as product_id, c.count
+        from jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
+             as c (type text, product_id uuid, count bigint)
+        left join products p on p.tenant_ref = ${db.tenant} and p.id = c.product_id
+    )
     insert into funnel_days as d (tenant_ref, day, type, product_id, shard, count)
-    select ${db.tenant}, ${day}::date, known.type, known.product_id, ${shard}, sum(known.count)
-      from (select c.type, coalesce(p.id, ${NO_PRODUCT}::uuid) as product_id, c.count
-              from jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
-                   as c (type text, product_id uuid, count bigint)
-              left join products p on p.tenant_ref = ${db.tenant} and p.id = c.product_id) as known
-     group by known.type, known.product_id
-     order by known.type, known.product_id
+    select ${db.tenant}, ${day}::date, type, product_id, ${shard}, sum(count)
+      from (select type, product_id, count from known
+             union all
+            select type, ${ALL_PRODUCTS}, count from known) as counted
+     group by type, product_id
+     order by type, product_id
         on conflict (tenant_ref, day, type, product_id, shard) do update
        set count = d.count + excluded.count`)
 
@@ -38,6 +46,7 @@ export const listFunnel = (db: Db, from: string, to: string) =>
     select day::text as day, type, sum(count)::bigint as count
       from funnel_days
      where tenant_ref = ${db.tenant} and day between ${from} and ${to}
+       and product_id = ${ALL_PRODUCTS}
      group by day, type`,
   )
 
@@ -58,7 +67,7 @@ export const listFunnelRows = (
            sum(count)::bigint as amount_cents
       from funnel_days
      where tenant_ref = ${db.tenant} and day between ${after?.day ?? from} and ${to}
-       and type = ${type}
+       and type = ${type} and product_id <> ${ALL_PRODUCTS}
        and (day, product_id) > (${after?.day ?? '0001-01-01'}::date,
                                 ${after?.product_id ?? NO_PRODUCT}::uuid)
      group by day, funnel_days.product_id

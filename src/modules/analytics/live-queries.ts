@@ -4,8 +4,13 @@ import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { isCharge, isOfRealOrder, outcomeOf, reasonOf } from './count-queries.ts'
-import type { Period } from './period.ts'
-import { AttemptRow, OUTCOMES, type Outcome, type SubscriptionCount } from './schema.ts'
+import {
+  AttemptRow,
+  OUTCOMES,
+  type Outcome,
+  type Period,
+  type SubscriptionCount,
+} from './schema.ts'
 
 /** Figures of rows that are no journals: payment attempts and subscriptions. */
 

@@ -4,17 +4,10 @@ import { addDays, localDay } from '../../kernel/time.ts'
 import * as stores from '../stores/service.ts'
 import { finalBefore } from './count.ts'
 import { findGeneration } from './count-queries.ts'
-import { DEFINITION_VERSION } from './definitions.ts'
-import type { Calendar, Generation, Interval } from './schema.ts'
-import { INTERVALS } from './schema.ts'
+import { DEFINITION_VERSION } from './definition-schema.ts'
+import { type Calendar, type Generation, INTERVALS, type Interval, type Period } from './schema.ts'
 
 /** Which days a report is about, and how far they are counted. */
-
-/** Both days are included. */
-export interface Period {
-  from: string
-  to: string
-}
 
 const DEFAULT_DAYS = 30
 

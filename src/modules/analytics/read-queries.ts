@@ -2,9 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { join, Sql, sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
-import { type Figure, MEASURES, type Measure, partsOf } from './definitions.ts'
-import type { Period } from './period.ts'
-import { type Calendar, type Dimension, MeasureFields, Row } from './schema.ts'
+import { type Figure, MEASURES, type Measure, partsOf } from './definition-schema.ts'
+import { type Calendar, type Dimension, MeasureFields, type Period, Row } from './schema.ts'
 
 /** Reads the counted days, and the facts behind them. */
 

@@ -8,10 +8,10 @@ import {
   MEASURES,
   type Measures,
   NOTHING,
-} from './definitions.ts'
-import { type Asked, bucketsOf, finalUntil, headOf, type Period, periodBefore } from './period.ts'
+} from './definition-schema.ts'
+import { type Asked, bucketsOf, finalUntil, headOf, periodBefore } from './period.ts'
 import * as queries from './read-queries.ts'
-import type { Dimension, Grouping, Interval } from './schema.ts'
+import type { Dimension, Grouping, Interval, Period } from './schema.ts'
 
 /** Reports over a period, from the counted days. */
 

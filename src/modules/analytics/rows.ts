@@ -1,7 +1,7 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
-import { FIGURE_NAMES, type Figure } from './definitions.ts'
+import { FIGURE_NAMES, type Figure } from './definition-schema.ts'
 import { type Asked, isDay } from './period.ts'
 import * as queries from './read-queries.ts'
 import { ALL, partOf, type Restriction, scopeOf } from './reports.ts'

@@ -7,8 +7,9 @@ import {
   type Figure,
   MEASURES,
   type Measure,
+  type Measures,
   type Quotient,
-} from './definitions.ts'
+} from './definition-schema.ts'
 
 /** The answers, made from the definitions. */
 
@@ -451,6 +452,19 @@ export type Generation = Static<typeof Generation>
 export const MeasureFields = Object.fromEntries(
   MEASURES.map((name) => [name, Type.Integer()]),
 ) as Record<Measure, typeof Integer>
+
+/** A part of a fact that belongs to a line of the order. Null: to none. */
+export interface FactLine {
+  product_id: string | null
+  variant_id: string | null
+  measures: Partial<Measures>
+}
+
+/** Both days are included. */
+export interface Period {
+  from: string
+  to: string
+}
 
 export const DIMENSIONS = [
   'all',

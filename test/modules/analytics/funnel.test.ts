@@ -75,9 +75,12 @@ describe('the funnel', () => {
     ok(await send('bounded', { events }))
     const { rows } = await app.superuser.query(
       `select product_id, sum(count)::int as count from funnel_days
-        where tenant_ref = 'bounded' group by 1`,
+        where tenant_ref = 'bounded' group by 1 order by 1`,
     )
-    assert.deepEqual(rows, [{ product_id: '00000000-0000-0000-0000-000000000000', count: 51 }])
+    assert.deepEqual(rows, [
+      { product_id: '00000000-0000-0000-0000-000000000000', count: 51 },
+      { product_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff', count: 51 },
+    ])
     assert.equal(ok(await shop.merchant.get(`${URL}/funnel`)).view, 51)
   })
 

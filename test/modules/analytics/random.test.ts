@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { FIGURE_NAMES } from '../../../src/modules/analytics/definitions.ts'
+import { FIGURE_NAMES } from '../../../src/modules/analytics/definition-schema.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { ALL_OPTIONS, addVariant, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { FIGURE_NAMES } from '../../../src/modules/analytics/definitions.ts'
+import { FIGURE_NAMES } from '../../../src/modules/analytics/definition-schema.ts'
 import { addVariant, DECLINED, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
 import {
