@@ -74,10 +74,6 @@ function fromLocal(timeZone: string, local: Date, near: Date): Date {
   return new Date(local.getTime() - Math.min(before, then))
 }
 
-/** The day of a time in a zone, as `2026-12-24`. */
-export const localDay = (timeZone: string, at: Date): string =>
-  localTime(timeZone, at).toISOString().slice(0, 10)
-
 /** The time of an hour of a day in a zone. Null: the text is no day of the calendar. */
 export function hourOfDay(timeZone: string, day: string, hour: number): Date | null {
   const local = new Date(`${day}T00:00:00Z`)

@@ -12,6 +12,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
   idempotency_keys_due: 'Due index: the worker looks over all stores for unfinished operations.',
   inventory_recounts_due: 'Due index: the worker looks over all stores for stock to recount.',
+  analytics_generations_due: 'Due index: the worker looks over all stores for journals to count.',
   ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
   shopper_mails_due: 'Due index: the worker looks over all tenants for who has work.',
   test_clocks_due: 'Due index: the worker looks over all stores for clocks to move.',

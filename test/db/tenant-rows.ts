@@ -1,5 +1,10 @@
 const CARD = '{"brand":"visa","last4":"1111","exp_month":1,"exp_year":2040}'
 
+const MEASURES = `gross_cents, discount_cents, refund_cents, tax_cents, refunded_tax_cents, shipping_cents,
+  refunded_shipping_cents, dispute_loss_cents, markdown_cents, orders_count, units_count,
+  new_customers_count, repeat_customers_count, active_customers_count`
+const ZEROS = MEASURES.replaceAll(/\w+/g, '0')
+
 /**
  * A row of a store for each table that the fixtures of the contract tests leave empty. The tests of
  * tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
@@ -9,6 +14,24 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
               values ($1, sha256('x'), 'x')`,
   activation_requests: `insert into activation_requests (tenant_ref, product_id, requested_by)
                         select tenant_ref, id, 'test' from products where tenant_ref = $1 limit 1`,
+  analytics_days: `insert into analytics_days (tenant_ref, generation, calendar, dimension, currency,
+                          day, key, ${MEASURES})
+                   values ($1, 1, 'booked', 'all', 'USD', '2026-01-01', '', ${ZEROS})`,
+  analytics_facts: `insert into analytics_facts (tenant_ref, generation, sequence, order_id, kind, at,
+                           day, sale_day, currency, is_test, coupon, affiliate, source, place, customer,
+                           cohort, lines, ${MEASURES})
+                    values ($1, 1, 1, gen_random_uuid(), 'x', now(), now(), now(), 'USD', false, '', '',
+                            'checkout', '', 'new', '2026-01', '[]', ${ZEROS})`,
+  analytics_generations: `insert into analytics_generations (tenant_ref, generation, state, time_zone)
+                          values ($1, 1, 'serving', 'UTC')`,
+  analytics_orders: `insert into analytics_orders (tenant_ref, order_id, sale_sequence, sale_at, place,
+                            nth, first_at)
+                     values ($1, gen_random_uuid(), 1, now(), '', 1, now())`,
+  analytics_payment_days: `insert into analytics_payment_days (tenant_ref, generation, day, currency,
+                                  outcome, reason, attempts, amount_cents)
+                           values ($1, 1, '2026-01-01', 'USD', 'approved', '', 1, 1)`,
+  funnel_days: `insert into funnel_days (tenant_ref, day, type, product_id, shard, count)
+                values ($1, '2026-01-01', 'view', gen_random_uuid(), 0, 1)`,
   asset_forms: `insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
                 select tenant_ref, sha256, 160, sha256, 1 from assets where tenant_ref = $1`,
   asset_refs: `insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)
@@ -147,6 +170,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
          unit as (insert into refund_items (tenant_ref, refund_id, order_item_id, quantity,
                          amount_cents)
                   select $1, refund_id, item.id, 1, 1 from given, item),
+         edited as (insert into order_line_changes (tenant_ref, order_id, order_item_id, change_id,
+                           quantity, line_total_cents, discount_cents, tax_cents, shipping_cents)
+                    select $1, placed.id, item.id, placed.id, 1, 1, 0, 0, 0 from placed, item),
          line as (insert into order_timeline (tenant_ref, order_id, type, actor)
                   select $1, id, 'x', 'x' from placed)
     insert into order_notes (tenant_ref, order_id, note, actor)
