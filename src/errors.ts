@@ -81,7 +81,6 @@ export const ERRORS = {
   member_not_found: [404, 'The customer is not in this group. Check `customer_ref`.'],
   price_not_found: [404, 'The group has no such price. Check `variant_id` and `min_quantity`.'],
   subscriber_not_found: [404, 'No such subscriber. Check the id.'],
-  subscription_not_found: [404, 'No such subscription. Check its id.'],
   coupon_not_found: [404, 'No such coupon. Check its id.'],
   payment_not_found: [404, 'No such payment. Check `attempt_id`.'],
   export_not_found: [404, 'No such export, or it has expired. Request a new one.'],
@@ -186,7 +185,6 @@ export const ERRORS = {
   card_tries_exhausted: [
     409,
     'The card was declined as often as its network allows. Try again after `next_attempt_at`, or with another card.',
-    'A charge of this subscription is under way. Try again when it has ended.',
   ],
   stale_subscription: [
     409,

@@ -139,10 +139,7 @@ export const itemsFingerprint = ({ items }: Cart): string =>
 export const countRefusal = (cart: Cart): Cart => ({ ...cart, refusals: cart.refusals + 1 })
 
 /** A new cart with the items that an order does not contain. */
-export function removeOrdered(
-  { items }: Cart,
-  ordered: readonly Omit<Item, 'gift_card'>[],
-): Cart {
+export function removeOrdered({ items }: Cart, ordered: readonly Omit<Item, 'gift_card'>[]): Cart {
   const remaining = (item: Item) =>
     ordered
       .filter(({ variant_id }) => variant_id === item.variant_id)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Caller, TestApp } from '../harness/app.ts'
 import { makeVariant as plantVariant } from '../harness/variants.ts'
+import { APPROVED } from '../modules/checkout/setup.ts'
 import { freshKey, ITEM, LINE, VARIANT } from './ids.ts'
 import {
   ACME_IMAGE,

@@ -83,15 +83,15 @@ export async function read(db: Db, id: string, parcels: Parcels) {
   const lines = listItems(db, order.id)
   const [items, money, fulfillments, open, returns, gift_cards, timeline, written] =
     await Promise.all([
-    lines,
-    moneyOf(db, order.id),
-    parcels.listFulfillments(db, order.id),
-    hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
-    parcels.listReturns(db, order.id),
-    giftCardsOf(db, order),
-    notes.listTimeline(db, order.id),
-    notes.listNotes(db, order.id),
-  ])
+      lines,
+      moneyOf(db, order.id),
+      parcels.listFulfillments(db, order.id),
+      hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
+      parcels.listReturns(db, order.id),
+      giftCardsOf(db, order),
+      notes.listTimeline(db, order.id),
+      notes.listNotes(db, order.id),
+    ])
   const [charges, refunds] = money
   return {
     order: forMerchant(order),

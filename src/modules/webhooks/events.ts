@@ -23,8 +23,6 @@ export const EVENTS = {
   'commerce.subscription.payment_failed.v1': { deliverable: false },
   'commerce.subscription.recovered.v1': { deliverable: false },
   'commerce.subscription.skipped.v1': { deliverable: false },
-  'commerce.subscription.paused.v1': { deliverable: false },
-  'commerce.subscription.resumed.v1': { deliverable: false },
   'commerce.subscription.expired.v1': { deliverable: false },
   'commerce.subscription.upcoming.v1': { deliverable: false },
   'commerce.subscription.price_changed.v1': { deliverable: false },

@@ -5,6 +5,7 @@ import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { assertFiguresAddUp } from '../../harness/analytics-oracles.ts'
 import { type Answer, openTestApp, type TestApp } from '../../harness/app.ts'
+import { moveTo } from '../../harness/store-time.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, checkout, openShop, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
@@ -38,16 +39,14 @@ export interface TimedApp extends TestApp {
 }
 
 export async function openTimedApp(t: TestContext): Promise<TimedApp> {
-  const offsets = new Map<string, number>()
   const app = await openTestApp(t, {
-    clockOffsets: (tenant) => offsets.get(tenant) ?? 0,
     env: { CHECKOUT_VELOCITY_PER_MINUTE: '100000' },
   })
   const superuser = await openSuperuser(t, app.database)
   return {
     ...app,
     superuser,
-    setTime: (tenant, at) => void offsets.set(tenant, Date.parse(at) - Date.now()),
+    setTime: (tenant, at) => moveTo(app.runtime, tenant, at),
     async shopIn(tenant, time_zone) {
       const shop = await openShop(app, tenant, [1_000, 2_500, 333])
       ok(await shop.merchant.patch('/v1/my/store', { time_zone }))

@@ -4,26 +4,24 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
 import { openLink } from '../../../src/modules/subscriptions/link.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
+import { moveTo } from '../../harness/store-time.ts'
 import { addVariant, checkout, enable, openShop, type Shop } from '../checkout/setup.ts'
 import { type MailApp, openMailApp } from '../shopper-mail/setup.ts'
 import { CARDS } from './setup.ts'
 
 describe('the mails of a subscription', () => {
-  const offsets: Record<string, number> = {}
   const ends: (() => unknown)[] = []
   let app: MailApp
   before(async () => {
     const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    app = await openMailApp(scope as unknown as TestContext, {
-      clockOffsets: (tenant) => offsets[tenant] ?? 0,
-    })
+    app = await openMailApp(scope as unknown as TestContext)
   })
   after(async () => {
     for (const end of ends) await end()
   })
 
   const setTime = ({ tenant }: Shop, at: string) => {
-    offsets[tenant] = Date.parse(at) - Date.now()
+    moveTo(app.runtime, tenant, at)
   }
   const dbOf = ({ tenant }: Shop) => app.runtime.workerDatabase.tenant(tenant)
   const run = (shop: Shop) => runDue(openCheckout(app.runtime), dbOf(shop))

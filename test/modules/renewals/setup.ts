@@ -4,6 +4,7 @@ import { after, before, type TestContext } from 'node:test'
 import { type Done, runDue } from '../../../src/modules/renewals/jobs.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
+import { moveTo } from '../../harness/store-time.ts'
 import {
   APPROVED,
   addVariant,
@@ -66,15 +67,14 @@ export interface RenewalApp extends CheckoutApp {
 const name = () => `shop-${randomUUID().slice(0, 8)}`
 
 export async function openRenewalApp(t: TestContext): Promise<RenewalApp> {
-  const offsets: Record<string, number> = {}
-  const app = await openCheckoutApp(t, { clockOffsets: (tenant) => offsets[tenant] ?? 0 })
+  const app = await openCheckoutApp(t)
   const query = async (text: string, values: unknown[]) =>
     (await app.superuser.query(text, values)).rows
   const dbOf = ({ tenant }: Shop) => app.runtime.workerDatabase.tenant(tenant)
   return {
     ...app,
     setTime({ tenant }, at) {
-      offsets[tenant] = Date.parse(at) - Date.now()
+      moveTo(app.runtime, tenant, at)
     },
     run: async (shop, overrides) =>
       (await runDue(app.depsWith(overrides), dbOf(shop))).map(({ step }) => step),

@@ -8,6 +8,7 @@ import {
   type TestApp,
   type TestAppOptions,
 } from '../../harness/app.ts'
+import { moveTo } from '../../harness/store-time.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, addVariant, checkout, enable, openShop } from '../checkout/setup.ts'
 
@@ -68,18 +69,14 @@ export interface SubscriptionStore {
 }
 
 export async function openStores(t: TestContext, options: TestAppOptions = {}): Promise<Stores> {
-  const offsets: Record<string, number> = {}
   const env = { CHECKOUT_VELOCITY_PER_MINUTE: '100000', ...options.env }
-  const clockOffsets = (tenant: string) => offsets[tenant] ?? 0
-  const app = await openTestApp(t, { clockOffsets, ...options, env })
+  const app = await openTestApp(t, { ...options, env })
   const superuser = await openSuperuser(t, app.database)
   return {
     app,
     superuser,
     async open(tenant, at) {
-      const travel = (to: string) => {
-        offsets[tenant] = Date.parse(to) - Date.now()
-      }
+      const travel = (to: string) => moveTo(app.runtime, tenant, to)
       if (at !== undefined) travel(at)
       const { merchant } = await openShop(app, tenant)
       await enable(merchant, 'subscriptions', 'subscribe_and_save')
