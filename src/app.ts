@@ -22,6 +22,7 @@ import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
 import { createSearchQueue } from './modules/catalog/search.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
+import * as exchangeRoutes from './modules/checkout/exchange-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
 import { PlacedEvent } from './modules/checkout/placed-schema.ts'
 import * as resolveRoutes from './modules/checkout/resolve-routes.ts'
@@ -65,6 +66,7 @@ import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as purchasingRoutes from './modules/purchasing/routes.ts'
 import * as renewalRoutes from './modules/renewals/routes.ts'
+import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
@@ -103,6 +105,7 @@ const PARCELS = {
   listTracking: fulfillment.listTracking,
   listReturns: returns.listOfOrder,
   readForShopper: returns.readForShopper,
+  findExchange: exchangeOf,
 }
 
 /**
@@ -280,6 +283,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   orderChangeRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
   subscriptionRoutes.merchantRoutes(deps.checkout),
+  exchangeRoutes.merchantRoutes(deps.checkout),
   reviewRoutes.merchantRoutes(deps.checkout),
   renewalRoutes.merchantRoutes(deps.checkout),
   keyRoutes.merchantRoutes,
@@ -298,6 +302,7 @@ const storefrontRoutes = (
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
   checkoutRoutes.storefrontRoutes(checkout),
+  exchangeRoutes.storefrontRoutes(checkout),
   paymentRoutes.storefrontRoutes(payments.deps),
   keyRoutes.storefrontRoutes,
 ]

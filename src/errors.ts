@@ -151,6 +151,17 @@ export const ERRORS = {
   clock_has_orders: [
     409,
     'The store has orders, which would then lie in the future. Create another store for real time.',
+  exchange_open: [
+    409,
+    'An exchange has taken the money of this return. Cancel the order in `order_ids` first, or close the return.',
+  ],
+  nothing_to_exchange: [
+    409,
+    'The return has no refund that an exchange could take. For goods that are still to come send `advance: true`.',
+  ],
+  payment_request_closed: [
+    409,
+    'The shopper is not asked to pay for this order any more. `status` says why.',
   ],
   store_not_draft: [409, 'Only a draft store can be filled with samples.'],
   asset_in_use: [409, 'The asset is in use. Remove it from the places in `refs` first.'],

@@ -3,6 +3,7 @@ import { cancelPending } from './modules/fulfillment/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
 import { httpTaxProvider } from './modules/pricing/tax.ts'
 import { onCancelledRenewal, onRenewal } from './modules/renewals/outcome.ts'
+import { openExchange } from './modules/returns/exchange-money.ts'
 import { cancelOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -30,6 +31,7 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
       quote: key('quote token'),
     },
     cancelParcels: cancelPending,
+    openExchange,
     async endSubscriptions(tx, order, reason) {
       await onCancelledRenewal(tx, order, reason)
       return cancelOfOrder(tx, order.id)

@@ -113,6 +113,9 @@ export function startWorker(runtime: Runtime): Worker {
     loop('expired authorisations', MINUTE, (signal) =>
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
+    loop('expired payment requests', MINUTE, (signal) =>
+      checkout.expirePaymentRequests(checkoutDeps, signal),
+    ),
     ...startBooks(runtime, loop),
     loop('ledger verification', 5 * SECOND, verifyLedgers),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),

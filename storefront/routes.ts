@@ -12,6 +12,7 @@ import { notFoundPage } from './layout/page.ts'
 import { findOrderAgain, openOrderLink } from './orders/find-order.ts'
 import { cancelOrder, editOrder } from './orders/order-actions.ts'
 import { orderListPage, orderPage } from './orders/order-pages.ts'
+import { payOrder } from './orders/order-payment.ts'
 import { refundOrder } from './orders/order-refunds.ts'
 import { returnOrder } from './orders/order-returns.ts'
 import type { RequestContext } from './request-context.ts'
@@ -73,7 +74,7 @@ const FORMS: Record<string, FormHandler> = {
   '/newsletter': askForNewsletter,
 }
 
-const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund|return)$/
+const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|pay|refund|return)$/
 
 const SUBSCRIPTION_ACTION = new RegExp(
   `^/subscriptions/([0-9a-f-]{36})/(${SUBSCRIPTION_ACTIONS.join('|')})$`,
@@ -137,6 +138,7 @@ export async function submitForm(
   const [, id, action] = ORDER_ACTION.exec(pathname) ?? []
   if (id === undefined) return notFoundPage(context)
   if (action === 'cancel') return cancelOrder(context, id, form)
+  if (action === 'pay') return payOrder(context, id, form)
   if (action === 'return') return returnOrder(context, id, form)
   return action === 'edit' ? editOrder(context, id, form) : refundOrder(context, id, form)
 }

@@ -20,8 +20,8 @@ export const OLD_ANSWERS: OldRows = {
   table: sql`idempotency_keys`,
   only: sql`
   state = 'answered'
-  and (operation not in ('refund', 'cancel', 'cancel_remaining', 'edit', 'release', 'return_receive', 'gift_card_issue',
-                         'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
+  and (operation not in ('refund', 'cancel', 'cancel_remaining', 'edit', 'release', 'return_receive', 'exchange', 'pay',
+                         'gift_card_issue', 'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
                          'store_credit_debit')
        or (response_status >= 300 and recovery_point = 'started'))`,
   since: sql`answered_at`,

@@ -33,6 +33,8 @@ export interface CheckoutApi {
   refundOrder(site: Site, id: string, body: RefundRequest, key: string): Promise<unknown>
   /** Asks the store to take units back. */
   returnOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
+  /** Pays what the order's payment request asks for. */
+  payOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
   /** Null for a code that is unknown or cannot be used. */
   findGiftCard(site: Site, code: string): Promise<GiftCard | null>
 }
@@ -64,7 +66,7 @@ export interface NewsletterRequest {
   ip: string | null
 }
 
-type Operation = 'checkout' | 'edit' | 'refund'
+type Operation = 'checkout' | 'edit' | 'refund' | 'pay'
 
 export function openCheckoutApi(client: PlatformClient): CheckoutApi {
   const storePath = ({ tenant }: Site) => `/v1/tenants/${tenant}`
@@ -114,6 +116,8 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
       client.call('POST', `${orderPath(site, id)}/refund`, { body, idempotencyKey }),
     returnOrder: (site, id, body, idempotencyKey) =>
       client.call('POST', `${orderPath(site, id)}/returns`, { body, idempotencyKey }),
+    payOrder: (site, id, body, idempotencyKey) =>
+      client.call('POST', `${orderPath(site, id)}/pay`, { body, idempotencyKey }),
     findGiftCard: async (site, code) => {
       const path = `${storePath(site)}/gift-cards/balance`
       const answer = client.call<{ gift_card: GiftCard }>('POST', path, { body: { code } })

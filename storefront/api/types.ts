@@ -272,6 +272,14 @@ export interface Returnable {
   reason: 'not_shipped' | 'nothing_left' | 'window_closed' | 'final_sale' | null
 }
 
+/** What the shopper is asked to pay for an order. */
+export interface PaymentRequest {
+  amount_cents: number
+  currency: string
+  status: 'open' | 'paid' | 'withdrawn' | 'expired'
+  expires_at: string
+}
+
 export interface OrderDetail {
   order: Order
   items: readonly OrderItem[]
@@ -281,6 +289,7 @@ export interface OrderDetail {
   returns: readonly Return[]
   returnable: readonly Returnable[]
   gift_cards: readonly GiftCardPurchase[]
+  payment_request: PaymentRequest | null
 }
 
 /** How a card is asked for: with a key, in fields of the gateway. */

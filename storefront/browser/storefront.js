@@ -208,6 +208,18 @@ async function pay(form) {
   }
 }
 
+/** Pays for an order. A card of the gateway's fields has its token first. */
+async function payOrder(form) {
+  const label = form.querySelector('[data-pay]').textContent
+  if (!lockPayment(form)) return
+  const token = form.querySelector('[name="card_token"]')
+  if (token) {
+    token.value = await cardToken()
+    if (!token.value) return unlockPayment(form, label)
+  }
+  form.submit()
+}
+
 /** Shows the card fields where another page does: not where nothing is left to pay by card. */
 function showCard(page) {
   const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
@@ -289,6 +301,9 @@ document.addEventListener('submit', (event) => {
   } else if (form.matches('[data-checkout]')) {
     event.preventDefault()
     pay(form)
+  } else if (form.matches('[data-payment]')) {
+    event.preventDefault()
+    payOrder(form)
   }
 })
 

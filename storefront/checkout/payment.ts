@@ -60,7 +60,7 @@ async function needsAddressOf({ api, site, cart }: RequestContext): Promise<bool
  * The card of a form, or the token of the gateway's fields, and what is wrong with it. Where the
  * gateway has fields, a card number that a form has all the same is not read.
  */
-async function readTender(context: RequestContext, form: URLSearchParams) {
+export async function readTender(context: RequestContext, form: URLSearchParams) {
   const { texts } = context.site.locale
   if ((await findHostedFields(context)) === null) {
     const card = readCard(form)

@@ -80,7 +80,7 @@ export const isExplained = (error: unknown): error is PlatformError =>
   isRefusal(error) || (error instanceof PlatformError && error.code === 'payment_unconfirmed')
 
 interface Action {
-  operation: 'edit' | 'refund'
+  operation: 'edit' | 'refund' | 'pay'
   key: string
 }
 
@@ -100,6 +100,6 @@ export async function actionRefusal(
   if (before?.state === 'running') return texts.refusals.order_busy
   if ((before?.status ?? 0) >= 400) return texts.refusedBefore
   const { refund } = Object(before?.answer) as { refund?: Refund | null }
-  if (operation === 'edit' || !refund) return texts.editedBefore
+  if (operation !== 'refund' || !refund) return texts.editedBefore
   return texts.refundedBefore(formatMoney(refund.amount_cents, refund.currency))
 }

@@ -1,4 +1,5 @@
 import type { OrderDetail } from '../api/types.ts'
+import { findHostedFields, hostedHeaders } from '../checkout/hosted-fields.ts'
 import { applyOutcome } from '../checkout/pending-payment.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { notFoundPage, pageTitle, renderPage } from '../layout/page.ts'
@@ -7,6 +8,7 @@ import { findText } from '../translations/error-messages.ts'
 import { newActionKey } from './action-keys.ts'
 import { type FindForm, orderListMain } from './order-list-view.ts'
 import { type OrderView, orderMain } from './order-view.ts'
+import { isAsked } from './payment-view.ts'
 
 /** The page of one order, and the list of a shopper's orders. */
 
@@ -36,7 +38,7 @@ async function listOwnOrders(context: PageContext): Promise<OrderDetail[]> {
 const NOT_KEPT = { 'cache-control': 'no-store' }
 const NOTHING_ENTERED: FindForm = { number: '', email: '', error: undefined }
 
-type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund' | 'return'>>
+type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund' | 'return' | 'payErrors'>>
 
 const NO_EDIT: OrderView['edit'] = { quantities: new Map(), needsCard: false, errors: {} }
 const NO_REFUND: OrderView['refund'] = { charge: '', amount: null, reason: '', error: undefined }
@@ -47,27 +49,32 @@ const NO_RETURN: OrderView['return'] = { quantities: null, reason: '' }
 export async function orderPage(
   given: RequestContext,
   id: string,
-  { notice = null, edit = NO_EDIT, refund = NO_REFUND, return: returned = NO_RETURN }: Shown = {},
+  shown: Shown = {},
 ): Promise<HttpResponse> {
+  const { notice = null, edit = NO_EDIT, refund = NO_REFUND, payErrors = {} } = shown
   const detail = await findOwnOrder(given, id)
   if (detail === null) return orderNotHere(given)
   const { context, cookies } = applyOutcome(given, id, detail)
   const { texts } = context.site.locale
   const query = context.url.searchParams
   const variants = detail.items.map(({ variant_id }) => variant_id)
+  const hosted = isAsked(detail) ? await findHostedFields(context) : null
   const main = orderMain(context, {
     detail,
     products: await context.api.listProductsOf(context.site, variants),
     notice,
     edit,
     refund,
-    return: returned,
+    return: shown.return ?? NO_RETURN,
+    payErrors,
+    hosted,
     isNew: query.has('new') && detail.order.status !== 'cancelled',
     success: notice === null ? findText(texts.done, query.get('done')) : null,
     actionKey: newActionKey(),
   })
   const title = pageTitle(context, texts.order(detail.order.order_number))
-  return { ...(await renderPage(context, { title, main })), headers: NOT_KEPT, cookies }
+  const headers = { ...NOT_KEPT, ...hostedHeaders(context.assetBaseUrl, hosted) }
+  return { ...(await renderPage(context, { title, main })), headers, cookies }
 }
 
 /** Null for an order that this browser neither placed nor opened by a mailed link. */

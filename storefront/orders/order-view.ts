@@ -1,5 +1,6 @@
 import type { Charge, OrderDetail, OrderItem, Product, Refund } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
+import type { HostedFields } from '../checkout/hosted-fields.ts'
 import { cardFields } from '../layout/fields.ts'
 import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
@@ -11,6 +12,7 @@ import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { parcels, progress } from './parcel-view.ts'
+import { isAsked, paymentForm } from './payment-view.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
 import { type ReturnInput, returnForm, returnList } from './return-view.ts'
 
@@ -33,6 +35,10 @@ export interface OrderView {
   }
   refund: RefundInput
   return: ReturnInput
+  /** What is wrong with the card of a payment, by field. */
+  payErrors: Record<string, string>
+  /** The gateway's own card fields; null where the form has fields of its own. */
+  hosted: HostedFields | null
   actionKey: string
 }
 
@@ -45,9 +51,10 @@ export function orderMain(context: PageContext, view: OrderView): Html {
   const isPending = order.status === 'pending_payment'
   return html`<div class="wrap narrow order"${isPending && html` data-refresh`}>
 <header class="order-head"><p class="eyebrow">${texts.order(order.order_number)}</p><h1>${view.isNew && !isPending ? texts.thankYou : statusText(texts, detail)}</h1>
-<p class="lead">${findText(texts.statusNotes, order.status) ?? texts.statusNote}</p></header>
+<p class="lead">${statusNote(texts, detail)}</p></header>
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 ${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
+${paymentForm(context, view)}
 ${progress(context, detail)}
 ${facts(context, detail)}
 ${parcels(context, detail)}
@@ -61,8 +68,15 @@ ${refundForm(context, view)}
 <p class="order-end"><a class="more" href="/products">${texts.backToStore}</a></p></div>`
 }
 
-export const statusText = (texts: Texts, { order }: OrderDetail): string =>
-  findText(texts.statuses, order.status) ?? order.status
+export const statusText = (texts: Texts, detail: OrderDetail): string =>
+  isAsked(detail)
+    ? texts.awaitingPayment
+    : (findText(texts.statuses, detail.order.status) ?? detail.order.status)
+
+const statusNote = (texts: Texts, detail: OrderDetail): string =>
+  isAsked(detail)
+    ? texts.awaitingPaymentNote
+    : (findText(texts.statusNotes, detail.order.status) ?? texts.statusNote)
 
 function facts({ site }: PageContext, detail: OrderDetail): Html {
   const { order, charges } = detail

@@ -70,6 +70,7 @@ export const deErrors: ErrorTexts = {
     feature_disabled:
       'Der Shop bietet diese Option nicht mehr an. Es wurde nichts abgebucht. Bitte prüfen Sie Ihre Bestellung und zahlen Sie dann.',
     invalid_transition: 'Das ist bei dieser Bestellung nicht mehr möglich.',
+    payment_request_closed: 'Für diese Bestellung ist nichts mehr zu zahlen.',
     order_busy: 'Diese Bestellung wird gerade geändert. Bitte versuchen Sie es gleich noch einmal.',
     idempotency_in_progress: 'Ihre Bestellung wird bearbeitet. Bitte warten Sie einen Moment.',
     disputed:

@@ -313,6 +313,11 @@ export const de: Texts = {
   cancelNote:
     'Die gesamte Bestellung wird storniert. Zahlungen werden auf dem ursprünglichen Zahlungsweg erstattet.',
   confirmCancel: 'Ja, Bestellung stornieren',
+  awaitingPayment: 'Wartet auf Ihre Zahlung',
+  awaitingPaymentNote:
+    'Ihre neuen Artikel sind reserviert. Ihre Rücksendung deckt sie nicht ganz: Bitte zahlen Sie den Rest.',
+  toPay: (amount) => `Zu zahlen: ${amount}`,
+  payUntil: (time) => `Bitte zahlen Sie bis ${time}. Bis dahin wird nichts abgebucht.`,
   sendBack: 'Etwas zurücksenden',
   requestReturn: 'Rücksendung anfragen',
   returnReason: 'Grund (freiwillig)',
@@ -345,6 +350,7 @@ export const de: Texts = {
     cancelled: 'Ihre Bestellung wurde storniert.',
     refunded: 'Ihre Erstattung ist unterwegs.',
     returned: 'Wir haben Ihre Anfrage erhalten und antworten per E-Mail.',
+    paid: 'Vielen Dank, Ihre Zahlung ist angekommen.',
   },
   refunds: 'Erstattungen',
   refundStates: {

@@ -68,6 +68,7 @@ export const enErrors = {
     feature_disabled:
       'The store no longer offers this option. Nothing was charged. Please review your order, then pay.',
     invalid_transition: 'This is no longer possible for this order.',
+    payment_request_closed: 'This order is not to be paid any more.',
     order_busy: 'Another change to this order is in progress. Please try again in a moment.',
     idempotency_in_progress: 'Your order is being processed. Please wait a moment.',
     disputed: 'The payment of this order is disputed. Please wait until your bank has decided.',

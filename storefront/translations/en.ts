@@ -309,6 +309,11 @@ export const en = {
   cancelNote:
     'The whole order will be cancelled, and any payment refunded to the original payment method.',
   confirmCancel: 'Yes, cancel the order',
+  awaitingPayment: 'Waiting for your payment',
+  awaitingPaymentNote:
+    'Your new items are reserved. What you sent back does not cover them: please pay the rest.',
+  toPay: (amount: string) => `To pay: ${amount}`,
+  payUntil: (time: string) => `Please pay by ${time}. Nothing is charged until you do.`,
   sendBack: 'Send something back',
   requestReturn: 'Ask to send it back',
   returnReason: 'Reason (optional)',
@@ -341,6 +346,7 @@ export const en = {
     cancelled: 'Your order has been cancelled.',
     refunded: 'Your refund is on its way.',
     returned: 'We have got your request, and will answer by mail.',
+    paid: 'Thank you, your payment has arrived.',
   },
   refunds: 'Refunds',
   refundStates: {

@@ -68,6 +68,7 @@ export const esErrors: ErrorTexts = {
     feature_disabled:
       'La tienda ya no ofrece esta opción. No se ha cobrado nada. Revisa tu pedido y después paga.',
     invalid_transition: 'Eso ya no es posible para este pedido.',
+    payment_request_closed: 'Este pedido ya no se puede pagar.',
     order_busy: 'Este pedido se está modificando. Inténtalo de nuevo en un momento.',
     idempotency_in_progress: 'Tu pedido se está procesando. Espera un momento.',
     disputed: 'El pago de este pedido está en disputa. Espera a que tu banco decida.',

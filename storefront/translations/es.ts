@@ -317,6 +317,11 @@ export const es: Texts = {
   cancelNote:
     'Se cancelará todo el pedido, y los pagos se reembolsarán por el mismo medio de pago.',
   confirmCancel: 'Sí, cancelar el pedido',
+  awaitingPayment: 'A la espera de tu pago',
+  awaitingPaymentNote:
+    'Tus nuevos artículos están reservados. Tu devolución no los cubre del todo: paga el resto.',
+  toPay: (amount) => `Por pagar: ${amount}`,
+  payUntil: (time) => `Paga antes del ${time}. Hasta entonces no se te cobrará nada.`,
   sendBack: 'Devolver algo',
   requestReturn: 'Solicitar la devolución',
   returnReason: 'Motivo (opcional)',
@@ -349,6 +354,7 @@ export const es: Texts = {
     cancelled: 'Tu pedido se ha cancelado.',
     refunded: 'Tu reembolso está en camino.',
     returned: 'Hemos recibido tu solicitud y te responderemos por correo.',
+    paid: 'Gracias, hemos recibido tu pago.',
   },
   refunds: 'Reembolsos',
   refundStates: {

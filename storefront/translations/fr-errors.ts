@@ -68,6 +68,7 @@ export const frErrors: ErrorTexts = {
     feature_disabled:
       'La boutique ne propose plus cette option. Rien n’a été débité. Vérifiez votre commande, puis payez.',
     invalid_transition: 'Ce n’est plus possible pour cette commande.',
+    payment_request_closed: 'Il n’y a plus rien à payer pour cette commande.',
     order_busy: 'Cette commande est en cours de modification. Veuillez réessayer dans un instant.',
     idempotency_in_progress:
       'Votre commande est en cours de traitement. Un instant, s’il vous plaît.',

@@ -319,6 +319,11 @@ export const fr: Texts = {
   cancelNote:
     'Toute la commande sera annulée, et les paiements seront remboursés par le même moyen de paiement.',
   confirmCancel: 'Oui, annuler la commande',
+  awaitingPayment: 'En attente de votre paiement',
+  awaitingPaymentNote:
+    'Vos nouveaux articles sont réservés. Votre retour ne les couvre pas entièrement : merci de payer le reste.',
+  toPay: (amount) => `À payer : ${amount}`,
+  payUntil: (time) => `Merci de payer avant le ${time}. Rien n’est débité avant cela.`,
   sendBack: 'Renvoyer un article',
   requestReturn: 'Demander le retour',
   returnReason: 'Motif (facultatif)',
@@ -351,6 +356,7 @@ export const fr: Texts = {
     cancelled: 'Votre commande a été annulée.',
     refunded: 'Votre remboursement est en route.',
     returned: 'Nous avons reçu votre demande et vous répondrons par courriel.',
+    paid: 'Merci, votre paiement nous est parvenu.',
   },
   refunds: 'Remboursements',
   refundStates: {

@@ -73,6 +73,8 @@ describe('the published document', () => {
       assert.equal(found?.description?.includes('`return_receive`'), isMerchants, path)
       assert.equal(found?.description?.includes('`cancel_remaining`'), isMerchants, path)
       assert.equal(found?.description?.includes('`label`'), isMerchants, path)
+      assert.equal(found?.description?.includes('`exchange`'), isMerchants, path)
+      assert.ok(found?.description?.includes('`pay`'), path)
     }
   })
 })

@@ -16,6 +16,7 @@ import {
   SHOWN_HASH,
   uploadAsset,
 } from './make-catalog.ts'
+import { askToPay, EXCHANGE, makeExchangeable } from './make-exchanges.ts'
 import {
   buyLabel,
   holdOrder,
@@ -142,6 +143,10 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'POST /v1/merchant/subscriptions/:id/cancel': subscribe,
   'POST /v1/merchant/subscriptions/:id/payment-method': subscribe,
+  'POST /v1/merchant/returns/:id/exchange': makeExchangeable,
+  'POST /v1/merchant/returns/:id/exchange/preview': makeExchangeable,
+  'POST /v1/merchant/orders/:id/payment-request/send': askToPay,
+  'POST /v1/merchant/orders/:id/payment-request/withdraw': askToPay,
   'POST /v1/merchant/mails/:id/resend': sendMail,
   'POST /v1/merchant/orders/:id/release': holdOrder,
   'POST /v1/merchant/fraud/reviews/:order_id/approve': async (merchant, app) => ({
@@ -285,6 +290,8 @@ export const BODIES: Record<string, unknown> = {
   'PATCH /v1/merchant/subscriptions/:id': { quantity: 2 },
   'POST /v1/merchant/subscriptions/:id/cancel': { reason: 'a canary' },
   'POST /v1/merchant/subscriptions/:id/payment-method': { card: APPROVED },
+  'POST /v1/merchant/returns/:id/exchange': EXCHANGE,
+  'POST /v1/merchant/returns/:id/exchange/preview': EXCHANGE,
   'POST /v1/merchant/fulfillments/:id/label': LABEL,
   'POST /v1/merchant/orders/:id/cancel-remaining': { reason: 'inventory', note: 'a canary' },
   'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },

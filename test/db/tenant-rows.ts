@@ -152,6 +152,12 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
          resolved as (insert into return_resolutions (tenant_ref, return_line_id, disposition,
                              quantity, stock_quantity, created_by)
                       select $1, id, 'damaged', 1, 0, 'x' from came),
+         exchanged as (insert into return_exchanges (tenant_ref, return_id, order_id, advance, status,
+                              amount_cents, pay_days, created_by)
+                       select $1, back.id, placed.id, false, 'waiting', 1, 7, 'x' from back, placed),
+         asked as (insert into payment_requests (tenant_ref, order_id, amount_cents, currency,
+                          status, expires_at, due_at, created_by)
+                   select $1, id, 1, 'USD', 'open', now(), now(), 'x' from placed),
          label as (insert into carrier_labels (tenant_ref, fulfillment_id, order_id, carrier,
                           service, currency, weight_grams, created_by)
                    select $1, parcel.id, placed.id, 'simulated', 'standard', 'USD', 1, 'x'

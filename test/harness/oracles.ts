@@ -118,11 +118,12 @@ export const ORACLES: Readonly<Record<string, string>> = {
                                          join refund_tenders t on t.tenant_ref = r.tenant_ref
                                           and t.refund_id = r.refund_id
                                         where r.tenant_ref = o.tenant_ref and r.order_id = o.id
+                                          and r.method <> 'exchange'
                                           and t.tender = 'card' and t.status = 'succeeded'), 0)
                              as net
                       from charges c
                      where c.tenant_ref = o.tenant_ref and c.order_id = o.id
-                       and c.tender = 'card') c on true
+                       and c.tender = 'card' and c.moved_from is null) c on true
       left join (select j.tenant_ref, j.order_id, sum(e.amount_cents) as net
                    from ledger_journals j
                    join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
@@ -138,17 +139,28 @@ export const ORACLES: Readonly<Record<string, string>> = {
            case when s.voided_at is null then s.captured_cents - s.refunded_cents else 0 end as theirs
       from charges c
       join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
-      left join (select tenant_ref, charge_id, sum(amount_cents) as given
-                   from refund_tenders
+      -- Exchanges move parts of a transaction to other orders, which refund them there.
+      left join (select tenant_ref, c.txn_id, sum(t.amount_cents) as given
+                   from refund_tenders t
+                   join charges c using (tenant_ref, charge_id)
                   -- The money of a lost dispute was taken by the bank: no gateway was asked.
-                  where tender = 'card' and status = 'succeeded' and attempt_id is not null
-                  group by tenant_ref, charge_id) t
-        on t.tenant_ref = c.tenant_ref and t.charge_id = c.charge_id
-     where c.captured_cents - coalesce(t.given, 0)
+                  where t.tender = 'card' and t.status = 'succeeded' and t.attempt_id is not null
+                  group by tenant_ref, c.txn_id) t
+        on t.tenant_ref = c.tenant_ref and t.txn_id = c.txn_id
+     where c.moved_from is null
+       and c.captured_cents - coalesce(t.given, 0)
            <> case when s.voided_at is null then s.captured_cents - s.refunded_cents else 0 end
        and not exists (select from refunds r
-                        where r.tenant_ref = c.tenant_ref and r.order_id = c.order_id
-                          and r.status = 'pending')`,
+                         join charges o on o.tenant_ref = r.tenant_ref and o.order_id = r.order_id
+                        where r.tenant_ref = c.tenant_ref and o.txn_id = c.txn_id
+                          and r.status = 'pending' and r.method <> 'exchange')`,
+
+  'money that an exchange has taken from an order and brought to none': `
+    select tenant_ref, currency, sum(amount_cents)
+      from ledger_entries
+     where account = 'exchange'
+     group by tenant_ref, currency
+    having sum(amount_cents) <> 0`,
 }
 
 /** Fails with the violating rows, if there are any. */

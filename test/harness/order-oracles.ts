@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
+import { EXCHANGE_ORACLES } from './exchange-oracles.ts'
 import { assertOracles } from './oracles.ts'
 import { RENEWAL_ORACLES } from './renewal-oracles.ts'
 import { RETURN_ORACLES } from './return-oracles.ts'
@@ -52,6 +53,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
       from charges c
       left join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
      where c.tender = 'card' and c.gateway = 'simulated' and c.status = 'captured'
+       and c.moved_from is null
        and (s.txn_id is null or s.captured_cents <> c.captured_cents)`,
 
   'money at the gateway that belongs to no order': `
@@ -245,10 +247,11 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where o.operation_id is not null
        and not exists (select from idempotency_keys k
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
-                          and k.operation in ('cancel', 'cancel_remaining', 'edit', 'release', 'refund'))`,
+                          and k.operation in ('cancel', 'cancel_remaining', 'edit', 'release', 'refund', 'pay'))`,
 
   ...RETURN_ORACLES,
   ...RENEWAL_ORACLES,
+  ...EXCHANGE_ORACLES,
   'a label that a carrier has sold and no parcel has, or with another price': `
     select s.tenant_ref, s.ref, s.state, s.cost_cents, l.status, l.cost_cents
       from sim_shipments s

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
+import { createLinkToken } from '../../src/modules/orders/link.ts'
 import { readAmount } from '../../storefront/orders/order-refunds.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
 import { card, GOOD_CARD, placeOrder } from './setup.ts'
@@ -180,6 +183,52 @@ describe('a return', () => {
     const stranger = await withCart()
     assert.equal((await stranger.post(`${path}/return`, { ...form, [field]: '1' })).status, 404)
     assert.doesNotMatch((await shopper.get(path)).text, /data-return=/)
+  })
+})
+
+describe('a payment request', () => {
+  /** An exchange for two of what was bought once, whose second one is to be paid. */
+  const askToPay = async (path: string) => {
+    const order_id = path.slice('/orders/'.length)
+    const { body } = await merchant.post(`/v1/merchant/orders/${order_id}/fulfillments`)
+    await merchant.post(`/v1/merchant/fulfillments/${body.fulfillment.id}/ship`)
+    const { items } = (await merchant.get(`/v1/merchant/orders/${order_id}`)).body
+    const lines = [{ order_item_id: items[0].id, quantity: 1 }]
+    const made = await merchant.post('/v1/merchant/returns', { order_id, lines })
+    const wanted = { items: [{ variant_id: items[0].variant_id, quantity: 2 }], advance: true }
+    const url = `/v1/merchant/returns/${made.body.return.id}/exchange`
+    const exchanged = await merchant.post(url, wanted, { 'idempotency-key': randomUUID() })
+    assert.equal(exchanged.status, 201, exchanged.text)
+    return exchanged.body.order.id as string
+  }
+
+  test('is paid from the page that its link opens, without an account, and once', async () => {
+    const id = await askToPay(await placeOrder(await withCart()))
+    const other = openShopper(shop.url, 'demo.localhost')
+    assert.equal((await other.get(`/orders/${id}`)).status, 404)
+    const key = shop.runtime.key('order link')
+    const token = createLinkToken(key, shop.runtime.database.tenant('demo'), id, 30)
+    const opened = await other.get(`/orders/link/${token}`)
+    const page = await other.get(String(opened.headers.location))
+    assert.match(page.text, /Waiting for your payment/)
+    assert.match(page.text, /To pay: \$\d+\.\d\d/)
+    const form = { action_key: page.field('action_key') }
+    const path = `/orders/${id}/pay`
+    assert.match((await other.follow(path, form)).text, /Please enter|Please check your card/)
+    const declined = await other.follow(path, { ...form, ...card('4000000000000002') })
+    assert.match(declined.text, /role="alert"/)
+    const fresh = { action_key: declined.field('action_key'), ...GOOD_CARD }
+    const paid = await other.follow(path, fresh)
+    assert.match(paid.text, /Thank you, your payment has arrived/)
+    assert.doesNotMatch(paid.text, /data-payment/)
+    const again = await other.follow(path, fresh)
+    assert.match(again.text, /Thank you, your payment has arrived/, 'sent twice, paid once')
+    const late = await other.follow(path, { action_key: paid.field('action_key'), ...GOOD_CARD })
+    assert.match(late.text, /not to be paid any more/)
+    const { order, charges } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    assert.deepEqual([order.status, charges.length], ['placed', 2])
+    const stranger = await withCart()
+    assert.equal((await stranger.post(path, fresh)).status, 404)
   })
 })
 

@@ -2,10 +2,12 @@ import type { Database } from '../../db/database.ts'
 import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { createReconciler, dueOperations } from '../../platform/reconciler.ts'
+import type { StoreTurns } from '../../platform/store-turns.ts'
 import { OPERATION_NAMES } from '../operations/table.ts'
+import * as paymentRequests from '../orders/payment-request.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type LateAttempt, watchLate } from './late-replies-money.ts'
-import { expireHold, resumeOperation } from './operations-money.ts'
+import { expireHold, expireRequest, resumeOperation } from './operations-money.ts'
 import { expiryTurns, listExpired, nextLapse } from './queries.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -85,17 +87,34 @@ const EXPIRED_AT_ONCE = 10
  * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets
  * others go first, so that a gateway that does not answer holds up no other store.
  */
-export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal): Promise<number> {
+export const expireAuthorizations = (deps: JobDeps, signal?: AbortSignal): Promise<number> =>
+  expireAll(deps, { turns: expiryTurns, list: listExpired, expire: expireHold }, signal)
+
+/** The same for orders whose shoppers were asked to pay, and have not. */
+export const expirePaymentRequests = (deps: JobDeps, signal?: AbortSignal): Promise<number> => {
+  const { requestTurns: turns, listExpired: list } = paymentRequests
+  return expireAll(deps, { turns, list, expire: expireRequest }, signal)
+}
+
+interface Expiring {
+  turns: StoreTurns
+  list: typeof listExpired
+  expire: typeof expireHold
+}
+
+async function expireAll(
+  deps: JobDeps,
+  { turns, list, expire }: Expiring,
+  signal?: AbortSignal,
+): Promise<number> {
   if (signal?.aborted) return 0
   const { database } = deps
-  const stores = await expiryTurns.next(database.global, EXPIRED_AT_ONCE)
+  const stores = await turns.next(database.global, EXPIRED_AT_ONCE)
   const perStore = Math.ceil(EXPIRED_AT_ONCE / Math.max(1, stores.length))
-  const listed = stores.map(({ tenant_ref }) => listExpired(database.tenant(tenant_ref), perStore))
+  const listed = stores.map(({ tenant_ref }) => list(database.tenant(tenant_ref), perStore))
   const expired = (await Promise.all(listed)).flat()
   const ended = await settleAll(
-    expired.map(({ tenant_ref, order_id }) =>
-      expireHold(deps, database.tenant(tenant_ref), order_id),
-    ),
+    expired.map(({ tenant_ref, order_id }) => expire(deps, database.tenant(tenant_ref), order_id)),
   )
   return ended.filter((isEnded) => isEnded).length
 }

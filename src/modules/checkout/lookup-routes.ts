@@ -66,7 +66,7 @@ export const merchantRoutes: Routes = async (app) => {
         ...describe,
         tags: ['merchant-orders'],
         description:
-          'Needs the scope of the operation: `manage:own_returns` for `return_receive`, `manage:own_fulfillment` for `label`, `manage:own_subscriptions` for `renewal`, `manage:own_orders` for the others.',
+          'Needs the scope of the operation: `manage:own_returns` for `return_receive` and `exchange`, `manage:own_fulfillment` for `label`, `manage:own_subscriptions` for `renewal`, `manage:own_orders` for the others.',
       },
     },
     ({ db, params, merchant }) => {

@@ -11,9 +11,12 @@ import { cancelRemainingOperation } from '../order-changes/cancel-remaining-mone
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
 import { editOperation } from '../order-changes/edit-money.ts'
 import { refundOperation } from '../order-changes/refund-money.ts'
+import * as paymentRequests from '../orders/payment-request.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { allowedOf } from '../orders/service.ts'
 import { receiveOperation } from '../returns/receive-money.ts'
+import { exchangeOperation } from './exchange-money.ts'
+import { payOperation } from './pay-money.ts'
 import { checkoutOperation, renewalOperation } from './place-money.ts'
 import { postponeExpiry } from './queries.ts'
 import { releaseOperation } from './release-money.ts'
@@ -29,6 +32,8 @@ const IMPLEMENTATIONS: Record<OperationName, Pick<Operation<CheckoutDeps, never>
   edit: editOperation,
   cancel_remaining: cancelRemainingOperation,
   return_receive: receiveOperation,
+  exchange: exchangeOperation,
+  pay: payOperation,
 }
 
 /** Resumes an operation from its recovery point, as the same key would. */
@@ -47,18 +52,36 @@ const NOT_ENDED: readonly ErrorCode[] = [
   'payment_unconfirmed',
 ]
 
-/**
- * Cancels a held order whose authorisation has lapsed. The cancellation has a key of its own, which
- * no caller can send because of its spaces: so it runs once, and the reconciler resumes it. False:
- * not now.
- */
+/** Cancels a held order whose authorisation has lapsed. False: not now. */
 export async function expireHold(
   deps: OrderChangeDeps,
   db: TenantDb,
   order_id: string,
 ): Promise<boolean> {
   if ((await postponeExpiry(db, order_id)) === 0) return false
-  const key = `expired hold ${order_id}`
+  return cancelExpired(deps, db, order_id, `expired hold ${order_id}`)
+}
+
+/** Cancels a held order that its shopper was asked to pay for, and has not. False: not now. */
+export async function expireRequest(
+  deps: OrderChangeDeps,
+  db: TenantDb,
+  order_id: string,
+): Promise<boolean> {
+  if ((await paymentRequests.postponeExpiry(db, order_id)) === 0) return false
+  return cancelExpired(deps, db, order_id, `expired payment request ${order_id}`)
+}
+
+/**
+ * Cancels a held order under a key of its own, which no caller can send because of its spaces: so it
+ * runs once, and the reconciler resumes it.
+ */
+async function cancelExpired(
+  deps: OrderChangeDeps,
+  db: TenantDb,
+  order_id: string,
+  key: string,
+): Promise<boolean> {
   const request = {
     operation: 'cancel',
     key,

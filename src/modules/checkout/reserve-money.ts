@@ -118,20 +118,29 @@ export async function reserveOrder(
   }
 }
 
-async function reserveTaxed(
+const reserveTaxed = (
   deps: CheckoutDeps,
   db: TenantDb,
   start: Start,
   reserving: Reserving,
-): Promise<Reserved> {
+): Promise<Reserved> =>
+  withTax(deps, db, pricedRequest(reserving), (taxed) =>
+    db.transaction('checkout: begin', (tx) => reserve(tx, deps, start, { ...reserving, taxed })),
+  )
+
+/** Runs what reserves a cart with the answer of the tax provider, where one is asked. */
+export async function withTax<T>(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  request: Parameters<typeof readSale>[2],
+  run: (taxed: Taxed | undefined) => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const taxed = asksProvider(reserving.request)
-      ? (await readSale(db, deps, pricedRequest(reserving))).priced.taxed
+    const taxed = asksProvider(request)
+      ? (await readSale(db, deps, request)).priced.taxed
       : undefined
     try {
-      return await db.transaction('checkout: begin', (tx) =>
-        reserve(tx, deps, start, { ...reserving, taxed }),
-      )
+      return await run(taxed)
     } catch (error) {
       if (!(error instanceof StaleTaxError) || tries === TAX_TRIES_MAX) throw error
     }
@@ -203,7 +212,7 @@ async function reserve(
 }
 
 /** Lines whose variant is no id have no stock; pricing refuses them. */
-const stockLines = (items: CheckoutRequest['items']) =>
+export const stockLines = (items: CheckoutRequest['items']) =>
   items
     .filter(({ variant_id }) => isUuid(variant_id))
     .map(({ variant_id, quantity }) => ({ variant_id: variant_id.toLowerCase(), quantity }))
@@ -329,6 +338,8 @@ interface Writing {
   tenders: readonly NewCharge[]
   charge: CardCharge | null
   placing: PlaceRequest
+  /** By default `checkout`. */
+  source?: 'exchange'
 }
 
 /** Writes all rows of the order, in statements that travel together. */
@@ -401,7 +412,7 @@ const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge, { renewal }:
     charge_id: charge.attempt_id,
   })
 
-function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing) {
+function newOrder({ order_id, order_number, key, sale, risk, placing, source }: Writing) {
   const { request, renewal } = placing
   const { priced, store } = sale
   // A renewal starts no subscription: it belongs to one.
@@ -438,7 +449,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     ip: request.ip ?? null,
     customer_name: nameOf(request),
     referral_code: readReferral(request.referral_code),
-    source: renewal === undefined ? ('checkout' as const) : ('subscription_renewal' as const),
+    source: source ?? (renewal === undefined ? 'checkout' : 'subscription_renewal'),
     pricing: { ...pricing },
     risk: { ...risk },
     subscription_id: renewal?.subscription_id ?? null,

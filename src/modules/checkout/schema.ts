@@ -19,7 +19,7 @@ import { StartedSubscription } from '../subscriptions/schema.ts'
 /** More lines than a cart has, and few enough to price, reserve and write in one transaction. */
 const ITEMS_MAX = 500
 
-const Items = Type.Array(
+export const Items = Type.Array(
   Type.Object({
     variant_id: Type.String({ maxLength: 64 }),
     quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),

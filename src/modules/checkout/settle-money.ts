@@ -2,6 +2,7 @@ import { awaitAll, awaitLater } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as customers from '../customers/service.ts'
 import type { FraudScore } from '../fraud/score.ts'
@@ -107,7 +108,9 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
 
 /** Captures the holds on balances. Store credit is locked first, here as everywhere. */
 async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
-  const has = (wanted: ChargeRow['tender']) => charges.some(({ tender }) => tender === wanted)
+  // What an exchange has moved here was captured by another order.
+  const has = (wanted: ChargeRow['tender']) =>
+    charges.some(({ tender, moved_from }) => tender === wanted && moved_from === null)
   const credits = has('store_credit') ? await storeCredit.captureHold(tx, { order_id }) : []
   const cards = has('gift_card') ? await giftCards.captureHold(tx, { order_id }) : []
   return { credits, cards }
@@ -132,9 +135,16 @@ interface Balances extends Awaited<ReturnType<typeof captureHolds>> {
  * cards. The ledger refuses entries that do not sum to zero.
  */
 function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeRow[]) {
-  const card = charges
-    .filter(({ tender }) => tender === 'card')
-    .reduce((sum, each) => sum + each.captured_cents, 0)
+  const card = sum(
+    charges
+      .filter(({ tender, moved_from }) => tender === 'card' && moved_from === null)
+      .map(({ captured_cents }) => captured_cents),
+  )
+  const moved = sum(
+    charges
+      .filter(({ moved_from }) => moved_from !== null)
+      .map(({ captured_cents }) => captured_cents),
+  )
   const sold = withoutTax(order)
   return {
     kind: 'order.placed',
@@ -154,6 +164,7 @@ function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeR
       })),
       { account: 'card_clearing' as const, amount_cents: card },
       ...cardEntries(holds.bought, -1),
+      { account: 'exchange' as const, amount_cents: moved },
       { account: 'sales' as const, amount_cents: -sold.sales_cents },
       { account: 'discount' as const, amount_cents: sold.discount_cents },
       { account: 'shipping_income' as const, amount_cents: -sold.shipping_cents },

@@ -14,6 +14,7 @@ export const ACCOUNT_KINDS = [
   'breakage',
   'suspense',
   'dispute_loss',
+  'exchange',
 ] as const
 export const AccountKind = Type.Enum([...ACCOUNT_KINDS])
 export type AccountKind = Static<typeof AccountKind>

@@ -38,6 +38,15 @@ export const OPERATIONS = {
     scope: 'manage:own_returns',
     isMerchants: true,
   },
+  /** Makes an order that is paid from the refund of a return. */
+  exchange: {
+    recoveryPoint: 'exchanging',
+    actions: [],
+    scope: 'manage:own_returns',
+    isMerchants: true,
+  },
+  /** A shopper pays what a payment request asks for. */
+  pay: { recoveryPoint: 'paying', actions: ['pay'], scope: 'manage:own_orders' },
 } as const satisfies Record<string, OperationRow>
 
 interface OperationRow {

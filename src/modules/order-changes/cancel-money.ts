@@ -18,6 +18,7 @@ import type { GatewayReply } from '../operations/schema.ts'
 import { defineOperation, type Fenced, type Replies } from '../operations/service.ts'
 import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
 import { emitOrderEvent } from '../orders/events.ts'
+import { endRequest } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor, refundForShopper, shownRefund } from '../orders/show.ts'
@@ -142,7 +143,9 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
   // An unpaid order cannot be edited, but an edit that leaves no units cancels it.
   const action = terms.as === 'edit' && order.placed_at === null ? 'cancel' : terms.as
   orders.requireAllowed(order, action, reserved.pending)
-  const amount = orders.refundableOf(charges)
+  // What came from a return goes back to the return, when the cancellation ends.
+  const own = charges.filter(({ moved_from }) => moved_from === null)
+  const amount = orders.refundableOf(own)
   const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
   const refund_id =
     amount === 0
@@ -152,7 +155,7 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
           method: 'original',
           parts,
           ...(await takeBackAll(tx, order, parts)),
-          tenders: splitOverTenders(charges, amount, 'original'),
+          tenders: splitOverTenders(own, amount, 'original'),
           // The text is in the note alone, which only the merchant sees.
           reason: null,
           actor,
@@ -296,6 +299,8 @@ async function end(
   const found = await orders.lock(tx, order_id)
   const plan = getPlan<CancelPlan>(found, 'cancel')
   const isRefused = [...replies.values()].some(({ kind }) => kind !== 'approved')
+  // The order of the return is locked before stock.
+  const giveBack = isRefused ? null : await deps.openExchange(tx, found, plan.actor)
   const order = isRefused ? found : await deps.cancelParcels(tx, found, plan.actor)
   // Stock is locked before balances, here as everywhere.
   if (!isRefused) {
@@ -313,7 +318,9 @@ async function end(
   if (settled?.state === 'failed') return settled
   for (const reply of voids) await closeVoid(tx, order.id, reply)
   await releaseTenders(tx, order)
-  const cancelled = settled?.order ?? (await orders.change(tx, order, facts))
+  await endRequest(tx, order.id, plan.reason === 'expired' ? 'expired' : 'withdrawn')
+  const changed = settled?.order ?? (await orders.change(tx, order, facts))
+  const cancelled = giveBack === null ? changed : await giveBack(changed)
   const refunds = settled === null ? [] : [settled.refund]
   await record(tx, cancelled, plan, refunds)
   await endSubscriptions(tx, deps, order, plan)

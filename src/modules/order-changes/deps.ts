@@ -17,6 +17,15 @@ export interface OrderChangeDeps extends OperationDeps {
   /** Cancels the parcels of an order that are not shipped, and returns the order as it is then. */
   cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
   /**
+   * Locks what the order of an exchange took its money from, and answers what gives it back to the
+   * return once the order is cancelled. Null for any other order.
+   */
+  openExchange: (
+    tx: Tx,
+    order: OrderRow,
+    actor: string,
+  ) => Promise<((cancelled: OrderRow) => Promise<OrderRow>) | null>
+  /**
    * Cancels the subscriptions that an order started, and returns them. An order that was to renew one and is cancelled
    * before it was paid gives its cycle up.
    */

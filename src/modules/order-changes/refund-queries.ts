@@ -1,14 +1,17 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { Cents, Id } from '../../kernel/schema.ts'
 import type { Parts } from './schema.ts'
+
+/** `exchange`: the money moves to the order of an exchange, or back. No gateway is asked. */
+export type RefundMethod = 'original' | 'store_credit' | 'exchange'
 
 export interface NewRefund extends Parts {
   refund_id: string
   order_id: string
   kind: 'refund' | 'adjustment'
-  method: 'original' | 'store_credit'
+  method: RefundMethod
   amount_cents: number
   currency: string
   reason: string | null
@@ -109,6 +112,27 @@ export const findWholeRefund = (tx: Tx, chargeId: string) =>
      limit 1`,
   )
 
+/** An order with an open dispute that card money of these charges came from, over however many exchanges. */
+export const findDisputedSource = (tx: Tx, charge_ids: readonly string[]) =>
+  tx.maybe(
+    Type.Object({ order_id: Id }),
+    sql`
+    with recursive source as (
+      select charge_id, order_id, tender, moved_from
+        from charges
+       where tenant_ref = ${tx.tenant} and charge_id = any (${charge_ids}::uuid[])
+       union all
+      select c.charge_id, c.order_id, c.tender, c.moved_from
+        from source s
+        join charges c on c.tenant_ref = ${tx.tenant} and c.charge_id = s.moved_from
+    )
+    select s.order_id
+      from source s
+      join orders o on o.tenant_ref = ${tx.tenant} and o.id = s.order_id
+     where s.tender = 'card' and o.disputed_at is not null
+     limit 1`,
+  )
+
 /** Ends the reservation of a refund that failed. */
 export const releaseToCharge = (tx: Tx, chargeId: string, cents: number) =>
   tx.run(sql`
@@ -139,6 +163,32 @@ const RefundedUnits = Type.Object({
 })
 export type RefundedUnits = Static<typeof RefundedUnits>
 
+/** Takes back a part of a refund that has moved money to another order; all of it: the refund has failed. */
+export const lowerRefund = (tx: Tx, refundId: string, by: Parts & { amount_cents: number }) =>
+  tx.run(sql`
+    update refunds
+       set status = case when amount_cents = ${by.amount_cents} then 'failed' else status end,
+           amount_cents = ${lowered(sql`amount_cents`, by.amount_cents, by)},
+           product_cents = ${lowered(sql`product_cents`, by.product_cents, by)},
+           tax_cents = ${lowered(sql`tax_cents`, by.tax_cents, by)},
+           shipping_cents = ${lowered(sql`shipping_cents`, by.shipping_cents, by)}
+     where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and method = 'exchange'
+       and amount_cents >= ${by.amount_cents}`)
+
+/** A refund that has failed still says how much it was to be. */
+const lowered = (column: Sql, cents: number, { amount_cents }: { amount_cents: number }) =>
+  sql`case when amount_cents = ${amount_cents} then ${column} else ${column} - ${cents} end`
+
+/** The same for what one of its tenders has moved. */
+export const lowerTender = (tx: Tx, refundId: string, chargeId: string, cents: number) =>
+  tx.run(sql`
+    update refund_tenders
+       set status = case when amount_cents = ${cents} then 'failed' else status end,
+           amount_cents = case when amount_cents = ${cents} then amount_cents
+                               else amount_cents - ${cents} end
+     where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and charge_id = ${chargeId}
+       and amount_cents >= ${cents}`)
+
 /** Units of each line that are refunded or reserved for a refund, and their amount. */
 export const listRefundedUnits = (db: Db, orderId: string) =>
   db.many(
@@ -160,7 +210,10 @@ const Reserved = Type.Object({
   pending: Type.Integer(),
 })
 
-/** What refunds have taken or reserved of an order, and how many of them are pending. */
+/**
+ * What refunds have taken or reserved of an order, and how many of them wait for a gateway. One that
+ * waits until the order of an exchange is paid is not counted: that may take days.
+ */
 export const sumReserved = (db: Db, orderId: string) =>
   db.one(
     Reserved,
@@ -171,7 +224,7 @@ export const sumReserved = (db: Db, orderId: string) =>
              as shipping_cents,
            coalesce(sum(gift_card_cents) filter (where kind = 'refund'), 0)::bigint
              as gift_card_cents,
-           count(*) filter (where status = 'pending')::int as pending
+           count(*) filter (where status = 'pending' and method <> 'exchange')::int as pending
       from refunds
      where tenant_ref = ${db.tenant} and order_id = ${orderId} and status <> 'failed'`,
   )

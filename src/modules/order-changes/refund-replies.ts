@@ -50,8 +50,9 @@ interface CardShare {
   amount_cents: number
 }
 
-const isWhole = ({ captured_cents }: ChargeRow, { amount_cents }: CardShare): boolean =>
-  amount_cents === captured_cents
+/** A transaction of which an exchange has moved a part is never voided: another order has the rest. */
+const isWhole = ({ captured_cents, moved_from }: ChargeRow, { amount_cents }: CardShare): boolean =>
+  moved_from === null && amount_cents === captured_cents
 
 async function sendRefund(
   deps: Fenced<OperationDeps>,

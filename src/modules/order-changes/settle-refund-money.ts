@@ -39,7 +39,7 @@ import type { Parts } from './schema.ts'
 
 export interface RefundPlan {
   kind: 'refund' | 'adjustment'
-  method: 'original' | 'store_credit'
+  method: queries.RefundMethod
   parts: Parts
   tenders: readonly TenderShare[]
   items?: readonly queries.NewRefundItem[]
@@ -62,7 +62,8 @@ export async function reserveRefund(
   plan: RefundPlan,
 ): Promise<string> {
   const { parts, tenders, items = [], cards = [], isTaken = false, ...rest } = plan
-  if (!isTaken) requireUndisputed(order, charges, tenders)
+  const asksGateway = !isTaken && plan.method !== 'exchange'
+  if (asksGateway) await requireNoDispute(tx, order, charges, tenders)
   const refund_id = newId()
   for (const { charge_id, amount_cents } of tenders) {
     if ((await queries.reserveFromCharge(tx, charge_id, amount_cents)) === 0) {
@@ -76,7 +77,7 @@ export async function reserveRefund(
   await reserveCards(tx, refund_id, cards)
   const asked = tenders.map((share) => ({
     ...share,
-    attempt_id: share.tender === 'card' && !isTaken ? newId() : null,
+    attempt_id: share.tender === 'card' && asksGateway ? newId() : null,
   }))
   const { id: order_id, currency } = order
   const amount_cents = totalOf(parts)
@@ -140,9 +141,25 @@ export function requireUndisputed(
   tenders: readonly TenderShare[],
 ): void {
   const isOfCard = ({ charge_id }: TenderShare) => chargeOf(charges, charge_id).tender === 'card'
-  if (!order.disputed || !tenders.some(isOfCard)) return
+  if (order.disputed && tenders.some(isOfCard)) throw disputed(order)
+}
+
+function disputed(order: OrderRow): ApiError {
   const { allowed } = allowedActions(factsOf(order), [...underWayOf(order), 'dispute'])
-  throw new ApiError('disputed', { body: { current_status: order.status, allowed } })
+  return new ApiError('disputed', { body: { current_status: order.status, allowed } })
+}
+
+/** The same for money that an exchange has moved here: its dispute is that of the order it came from. */
+export async function requireNoDispute(
+  tx: Tx,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  tenders: readonly TenderShare[],
+): Promise<void> {
+  requireUndisputed(order, charges, tenders)
+  const moved = tenders.filter(({ charge_id }) => chargeOf(charges, charge_id).moved_from !== null)
+  const ids = moved.map(({ charge_id }) => charge_id)
+  if (ids.length > 0 && (await queries.findDisputedSource(tx, ids)) !== null) throw disputed(order)
 }
 
 export const exceeds = (refundable_cents: number, body: Record<string, unknown> = {}) =>
@@ -304,17 +321,18 @@ async function creditGiftCard(
 
 interface Succeeding {
   /** What the tenders got. */
-  entries: Awaited<ReturnType<typeof creditTenders>>
+  entries: NewJournal['entries']
   /** What gift cards no longer owe. */
-  taken: NewJournal['entries']
+  taken?: NewJournal['entries']
   also?: FactChange
 }
 
-async function succeed(
+/** Records a refund whose money has moved: facts, timeline, journal and event. */
+export async function succeed(
   tx: Tx,
   order: OrderRow,
   refund: RefundRow,
-  { entries, taken, also = {} }: Succeeding,
+  { entries, taken = [], also = {} }: Succeeding,
 ): Promise<Extract<SettledRefund, { state: 'succeeded' }>> {
   const { amount_cents, kind, refund_id } = refund
   // An adjustment is no refund of the order: its edit writes the new total and the captured amount.

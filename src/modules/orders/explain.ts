@@ -18,7 +18,7 @@ import { allowedActions, deriveStatus, type Wait } from './status.ts'
 const MEANINGS: readonly string[] = [
   'The order is cancelled.',
   'Nothing is paid, and the last attempt to pay has failed for good.',
-  'The payment is authorised and not captured until the merchant has reviewed the order.',
+  'Nothing is captured: the payment waits for the review of the merchant, or the shopper has been asked to pay.',
   'Nothing is paid yet.',
   'Everything that was paid has been refunded.',
   'The order is on hold, and some units have not shipped.',
@@ -36,6 +36,9 @@ const REASONS: Readonly<Record<string, string>> = {
   nothing_unshipped: 'No units are left to ship.',
   not_captured: 'Nothing was captured.',
   payment_unconfirmed: 'The outcome of the payment is not known yet.',
+  payment_requested:
+    'The shopper has been asked to pay, and has not paid. Wait, or cancel the order.',
+  nothing_to_pay: 'The shopper has not been asked to pay.',
   already_processing: 'The order is already being processed.',
   nothing_to_deliver: 'No parcel is on its way.',
   no_open_fulfillment: 'No parcel is waiting to be shipped.',
@@ -69,7 +72,8 @@ export async function explain(
     subscriptionsOf(db, order.id),
     listAttempts(db, order.id),
   ])
-  const pending = refunds.filter((each) => each.status === 'pending')
+  // One that waits until the order of an exchange is paid keeps no action waiting.
+  const pending = refunds.filter((each) => each.status === 'pending' && each.method !== 'exchange')
   const underWay: Wait[] = underWayOf(order, pending.length)
   if (pending.length > 0 && refundableOf(charges) === 0) underWay.push('last_refund')
   if (attempts.some((each) => isUnansweredRefund(db, each))) underWay.push('unanswered_refund')

@@ -25,7 +25,7 @@ export interface NewOrder {
   ip: string | null
   customer_name: string | null
   referral_code: string | null
-  source: 'checkout' | 'subscription_renewal' | 'operator'
+  source: 'checkout' | 'subscription_renewal' | 'operator' | 'exchange'
   /** The terms by which an edit prices the order again. */
   pricing: Record<string, unknown>
   /** The findings of the fraud check before the payment. */

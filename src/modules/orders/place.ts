@@ -1,6 +1,7 @@
 import { isViolationOf } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { SYSTEM } from '../../platform/audit.ts'
 import { StaleWorkError } from '../operations/service.ts'
 import type { TaxPolicy } from '../pricing/schema.ts'
 import { rateOf } from '../pricing/tax.ts'
@@ -25,7 +26,7 @@ export async function insertWaiting(
   charges: readonly NewCharge[],
 ): Promise<WaitingOrder> {
   const { total_cents, currency } = order
-  const actor = order.source === 'checkout' ? 'shopper' : 'system'
+  const actor = order.source === 'checkout' ? 'shopper' : SYSTEM.name
   const entry = { type: 'created', actor, data: { total_cents, currency } }
   const { created_at, version } = await queries
     .insertOrder(tx, order, { items, charges, entry })
@@ -131,6 +132,7 @@ const chargeRow = (order_id: string, charge: NewCharge): ChargeRow => ({
   vault_id: null,
   gift_card_id: charge.gift_card_id ?? null,
   card_fingerprint: charge.card_fingerprint ?? null,
+  moved_from: charge.moved_from ?? null,
 })
 
 /** The order, its status and its charges after the gateway's reply to its payment. */

@@ -51,14 +51,14 @@ const quantities = sql`
 export const chargesInserted = (tx: Tx, orderId: string, charges: readonly NewCharge[]) => sql`
     insert into charges (tenant_ref, charge_id, order_id, tender, status, amount_cents, currency,
                          gateway, card_brand, card_last4, card_fingerprint, gift_card_id,
-                         gift_card_last4)
+                         gift_card_last4, moved_from)
     select ${tx.tenant}, c.charge_id, ${orderId}, c.tender, 'pending', c.amount_cents, c.currency,
            c.gateway, c.card_brand, c.card_last4, c.card_fingerprint, c.gift_card_id,
-           c.gift_card_last4
+           c.gift_card_last4, c.moved_from
       from jsonb_to_recordset(${JSON.stringify(charges)})
            as c (charge_id uuid, tender text, amount_cents bigint, currency text, gateway text,
                  card_brand text, card_last4 text, card_fingerprint text, gift_card_id uuid,
-                 gift_card_last4 text)`
+                 gift_card_last4 text, moved_from uuid)`
 
 export const insertCharges = (tx: Tx, orderId: string, charges: readonly NewCharge[]) =>
   tx.run(chargesInserted(tx, orderId, charges))
@@ -136,7 +136,7 @@ export const listCharges = (db: Db, orderId: string) =>
     ChargeRow,
     sql`
     select charge_id, order_id, tender, amount_cents, captured_cents, refunded_cents, currency,
-           status, gift_card_last4, gateway, txn_id, vault_id, gift_card_id, card_fingerprint,
+           status, gift_card_last4, gateway, txn_id, vault_id, gift_card_id, card_fingerprint, moved_from,
            case when tender = 'card'
                 then jsonb_build_object('brand', card_brand, 'last4', card_last4) end as card
       from charges

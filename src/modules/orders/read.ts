@@ -7,11 +7,12 @@ import { listPurchases } from '../gift-cards/purchases.ts'
 import * as marketing from '../marketing/service.ts'
 import * as notes from './note-queries.ts'
 import type { Fulfillment, Work } from './parcel-schema.ts'
+import { findRequest } from './payment-request-queries.ts'
 import { findOrder } from './queries.ts'
 import * as reads from './read-queries.ts'
 import type { Return, Returnable } from './return-schema.ts'
 import { listReviews } from './review-queries.ts'
-import type { Attestation, OrderItem, OrderRow, WorkFilters } from './schema.ts'
+import type { Attestation, OrderExchange, OrderItem, OrderRow, WorkFilters } from './schema.ts'
 import { get, listCharges, listItems, listRefunds } from './service.ts'
 import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
 
@@ -68,6 +69,8 @@ export interface Parcels {
   /** The parcels of each of these orders that are not cancelled. Orders without one are left out. */
   listTracking(db: Db, order_ids: readonly string[]): Promise<Map<string, Tracked>>
   listReturns(db: Db, order_id: string): Promise<Return[]>
+  /** The exchange that made the order; null where none did. */
+  findExchange(db: Db, order_id: string): Promise<OrderExchange | null>
   /** The returns as their shopper sees them, and what the shopper can send back. */
   readForShopper(
     db: Db,
@@ -81,7 +84,7 @@ export interface Parcels {
 export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
   const lines = listItems(db, order.id)
-  const [items, money, fulfillments, open, returns, gift_cards, timeline, written] =
+  const [items, money, fulfillments, open, returns, gift_cards, asked, timeline, written] =
     await Promise.all([
       lines,
       moneyOf(db, order.id),
@@ -89,6 +92,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
       hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
       parcels.listReturns(db, order.id),
       giftCardsOf(db, order),
+      askedOf(db, order, parcels),
       notes.listTimeline(db, order.id),
       notes.listNotes(db, order.id),
     ])
@@ -102,10 +106,18 @@ export async function read(db: Db, id: string, parcels: Parcels) {
     open,
     returns,
     gift_cards,
+    ...asked,
     timeline,
     notes: written,
     attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
   }
+}
+
+/** Only the order of an exchange has a payment request. */
+async function askedOf(db: Db, { id, source }: OrderRow, { findExchange }: Parcels) {
+  if (source !== 'exchange') return { exchange: null, payment_request: null }
+  const [exchange, payment_request] = await Promise.all([findExchange(db, id), findRequest(db, id)])
+  return { exchange, payment_request }
 }
 
 /**
@@ -133,6 +145,7 @@ export async function readForShopper(
     fulfillments,
     gift_cards,
     ...(await parcels.readForShopper(db, order, items, fulfillments)),
+    payment_request: order.source === 'exchange' ? await findRequest(db, order.id) : null,
   }
 }
 

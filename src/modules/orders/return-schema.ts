@@ -48,6 +48,28 @@ export const ReturnLine = Type.Object({
 })
 export type ReturnLine = Static<typeof ReturnLine>
 
+export const EXCHANGE_STATES = ['waiting', 'placed', 'released'] as const
+
+/** An order with new goods that takes the money of a return. */
+export const ReturnExchange = Type.Object({
+  id: Id,
+  order_id: Type.Unsafe<string>({ ...Id, description: 'The order with the new goods.' }),
+  status: Type.Enum([...EXCHANGE_STATES], {
+    description:
+      '`waiting`: the shopper has been asked to pay the rest. `placed`: its order is paid. `released`: its order was cancelled.',
+  }),
+  advance: Type.Boolean({ description: 'The goods are sent before those of the return came.' }),
+  amount_cents: Type.Unsafe<number>({
+    ...Cents,
+    description:
+      "What it takes of the return's refund. A cancelled exchange keeps only what its order had refunded to the shopper.",
+  }),
+  created_at: Timestamp,
+  placed_at: Nullable(Timestamp),
+  released_at: Nullable(Timestamp),
+})
+export type ReturnExchange = Static<typeof ReturnExchange>
+
 /** Units of an order that come back. */
 export const Return = Shared(
   'Return',
@@ -63,6 +85,7 @@ export const Return = Shared(
     decline_reason: Nullable(Type.String()),
     lines: Type.Array(ReturnLine),
     refund_ids: Type.Array(Id),
+    exchanges: Type.Array(ReturnExchange),
     created_at: Timestamp,
     updated_at: Timestamp,
     approved_at: Nullable(Timestamp),

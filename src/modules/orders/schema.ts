@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 import { GiftCardPurchase } from '../gift-cards/purchase-schema.ts'
 import { Fulfillment, Work } from './parcel-schema.ts'
+import { PaymentRequest } from './payment-request-schema.ts'
 import { Return, Returnable } from './return-schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
 
@@ -115,7 +116,7 @@ export const MerchantOrder = Shared(
       description: 'Set by the operator. Money reports leave out test orders.',
     }),
     email: Nullable(Type.String()),
-    source: Type.Enum(['checkout', 'subscription_renewal', 'operator']),
+    source: Type.Enum(['checkout', 'subscription_renewal', 'operator', 'exchange']),
     captured_cents: Cents,
     refunded_cents: Cents,
   }),
@@ -188,6 +189,8 @@ export const ChargeRow = Type.Object({
   vault_id: Nullable(Type.String()),
   gift_card_id: Nullable(Id),
   card_fingerprint: Nullable(Type.String()),
+  /** The charge of another order that the money comes from, by an exchange. */
+  moved_from: Nullable(Id),
 })
 export type ChargeRow = Static<typeof ChargeRow>
 
@@ -202,7 +205,15 @@ export const OrderRow = Type.Object({
   /** The subscription and the cycle that a renewal charges. */
   subscription_id: Nullable(Id),
   subscription_cycle: Nullable(Type.Integer()),
-  payment: Type.Enum(['none', 'pending', 'unknown', 'authorized', 'captured', 'failed']),
+  payment: Type.Enum([
+    'none',
+    'pending',
+    'requested',
+    'unknown',
+    'authorized',
+    'captured',
+    'failed',
+  ]),
   payment_failure: Nullable(Type.String()),
   processing_at: Nullable(Timestamp),
   disputed: Type.Boolean(),
@@ -285,7 +296,10 @@ export const OrderRefund = Shared(
         '`adjustment`: the refund of an edit. It lowers the total and does not count as refunded.',
     }),
     status: Type.Enum(['pending', 'succeeded', 'failed']),
-    method: Type.Enum(['original', 'store_credit']),
+    method: Type.Enum(['original', 'store_credit', 'exchange'], {
+      description:
+        '`exchange`: the money pays for the order of an exchange, or comes back from it. `tenders` are those that had paid.',
+    }),
     amount_cents: Cents,
     // One of an adjustment may be negative: a discount that the edit ends reduces the refund.
     product_cents: Type.Integer(),
@@ -332,6 +346,14 @@ const GiftCards = Type.Array(ref(GiftCardPurchase), {
   description: 'The gift cards that the order buys, line by line.',
 })
 
+const OrderExchange = Type.Object({
+  return_id: Id,
+  order_id: Type.Unsafe<string>({ ...Id, description: 'The returned order.' }),
+  advance: Type.Boolean(),
+  credit_cents: Cents,
+})
+export type OrderExchange = Static<typeof OrderExchange>
+
 /** One order as its merchant sees it. */
 export const OrderDetail = Type.Object({
   order: ref(MerchantOrder),
@@ -342,6 +364,11 @@ export const OrderDetail = Type.Object({
   open: Type.Array(ref(Work), { description: 'What is still to be packed, by location.' }),
   returns: Type.Array(ref(Return)),
   gift_cards: GiftCards,
+  exchange: Type.Unsafe<OrderExchange | null>({
+    ...Nullable(OrderExchange),
+    description: 'For the order of an exchange: the return that it takes its money from.',
+  }),
+  payment_request: Nullable(ref(PaymentRequest)),
   timeline: Type.Array(ref(TimelineEntry)),
   notes: Type.Array(ref(Note)),
   attestation: Nullable(
@@ -363,6 +390,10 @@ export const ShopperDetail = Type.Object({
   gift_cards: GiftCards,
   returnable: Type.Array(Returnable, {
     description: 'What the shopper can send back, line by line, and if nothing, why.',
+  }),
+  payment_request: Type.Unsafe<PaymentRequest | null>({
+    ...Nullable(ref(PaymentRequest)),
+    description: 'What the shopper is asked to pay, by `POST .../orders/{orderId}/pay`.',
   }),
 })
 
@@ -410,6 +441,7 @@ export interface NewCharge {
   card_fingerprint?: string | null
   gift_card_id?: string | null
   gift_card_last4?: string | null
+  moved_from?: string | null
 }
 
 export interface NewEntry {

@@ -63,5 +63,6 @@ export const ACTIONS = [
   'edit',
   'refund',
   'return',
+  'pay',
 ] as const
 export type Action = (typeof ACTIONS)[number]

@@ -30,8 +30,11 @@ export interface OrderFacts {
   live_hold: boolean
   /** A dispute is open. */
   disputed: boolean
-  /** The state of the last payment. `failed` is final: declined, refused or expired. */
-  payment: 'none' | 'pending' | 'unknown' | 'authorized' | 'captured' | 'failed'
+  /**
+   * The state of the last payment. `failed` is final: declined, refused or expired. `requested`: the
+   * shopper has been asked to pay.
+   */
+  payment: 'none' | 'pending' | 'requested' | 'unknown' | 'authorized' | 'captured' | 'failed'
   /** Goods. Gift cards are issued when the order is placed, and nothing of them is shipped. */
   q_ordered: number
   q_gift_cards: number
@@ -195,6 +198,7 @@ const CONDITIONS: Record<Action, Condition> = {
     after: SETTLED,
     from: ['on_hold'],
     guards: [
+      ['payment_requested', (f) => f.payment !== 'requested'],
       ['payment_unconfirmed', (f) => isPaid(f) || !['pending', 'unknown'].includes(f.payment)],
     ],
   },
@@ -270,6 +274,11 @@ const CONDITIONS: Record<Action, Condition> = {
       'on_hold',
     ],
     guards: [someShipped, someToReturn],
+  },
+  pay: {
+    after: ALONE,
+    from: ['on_hold'],
+    guards: [['nothing_to_pay', (f) => f.payment === 'requested']],
   },
 }
 

@@ -3,6 +3,8 @@ import type { Action, OrderStatus } from './status-schema.ts'
 /** What happens to an order without an action: replies of gateways, disputes, time. */
 export type OrderEvent =
   | 'checkout'
+  | 'request_payment'
+  | 'release_exchange'
   | 'approve'
   | 'decline'
   | 'review'
@@ -109,6 +111,17 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 27, from: ['on_hold'], trigger: 'release', to: ['delivered'] },
   { row: 27, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: ['delivered'] },
   { row: 27, from: ['delivered'], trigger: 'cancel', to: ['cancelled'] },
+  // An exchange that costs more than the return's refund waits for the shopper's payment.
+  { row: 28, from: ['pending_payment'], trigger: 'request_payment', to: ['on_hold'] },
+  // A ban with the decision `review` holds the order once it is paid.
+  { row: 28, from: ['on_hold'], trigger: 'pay', to: ['placed'] },
+  // A cancelled exchange gives the money back to the return, and nothing of it is refunded any more.
+  {
+    row: 29,
+    from: REFUNDS,
+    trigger: 'release_exchange',
+    to: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded', 'on_hold'],
+  },
 ]
 
 /** Whether the table allows the change. To keep the status is always allowed. */

@@ -250,7 +250,7 @@ export const findOfTxn = (
     select id
       from payment_attempts
      where tenant_ref = ${db.tenant} and gateway = ${gateway} and txn_id = ${txn_id}
-       and kind in ('checkout', 'edit', 'renewal') and id <> ${id}
+       and kind in ('checkout', 'edit', 'renewal', 'pay') and id <> ${id}
      limit 1`,
   )
 

@@ -89,7 +89,15 @@ export interface Lookup {
   disputed: boolean
 }
 
-export const ATTEMPT_KINDS = ['checkout', 'edit', 'refund', 'release', 'void', 'renewal'] as const
+export const ATTEMPT_KINDS = [
+  'checkout',
+  'edit',
+  'refund',
+  'release',
+  'void',
+  'renewal',
+  'pay',
+] as const
 export const AttemptKind = Type.Enum([...ATTEMPT_KINDS])
 export type AttemptKind = Static<typeof AttemptKind>
 

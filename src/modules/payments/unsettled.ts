@@ -26,7 +26,7 @@ export const isTxnTaken = async (db: Db, { id, gateway }: Attempt, txn_id: strin
  * Attempts that a gateway may still carry out under our reference, although it has no record of
  * them yet.
  */
-const WATCHED: readonly AttemptKind[] = ['checkout', 'edit', 'refund', 'renewal']
+const WATCHED: readonly AttemptKind[] = ['checkout', 'edit', 'refund', 'renewal', 'pay']
 
 /**
  * Closes an attempt with the outcome that an operator decided. False: it was closed already. An

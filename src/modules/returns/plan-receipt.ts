@@ -3,7 +3,9 @@ import { allocate, sum } from '../../kernel/money.ts'
 import { DEFAULT_LOCATION, type PlacedUnits } from '../inventory/schema.ts'
 import {
   fitParts,
+  splitAmount,
   splitOverTenders,
+  subtractParts,
   type TenderShare,
   totalOf,
   withoutNegatives,
@@ -31,8 +33,14 @@ export interface Known {
   settled: readonly SettledUnits[]
   /** Variants whose stock is counted. */
   tracked: ReadonlySet<string>
-  /** What gateways have refunded of earlier receipts of this return whose refunds failed. */
-  paid_before_cents: number
+  /**
+   * What the shopper has already got for this return, and no receipt has deducted: by exchanges, and
+   * by gateways in spite of a refund that failed. Less than nothing: what the shopper is owed, because
+   * an exchange gave it back that a receipt had deducted.
+   */
+  given_cents: number
+  /** What receipts have not refunded because the merchant chose so, and no exchange has taken. */
+  waived_cents: number
 }
 
 /** Units of a line with one disposition. */
@@ -68,23 +76,33 @@ export interface ReceiptPlan {
   stock: PlacedUnits[]
   restocking_fee_cents: number
   refund_shipping_cents: number
+  /** Negative where it refunds what the shopper is owed. */
   deducted_cents: number
+  /** What is not refunded because the merchant chooses so. */
+  waived_cents: number
   amount_cents: number
   parts: Parts
   tenders: TenderShare[]
 }
 
+type Method = ReceiptPlan['method']
+
+/** With the others nothing is refunded: for good, or until something is decided. */
+export const isRefunded = (method: Method): method is 'original' | 'store_credit' =>
+  method === 'original' || method === 'store_credit'
+
 export function planReceipt(known: Known, request: Receipt): ReceiptPlan {
   const { location_id = DEFAULT_LOCATION, refund } = request
   const { method, restocking_fee_cents = 0, refund_shipping_cents = 0 } = refund
-  if (method === 'none' && restocking_fee_cents + refund_shipping_cents > 0) {
-    throw invalidBody('refund.method', 'must not be none where a fee or shipping is named')
+  if (!isRefunded(method) && restocking_fee_cents + refund_shipping_cents > 0) {
+    throw invalidBody('refund.method', `must not be ${method} where a fee or shipping is named`)
   }
   const arrivals = readArrivals(known, request)
   const settled = known.returned.lines
     .map((line) => settleLine(known, line, { arrivals, location_id, method }))
     .filter((line) => line !== null)
-  if (settled.length === 0) {
+  const isOwed = isRefunded(method) && known.given_cents < 0
+  if (settled.length === 0 && !isOwed) {
     throw invalidBody('lines', 'must name units, as nothing that came before is to be refunded')
   }
   const money = planMoney(known, settled, { method, restocking_fee_cents, refund_shipping_cents })
@@ -170,20 +188,17 @@ function settleLine(
   const received_quantity = unitsOf(arrivals, line, (each) => each !== 'missing')
   const units = received_quantity + unsettledOf(line)
   if (units + missing_quantity === 0) return null
-  const item = itemOf(known.items, line)
-  const already = Math.min(units, refundedElsewhere(known, item))
-  const rest = units - already
-  // Of a line that was refunded in full by amounts, no units are counted as refunded.
-  const left = item.quantity - item.refunded_quantity
-  const refunded = method === 'none' ? 0 : Math.min(rest, left)
-  const before = known.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
-  const share = refunded === 0 ? NOTHING : shareOf(known.order, item, refunded, before)
+  const { already, rest, refundable, share: whole } = worthOf(known, line, units)
+  const refunded = method === 'later' ? 0 : refundable
+  const share = method === 'later' ? NOTHING : whole
+  // The money of these units is decided by another receipt.
+  const open = method === 'later' ? rest : 0
   return {
     received_quantity,
     missing_quantity,
     refunded_quantity: refunded,
     already_refunded_quantity: already,
-    share: { ...share, shipping_cents: 0, gift_card_cents: 0 },
+    share,
     amount_cents: share.product_cents + share.tax_cents,
     after: {
       ...line,
@@ -194,9 +209,21 @@ function settleLine(
       quarantine_location_id: of('quarantine') > 0 ? location_id : line.quarantine_location_id,
       refunded_quantity: line.refunded_quantity + refunded,
       already_refunded_quantity: line.already_refunded_quantity + already,
-      waived_quantity: line.waived_quantity + rest - refunded,
+      waived_quantity: line.waived_quantity + rest - refunded - open,
     },
   }
+}
+
+/** What some units of a line are worth: those that were not refunded before, as far as the line has some. */
+export function worthOf(known: Known, line: ReturnLineRow, units: number) {
+  const item = itemOf(known.items, line)
+  const already = Math.min(units, refundedElsewhere(known, item))
+  const rest = units - already
+  // Of a line that was refunded in full by amounts, no units are counted as refunded.
+  const refundable = Math.min(rest, item.quantity - item.refunded_quantity)
+  const before = known.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
+  const share = refundable === 0 ? NOTHING : shareOf(known.order, item, refundable, before)
+  return { already, rest, refundable, share: { ...share, shipping_cents: 0, gift_card_cents: 0 } }
 }
 
 const NOTHING: Parts = {
@@ -229,6 +256,7 @@ type Money = Pick<
   | 'restocking_fee_cents'
   | 'refund_shipping_cents'
   | 'deducted_cents'
+  | 'waived_cents'
   | 'amount_cents'
   | 'parts'
   | 'tenders'
@@ -239,7 +267,7 @@ type Money = Pick<
  * amount was refunded before, the rest.
  */
 function planMoney(
-  { refundable: { charges, left: all }, paid_before_cents }: Known,
+  { refundable: { charges, left: all }, given_cents }: Known,
   settled: readonly SettledLine[],
   {
     method,
@@ -258,27 +286,39 @@ function planMoney(
   if (restocking_fee_cents > worth) {
     throw new ApiError('fee_exceeds_refund', { body: { goods_cents: worth } })
   }
-  const deducted_cents = Math.min(worth - restocking_fee_cents, paid_before_cents)
-  const goods_cents = Math.min(
-    worth - restocking_fee_cents - deducted_cents,
-    left.product_cents + left.tax_cents,
-    most - refund_shipping_cents,
-  )
-  const goods = goodsParts(share, goods_cents, left)
+  const deducted = Math.min(worth - restocking_fee_cents, Math.max(0, given_cents))
+  const limit = Math.min(left.product_cents + left.tax_cents, most - refund_shipping_cents)
+  const wanted = Math.min(worth - restocking_fee_cents - deducted, limit)
+  const goods_cents = isRefunded(method) ? wanted : 0
+  const owed = isRefunded(method) ? Math.min(Math.max(0, -given_cents), limit - wanted) : 0
+  const goods = withOwed(goodsParts(share, goods_cents, left), owed, left)
   const parts = { ...goods, shipping_cents: refund_shipping_cents }
   const amount_cents = totalOf(parts)
   const cents = allocate(
-    goods_cents + deducted_cents,
+    goods_cents + deducted,
     settled.map(({ amount_cents: weight }) => weight),
   )
+  const paid = { isCovered: deducted > 0 && wanted === 0, amount_cents }
   return {
-    lines: settled.map((line, at) => withMoney(line, cents[at] ?? 0, amount_cents)),
+    lines: settled.map((line, at) => withMoney(line, cents[at] ?? 0, paid)),
     restocking_fee_cents,
     refund_shipping_cents,
-    deducted_cents,
+    deducted_cents: deducted - owed,
+    waived_cents: method === 'none' ? wanted : 0,
     amount_cents,
     parts,
-    tenders: method === 'none' ? [] : splitOverTenders(charges, amount_cents, method),
+    tenders: isRefunded(method) ? splitOverTenders(charges, amount_cents, method) : [],
+  }
+}
+
+/** What an exchange gave back was taken of goods, whichever they were. */
+function withOwed(goods: Parts, owed: number, left: Parts): Parts {
+  if (owed === 0) return goods
+  const more = splitAmount(owed, { ...subtractParts(left, goods), shipping_cents: 0 })
+  return {
+    product_cents: goods.product_cents + more.product_cents,
+    tax_cents: goods.tax_cents + more.tax_cents,
+    shipping_cents: 0,
   }
 }
 
@@ -299,23 +339,32 @@ function goodsParts(
   return fitParts({ ...wanted, ...others }, { ...left, ...others })
 }
 
+interface PaidFor {
+  /** What the shopper got before pays for all units: they count as refunded before. */
+  isCovered: boolean
+  amount_cents: number
+}
+
 /** Without money for a refund no unit is refunded: what is free, or was refunded as an amount. */
 function withMoney(
   { share: _, ...line }: SettledLine,
   refund_cents: number,
-  amount_cents: number,
+  { isCovered, amount_cents }: PaidFor,
 ): PlannedLine {
   const { after, refunded_quantity } = line
   const paid = { ...after, refund_cents: after.refund_cents + refund_cents }
   if (amount_cents > 0) return { ...line, refund_cents, after: paid }
+  const before = isCovered ? refunded_quantity : 0
   return {
     ...line,
     refund_cents,
     refunded_quantity: 0,
+    already_refunded_quantity: line.already_refunded_quantity + before,
     after: {
       ...paid,
       refunded_quantity: after.refunded_quantity - refunded_quantity,
-      waived_quantity: after.waived_quantity + refunded_quantity,
+      already_refunded_quantity: after.already_refunded_quantity + before,
+      waived_quantity: after.waived_quantity + refunded_quantity - before,
     },
   }
 }

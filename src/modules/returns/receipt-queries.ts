@@ -13,6 +13,7 @@ export interface InsertedReceipt {
   restocking_fee_cents: number
   refund_shipping_cents: number
   deducted_cents: number
+  waived_cents: number
   refund_id: string | null
   shares: ReceiptRow['shares']
   movement_ids: readonly string[]
@@ -26,11 +27,12 @@ export const insertReceipt = (tx: Tx, r: InsertedReceipt) =>
     with inserted as (
       insert into return_receipts (tenant_ref, id, return_id, number, status, method, location_id,
                                    restocking_fee_cents, refund_shipping_cents, deducted_cents,
-                                   refund_id, shares, movement_ids, created_by, settled_at)
+                                   waived_cents, refund_id, shares, movement_ids, created_by, settled_at)
       select ${tx.tenant}, ${r.id}::uuid, ${r.return_id}::uuid,
              coalesce(max(number), 0) + 1, ${r.status}, ${r.method}, ${r.location_id},
              ${r.restocking_fee_cents}::bigint, ${r.refund_shipping_cents}::bigint,
-             ${r.deducted_cents}::bigint, ${r.refund_id}::uuid, ${JSON.stringify(r.shares)}::jsonb,
+             ${r.deducted_cents}::bigint, ${r.waived_cents}::bigint, ${r.refund_id}::uuid,
+             ${JSON.stringify(r.shares)}::jsonb,
              ${r.movement_ids}::uuid[], ${r.created_by},
              case when ${r.status}::text = 'settled' then fd_now() end
         from return_receipts
@@ -60,8 +62,9 @@ const Settlement = Type.Object({
   pending: Type.Integer(),
   /** The refunds that failed. */
   failed: Type.Array(Id),
-  /** What later receipts have deducted because of them. */
+  /** What receipts have deducted because of them, and of exchanges. */
   deducted_cents: Type.Integer(),
+  waived_cents: Type.Integer(),
 })
 
 /** How the money of a return's receipts stands. */
@@ -72,7 +75,8 @@ export const readSettlement = (db: Db, return_id: string) =>
     select count(*) filter (where status = 'pending')::int as pending,
            coalesce(array_agg(refund_id) filter (where status = 'failed'), '{}') as failed,
            coalesce(sum(deducted_cents) filter (where status <> 'failed'), 0)::bigint
-             as deducted_cents
+             as deducted_cents,
+           coalesce(sum(waived_cents) filter (where status = 'settled'), 0)::bigint as waived_cents
       from return_receipts
      where tenant_ref = ${db.tenant} and return_id = ${return_id}`,
   )

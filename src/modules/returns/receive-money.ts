@@ -15,13 +15,7 @@ import {
   type RefundReplies,
   recallRefund,
 } from '../order-changes/refund-replies.ts'
-import {
-  destinationsOf,
-  listRefundedUnits,
-  readRefundable,
-  requireAnswered,
-} from '../order-changes/refund-units.ts'
-import { sumPaidOfFailed } from '../order-changes/service.ts'
+import { destinationsOf, requireAnswered } from '../order-changes/refund-units.ts'
 import {
   requireUndisputed,
   reserveRefund,
@@ -34,8 +28,10 @@ import type { ReturnState } from '../orders/return-schema.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, shownRefund } from '../orders/show.ts'
+import { readKnown } from './known.ts'
 import {
   expectedOf,
+  isRefunded,
   type Known,
   planReceipt,
   type ReceiptPlan,
@@ -45,7 +41,7 @@ import * as queries from './queries.ts'
 import * as receipts from './receipt-queries.ts'
 import { closeIfSettled } from './resolve.ts'
 import type { Receipt, ReceiptPreview, ReceiptRow, ReturnRow } from './schema.ts'
-import { find, lockReturn, record, requireState } from './service.ts'
+import { find, type LockedReturn, lockReturn, record, requireState } from './service.ts'
 import { forEvent, shown } from './show.ts'
 
 /**
@@ -130,7 +126,6 @@ async function getReceipt(db: Db, id: string): Promise<ReceiptRow> {
 async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt): Promise<string> {
   const locked = await lockReturn(tx, returnId)
   const { returned, order } = locked
-  requireReceivable(returned, body)
   // Also without money: what is being cancelled counts the units that were refunded, and so does a receipt.
   orders.requireFree(order, 'return')
   const { plan, charges } = await readPlan(tx, locked, body)
@@ -170,8 +165,8 @@ async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt
  * Units are received while they are expected. Without units, a receipt settles what came before, in
  * whatever state the return is.
  */
-function requireReceivable(returned: ReturnRow, { lines }: Receipt): void {
-  const isUnsettled = returned.lines.some((line) => unsettledOf(line) > 0)
+function requireReceivable({ returned, given_cents }: Known, { lines }: Receipt): void {
+  const isUnsettled = returned.lines.some((line) => unsettledOf(line) > 0) || given_cents < 0
   if (lines.length === 0 && isUnsettled) return
   requireState(returned, 'receive')
 }
@@ -179,36 +174,12 @@ function requireReceivable(returned: ReturnRow, { lines }: Receipt): void {
 /** Reads what a receipt is planned by, and plans it. */
 async function readPlan(
   db: Db,
-  { returned, order }: { returned: ReturnRow; order: OrderRow },
+  locked: LockedReturn,
   body: Receipt,
 ): Promise<{ plan: ReceiptPlan; charges: ChargeRow[] }> {
-  const [items, refundable, refundedUnits, settled, tracked, settlement] = await Promise.all([
-    orders.listItems(db, order.id),
-    readRefundable(db, order),
-    listRefundedUnits(db, order.id),
-    queries.sumSettled(
-      db,
-      returned.lines.map(({ order_item_id }) => order_item_id),
-    ),
-    returnStock.trackedOf(
-      db,
-      returned.lines.map(({ variant_id }) => variant_id),
-    ),
-    receipts.readSettlement(db, returned.id),
-  ])
-  const paid = await sumPaidOfFailed(db, settlement.failed)
-  const paid_before_cents = Math.max(0, paid - settlement.deducted_cents)
-  const known: Known = {
-    order,
-    returned,
-    items,
-    refundable,
-    refundedUnits,
-    settled,
-    tracked,
-    paid_before_cents,
-  }
-  return { plan: planReceipt(known, body), charges: refundable.charges }
+  const known = await readKnown(db, locked)
+  requireReceivable(known, body)
+  return { plan: planReceipt(known, body), charges: known.refundable.charges }
 }
 
 /** Reserves the refund of a plan; null where it has none. */
@@ -219,7 +190,7 @@ async function reserve(
   { plan, actor }: { plan: ReceiptPlan; actor: string },
 ): Promise<string | null> {
   const { method, amount_cents, parts, tenders, lines } = plan
-  if (amount_cents === 0 || method === 'none') return null
+  if (amount_cents === 0 || !isRefunded(method)) return null
   await requireAnswered(tx, order)
   const items = lines
     .filter(({ refunded_quantity }) => refunded_quantity > 0)
@@ -329,7 +300,6 @@ export async function previewReceipt(
 ): Promise<ReceiptPreview> {
   const returned = await find(db, returnId)
   const order = await orders.get(db, returned.order_id)
-  requireReceivable(returned, body)
   const { plan, charges } = await readPlan(db, { returned, order }, body)
   if (body.location_id !== undefined) await inventory.getLocation(db, body.location_id)
   if (plan.amount_cents > 0) requireUndisputed(order, charges, plan.tenders)
@@ -364,7 +334,7 @@ async function previewRefund(
   charges: readonly ChargeRow[],
   { method, amount_cents, parts, tenders, restocking_fee_cents }: ReceiptPlan,
 ): Promise<ReceiptPreview['refund']> {
-  if (amount_cents === 0 || method === 'none') return null
+  if (amount_cents === 0 || !isRefunded(method)) return null
   const to = await destinationsOf(db, charges, tenders)
   return { method, amount_cents, ...parts, restocking_fee_cents, currency, tenders: to }
 }

@@ -168,7 +168,7 @@ const changeRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/returns/:id/cancel',
     {
-      config: { scope, failures: RETURN },
+      config: { scope, failures: [...RETURN, 'exchange_open'] },
       schema: {
         operationId: 'cancelReturn',
         tags,

@@ -1,7 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { AMOUNT_CENTS_MAX, Cents, Id, Nullable, Pattern, ref } from '../../kernel/schema.ts'
 import { Movement } from '../inventory/schema.ts'
-import { DISPOSITIONS, RETURN_STATES, Return, ReturnLine } from '../orders/return-schema.ts'
+import {
+  DISPOSITIONS,
+  RETURN_STATES,
+  Return,
+  ReturnExchange,
+  ReturnLine,
+} from '../orders/return-schema.ts'
 import { OrderRefund, Tender } from '../orders/schema.ts'
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
@@ -88,7 +94,10 @@ export const Receipt = Type.Object(
     location_id: Location,
     refund: Type.Object(
       {
-        method: Type.Enum(['original', 'store_credit', 'none']),
+        method: Type.Enum(['original', 'store_credit', 'none', 'later'], {
+          description:
+            '`none`: the units are not refunded. `later`: nothing is decided yet; an exchange can take the money, and a receipt without lines settles the rest.',
+        }),
         restocking_fee_cents: Type.Optional(fee),
         refund_shipping_cents: Type.Optional(fee),
       },
@@ -203,6 +212,17 @@ export const ReceiptRow = Type.Object({
   created_by: Type.String(),
 })
 export type ReceiptRow = Static<typeof ReceiptRow>
+
+/** An exchange as it is stored. */
+export const ExchangeRow = Type.Object({
+  ...ReturnExchange.properties,
+  return_id: Id,
+  from_waived_cents: Type.Integer(),
+  pay_days: Type.Integer(),
+  refund_id: Nullable(Id),
+  created_by: Type.String(),
+})
+export type ExchangeRow = Static<typeof ExchangeRow>
 
 /** What all returns of a line have settled so far. */
 export const SettledUnits = Type.Object({

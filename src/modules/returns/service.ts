@@ -77,15 +77,15 @@ export async function lockReturn(tx: Tx, id: string): Promise<LockedReturn> {
 
 const ALLOWED: Record<ReturnState, readonly string[]> = {
   requested: ['approve', 'decline', 'cancel'],
-  approved: ['receive', 'close', 'cancel'],
-  partially_received: ['receive', 'close'],
-  received: ['close'],
+  approved: ['receive', 'close', 'cancel', 'exchange'],
+  partially_received: ['receive', 'close', 'exchange'],
+  received: ['close', 'exchange'],
   declined: [],
-  closed: [],
+  closed: ['exchange'],
   cancelled: [],
 }
 
-export type ReturnAction = 'approve' | 'decline' | 'cancel' | 'receive' | 'close'
+export type ReturnAction = 'approve' | 'decline' | 'cancel' | 'receive' | 'close' | 'exchange'
 
 export function requireState({ status }: ReturnRow, action: ReturnAction): void {
   const allowed = ALLOWED[status]
@@ -282,8 +282,22 @@ export const cancel = (db: TenantDb, actor: audit.Actor, id: string): Promise<Re
   change(db, actor, id, {
     action: 'cancel',
     verb: 'cancelled',
-    next: (row, at) => ({ ...row, status: 'cancelled', cancelled_at: at }),
+    next: (row, at) => {
+      requireNoExchange(row)
+      return { ...row, status: 'cancelled', cancelled_at: at }
+    },
   })
+
+/**
+ * A cancelled return never was, but an exchange has its money: the merchant cancels that order first,
+ * or closes the return, and the goods of the exchange are lost to the shopper.
+ */
+function requireNoExchange({ exchanges }: ReturnRow): void {
+  const open = exchanges.filter(({ status }) => status !== 'released')
+  if (open.length === 0) return
+  const order_ids = open.map(({ order_id }) => order_id)
+  throw new ApiError('exchange_open', { body: { order_ids } })
+}
 
 /** Nothing more is expected: what has not come can be returned anew. */
 export const close = (db: TenantDb, actor: audit.Actor, id: string): Promise<Return> =>

@@ -1,6 +1,6 @@
-import type { Disposition, Return } from '../orders/return-schema.ts'
+import type { Disposition, Return, ReturnExchange } from '../orders/return-schema.ts'
 import { receivedOf } from './plan-receipt.ts'
-import type { ReturnLineRow, ReturnRow } from './schema.ts'
+import type { ExchangeRow, ReturnLineRow, ReturnRow } from './schema.ts'
 
 /** Returns as the API shows them: to the merchant, to the shopper, in an event. */
 
@@ -24,6 +24,17 @@ function shownLine(row: ReturnLineRow) {
 export const shown = ({ lines, ...row }: ReturnRow): Return => ({
   ...row,
   lines: lines.map(shownLine),
+})
+
+export const shownExchange = (row: ExchangeRow): ReturnExchange => ({
+  id: row.id,
+  order_id: row.order_id,
+  status: row.status,
+  advance: row.advance,
+  amount_cents: row.amount_cents,
+  created_at: row.created_at,
+  placed_at: row.placed_at,
+  released_at: row.released_at,
 })
 
 /** Without what the merchant wrote for the merchant alone. */

@@ -31,7 +31,14 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   'commerce.order.held.v1': { kind: 'order_held', about: 'event', isTold: isPaymentReview },
   'commerce.order.shipped.v1': { kind: 'order_shipped', about: 'fulfillment' },
   'commerce.order.delivered.v1': { kind: 'order_delivered', about: 'fulfillment' },
-  'commerce.order.refunded.v1': { kind: 'order_refunded', about: 'refund' },
+  // What an exchange moves to another order is not paid out.
+  'commerce.order.refunded.v1': {
+    kind: 'order_refunded',
+    about: 'refund',
+    isTold: (data) => asObject(data.refund).method !== 'exchange',
+  },
+  // One for each time that the merchant sends it.
+  'commerce.order.payment_requested.v1': { kind: 'payment_request', about: 'event' },
   'commerce.order.cancelled.v1': {
     kind: 'order_cancelled',
     details: (data) => ({ refunded_cents: refundsOf(data).reduce((sum, r) => sum + r.cents, 0) }),

@@ -8,6 +8,7 @@ import * as giftCards from '../gift-cards/service.ts'
 import { assetUrl, parseAssetRef } from '../media/service.ts'
 import { createLinkToken } from '../orders/link.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
+import { findRequest } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import * as returns from '../returns/service.ts'
@@ -111,6 +112,7 @@ export async function loadCommon(
     cancellation: null,
     returned: null,
     subscription: null,
+    request: null,
   }
 }
 
@@ -175,7 +177,9 @@ const tenderOf = ({ tender, card, gift_card_last4 }: ChargeRow): TenderFacts => 
   last4: card?.last4 ?? gift_card_last4,
 })
 
-type Parts = Partial<Pick<MailFacts, 'parcel' | 'refund' | 'edit' | 'cancellation' | 'returned'>>
+type Parts = Partial<
+  Pick<MailFacts, 'parcel' | 'refund' | 'edit' | 'cancellation' | 'returned' | 'request'>
+>
 
 /** What the mail has beside the order. Null: what it is about is undone. */
 async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise<Parts | null> {
@@ -198,9 +202,19 @@ async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise
     case 'return_approved':
     case 'return_received':
       return loadReturn(db, kind, details)
+    case 'payment_request':
+      return loadRequest(db, order)
     default:
       return {}
   }
+}
+
+/** A request that is paid, withdrawn or expired is not mailed any more. */
+async function loadRequest(db: Db, { id, total_cents }: OrderRow): Promise<Parts | null> {
+  const found = await findRequest(db, id)
+  if (found === null || found.status !== 'open') return null
+  const { amount_cents, expires_at } = found
+  return { request: { amount_cents, credit_cents: total_cents - amount_cents, expires_at } }
 }
 
 async function loadParcel(db: Db, order_id: string, id: string): Promise<Parts | null> {

@@ -25,6 +25,7 @@ export interface MailFacts {
   cancellation: { refunded_cents: number } | null
   returned: ReturnFacts | null
   subscription: SubscriptionFacts | null
+  request: RequestFacts | null
 }
 
 export interface OrderFacts {
@@ -109,6 +110,14 @@ export interface SubscriptionFacts {
   card: TenderFacts
   /** Opens the subscription without an account, for so many days. Null where there is no shop. */
   link: { url: string; days: number } | null
+}
+
+/** What the shopper is asked to pay. */
+export interface RequestFacts {
+  amount_cents: number
+  /** What a return has paid of the total. */
+  credit_cents: number
+  expires_at: string
 }
 
 export interface ReturnFacts {

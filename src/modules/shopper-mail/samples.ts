@@ -88,6 +88,15 @@ function sampleFacts(facts: MailFacts, order: OrderFacts): MailFacts {
           units,
         },
       }
+    case 'payment_request':
+      return {
+        ...facts,
+        request: {
+          amount_cents: cents,
+          credit_cents: order.total_cents - cents,
+          expires_at: SAMPLE_DAY,
+        },
+      }
     default:
       return facts
   }

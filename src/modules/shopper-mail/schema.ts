@@ -13,6 +13,7 @@ export const MAIL_KINDS = [
   'gift_card',
   'return_approved',
   'return_received',
+  'payment_request',
   'subscription_upcoming',
   'subscription_price_changed',
   'subscription_payment_failed',

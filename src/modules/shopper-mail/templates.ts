@@ -53,6 +53,16 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
     unitsBlock(facts, facts.words.returnedItems, facts.returned?.units ?? []),
     (facts.returned?.refunded_cents ?? 0) > 0 && refundNote(facts),
   ],
+  payment_request: (facts) => [
+    payButton(facts),
+    linesBlock(facts, facts.words.orderSummary),
+    requestBlock(facts),
+    facts.request && {
+      type: 'note',
+      text: facts.words.payUntil(facts.formats.date(facts.request.expires_at)),
+    },
+    addressBlock(facts),
+  ],
   subscription_upcoming: subscriptionBlocks,
   subscription_price_changed: subscriptionBlocks,
   subscription_payment_failed: cardBlocks,
@@ -102,16 +112,23 @@ const oneLine = (text: string): string =>
 
 /** The amount that the mail is about; empty where it is none. */
 function amountOf(facts: MailFacts): string {
-  const { formats, order, refund, giftCard, cancellation, returned } = facts
+  const { formats, order, refund, giftCard, cancellation, returned, request } = facts
   if (isAboutSubscription(facts.kind)) return subscriptionAmount(facts)
   if (giftCard !== null) return formats.money(giftCard.balance_cents, giftCard.currency)
   const cents =
-    refund?.amount_cents ?? cancellation?.refunded_cents ?? returned?.refunded_cents ?? 0
+    refund?.amount_cents ??
+    cancellation?.refunded_cents ??
+    returned?.refunded_cents ??
+    request?.amount_cents ??
+    0
   return order === null || cents === 0 ? '' : formats.money(cents, order.currency)
 }
 
 const viewOrder = ({ order, words }: MailFacts): Block | null =>
   order?.link ? { type: 'button', label: words.viewOrder, url: order.link.url } : null
+
+const payButton = ({ order, words }: MailFacts): Block | null =>
+  order?.link ? { type: 'button', label: words.payNow, url: order.link.url } : null
 
 /** Where another button comes first. */
 const orderLink = ({ order, words }: MailFacts): Block | null =>
@@ -260,6 +277,24 @@ function editBlock({ order, edit, words, formats }: MailFacts): Block | null {
     rows: [
       { label: words.oldTotal, value: money(total_before_cents) },
       { label, value: money(Math.abs(delta_cents)), isTotal: true },
+    ],
+  }
+}
+
+/** The totals, what the return pays of them, and what is left to pay. */
+function requestBlock(facts: MailFacts): Block | null {
+  const { order, request, words, formats } = facts
+  if (order === null || request === null) return null
+  const money = (cents: number) => formats.money(cents, order.currency)
+  const { credit_cents, amount_cents } = request
+  return {
+    type: 'totals',
+    rows: [
+      ...totalRows(facts, order),
+      ...(credit_cents === 0
+        ? []
+        : [{ label: words.fromReturn, value: `−${money(credit_cents)}` }]),
+      { label: words.toPay, value: money(amount_cents), isTotal: true },
     ],
   }
 }

@@ -112,11 +112,18 @@ export const de: Words = {
       heading: 'Ihre Karte läuft bald ab',
       intro: ({ item, date }) =>
         `Die Karte Ihres Abonnements von ${item} kann noch bis ${date} belastet werden. Hinterlegen Sie vorher eine andere, damit Ihr Abonnement weitergeht.`,
+    payment_request: {
+      subject: ({ order, amount, store }) =>
+        `Bitte zahlen Sie ${amount} für Bestellung ${order} – ${store}`,
+      heading: 'Eine Zahlung fehlt noch',
+      intro: ({ order, amount }) =>
+        `Ihre neuen Artikel der Bestellung ${order} sind reserviert. Ihre Rücksendung deckt sie nicht ganz: Bitte zahlen Sie den Rest von ${amount}. Bis dahin wird nichts abgebucht.`,
     },
   },
   orderNumber: (order) => `Bestellung ${order}`,
   viewOrder: 'Bestellung ansehen',
   visitStore: 'Zum Shop',
+  payNow: 'Jetzt bezahlen',
   trackParcel: 'Paket verfolgen',
   printLabel: 'Etikett drucken',
   orderSummary: 'Ihre Bestellung',
@@ -137,6 +144,9 @@ export const de: Words = {
   refunded: 'Erstattet',
   refundedTo: 'Erstattet auf',
   refundDays: 'Bis Ihre Bank die Erstattung auf eine Karte anzeigt, können einige Tage vergehen.',
+  fromReturn: 'Durch Ihre Rücksendung bezahlt',
+  toPay: 'Zu zahlen',
+  payUntil: (date) => `Bitte zahlen Sie bis zum ${date}. Danach wird die Bestellung storniert.`,
   shipsTo: 'Lieferadresse',
   paidWith: 'Bezahlt mit',
   carrier: 'Paketdienst',

@@ -109,11 +109,18 @@ export const en: Words = {
       heading: 'Your card expires soon',
       intro: ({ item, date }) =>
         `The card of your subscription to ${item} can be charged until ${date}. Put in another one before that, so that your subscription goes on.`,
+    payment_request: {
+      subject: ({ order, amount, store }) =>
+        `We ask you to pay ${amount} for order ${order} – ${store}`,
+      heading: 'A payment is needed',
+      intro: ({ order, amount }) =>
+        `Your new items of order ${order} are reserved. What you sent back does not cover them: please pay the remaining ${amount}. Nothing is charged until you do.`,
     },
   },
   orderNumber: (order) => `Order ${order}`,
   viewOrder: 'View your order',
   visitStore: 'Visit the store',
+  payNow: 'Pay now',
   trackParcel: 'Track your parcel',
   printLabel: 'Print the label',
   orderSummary: 'Order summary',
@@ -132,6 +139,9 @@ export const en: Words = {
   refunded: 'Refunded',
   refundedTo: 'Refunded to',
   refundDays: 'A refund to a card can take some days until your bank shows it.',
+  fromReturn: 'Paid by your return',
+  toPay: 'To pay',
+  payUntil: (date) => `Please pay by ${date}. After that the order is cancelled.`,
   shipsTo: 'Shipping address',
   paidWith: 'Paid with',
   carrier: 'Carrier',

@@ -109,11 +109,18 @@ export const es: Words = {
       heading: 'Su tarjeta caduca pronto',
       intro: ({ item, date }) =>
         `La tarjeta de su suscripción a ${item} sirve hasta el ${date}. Indique otra antes, para que su suscripción continúe.`,
+    payment_request: {
+      subject: ({ order, amount, store }) =>
+        `Le pedimos que pague ${amount} del pedido ${order} – ${store}`,
+      heading: 'Falta un pago',
+      intro: ({ order, amount }) =>
+        `Sus nuevos artículos del pedido ${order} están reservados. Su devolución no los cubre del todo: pague los ${amount} restantes. Hasta entonces no se le cobrará nada.`,
     },
   },
   orderNumber: (order) => `Pedido ${order}`,
   viewOrder: 'Ver su pedido',
   visitStore: 'Ir a la tienda',
+  payNow: 'Pagar ahora',
   trackParcel: 'Seguir el paquete',
   printLabel: 'Imprimir la etiqueta',
   orderSummary: 'Su pedido',
@@ -132,6 +139,9 @@ export const es: Words = {
   refunded: 'Reembolsado',
   refundedTo: 'Reembolsado en',
   refundDays: 'Un reembolso en tarjeta puede tardar unos días en aparecer en su banco.',
+  fromReturn: 'Pagado con su devolución',
+  toPay: 'Por pagar',
+  payUntil: (date) => `Pague antes del ${date}. Después se cancelará el pedido.`,
   shipsTo: 'Dirección de envío',
   paidWith: 'Pagado con',
   carrier: 'Transportista',

@@ -109,11 +109,18 @@ export const fr: Words = {
       heading: 'Votre carte expire bientôt',
       intro: ({ item, date }) =>
         `La carte de votre abonnement à ${item} peut être débitée jusqu’au ${date}. Indiquez-en une autre avant, pour que votre abonnement continue.`,
+    payment_request: {
+      subject: ({ order, amount, store }) =>
+        `Merci de payer ${amount} pour la commande ${order} – ${store}`,
+      heading: 'Un paiement est nécessaire',
+      intro: ({ order, amount }) =>
+        `Vos nouveaux articles de la commande ${order} sont réservés. Votre retour ne les couvre pas entièrement : merci de payer les ${amount} restants. Rien n’est débité avant cela.`,
     },
   },
   orderNumber: (order) => `Commande ${order}`,
   viewOrder: 'Voir votre commande',
   visitStore: 'Aller à la boutique',
+  payNow: 'Payer maintenant',
   trackParcel: 'Suivre le colis',
   printLabel: 'Imprimer l’étiquette',
   orderSummary: 'Votre commande',
@@ -133,6 +140,9 @@ export const fr: Words = {
   refundedTo: 'Remboursé sur',
   refundDays:
     'Un remboursement sur carte peut mettre quelques jours à apparaître auprès de votre banque.',
+  fromReturn: 'Payé par votre retour',
+  toPay: 'À payer',
+  payUntil: (date) => `Merci de payer avant le ${date}. Ensuite, la commande sera annulée.`,
   shipsTo: 'Adresse de livraison',
   paidWith: 'Payé avec',
   carrier: 'Transporteur',

@@ -26,6 +26,7 @@ export interface Words {
   orderNumber(order: string): string
   viewOrder: string
   visitStore: string
+  payNow: string
   trackParcel: string
   printLabel: string
   orderSummary: string
@@ -45,6 +46,9 @@ export interface Words {
   refunded: string
   refundedTo: string
   refundDays: string
+  fromReturn: string
+  toPay: string
+  payUntil(date: string): string
   shipsTo: string
   paidWith: string
   carrier: string

@@ -74,6 +74,7 @@ export const chargeOf = (captured_cents: number, more: Partial<ChargeRow> = {}):
   vault_id: null,
   gift_card_id: null,
   card_fingerprint: null,
+  moved_from: null,
   ...more,
 })
 

@@ -13,6 +13,7 @@ import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { noRecord, notSent, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import { openExchange } from '../../../src/modules/returns/exchange-money.ts'
 import { cancelOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
 import { takeDue } from '../../../src/platform/idempotency-due.ts'
@@ -83,6 +84,7 @@ describe('an unknown outcome', () => {
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
       cancelParcels: cancelPending,
+      openExchange,
       endSubscriptions: (tx, order) => cancelOfOrder(tx, order.id),
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }

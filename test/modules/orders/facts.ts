@@ -114,6 +114,9 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
       ? cancelled(f)
       : cancelUnits(f, Math.min(units, open(f))),
   refund: (f, { cents }) => addRefund(f, cents),
+  request_payment: (f) => ({ ...f, payment: 'requested', live_hold: true }),
+  pay: (f) => ({ ...settle(f), live_hold: false }),
+  release_exchange: (f) => ({ ...f, refunded_cents: 0 }),
   return: (f, { cents }) => (cents === 0 ? f : addRefund(f, cents)),
   dispute: (f) => ({ ...f, disputed: true, live_hold: true }),
   win_dispute: (f) => ({ ...f, disputed: false, live_hold: false }),

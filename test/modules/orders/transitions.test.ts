@@ -106,6 +106,10 @@ const CASES: Case[] = [
   [26, 'recall', paid({ q_shipped: 4 }), some, 'partially_shipped'],
   [26, 'recall', paid({ q_shipped: 1, q_packed: 1 }), all, 'processing'],
   [26, 'recall', { ...disputed, q_shipped: 4 }, all, 'on_hold'],
+  [27, 'request_payment', facts(), all, 'on_hold'],
+  [27, 'pay', facts({ payment: 'requested', live_hold: true }), all, 'placed'],
+  [28, 'release_exchange', paid({ q_shipped: 4, refunded_cents: 1_000 }), all, 'shipped'],
+  [28, 'release_exchange', paid({ q_shipped: 1, refunded_cents: 1 }), all, 'partially_shipped'],
 ]
 
 const isAction = (trigger: Trigger) => (ACTIONS as readonly string[]).includes(trigger)
@@ -153,7 +157,7 @@ const anyFacts: fc.Arbitrary<OrderFacts> = fc
     cancelled_at: fc.constantFrom(null, null, null, at),
     processing_at: fc.constantFrom(null, null, at),
     live_hold: fc.constantFrom(false, false, true),
-    payment: fc.constantFrom('none', 'pending', 'unknown', 'authorized', 'failed'),
+    payment: fc.constantFrom('none', 'pending', 'requested', 'unknown', 'authorized', 'failed'),
     parts: fc.array(fc.constantFrom(0, 0, 1, 5), { minLength: 4, maxLength: 4 }),
     packed: fc.constantFrom(0, 0, 1),
     giftCards: fc.constantFrom(0, 0, 2),

@@ -116,7 +116,8 @@ const orders = fc
       refundedUnits,
       settled: [],
       tracked: new Set(isTracked ? items.map(({ variant_id }) => variant_id) : []),
-      paid_before_cents: 0,
+      given_cents: 0,
+      waived_cents: 0,
     }
   })
 
@@ -304,7 +305,8 @@ describe('the plan of a receipt', () => {
       refundedUnits: [],
       settled: [],
       tracked: new Set(),
-      paid_before_cents: 400,
+      given_cents: 400,
+      waived_cents: 0,
     }
     const plan = planReceipt(known, { lines: [], refund: { method: 'original' } })
     // 400 were paid before, and 2,000 are left of the goods.

@@ -40,6 +40,26 @@ describe('the events that cause a mail', () => {
     assert.equal(mails[1]?.details?.refunded_cents, 500)
   })
 
+  test('of an exchange ask for each payment, and do not call moved money a refund', () => {
+    const refund = { refund_id: randomUUID(), amount_cents: 500, method: 'exchange' }
+    const request = { amount_cents: 100, status: 'open' }
+    const events = [
+      event('order.refunded', { refund }),
+      event('order.refunded', { refund: { ...refund, method: 'original' } }),
+      event('order.payment_requested', { payment_request: request }),
+      event('order.payment_requested', { payment_request: request }),
+      event('return.exchanged', {}),
+    ]
+    assert.deepEqual(
+      listCaused(events).map(({ kind, about_id }) => [kind, about_id]),
+      [
+        ['order_refunded', refund.refund_id],
+        ['payment_request', events[2]?.id],
+        ['payment_request', events[3]?.id],
+      ],
+    )
+  })
+
   test('of a cancellation leave out the mails of the refunds that it names, and no others', () => {
     const [inside, outside] = [randomUUID(), randomUUID()]
     const refund = (refund_id: string) => event('order.refunded', { refund: { refund_id } })

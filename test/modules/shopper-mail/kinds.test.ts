@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { enable, issueGiftCard } from '../checkout/setup.ts'
+import { APPROVED, enable, issueGiftCard } from '../checkout/setup.ts'
 import { buy, keyed, type MailApp, mailsOf, newShop, shareMailApp, ship } from './setup.ts'
 
 let app: MailApp
@@ -72,6 +72,43 @@ describe('mail to shoppers', () => {
     const [delivered, ...others] = await app.sendAll()
     assert.match(delivered?.subject ?? '', /has been delivered/)
     assert.deepEqual(others, [])
+  })
+
+  test('asks for a payment with amount, time and link, again when it is sent again, and not once it is paid', async () => {
+    const shop = await newShop(app)
+    const { merchant } = shop
+    const { order, items } = await buy(app, shop)
+    await ship(shop, order.id)
+    const lines = [{ order_item_id: items[0]?.id, quantity: 1 }]
+    const made = await merchant.post('/v1/merchant/returns', { order_id: order.id, lines })
+    const dear = { items: [{ variant_id: shop.variants[1_000], quantity: 3 }], advance: true }
+    const url = `/v1/merchant/returns/${made.body.return.id}/exchange`
+    const exchanged = await merchant.post(url, dear, keyed())
+    assert.equal(exchanged.status, 201, exchanged.text)
+    const asking = async () => (await app.sendAll()).filter(({ subject }) => / pay /.test(subject))
+    const [mail, ...more] = await asking()
+    assert.deepEqual([mail?.to, more], [['ann@example.com'], []])
+    for (const part of [mail?.text ?? '', mail?.html ?? '']) {
+      for (const said of ['$30.00', '−$10.00', '$20.00', 'Pay now', 'Please pay by']) {
+        assert.ok(part.includes(said), said)
+      }
+    }
+    const { id } = exchanged.body.order
+    assert.match(mail?.text ?? '', /\/orders\/link\/[\w-]+/)
+    const again = `/v1/merchant/orders/${id}/payment-request/send`
+    assert.equal((await merchant.post(again)).status, 200)
+    assert.equal((await asking()).length, 1)
+    assert.equal((await merchant.post(again)).status, 200)
+    const body = { customer_ref: 'ann', card: APPROVED }
+    const paid = await app.storefront.post(
+      `/v1/tenants/${shop.tenant}/orders/${id}/pay`,
+      body,
+      keyed(),
+    )
+    assert.equal(paid.status, 200, paid.text)
+    assert.deepEqual(await asking(), [])
+    const rows = await mailsOf(shop, `order_id=${id}&kind=payment_request`)
+    assert.deepEqual(rows.map(({ state }) => state).sort(), ['sent', 'sent', 'skipped'])
   })
 
   test('does not tell of a parcel that was recalled before the mail was sent', async () => {

@@ -85,12 +85,12 @@ test('emits each change of an order once, with what the merchant then reads', as
   await readNewEvents()
 
   /** Does the work, and compares its events with what the merchant can read. */
-  const expect = async (types: string, work: () => Promise<Answer>, orderId?: string) => {
+  const expect = async (types: string, work: () => Promise<Answer>, ...orderIds: string[]) => {
     const answer = await work()
     const emitted = await readNewEvents()
     const names = emitted.map(({ type }) => type.replace(/^commerce\.|\.v1$/g, '')).join(' ')
     assert.equal(names, types, answer.text)
-    const id = orderId ?? answer.body.order?.id
+    const ids = orderIds.length > 0 ? orderIds : [answer.body.order?.id]
     for (const { sequence, type, data, ...rest } of emitted) {
       const { always = [], sometimes = [] } = GUIDE.get(type) ?? {}
       const members = Object.keys(data).filter((name) => !sometimes.includes(name))
@@ -102,7 +102,8 @@ test('emits each change of an order once, with what the merchant then reads', as
       const text = JSON.stringify(data)
       for (const word of PERSONAL) assert.ok(!text.includes(word), `${type} has ${word}`)
       if (data.order === undefined) continue
-      const { order, items, refunds } = await desk.read(id)
+      assert.ok(ids.includes(data.order.id), type)
+      const { order, items, refunds } = await desk.read(String(data.order.id))
       assert.deepEqual(data.order, order, type)
       if (data.items !== undefined) assert.deepEqual(data.items, items, type)
       if (data.refund === undefined) continue
@@ -222,6 +223,43 @@ test('emits each change of an order once, with what the merchant then reads', as
       }
       const receive = () => merchant.post(`${own}/receive`, body, keyed())
       await expect('order.refunded return.received', receive, order.id)
+    },
+  )
+
+  await t.test(
+    'an exchange: asked to pay, sent again, paid, and another one that is cancelled',
+    async () => {
+      const items = [{ variant_id: variants[1_000], quantity: 1 }]
+      const returned = async () => {
+        const { order, ...bought } = await expect('order.placed', buy({ items }))
+        const packed = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
+        await merchant.post(`/v1/merchant/fulfillments/${packed.body.fulfillment.id}/ship`)
+        const lines = [{ order_item_id: bought.items[0].id, quantity: 1 }]
+        const made = await merchant.post('/v1/merchant/returns', { order_id: order.id, lines })
+        await readNewEvents()
+        return { id: order.id as string, url: `/v1/merchant/returns/${made.body.return.id}` }
+      }
+      const exchange = (url: string, quantity: number) => () => {
+        const body = { items: [{ variant_id: variants[1_000], quantity }], advance: true }
+        return merchant.post(`${url}/exchange`, body, keyed())
+      }
+      const first = await returned()
+      const dear = (await expect('order.payment_requested', exchange(first.url, 2))).order.id
+      const again = `/v1/merchant/orders/${dear}/payment-request/send`
+      await expect('order.payment_requested', () => merchant.post(again), dear)
+      const pay = by('shopper', dear, 'pay', { customer_ref: 'ann', card: APPROVED })
+      await expect('order.refunded return.exchanged order.placed', pay, dear, first.id)
+      const second = await returned()
+      const both = 'order.refunded return.exchanged order.placed'
+      const made = await exchange(second.url, 1)()
+      const { id } = made.body.order
+      await expect(both, async () => made, id, second.id)
+      await expect(
+        'order.refunded return.exchange_released order.cancelled',
+        by('merchant', id, 'cancel', { reason: 'customer' }),
+        id,
+        second.id,
+      )
     },
   )
 

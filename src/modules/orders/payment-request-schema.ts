@@ -1,0 +1,24 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+export const REQUEST_STATES = ['open', 'paid', 'withdrawn', 'expired'] as const
+
+/** What a shopper is asked to pay for a held order. */
+export const PaymentRequest = Shared(
+  'PaymentRequest',
+  Type.Object({
+    order_id: Id,
+    amount_cents: Type.Unsafe<number>({ ...Cents, description: 'What the shopper has to pay.' }),
+    currency: Type.String(),
+    status: Type.Enum([...REQUEST_STATES]),
+    expires_at: Type.Unsafe<string>({
+      ...Timestamp,
+      description: 'When the order is cancelled, unless it is paid.',
+    }),
+    sent_count: Type.Integer({ description: 'How often it was mailed.' }),
+    sent_at: Timestamp,
+    created_at: Timestamp,
+    ended_at: Nullable(Timestamp),
+  }),
+)
+export type PaymentRequest = Static<typeof PaymentRequest>

@@ -1,0 +1,105 @@
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
+import * as audit from '../../platform/audit.ts'
+import { actorOf } from './actor.ts'
+import { emitOrderEvent } from './events.ts'
+import * as queries from './payment-request-queries.ts'
+import type { PaymentRequest } from './payment-request-schema.ts'
+import type { OrderRow } from './schema.ts'
+import { addToTimeline, change, lock } from './service.ts'
+
+/**
+ * Payment requests: what a shopper is asked to pay for an order that is held until then. Nothing is
+ * ever charged without the shopper. An order has at most one, and it ends with its order's wait: the
+ * shopper pays, the merchant withdraws it, or it expires.
+ */
+
+/** A hold for a payment request. Shoppers see it. */
+const HOLD_REASON = 'payment_request'
+
+const DAY_MS = 86_400_000
+
+/** A shopper who has not paid after so many mails will not. */
+const SENT_MAX = 10
+
+interface Wanted {
+  amount_cents: number
+  days: number
+  actor: string
+}
+
+/** Holds a waiting order, and asks its shopper to pay. Called under the order's lock. */
+export async function requestPayment(
+  tx: Tx,
+  order: OrderRow,
+  { amount_cents, days, actor }: Wanted,
+): Promise<{ order: OrderRow; request: PaymentRequest }> {
+  const at = isoNow(tx.clock)
+  const hold = { reason: HOLD_REASON, by: audit.SYSTEM.name, at }
+  const held = await change(tx, order, { payment: 'requested', hold })
+  const request = await queries.insertRequest(tx, {
+    order_id: order.id,
+    amount_cents,
+    currency: order.currency,
+    expires_at: new Date(tx.clock.now() + days * DAY_MS).toISOString(),
+    created_by: actor,
+  })
+  await tell(tx, held, request, actor)
+  return { order: held, request }
+}
+
+/** Writes a request to the timeline, and emits the event that the mail follows from. */
+const tell = (tx: Tx, order: OrderRow, request: PaymentRequest, actor: string) =>
+  Promise.all([
+    addToTimeline(tx, order.id, {
+      type: 'payment_requested',
+      actor,
+      data: { amount_cents: request.amount_cents, expires_at: request.expires_at },
+    }),
+    emitOrderEvent(tx, 'commerce.order.payment_requested.v1', order, { payment_request: request }),
+  ])
+
+/** The request of an order; null where there is none. */
+export const findRequest = (db: Db, order_id: string): Promise<PaymentRequest | null> =>
+  queries.findRequest(db, order_id)
+
+/** Refuses an order whose shopper is not asked to pay any more. */
+export async function requireOpen(db: Db, order_id: string): Promise<PaymentRequest> {
+  const found = await queries.findRequest(db, order_id)
+  const isOver = found !== null && Date.parse(found.expires_at) <= db.clock.now()
+  if (found?.status === 'open' && !isOver) return found
+  throw new ApiError('payment_request_closed', { body: { status: statusOf(found, isOver) } })
+}
+
+const statusOf = (found: PaymentRequest | null, isOver: boolean) =>
+  found?.status === 'open' && isOver ? 'expired' : (found?.status ?? null)
+
+/** Ends the open request of an order, if it has one. */
+export const endRequest = (tx: Tx, order_id: string, status: 'paid' | 'withdrawn' | 'expired') =>
+  queries.endRequest(tx, order_id, status)
+
+/** Mails an open request again. */
+export function sendAgain(db: TenantDb, actor: audit.Actor, id: string): Promise<PaymentRequest> {
+  return db.transaction('payment request: send again', async (tx) => {
+    const order = await lock(tx, id)
+    await requireOpen(tx, order.id)
+    const request = await queries.countSent(tx, order.id, SENT_MAX)
+    if (request === null) throw sentTooOften()
+    await tell(tx, order, request, actorOf(actor))
+    await audit.record(tx, actor, {
+      action: 'order.payment_request_sent',
+      entity: `order:${order.id}`,
+      after: { sent_count: request.sent_count },
+    })
+    return request
+  })
+}
+
+const sentTooOften = () =>
+  new ApiError('limit_reached', {
+    message: `A payment request is mailed at most ${SENT_MAX} times. Write to the shopper, or withdraw it.`,
+    body: { limit: 'payment_request_mails', max: SENT_MAX, used: SENT_MAX },
+  })
+
+export const { requestTurns, listExpired, postponeExpiry } = queries

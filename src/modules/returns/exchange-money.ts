@@ -1,0 +1,191 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { Db, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
+import { cancelMove, reserveMove, reverseMove, settleMove } from '../order-changes/move-money.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { OrderExchange, OrderRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import * as queries from './exchange-queries.ts'
+import { readKnown } from './known.ts'
+import { type Credit, planCredit, takeOf } from './plan-exchange.ts'
+import type { ExchangeRow, ReturnRow } from './schema.ts'
+import { find, type LockedReturn, lockReturn, requireState } from './service.ts'
+import { forEvent, shownExchange } from './show.ts'
+
+/**
+ * The money of exchanges: the order with the new goods takes it from the refund of the return, and
+ * gives it back when it is cancelled. The order of the exchange is always locked before the order of
+ * the return, which is older.
+ */
+
+/** Cancelling and exchanging again ends somewhere. No return needs as many. */
+const EXCHANGES_MAX = 100
+
+const tooMany = () =>
+  new ApiError('limit_reached', {
+    message: `A return has at most ${EXCHANGES_MAX} exchanges, with those that were cancelled.`,
+    body: { limit: 'exchanges_per_return', max: EXCHANGES_MAX, used: EXCHANGES_MAX },
+  })
+
+/** What an exchange of a return can take now. Refuses a return that has nothing to take. */
+export async function readCredit(db: Db, locked: LockedReturn, advance: boolean): Promise<Credit> {
+  requireState(locked.returned, 'exchange')
+  if (locked.returned.exchanges.length >= EXCHANGES_MAX) throw tooMany()
+  const credit = planCredit(await readKnown(db, locked), advance)
+  if (credit.available_cents === 0) throw new ApiError('nothing_to_exchange')
+  return credit
+}
+
+/** What another exchange could still take. */
+export async function readRemaining(db: Db, return_id: string, advance: boolean): Promise<number> {
+  const returned = await find(db, return_id)
+  const order = await orders.get(db, returned.order_id)
+  return planCredit(await readKnown(db, { returned, order }), advance).available_cents
+}
+
+interface Taking {
+  /** The order with the new goods. */
+  order_id: string
+  total_cents: number
+  advance: boolean
+  pay_days: number
+  actor: string
+}
+
+/** Reserves what an order takes of a return's refund. The order of the return is locked. */
+export async function takeCredit(
+  tx: Tx,
+  { returned, order }: LockedReturn,
+  credit: Credit,
+  { order_id, total_cents, advance, pay_days, actor }: Taking,
+): Promise<void> {
+  const { amount_cents, from_waived_cents, parts } = takeOf(credit, total_cents)
+  orders.requireFree(order, 'refund')
+  const charges = await orders.listCharges(tx, order.id)
+  const refund_id =
+    amount_cents === 0
+      ? null
+      : await reserveMove(tx, order, charges, { amount_cents, parts, actor })
+  await queries.insertExchange(tx, {
+    id: newId(),
+    return_id: returned.id,
+    order_id,
+    advance,
+    amount_cents,
+    from_waived_cents,
+    pay_days,
+    refund_id,
+    created_by: actor,
+  })
+}
+
+/** The exchange that made an order, as the order shows it. */
+export async function exchangeOf(db: Db, id: string): Promise<OrderExchange | null> {
+  const found = await queries.findOfOrder(db, id)
+  if (found === null) return null
+  const { return_id, advance, amount_cents: credit_cents } = found
+  const { order_id } = await find(db, return_id)
+  return { return_id, order_id, advance, credit_cents }
+}
+
+export async function getExchange(db: Db, order_id: string): Promise<ExchangeRow> {
+  const found = await queries.findOfOrder(db, order_id)
+  if (found === null) throw new Error('the order has no exchange')
+  return found
+}
+
+/**
+ * Moves the money to the order of the exchange, which is locked and about to be placed. Its other
+ * charges pay for the rest.
+ */
+export async function settleExchange(tx: Tx, order_id: string): Promise<ExchangeRow> {
+  const { id, return_id, refund_id } = await getExchange(tx, order_id)
+  const { order } = await lockReturn(tx, return_id)
+  const placed = await queries.placeExchange(tx, id)
+  const refund = refund_id === null ? null : await orders.getRefund(tx, refund_id)
+  const from = refund === null ? order : await settleMove(tx, order, refund, order_id)
+  await tell(tx, from, await find(tx, return_id), { exchange: placed, verb: 'exchanged' })
+  return placed
+}
+
+interface Told {
+  exchange: ExchangeRow
+  verb: 'exchanged' | 'exchange_released'
+  /** What went back to the return. */
+  released_cents?: number
+  actor?: string
+}
+
+/** Writes what an exchange did to the timeline of the returned order, and emits its event. */
+const tell = (
+  tx: Tx,
+  order: OrderRow,
+  row: ReturnRow,
+  { exchange, verb, released_cents, actor = exchange.created_by }: Told,
+) =>
+  awaitAll([
+    orders.addToTimeline(tx, order.id, {
+      type: verb === 'exchanged' ? 'return_exchanged' : 'exchange_released',
+      actor,
+      data: {
+        return_id: row.id,
+        return_number: row.return_number,
+        exchange_order_id: exchange.order_id,
+        amount_cents: released_cents ?? exchange.amount_cents,
+      },
+    }),
+    emitOrderEvent(tx, `commerce.return.${verb}.v1`, order, {
+      return: forEvent(row),
+      exchange: shownExchange(exchange),
+      ...(released_cents !== undefined && { released_cents }),
+    }),
+  ])
+
+/**
+ * Locks the return that an order took its money from. What it answers gives the money back, once the
+ * order is cancelled: a receipt without lines refunds it then, if the goods have come.
+ */
+export async function openExchange(
+  tx: Tx,
+  { id, source }: OrderRow,
+  actor: string,
+): Promise<((cancelled: OrderRow) => Promise<OrderRow>) | null> {
+  if (source !== 'exchange') return null
+  const exchange = await getExchange(tx, id)
+  const { order } = await lockReturn(tx, exchange.return_id)
+  return async (cancelled) => {
+    const { to, from, released_cents } = await giveBack(tx, exchange, {
+      order,
+      cancelled,
+      actor,
+    })
+    const released = await queries.releaseExchange(tx, exchange.id, released_cents)
+    const row = await find(tx, exchange.return_id)
+    const told = { exchange: released, verb: 'exchange_released', released_cents, actor } as const
+    await tell(tx, from, row, told)
+    return to
+  }
+}
+
+interface Cancelled {
+  order: OrderRow
+  cancelled: OrderRow
+  actor: string
+}
+
+/** What the order has refunded to the shopper is not given back. */
+async function giveBack(
+  tx: Tx,
+  { refund_id, status, amount_cents }: ExchangeRow,
+  { order, cancelled, actor }: Cancelled,
+) {
+  if (refund_id === null) return { to: cancelled, from: order, released_cents: 0 }
+  const refund = await orders.getRefund(tx, refund_id)
+  if (status === 'waiting') {
+    await cancelMove(tx, refund)
+    return { to: cancelled, from: order, released_cents: amount_cents }
+  }
+  const moved = await reverseMove(tx, { from: order, refund, to: cancelled, actor })
+  return { to: moved.to, from: moved.from, released_cents: moved.amount_cents }
+}

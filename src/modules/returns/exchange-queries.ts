@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { ExchangeRow } from './schema.ts'
+
+const columns = sql`
+  id, return_id, order_id, advance, status, amount_cents, from_waived_cents, pay_days, refund_id,
+  created_by, created_at, placed_at, released_at`
+
+export interface NewExchange {
+  id: string
+  return_id: string
+  order_id: string
+  advance: boolean
+  amount_cents: number
+  from_waived_cents: number
+  pay_days: number
+  refund_id: string | null
+  created_by: string
+}
+
+export const insertExchange = (tx: Tx, e: NewExchange) =>
+  tx.run(sql`
+    insert into return_exchanges (tenant_ref, id, return_id, order_id, advance, status, amount_cents,
+                                  from_waived_cents, pay_days, refund_id, created_by)
+    values (${tx.tenant}, ${e.id}, ${e.return_id}, ${e.order_id}, ${e.advance}, 'waiting',
+            ${e.amount_cents}, ${e.from_waived_cents}, ${e.pay_days}, ${e.refund_id},
+            ${e.created_by})`)
+
+/** The exchange that an order was made by. */
+export const findOfOrder = (db: Db, order_id: string) =>
+  db.maybe(
+    ExchangeRow,
+    sql`
+    select ${columns}
+      from return_exchanges
+     where tenant_ref = ${db.tenant} and order_id = ${order_id}`,
+  )
+
+export const placeExchange = (tx: Tx, id: string) =>
+  tx.one(
+    ExchangeRow,
+    sql`
+    update return_exchanges set status = 'placed', placed_at = fd_now()
+     where tenant_ref = ${tx.tenant} and id = ${id} and status = 'waiting'
+    returning ${columns}`,
+  )
+
+/** Ends an exchange that gives back so much. What its order has refunded to the shopper stays taken. */
+export const releaseExchange = (tx: Tx, id: string, cents: number) =>
+  tx.one(
+    ExchangeRow,
+    sql`
+    update return_exchanges
+       set status = 'released', released_at = fd_now(), amount_cents = amount_cents - ${cents},
+           from_waived_cents = least(from_waived_cents, amount_cents - ${cents})
+     where tenant_ref = ${tx.tenant} and id = ${id} and status <> 'released'
+    returning ${columns}`,
+  )
+
+const Taken = Type.Object({
+  /** What receipts have to deduct. */
+  to_deduct_cents: Type.Integer(),
+  from_waived_cents: Type.Integer(),
+})
+
+/** What the exchanges of a return have taken of its refund. */
+export const sumTaken = (db: Db, return_id: string) =>
+  db.one(
+    Taken,
+    sql`
+    select coalesce(sum(amount_cents - from_waived_cents), 0)::bigint as to_deduct_cents,
+           coalesce(sum(from_waived_cents), 0)::bigint as from_waived_cents
+      from return_exchanges
+     where tenant_ref = ${db.tenant} and return_id = ${return_id}`,
+  )

@@ -1,0 +1,70 @@
+import { sum } from '../../kernel/money.ts'
+import { fitParts, splitAmount, totalOf, withoutNegatives } from '../order-changes/refund-parts.ts'
+import type { Parts } from '../order-changes/schema.ts'
+import type { ReturnState } from '../orders/return-schema.ts'
+import { refundableOf } from '../orders/service.ts'
+import { expectedOf, type Known, unsettledOf, worthOf } from './plan-receipt.ts'
+
+/** Plans what an exchange takes of a return's refund. Pure functions, for the exchange and its preview. */
+
+/** States in which units are on their way. */
+const EXPECTING: readonly ReturnState[] = ['approved', 'partially_received']
+
+export interface Credit {
+  /** The most that an order can take. */
+  available_cents: number
+  /** Of that, what receipts have waived. */
+  waived_cents: number
+  /** What the units are worth about whose money nothing is decided. */
+  worth: Parts
+  /** What is left of the goods of the returned order. */
+  left: Parts
+}
+
+/**
+ * What an exchange can take: the worth of units that came and are not settled, and what receipts have
+ * waived; in advance also the worth of units that are still to come. What the shopper has got for the
+ * return is deducted, and what the shopper is owed added.
+ */
+export function planCredit(known: Known, advance: boolean): Credit {
+  const { returned, refundable, given_cents, waived_cents } = known
+  const isExpecting = advance && EXPECTING.includes(returned.status)
+  const shares = returned.lines.map((line) => {
+    const coming = isExpecting ? expectedOf(line) : 0
+    return worthOf(known, line, unsettledOf(line) + coming).share
+  })
+  const worth = {
+    product_cents: sum(shares.map(({ product_cents }) => product_cents)),
+    tax_cents: sum(shares.map(({ tax_cents }) => tax_cents)),
+    shipping_cents: 0,
+  }
+  const left = { ...withoutNegatives(refundable.left), shipping_cents: 0 }
+  const most = Math.min(totalOf(left), refundableOf(refundable.charges))
+  const entitled = totalOf(worth) - given_cents + waived_cents
+  return {
+    available_cents: Math.max(0, Math.min(entitled, most)),
+    waived_cents,
+    worth,
+    left,
+  }
+}
+
+export interface Taken {
+  amount_cents: number
+  from_waived_cents: number
+  parts: Parts
+}
+
+/** What an order of some total takes. Waived money first: its goods are there. */
+export function takeOf(
+  { available_cents, waived_cents, worth, left }: Credit,
+  total_cents: number,
+): Taken {
+  const amount_cents = Math.min(available_cents, total_cents)
+  const from = totalOf(worth) >= amount_cents ? worth : left
+  return {
+    amount_cents,
+    from_waived_cents: Math.min(amount_cents, waived_cents),
+    parts: fitParts(splitAmount(amount_cents, from), left),
+  }
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import fc, { type GeneratorValue } from 'fast-check'
+import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { openCheckout } from '../../../src/open-checkout.ts'
+import type { Answer } from '../../harness/app.ts'
+import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { receipt } from '../returns/setup.ts'
+import { type Exchanges, exchangesOf, settlement } from './exchange-setup.ts'
+import { cardOf, DECLINED } from './setup.ts'
+
+/**
+ * Returns whose merchants and shoppers exchange, pay, withdraw, cancel, refund and receive in any order,
+ * some of it at once. Whatever they do, the shopper never gets more than was paid, and all books agree.
+ */
+
+const shared = shareOrderStore()
+let store: OrderStore
+let exchanges: Exchanges
+
+const METHODS = ['original', 'store_credit', 'none', 'later'] as const
+const CARDS = [cardOf('4111111111111111'), DECLINED]
+/** Answers that a step may have: it was done, or refused for a reason of its own. */
+const EXPECTED = [200, 201, 402, 409, 422, 400]
+
+interface Scene {
+  chance: GeneratorValue
+  order_id: string
+  made: { id: string; lines: { id: string }[] }
+  variants: string[]
+  done: Map<string, number>
+}
+
+const pick = <T>({ chance }: Scene, values: readonly T[]): T => chance(fc.constantFrom, ...values)
+
+const exchangeOrders = async ({ made }: Scene): Promise<string[]> =>
+  (await exchanges.readReturn(made.id)).exchanges.map((each: { order_id: string }) => each.order_id)
+
+const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
+  exchange: (scene) =>
+    exchanges.exchange(scene.made.id, {
+      items: [{ variant_id: pick(scene, scene.variants), quantity: pick(scene, [1, 2]) }],
+      advance: pick(scene, [true, true, false]),
+      ...(pick(scene, [true, false]) && { shipping_cents: 120 }),
+    }),
+  pay: (scene) => onOrder(scene, (id) => exchanges.pay(id, { card: pick(scene, CARDS) })),
+  withdraw: (scene) => onOrder(scene, (id) => exchanges.withdraw(id)),
+  cancel: (scene) => onOrder(scene, (id) => store.merchant(id, 'cancel', { reason: 'customer' })),
+  refund: (scene) =>
+    onOrder(scene, (id) =>
+      store.merchant(id, 'refunds', { amount_cents: pick(scene, [1, 250, 900]) }),
+    ),
+  expire: async (scene) => {
+    await store.superuser.query(
+      `update payment_requests set due_at = now() - interval '1 second'
+        where order_id = any ($1::uuid[]) and status = 'open'`,
+      [await exchangeOrders(scene)],
+    )
+    const deps = openCheckout(store.app.runtime)
+    await jobs.expirePaymentRequests({ ...deps, database: store.app.runtime.workerDatabase })
+    return null
+  },
+  receive: (scene) => {
+    const refund = { method: pick(scene, METHODS) }
+    return exchanges.receive(scene.made.id, receipt(scene.made, pick(scene, [1, 2]), { refund }))
+  },
+  settle: (scene) => exchanges.receive(scene.made.id, settlement(pick(scene, METHODS))),
+  close: (scene) => exchanges.act(scene.made.id, pick(scene, ['close', 'cancel'])),
+}
+
+async function onOrder(scene: Scene, act: (id: string) => Promise<Answer>): Promise<Answer | null> {
+  const ids = await exchangeOrders(scene)
+  return ids.length === 0 ? null : act(pick(scene, ids))
+}
+
+async function take(scene: Scene): Promise<void> {
+  const name = pick(scene, Object.keys(STEPS))
+  const answer = await (STEPS[name] as (of: Scene) => Promise<Answer | null>)(scene)
+  if (answer === null) return
+  assert.ok(EXPECTED.includes(answer.status), `${name}: ${answer.text}`)
+  if (answer.status < 300) scene.done.set(name, (scene.done.get(name) ?? 0) + 1)
+}
+
+describe('exchanges at random', () => {
+  before(() => {
+    store = shared.current
+    exchanges = exchangesOf(store)
+  })
+
+  test('never pay a shopper more than was paid, and leave all books in agreement', async () => {
+    const done = new Map<string, number>()
+    const prices = await Promise.all(
+      [400, 1_000, 1_300].map((price) => exchanges.tracked(500, price)),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.gen(), async (chance) => {
+        const tax = { tax: { provider: 'flat_rate', rate_bps: 777 } }
+        const variant = store.shop.variants[1_000] ?? ''
+        const { order, made } = await exchanges.returnedOf(variant, 3, tax)
+        const scene: Scene = { chance, order_id: order.order.id, made, variants: prices, done }
+        for (let step = 0; step < 7; step++) {
+          const isBoth = chance(fc.boolean)
+          await Promise.all(isBoth ? [take(scene), take(scene)] : [take(scene)])
+        }
+        const { rows } = await store.superuser.query(
+          `select refunded_cents, captured_cents from orders where id = $1`,
+          [scene.order_id],
+        )
+        assert.ok(Number(rows[0].refunded_cents) <= Number(rows[0].captured_cents))
+      }),
+      { numRuns: 25, endOnFailure: true },
+    )
+    await store.check()
+    for (const name of ['exchange', 'pay', 'cancel', 'refund', 'receive', 'settle']) {
+      assert.ok((done.get(name) ?? 0) > 0, `${name} was never done`)
+    }
+  })
+})
