@@ -3,6 +3,7 @@ import { duePayments } from './modules/checkout/jobs.ts'
 import { dueDeliveries as dueParcels } from './modules/fulfillment/jobs.ts'
 import { dueExpiry as dueGiftCards } from './modules/gift-cards/jobs.ts'
 import { dueUnconfirmed } from './modules/marketing/newsletter-jobs.ts'
+import { dueRenewals } from './modules/renewals/jobs.ts'
 import { dueMails } from './modules/shopper-mail/jobs.ts'
 import { queueMails } from './modules/shopper-mail/service.ts'
 import { dueExpiry as dueStoreCredit } from './modules/store-credit/jobs.ts'
@@ -51,6 +52,7 @@ export function openDueWork(
   return [
     dueEvents(handlers),
     ...duePayments(payments),
+    dueRenewals(payments),
     dueLabels(openLabels(runtime)),
     dueGiftCards,
     dueStoreCredit,

@@ -1,4 +1,5 @@
 import type { Database, TenantDb, Tx } from '../../db/database.ts'
+import type { DueWork } from '../../platform/due-work.ts'
 import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
 import type { CheckoutDeps } from '../checkout/service.ts'
 import { type DueSubscription, StaleSubscriptionError } from '../subscriptions/cycle-schema.ts'
@@ -134,21 +135,33 @@ async function askForCard(tx: Tx, subscription: DueSubscription): Promise<void> 
     await cycles.emitEvent(tx, 'commerce.subscription.past_due.v1', subscription, data)
 }
 
-/** When the scheduler has something to do in a store next; null: nothing is planned. */
-export const nextDue = cycles.findNextDue
-
 /** Subscriptions of a store that are claimed together. */
 const CLAIM_ROWS = 20
 
-/** Does all that is due in one store, one after another in the order of their times, until nothing is. */
-export async function runDue(deps: CheckoutDeps, db: TenantDb): Promise<Done[]> {
+/** Does what is due in one store, in the order of the times, until nothing is or so many batches are done. */
+export async function runDue(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  batches = Number.POSITIVE_INFINITY,
+): Promise<Done[]> {
   const done: Done[] = []
-  for (;;) {
+  for (let n = 0; n < batches; n++) {
     const rows = await cycles.dueQueue.claim(db, CLAIM_ROWS)
-    if (rows.length === 0) return done
+    if (rows.length === 0) break
     for (const row of rows) {
       done.push(...(await lookAt(deps, db, row.id)))
       await cycles.dueQueue.release(db, row)
     }
   }
+  return done
 }
+
+/** Charges, attempts, ends of pauses and notices, as the test clock runs them. */
+export const dueRenewals = (deps: CheckoutDeps): DueWork => ({
+  kind: 'subscription',
+  nextDue: cycles.nextDue,
+  async runDue(db) {
+    const done = await runDue(deps, db, 1)
+    return { count: done.length, ran: done.map(({ id, step }) => ({ id, outcome: step })) }
+  },
+})

@@ -15,14 +15,9 @@ export const dueQueue = defineQueue({
   shape: Type.Object({ version: Type.Integer() }),
 })
 
-export const findNextDue = (db: Db) =>
-  db.one(
-    Type.Object({ due_at: Nullable(Timestamp) }),
-    sql`
-    select min(due_at) as due_at
-      from subscriptions
-     where tenant_ref = ${db.tenant} and due_at is not null`,
-  )
+/** When the scheduler must look at the store next. */
+export const nextDue = (db: Db) => sql`
+  select min(due_at) from subscriptions where tenant_ref = ${db.tenant} and due_at is not null`
 
 const columns = sql`
   s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,

@@ -23,6 +23,7 @@ import * as declines from './decline-queries.ts'
 export const WAKE_RENEWALS = 'renewals'
 
 export const dueQueue = queries.dueQueue
+export const nextDue = queries.nextDue
 export const findDue = queries.findDue
 export const listOfCard = queries.listOfCard
 export const listOfVault = queries.listOfVault
@@ -33,10 +34,6 @@ export const recordDecline = declines.insertDecline
 export const findFreeTime = async (
   ...of: Parameters<typeof declines.findFreeTime>
 ): Promise<string | null> => (await declines.findFreeTime(...of)).at
-
-/** When the scheduler must look at the store next; null: never. */
-export const findNextDue = async (db: Db): Promise<string | null> =>
-  (await queries.findNextDue(db)).due_at
 
 /** When a declined charge is tried again. */
 export const findRetryTime = async (
