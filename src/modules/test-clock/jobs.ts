@@ -1,3 +1,4 @@
+import { awaitAll } from '../../db/await-all.ts'
 import type { Database, TenantDb } from '../../db/database.ts'
 import type { Done, DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
@@ -134,7 +135,7 @@ async function passTime({ database, clocks, work, clock, lagging }: Move, at: st
   clock.offset_ms = await db.transaction('test clock: move', async (tx) => {
     const offsetMs = await queries.moveTo(tx, clock, at)
     const byMs = offsetMs - clock.offset_ms
-    if (byMs > 0) for (const each of work) await each.shorten?.(tx, byMs)
+    if (byMs > 0) await awaitAll(work.map((each) => each.shorten?.(tx, byMs)))
     return offsetMs
   })
   clocks.set(clock.tenant_ref, { offsetMs: clock.offset_ms, isMoving: true })

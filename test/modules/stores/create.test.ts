@@ -25,6 +25,7 @@ describe('creating a store', () => {
       time_zone: 'UTC',
       stock_hint: 'none',
       auto_deliver_days: null,
+      sandbox: false,
       primary_hostname: null,
       activeVersion: null,
     })

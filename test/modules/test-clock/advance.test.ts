@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import {
+  ALL_OPTIONS,
   APPROVED,
   cardOf,
   cart,
@@ -158,10 +159,30 @@ describe('a move of the clock', () => {
     const later = await createCoupon(shop.merchant, { starts_at: inDays(20) })
     const buy = (code: string) =>
       checkout(app, shop, cart(shop.variants[1_000], { coupon_code: code }))
-    assert.equal((await buy(coupon.code)).status, 201)
+    const manifest = {
+      ...ALL_OPTIONS,
+      behavior: { ...ALL_OPTIONS.behavior, returns: { windowDays: 5 } },
+    }
+    assert.equal((await shop.merchant.put('/v1/my/store/manifest', { manifest })).status, 200)
+    const early = await buy(coupon.code)
+    assert.equal(early.status, 201, early.text)
+    const { id } = early.body.order
+    const packed = await shop.merchant.post(`/v1/merchant/orders/${id}/fulfillments`)
+    const parcel = `/v1/merchant/fulfillments/${packed.body.fulfillment.id}`
+    await shop.merchant.post(`${parcel}/ship`)
+    await shop.merchant.post(`${parcel}/deliver`)
+    const lines = [{ order_item_id: early.body.items[0].id, quantity: 1 }]
+    const sendBack = () =>
+      app.storefront.post(
+        `/v1/tenants/windows/orders/${id}/returns`,
+        { customer_ref: 'ann', lines },
+        keyed(),
+      )
     assert.equal((await buy(later.code)).body.error.code, 'coupon_invalid')
     await app.advance(shop.merchant, { set: inDays(25) })
     assert.equal((await buy(coupon.code)).body.error.code, 'coupon_invalid')
+    const late = await sendBack()
+    assert.equal(late.body.error?.code, 'return_window_closed', late.text)
     const bought = await buy(later.code)
     assert.equal(bought.status, 201, bought.text)
     assertJustAfter(bought.body.order.created_at, inDays(25, Date.now() - 60_000), 'the order')
