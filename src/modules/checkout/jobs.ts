@@ -41,18 +41,33 @@ export const duePayments = (deps: JobDeps): DueWork[] => [
         signal,
       ),
   },
-  {
-    kind: 'hold_expiry',
-    nextDue: nextLapse,
-    runDue: async (db, signal) =>
-      runEach(
-        await listExpired(db, EXPIRED_AT_ONCE),
-        async ({ order_id: id }) =>
-          (await expireHold(deps, db, id)) ? { id, outcome: 'cancelled' } : null,
-        signal,
-      ),
-  },
+  dueExpiry(deps, 'hold_expiry', { nextDue: nextLapse, list: listExpired, expire: expireHold }),
+  dueExpiry(deps, 'payment_request_expiry', {
+    nextDue: paymentRequests.nextExpiry,
+    list: paymentRequests.listExpired,
+    expire: expireRequest,
+  }),
 ]
+
+interface DueExpiry extends Pick<Expiring, 'list' | 'expire'> {
+  nextDue: DueWork['nextDue']
+}
+
+const dueExpiry = (
+  deps: JobDeps,
+  kind: string,
+  { nextDue, list, expire }: DueExpiry,
+): DueWork => ({
+  kind,
+  nextDue,
+  runDue: async (db, signal) =>
+    runEach(
+      await list(db, EXPIRED_AT_ONCE),
+      async ({ order_id: id }) =>
+        (await expire(deps, db, id)) ? { id, outcome: 'cancelled' } : null,
+      signal,
+    ),
+})
 
 /** Attempts closed as `not_found` that are looked up at once. */
 const LATE_SLOTS = 10

@@ -55,6 +55,10 @@ export const countSent = (tx: Tx, order_id: string, max: number) =>
 /** The turns of the stores with requests that have expired. */
 export const requestTurns = createTurns({ table: sql`payment_requests`, due: sql`due_at` })
 
+/** When the next request of a store expires. */
+export const nextExpiry = (db: Db) => sql`
+  select min(due_at) from payment_requests where tenant_ref = ${db.tenant} and due_at is not null`
+
 export const listExpired = (db: Db, limit: number) =>
   db.many(
     Type.Object({ tenant_ref: Type.String(), order_id: Id }),

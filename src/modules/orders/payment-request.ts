@@ -102,4 +102,4 @@ const sentTooOften = () =>
     body: { limit: 'payment_request_mails', max: SENT_MAX, used: SENT_MAX },
   })
 
-export const { requestTurns, listExpired, postponeExpiry } = queries
+export const { requestTurns, nextExpiry, listExpired, postponeExpiry } = queries
