@@ -53,11 +53,7 @@ interface DueExpiry extends Pick<Expiring, 'list' | 'expire'> {
   nextDue: DueWork['nextDue']
 }
 
-const dueExpiry = (
-  deps: JobDeps,
-  kind: string,
-  { nextDue, list, expire }: DueExpiry,
-): DueWork => ({
+const dueExpiry = (deps: JobDeps, kind: string, { nextDue, list, expire }: DueExpiry): DueWork => ({
   kind,
   nextDue,
   runDue: async (db, signal) =>

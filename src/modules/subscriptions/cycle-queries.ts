@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
-import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { Id, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue } from '../../platform/leases.ts'
 import { type BegunCycle, DueSubscription, type Dunning, type UpdatedCard } from './cycle-schema.ts'
 

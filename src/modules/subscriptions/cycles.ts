@@ -1,5 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
-import type { Db, Tx } from '../../db/database.ts'
+import type { Tx } from '../../db/database.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { EventType } from '../webhooks/events.ts'
 import * as webhooks from '../webhooks/service.ts'

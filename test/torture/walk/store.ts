@@ -41,6 +41,7 @@ export async function openStore(url: string, tenant: string): Promise<WalkStore>
   assert.equal(made.status, 201, made.text)
   const account = { email: owner_email, password: 'a password for tests', name: 'Owner' }
   const signedUp = await patient(callerOf(url, {})).post('/v1/identity/signup', account)
+  assert.equal(signedUp.status, 201, signedUp.text)
   const session = { authorization: `Bearer ${signedUp.body.session.token}` }
   const owner = patient(callerOf(url, session))
   const newKey = async () => {
