@@ -81,6 +81,184 @@ grant insert, select, update on activation_requests to fd_app;
 grant select on activation_requests to fd_operator;
 grant select on activation_requests to fd_worker;
 
+create table analytics_days (
+  tenant_ref text not null,
+  generation integer not null,
+  calendar text not null,
+  dimension text not null,
+  currency text not null,
+  day date not null,
+  key text not null,
+  gross_cents bigint not null,
+  discount_cents bigint not null,
+  refund_cents bigint not null,
+  tax_cents bigint not null,
+  refunded_tax_cents bigint not null,
+  shipping_cents bigint not null,
+  refunded_shipping_cents bigint not null,
+  dispute_loss_cents bigint not null,
+  markdown_cents bigint not null,
+  orders_count bigint not null,
+  units_count bigint not null,
+  new_customers_count bigint not null,
+  repeat_customers_count bigint not null,
+  active_customers_count bigint not null,
+  restated_at timestamp with time zone,
+  constraint analytics_days_calendar_check CHECK ((calendar = ANY (ARRAY['booked'::text, 'cohort'::text]))),
+  constraint analytics_days_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'product'::text, 'variant'::text, 'coupon'::text, 'affiliate'::text, 'source'::text, 'place'::text, 'customer'::text, 'cohort'::text]))),
+  constraint analytics_days_key_check CHECK ((length(key) <= 300)),
+  constraint analytics_days_pkey PRIMARY KEY (tenant_ref, generation, calendar, dimension, currency, day, key),
+  constraint analytics_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=80);
+alter table analytics_days owner to fd_owner;
+alter table analytics_days enable row level security;
+alter table analytics_days force row level security;
+CREATE INDEX analytics_days_of_key ON analytics_days USING btree (tenant_ref, generation, calendar, dimension, currency, key, day);
+create policy operator on analytics_days for select to fd_operator using true;
+create policy owner on analytics_days for all to fd_owner using true with check true;
+create policy tenant on analytics_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on analytics_days to fd_worker;
+grant insert, select, update on analytics_days to fd_app;
+grant select on analytics_days to fd_operator;
+
+create table analytics_facts (
+  tenant_ref text not null,
+  generation integer not null,
+  sequence bigint not null,
+  order_id uuid not null,
+  kind text not null,
+  at timestamp with time zone not null,
+  day date not null,
+  sale_day date not null,
+  currency text not null,
+  is_test boolean not null,
+  coupon text not null,
+  affiliate text not null,
+  source text not null,
+  place text not null,
+  customer text not null,
+  cohort text not null,
+  gross_cents bigint not null,
+  discount_cents bigint not null,
+  refund_cents bigint not null,
+  tax_cents bigint not null,
+  refunded_tax_cents bigint not null,
+  shipping_cents bigint not null,
+  refunded_shipping_cents bigint not null,
+  dispute_loss_cents bigint not null,
+  markdown_cents bigint not null,
+  orders_count bigint not null,
+  units_count bigint not null,
+  new_customers_count bigint not null,
+  repeat_customers_count bigint not null,
+  active_customers_count bigint not null,
+  lines jsonb not null,
+  constraint analytics_facts_cohort_check CHECK ((cohort ~ '^\d{4}-\d{2}$'::text)),
+  constraint analytics_facts_customer_check CHECK ((customer = ANY (ARRAY['new'::text, 'returning'::text]))),
+  constraint analytics_facts_pkey PRIMARY KEY (tenant_ref, generation, sequence),
+  constraint analytics_facts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_facts owner to fd_owner;
+alter table analytics_facts enable row level security;
+alter table analytics_facts force row level security;
+CREATE INDEX analytics_facts_of_day ON analytics_facts USING btree (tenant_ref, generation, day, sequence);
+CREATE INDEX analytics_facts_of_order ON analytics_facts USING btree (tenant_ref, generation, order_id);
+CREATE INDEX analytics_facts_of_sale_day ON analytics_facts USING btree (tenant_ref, generation, sale_day, sequence);
+create policy operator on analytics_facts for select to fd_operator using true;
+create policy owner on analytics_facts for all to fd_owner using true with check true;
+create policy tenant on analytics_facts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on analytics_facts to fd_worker;
+grant select on analytics_facts to fd_operator;
+grant select, update on analytics_facts to fd_app;
+
+create table analytics_generations (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  generation integer not null,
+  state text not null,
+  time_zone text not null,
+  sequence bigint not null default 0,
+  counted_at timestamp with time zone,
+  payments_to date,
+  due_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint analytics_generations_generation_check CHECK ((generation > 0)),
+  constraint analytics_generations_pkey PRIMARY KEY (tenant_ref, generation),
+  constraint analytics_generations_sequence_check CHECK ((sequence >= 0)),
+  constraint analytics_generations_state_check CHECK ((state = ANY (ARRAY['serving'::text, 'building'::text, 'retired'::text]))),
+  constraint analytics_generations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint analytics_generations_tenant_ref_id_key UNIQUE (tenant_ref, id),
+  constraint analytics_generations_time_zone_check CHECK ((length(time_zone) <= 64))
+);
+alter table analytics_generations owner to fd_owner;
+alter table analytics_generations enable row level security;
+alter table analytics_generations force row level security;
+CREATE INDEX analytics_generations_due ON analytics_generations USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX analytics_generations_due_of_tenant ON analytics_generations USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+CREATE UNIQUE INDEX analytics_generations_building ON analytics_generations USING btree (tenant_ref) WHERE (state = 'building'::text);
+CREATE UNIQUE INDEX analytics_generations_serving ON analytics_generations USING btree (tenant_ref) WHERE (state = 'serving'::text);
+create policy due on analytics_generations for select to fd_worker using true;
+create policy operator on analytics_generations for select to fd_operator using true;
+create policy owner on analytics_generations for all to fd_owner using true with check true;
+create policy tenant on analytics_generations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on analytics_generations for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on analytics_generations to fd_worker;
+grant insert, select, update on analytics_generations to fd_app;
+grant select on analytics_generations to fd_operator;
+
+create table analytics_orders (
+  tenant_ref text not null,
+  order_id uuid not null,
+  sale_sequence bigint not null,
+  sale_at timestamp with time zone not null,
+  place text not null,
+  nth smallint not null,
+  first_at timestamp with time zone not null,
+  previous_at timestamp with time zone,
+  constraint analytics_orders_nth_check CHECK (((nth >= 1) AND (nth <= 3))),
+  constraint analytics_orders_pkey PRIMARY KEY (tenant_ref, order_id),
+  constraint analytics_orders_place_check CHECK ((length(place) <= 80)),
+  constraint analytics_orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_orders owner to fd_owner;
+alter table analytics_orders enable row level security;
+alter table analytics_orders force row level security;
+create policy operator on analytics_orders for select to fd_operator using true;
+create policy owner on analytics_orders for all to fd_owner using true with check true;
+create policy tenant on analytics_orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on analytics_orders to fd_worker;
+grant select on analytics_orders to fd_app;
+grant select on analytics_orders to fd_operator;
+
+create table analytics_payment_days (
+  tenant_ref text not null,
+  generation integer not null,
+  day date not null,
+  currency text not null,
+  outcome text not null,
+  reason text not null,
+  attempts bigint not null,
+  amount_cents bigint not null,
+  constraint analytics_payment_days_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text, 'open'::text]))),
+  constraint analytics_payment_days_pkey PRIMARY KEY (tenant_ref, generation, day, currency, outcome, reason),
+  constraint analytics_payment_days_reason_check CHECK ((length(reason) <= 60)),
+  constraint analytics_payment_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_payment_days owner to fd_owner;
+alter table analytics_payment_days enable row level security;
+alter table analytics_payment_days force row level security;
+create policy operator on analytics_payment_days for select to fd_operator using true;
+create policy owner on analytics_payment_days for all to fd_owner using true with check true;
+create policy tenant on analytics_payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on analytics_payment_days to fd_worker;
+grant select on analytics_payment_days to fd_app;
+grant select on analytics_payment_days to fd_operator;
+
 create table asset_forms (
   tenant_ref text not null,
   sha256 text not null,
@@ -294,9 +472,12 @@ create table charges (
   gift_card_last4 text,
   authorized_until timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
+  moved_from uuid,
   constraint charges_amount_cents_check CHECK ((amount_cents > 0)),
   constraint charges_check CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
   constraint charges_check1 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
+  constraint charges_moved_check CHECK ((moved_from <> charge_id)),
+  constraint charges_moved_from_fkey FOREIGN KEY (tenant_ref, moved_from) REFERENCES charges(tenant_ref, charge_id),
   constraint charges_pkey PRIMARY KEY (tenant_ref, charge_id),
   constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
   constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
@@ -307,6 +488,7 @@ alter table charges enable row level security;
 alter table charges force row level security;
 CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (authorized_until IS NOT NULL);
 CREATE INDEX charges_expiring_of_tenant ON charges USING btree (tenant_ref, authorized_until) WHERE (authorized_until IS NOT NULL);
+CREATE INDEX charges_moved ON charges USING btree (tenant_ref, moved_from) WHERE (moved_from IS NOT NULL);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
 create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
@@ -896,6 +1078,36 @@ grant insert, select, update on fulfillments to fd_app;
 grant insert, select, update on fulfillments to fd_worker;
 grant select on fulfillments to fd_operator;
 
+create table funnel_days (
+  tenant_ref text not null,
+  day date not null,
+  type text not null,
+  product_id uuid not null,
+  shard smallint not null,
+  count bigint not null,
+  constraint funnel_days_count_check CHECK ((count > 0)),
+  constraint funnel_days_pkey PRIMARY KEY (tenant_ref, day, type, product_id, shard),
+  constraint funnel_days_shard_check CHECK (((shard >= 0) AND (shard <= 7))),
+  constraint funnel_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint funnel_days_type_check CHECK ((type = ANY (ARRAY['view'::text, 'search'::text, 'add_to_cart'::text, 'begin_checkout'::text])))
+) with (fillfactor=70);
+alter table funnel_days owner to fd_owner;
+alter table funnel_days enable row level security;
+alter table funnel_days force row level security;
+CREATE INDEX funnel_days_of_all ON funnel_days USING btree (tenant_ref, day) WHERE (product_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid);
+create policy due on funnel_days for select to fd_worker using true;
+create policy operator on funnel_days for select to fd_operator using true;
+create policy owner on funnel_days for all to fd_owner using true with check true;
+create policy tenant on funnel_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on funnel_days for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, select on funnel_days to fd_worker;
+grant insert, select, update on funnel_days to fd_app;
+grant select on funnel_days to fd_operator;
+
 create table gateway_accounts (
   tenant_ref text not null,
   provider text not null,
@@ -966,6 +1178,38 @@ grant delete, select, update on gateway_events to fd_worker;
 grant insert, select on gateway_events to fd_app;
 grant select on gateway_events to fd_operator;
 
+create table gift_card_purchases (
+  tenant_ref text not null,
+  order_item_id uuid not null,
+  order_id uuid not null,
+  quantity integer not null,
+  amount_cents bigint not null,
+  for_buyer boolean not null,
+  recipient_email text,
+  recipient_folded text generated always as (lower(recipient_email)) stored,
+  recipient_name text,
+  message text,
+  send_at timestamp with time zone,
+  constraint gift_card_purchases_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint gift_card_purchases_message_check CHECK ((length(message) <= 1000)),
+  constraint gift_card_purchases_pkey PRIMARY KEY (tenant_ref, order_item_id),
+  constraint gift_card_purchases_quantity_check CHECK ((quantity > 0)),
+  constraint gift_card_purchases_recipient_email_check CHECK ((length(recipient_email) <= 254)),
+  constraint gift_card_purchases_recipient_name_check CHECK ((length(recipient_name) <= 200)),
+  constraint gift_card_purchases_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table gift_card_purchases owner to fd_owner;
+alter table gift_card_purchases enable row level security;
+alter table gift_card_purchases force row level security;
+CREATE INDEX gift_card_purchases_of_order ON gift_card_purchases USING btree (tenant_ref, order_id);
+CREATE INDEX gift_card_purchases_of_recipient ON gift_card_purchases USING btree (tenant_ref, recipient_folded) WHERE (recipient_folded IS NOT NULL);
+create policy operator on gift_card_purchases for select to fd_operator using true;
+create policy owner on gift_card_purchases for all to fd_owner using true with check true;
+create policy tenant on gift_card_purchases for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on gift_card_purchases to fd_app;
+grant select on gift_card_purchases to fd_operator;
+grant select, update on gift_card_purchases to fd_worker;
+
 create table gift_card_transactions (
   tenant_ref text not null,
   id uuid not null default fd_uuid(),
@@ -1027,6 +1271,12 @@ END) stored,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   recipient_folded text generated always as (lower(recipient_email)) stored,
+  order_item_id uuid,
+  send_at timestamp with time zone,
+  sent_at timestamp with time zone,
+  code_until timestamp with time zone default (fd_now() + '24:00:00'::interval),
+  pending_refund_id uuid,
+  pending_refund_cents bigint,
   constraint gift_cards_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
   constraint gift_cards_check CHECK ((held_cents <= balance_cents)),
   constraint gift_cards_check1 CHECK (((expired_at IS NULL) OR (expires_at IS NOT NULL))),
@@ -1039,6 +1289,7 @@ END) stored,
   constraint gift_cards_held_cents_check CHECK ((held_cents >= 0)),
   constraint gift_cards_initial_balance_cents_check CHECK (((initial_balance_cents >= 1) AND (initial_balance_cents <= '100000000000'::bigint))),
   constraint gift_cards_note_check CHECK ((length(note) <= 2000)),
+  constraint gift_cards_pending_refund_check CHECK ((((pending_refund_id IS NULL) = (pending_refund_cents IS NULL)) AND ((pending_refund_cents >= 1) AND (pending_refund_cents <= (balance_cents - held_cents))))),
   constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
   constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
   constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -1052,8 +1303,10 @@ CREATE INDEX gift_cards_due_of_tenant ON gift_cards USING btree (tenant_ref, exp
 CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX gift_cards_of_order ON gift_cards USING btree (tenant_ref, issued_order_id) WHERE (issued_order_id IS NOT NULL);
 CREATE INDEX gift_cards_of_recipient ON gift_cards USING btree (tenant_ref, recipient_folded) WHERE (recipient_folded IS NOT NULL);
-CREATE INDEX gift_cards_shown ON gift_cards USING btree (tenant_ref, created_at) WHERE (code_sealed IS NOT NULL);
+CREATE INDEX gift_cards_of_refund ON gift_cards USING btree (tenant_ref, pending_refund_id) WHERE (pending_refund_id IS NOT NULL);
+CREATE INDEX gift_cards_shown ON gift_cards USING btree (tenant_ref, code_until) WHERE (code_sealed IS NOT NULL);
 create policy due on gift_cards for select to fd_worker using true;
 create policy operator on gift_cards for select to fd_operator using true;
 create policy owner on gift_cards for all to fd_owner using true with check true;
@@ -1066,8 +1319,8 @@ END IS NOT NULL);
 CREATE TRIGGER meter_delete AFTER DELETE ON gift_cards REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_gift_cards();
 CREATE TRIGGER meter_insert AFTER INSERT ON gift_cards REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_gift_cards();
 grant insert, select, update on gift_cards to fd_app;
+grant insert, select, update on gift_cards to fd_worker;
 grant select on gift_cards to fd_operator;
-grant select, update on gift_cards to fd_worker;
 
 create table idempotency_keys (
   tenant_ref text not null,
@@ -1102,7 +1355,7 @@ alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
-CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'cancel_remaining'::text, 'edit'::text, 'release'::text, 'return_receive'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
+CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'cancel_remaining'::text, 'edit'::text, 'release'::text, 'return_receive'::text, 'exchange'::text, 'pay'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
 create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;
@@ -1450,6 +1703,7 @@ create policy operator on inventory_settings for select to fd_operator using tru
 create policy owner on inventory_settings for all to fd_owner using true with check true;
 create policy tenant on inventory_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER low_stock AFTER INSERT OR UPDATE ON inventory_settings FOR EACH ROW EXECUTE FUNCTION fd_note_stock_settings();
+CREATE TRIGGER stock_is_of_no_gift_card BEFORE INSERT OR UPDATE OF track_inventory ON inventory_settings FOR EACH ROW WHEN (new.track_inventory) EXECUTE FUNCTION fd_stock_is_of_no_gift_card();
 grant insert, select, update on inventory_settings to fd_app;
 grant select on inventory_settings to fd_operator;
 grant select on inventory_settings to fd_worker;
@@ -1484,7 +1738,7 @@ create table ledger_entries (
   ref text not null default ''::text,
   currency text not null,
   amount_cents bigint not null,
-  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text]))),
+  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text]))),
   constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
   constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
@@ -1805,10 +2059,12 @@ create table order_items (
   returning_quantity integer not null default 0,
   returned_quantity integer not null default 0,
   restocked_quantity integer not null default 0,
+  gift_card boolean not null default false,
   constraint order_items_check CHECK ((line_total_cents = (unit_price_cents * quantity))),
   constraint order_items_check1 CHECK (((discount_cents >= 0) AND (discount_cents <= line_total_cents))),
   constraint order_items_check2 CHECK (((refunded_quantity >= 0) AND (refunded_quantity <= quantity))),
   constraint order_items_check3 CHECK (((delivered_quantity >= 0) AND (delivered_quantity <= shipped_quantity))),
+  constraint order_items_gift_card_check CHECK (((NOT gift_card) OR ((discount_cents = 0) AND (tax_cents = 0) AND (shipping_cents = 0) AND (packed_quantity = 0) AND (shipped_quantity = 0) AND (restocked_quantity = 0) AND (NOT is_subscription)))),
   constraint order_items_list_price_cents_check CHECK ((list_price_cents >= 0)),
   constraint order_items_original_quantity_check CHECK ((original_quantity > 0)),
   constraint order_items_packed_quantity_check CHECK ((packed_quantity >= 0)),
@@ -1838,6 +2094,34 @@ create policy tenant on order_items for all to fd_app, fd_worker using (tenant_r
 grant insert, select, update on order_items to fd_app;
 grant insert, select, update on order_items to fd_worker;
 grant select on order_items to fd_operator;
+
+create table order_line_changes (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  order_id uuid not null,
+  order_item_id uuid not null,
+  change_id uuid not null,
+  quantity integer not null,
+  line_total_cents bigint not null,
+  discount_cents bigint not null,
+  tax_cents bigint not null,
+  shipping_cents bigint not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint order_line_changes_pkey PRIMARY KEY (tenant_ref, id),
+  constraint order_line_changes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint order_line_changes_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint order_line_changes_tenant_ref_order_item_id_fkey FOREIGN KEY (tenant_ref, order_item_id) REFERENCES order_items(tenant_ref, id)
+);
+alter table order_line_changes owner to fd_owner;
+alter table order_line_changes enable row level security;
+alter table order_line_changes force row level security;
+CREATE INDEX order_line_changes_of_order ON order_line_changes USING btree (tenant_ref, order_id);
+create policy operator on order_line_changes for select to fd_operator using true;
+create policy owner on order_line_changes for all to fd_owner using true with check true;
+create policy tenant on order_line_changes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on order_line_changes to fd_app;
+grant insert, select on order_line_changes to fd_worker;
+grant select on order_line_changes to fd_operator;
 
 create table order_notes (
   tenant_ref text not null,
@@ -1938,6 +2222,9 @@ create table orders (
   customer_name text,
   prices_include_tax boolean not null default false,
   has_work boolean not null default false,
+  gift_card_cents bigint not null default 0,
+  subscription_id uuid,
+  subscription_cycle integer,
   constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
   constraint orders_check CHECK (((discount_cents >= 0) AND (discount_cents <= subtotal_cents))),
   constraint orders_check2 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
@@ -1947,15 +2234,17 @@ create table orders (
   constraint orders_customer_name_check CHECK (((length(customer_name) >= 1) AND (length(customer_name) <= 300))),
   constraint orders_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
   constraint orders_fulfillment_status_check CHECK ((fulfillment_status = ANY (ARRAY['unfulfilled'::text, 'processing'::text, 'partially_shipped'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text]))),
+  constraint orders_gift_card_check CHECK (((gift_card_cents >= 0) AND (gift_card_cents <= (subtotal_cents - discount_cents)))),
   constraint orders_key UNIQUE (tenant_ref, idempotency_key),
   constraint orders_number UNIQUE (tenant_ref, order_number),
   constraint orders_operation CHECK (((operation_id IS NULL) = (operation IS NULL))),
-  constraint orders_payment_check CHECK ((payment = ANY (ARRAY['none'::text, 'pending'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text]))),
+  constraint orders_payment_check CHECK ((payment = ANY (ARRAY['none'::text, 'pending'::text, 'requested'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text]))),
   constraint orders_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'authorized'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'voided'::text, 'unknown'::text, 'disputed'::text]))),
   constraint orders_pkey PRIMARY KEY (tenant_ref, id),
   constraint orders_shipping_cents_check CHECK ((shipping_cents >= 0)),
-  constraint orders_source_check CHECK ((source = ANY (ARRAY['checkout'::text, 'subscription_renewal'::text, 'operator'::text]))),
+  constraint orders_source_check CHECK ((source = ANY (ARRAY['checkout'::text, 'subscription_renewal'::text, 'operator'::text, 'exchange'::text]))),
   constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'placed'::text, 'processing'::text, 'on_hold'::text, 'shipped'::text, 'partially_shipped'::text, 'delivered'::text, 'cancelled'::text, 'refunded'::text, 'partially_refunded'::text, 'payment_failed'::text]))),
+  constraint orders_subscription_cycle_check CHECK ((subscription_cycle > 1)),
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint orders_tax_inside_check CHECK (((NOT prices_include_tax) OR (tax_cents <= total_cents))),
@@ -1979,6 +2268,7 @@ CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref 
 CREATE INDEX orders_on_hold ON orders USING btree (tenant_ref, hold_reason, hold_at, id) WHERE (status = 'on_hold'::text);
 CREATE INDEX orders_tests ON orders USING btree (tenant_ref, created_at DESC, id DESC) WHERE is_test;
 CREATE INDEX orders_with_work ON orders USING btree (tenant_ref, created_at, id) WHERE has_work;
+CREATE UNIQUE INDEX orders_of_cycle ON orders USING btree (tenant_ref, subscription_id, subscription_cycle) WHERE ((subscription_id IS NOT NULL) AND (payment <> 'failed'::text));
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -2129,6 +2419,7 @@ CASE
     WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
     ELSE NULL::integer
 END IS NOT NULL);
+CREATE TRIGGER no_real_gateway BEFORE INSERT OR UPDATE ON payment_accounts FOR EACH ROW WHEN (((new.gateway <> 'simulated'::text) AND new.in_use)) EXECUTE FUNCTION fd_refuse_real_gateway();
 grant insert, select, update on payment_accounts to fd_app;
 grant select on payment_accounts to fd_operator;
 grant select on payment_accounts to fd_worker;
@@ -2167,7 +2458,7 @@ create table payment_attempts (
   constraint payment_attempts_check2 CHECK (((next_check_at IS NULL) OR (state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text])))),
   constraint payment_attempts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint payment_attempts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
-  constraint payment_attempts_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text]))),
+  constraint payment_attempts_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text]))),
   constraint payment_attempts_parent_txn_id_check CHECK (((length(parent_txn_id) >= 1) AND (length(parent_txn_id) <= 100))),
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
@@ -2259,6 +2550,48 @@ grant insert, select, update on payment_discrepancies to fd_worker;
 grant select on payment_discrepancies to fd_app;
 grant select on payment_discrepancies to fd_operator;
 grant update (resolved_at) on payment_discrepancies to fd_app;
+
+create table payment_requests (
+  tenant_ref text not null,
+  order_id uuid not null,
+  amount_cents bigint not null,
+  currency text not null,
+  status text not null,
+  expires_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  sent_count integer not null default 1,
+  sent_at timestamp with time zone not null default fd_now(),
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  ended_at timestamp with time zone,
+  constraint payment_requests_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint payment_requests_check CHECK (((status = 'open'::text) = (due_at IS NOT NULL))),
+  constraint payment_requests_check1 CHECK (((status = 'open'::text) = (ended_at IS NULL))),
+  constraint payment_requests_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint payment_requests_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint payment_requests_pkey PRIMARY KEY (tenant_ref, order_id),
+  constraint payment_requests_sent_count_check CHECK ((sent_count > 0)),
+  constraint payment_requests_status_check CHECK ((status = ANY (ARRAY['open'::text, 'paid'::text, 'withdrawn'::text, 'expired'::text]))),
+  constraint payment_requests_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint payment_requests_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
+);
+alter table payment_requests owner to fd_owner;
+alter table payment_requests enable row level security;
+alter table payment_requests force row level security;
+CREATE INDEX payment_requests_due ON payment_requests USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX payment_requests_due_of_tenant ON payment_requests USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on payment_requests for select to fd_worker using true;
+create policy operator on payment_requests for select to fd_operator using true;
+create policy owner on payment_requests for all to fd_owner using true with check true;
+create policy tenant on payment_requests for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on payment_requests for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on payment_requests to fd_app;
+grant insert, select, update on payment_requests to fd_worker;
+grant select on payment_requests to fd_operator;
 
 create table pricing_group_members (
   tenant_ref text not null,
@@ -2425,6 +2758,28 @@ create policy tenant on product_images for all to fd_app, fd_worker using (tenan
 grant delete, insert, select, update on product_images to fd_app;
 grant select on product_images to fd_operator;
 grant select on product_images to fd_worker;
+
+create table product_scans (
+  tenant_ref text not null,
+  product_id uuid not null,
+  text_hash bytea not null,
+  rules_version text not null,
+  passed boolean not null,
+  scanned_at timestamp with time zone not null default fd_now(),
+  constraint product_scans_pkey PRIMARY KEY (tenant_ref, product_id),
+  constraint product_scans_rules_version_check CHECK ((length(rules_version) <= 100)),
+  constraint product_scans_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE,
+  constraint product_scans_text_hash_check CHECK ((octet_length(text_hash) = 32))
+);
+alter table product_scans owner to fd_owner;
+alter table product_scans enable row level security;
+alter table product_scans force row level security;
+create policy operator on product_scans for select to fd_operator using true;
+create policy owner on product_scans for all to fd_owner using true with check true;
+create policy tenant on product_scans for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on product_scans to fd_app;
+grant select on product_scans to fd_operator;
+grant select on product_scans to fd_worker;
 
 create table product_search (
   tenant_ref text not null,
@@ -2793,10 +3148,12 @@ create table refunds (
   actor text not null,
   created_at timestamp with time zone not null default fd_now(),
   settled_at timestamp with time zone,
+  gift_card_cents bigint not null default 0,
   constraint refunds_amount_cents_check CHECK ((amount_cents > 0)),
-  constraint refunds_check CHECK ((amount_cents = ((product_cents + tax_cents) + shipping_cents))),
+  constraint refunds_gift_card_cents_check CHECK ((gift_card_cents >= 0)),
   constraint refunds_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'adjustment'::text]))),
-  constraint refunds_method_check CHECK ((method = ANY (ARRAY['original'::text, 'store_credit'::text]))),
+  constraint refunds_method_check CHECK ((method = ANY (ARRAY['original'::text, 'store_credit'::text, 'exchange'::text]))),
+  constraint refunds_parts_check CHECK ((amount_cents = (((product_cents + tax_cents) + shipping_cents) + gift_card_cents))),
   constraint refunds_pkey PRIMARY KEY (tenant_ref, refund_id),
   constraint refunds_reason_check CHECK ((length(reason) <= 2000)),
   constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
@@ -2843,6 +3200,46 @@ CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON retention_archives 
 grant insert, select on retention_archives to fd_worker;
 grant select on retention_archives to fd_app;
 grant select on retention_archives to fd_operator;
+
+create table return_exchanges (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  return_id uuid not null,
+  order_id uuid not null,
+  advance boolean not null,
+  status text not null,
+  amount_cents bigint not null,
+  from_waived_cents bigint not null default 0,
+  pay_days integer not null,
+  refund_id uuid,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  placed_at timestamp with time zone,
+  released_at timestamp with time zone,
+  constraint return_exchanges_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint return_exchanges_check CHECK (((from_waived_cents >= 0) AND (from_waived_cents <= amount_cents))),
+  constraint return_exchanges_check1 CHECK (((status = 'released'::text) = (released_at IS NOT NULL))),
+  constraint return_exchanges_check2 CHECK (((status = 'placed'::text) <= (placed_at IS NOT NULL))),
+  constraint return_exchanges_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint return_exchanges_pay_days_check CHECK ((pay_days > 0)),
+  constraint return_exchanges_pkey PRIMARY KEY (tenant_ref, id),
+  constraint return_exchanges_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'placed'::text, 'released'::text]))),
+  constraint return_exchanges_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint return_exchanges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint return_exchanges_tenant_ref_order_id_key UNIQUE (tenant_ref, order_id),
+  constraint return_exchanges_tenant_ref_refund_id_fkey FOREIGN KEY (tenant_ref, refund_id) REFERENCES refunds(tenant_ref, refund_id),
+  constraint return_exchanges_tenant_ref_return_id_fkey FOREIGN KEY (tenant_ref, return_id) REFERENCES returns(tenant_ref, id)
+);
+alter table return_exchanges owner to fd_owner;
+alter table return_exchanges enable row level security;
+alter table return_exchanges force row level security;
+CREATE INDEX return_exchanges_of_return ON return_exchanges USING btree (tenant_ref, return_id, created_at);
+create policy operator on return_exchanges for select to fd_operator using true;
+create policy owner on return_exchanges for all to fd_owner using true with check true;
+create policy tenant on return_exchanges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on return_exchanges to fd_app;
+grant insert, select, update on return_exchanges to fd_worker;
+grant select on return_exchanges to fd_operator;
 
 create table return_lines (
   tenant_ref text not null,
@@ -2936,11 +3333,11 @@ create table return_receipts (
   created_by text not null,
   created_at timestamp with time zone not null default fd_now(),
   settled_at timestamp with time zone,
+  waived_cents bigint not null default 0,
   constraint return_receipts_check CHECK (((refund_id IS NOT NULL) OR (status = 'settled'::text))),
   constraint return_receipts_check1 CHECK (((status = 'settled'::text) = (settled_at IS NOT NULL))),
   constraint return_receipts_created_by_check CHECK ((length(created_by) <= 200)),
-  constraint return_receipts_deducted_cents_check CHECK ((deducted_cents >= 0)),
-  constraint return_receipts_method_check CHECK ((method = ANY (ARRAY['original'::text, 'store_credit'::text, 'none'::text]))),
+  constraint return_receipts_method_check CHECK ((method = ANY (ARRAY['original'::text, 'store_credit'::text, 'none'::text, 'later'::text]))),
   constraint return_receipts_number_check CHECK ((number > 0)),
   constraint return_receipts_pkey PRIMARY KEY (tenant_ref, id),
   constraint return_receipts_refund_shipping_cents_check CHECK ((refund_shipping_cents >= 0)),
@@ -2949,7 +3346,8 @@ create table return_receipts (
   constraint return_receipts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint return_receipts_tenant_ref_refund_id_fkey FOREIGN KEY (tenant_ref, refund_id) REFERENCES refunds(tenant_ref, refund_id),
   constraint return_receipts_tenant_ref_return_id_fkey FOREIGN KEY (tenant_ref, return_id) REFERENCES returns(tenant_ref, id),
-  constraint return_receipts_tenant_ref_return_id_number_key UNIQUE (tenant_ref, return_id, number)
+  constraint return_receipts_tenant_ref_return_id_number_key UNIQUE (tenant_ref, return_id, number),
+  constraint return_receipts_waived_cents_check CHECK ((waived_cents >= 0))
 );
 alter table return_receipts owner to fd_owner;
 alter table return_receipts enable row level security;
@@ -3186,6 +3584,7 @@ create table sim_charges (
   voided_at timestamp with time zone,
   dispute_at timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
+  charged_vault_id uuid,
   constraint sim_captures_within CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
   constraint sim_charges_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint sim_charges_check CHECK (((outcome = 'approved'::text) OR ((captured_cents = 0) AND (voided_at IS NULL)))),
@@ -3199,6 +3598,7 @@ alter table sim_charges owner to fd_owner;
 alter table sim_charges enable row level security;
 alter table sim_charges force row level security;
 CREATE INDEX sim_charges_newest ON sim_charges USING btree (tenant_ref, created_at DESC, txn_id DESC);
+CREATE INDEX sim_charges_of_vault ON sim_charges USING btree (tenant_ref, charged_vault_id) WHERE (charged_vault_id IS NOT NULL);
 create policy operator on sim_charges for select to fd_operator using true;
 create policy owner on sim_charges for all to fd_owner using true with check true;
 create policy tenant on sim_charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -3275,8 +3675,8 @@ alter table sim_vault force row level security;
 create policy operator on sim_vault for select to fd_operator using true;
 create policy owner on sim_vault for all to fd_owner using true with check true;
 create policy tenant on sim_vault for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-grant insert, select on sim_vault to fd_app;
-grant insert, select on sim_vault to fd_worker;
+grant delete, insert, select on sim_vault to fd_app;
+grant delete, insert, select on sim_vault to fd_worker;
 grant select on sim_vault to fd_operator;
 
 create table site_versions (
@@ -3533,6 +3933,7 @@ create table stores (
   updated_at timestamp with time zone not null default fd_now(),
   stock_hint text not null default 'none'::text,
   auto_deliver_days integer,
+  sandbox boolean not null default false,
   constraint stores_active_version_check CHECK ((active_version > 0)),
   constraint stores_active_version_fkey FOREIGN KEY (tenant_ref, active_version) REFERENCES site_versions(tenant_ref, version),
   constraint stores_auto_deliver_days_check CHECK (((auto_deliver_days >= 1) AND (auto_deliver_days <= 365))),
@@ -3559,7 +3960,9 @@ create policy operator on stores for select to fd_operator using true;
 create policy owner on stores for all to fd_owner using true with check true;
 create policy search on stores for select to fd_search using true;
 create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER becomes_sandbox AFTER UPDATE OF sandbox ON stores FOR EACH ROW WHEN ((new.sandbox AND (NOT old.sandbox))) EXECUTE FUNCTION fd_use_simulated();
 CREATE TRIGGER currency_fixed BEFORE UPDATE OF currency ON stores FOR EACH ROW WHEN ((new.currency <> old.currency)) EXECUTE FUNCTION fd_keep_currency();
+CREATE TRIGGER new_sandbox AFTER INSERT ON stores FOR EACH ROW WHEN (new.sandbox) EXECUTE FUNCTION fd_use_simulated();
 CREATE TRIGGER search_language AFTER UPDATE OF language ON stores FOR EACH ROW WHEN ((old.language IS DISTINCT FROM new.language)) EXECUTE FUNCTION fd_search_note_language();
 grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
@@ -3569,6 +3972,113 @@ grant select (language) on stores to fd_search;
 grant select (status) on stores to fd_search;
 grant select (store_number) on stores to fd_search;
 grant select (tenant_ref) on stores to fd_search;
+
+create table subscription_counters (
+  tenant_ref text not null,
+  last_number bigint not null,
+  constraint subscription_counters_pkey PRIMARY KEY (tenant_ref),
+  constraint subscription_counters_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table subscription_counters owner to fd_owner;
+alter table subscription_counters enable row level security;
+alter table subscription_counters force row level security;
+create policy operator on subscription_counters for select to fd_operator using true;
+create policy owner on subscription_counters for all to fd_owner using true with check true;
+create policy tenant on subscription_counters for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on subscription_counters to fd_app;
+grant insert, select, update on subscription_counters to fd_worker;
+grant select on subscription_counters to fd_operator;
+
+create table subscription_cycles (
+  tenant_ref text not null,
+  subscription_id uuid not null,
+  cycle integer not null,
+  state text not null,
+  due_at timestamp with time zone not null,
+  order_id uuid,
+  reason text,
+  attempt_count integer not null default 0,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint subscription_cycles_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint subscription_cycles_check CHECK (((state = 'paid'::text) <= (order_id IS NOT NULL))),
+  constraint subscription_cycles_check1 CHECK (((state = ANY (ARRAY['skipped'::text, 'failed'::text])) = (reason IS NOT NULL))),
+  constraint subscription_cycles_cycle_check CHECK ((cycle > 0)),
+  constraint subscription_cycles_pkey PRIMARY KEY (tenant_ref, subscription_id, cycle),
+  constraint subscription_cycles_reason_check CHECK ((length(reason) <= 40)),
+  constraint subscription_cycles_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'skipped'::text, 'charging'::text, 'paid'::text, 'failed'::text]))),
+  constraint subscription_cycles_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint subscription_cycles_tenant_ref_subscription_id_fkey FOREIGN KEY (tenant_ref, subscription_id) REFERENCES subscriptions(tenant_ref, id)
+);
+alter table subscription_cycles owner to fd_owner;
+alter table subscription_cycles enable row level security;
+alter table subscription_cycles force row level security;
+CREATE INDEX subscription_cycles_of_order ON subscription_cycles USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
+CREATE UNIQUE INDEX subscription_cycles_charging ON subscription_cycles USING btree (tenant_ref, subscription_id) WHERE (state = 'charging'::text);
+create policy operator on subscription_cycles for select to fd_operator using true;
+create policy owner on subscription_cycles for all to fd_owner using true with check true;
+create policy tenant on subscription_cycles for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on subscription_cycles to fd_app;
+grant insert, select, update on subscription_cycles to fd_worker;
+grant select on subscription_cycles to fd_operator;
+
+create table subscription_declines (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  subscription_id uuid not null,
+  cycle integer not null,
+  order_id uuid not null,
+  card text,
+  amount_cents bigint not null,
+  currency text not null,
+  code text,
+  class text not null,
+  declined_at timestamp with time zone not null default fd_now(),
+  constraint subscription_declines_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint subscription_declines_card_check CHECK ((length(card) <= 200)),
+  constraint subscription_declines_class_check CHECK ((class = ANY (ARRAY['soft'::text, 'funds'::text, 'wait'::text, 'update'::text, 'hard'::text, 'stop'::text, 'stop_all'::text]))),
+  constraint subscription_declines_code_check CHECK ((length(code) <= 20)),
+  constraint subscription_declines_currency_check CHECK ((length(currency) = 3)),
+  constraint subscription_declines_cycle_check CHECK ((cycle > 1)),
+  constraint subscription_declines_pkey PRIMARY KEY (tenant_ref, id),
+  constraint subscription_declines_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint subscription_declines_tenant_ref_subscription_id_fkey FOREIGN KEY (tenant_ref, subscription_id) REFERENCES subscriptions(tenant_ref, id)
+);
+alter table subscription_declines owner to fd_owner;
+alter table subscription_declines enable row level security;
+alter table subscription_declines force row level security;
+CREATE INDEX subscription_declines_of_card ON subscription_declines USING btree (tenant_ref, card, declined_at) WHERE (card IS NOT NULL);
+CREATE INDEX subscription_declines_of_subscription ON subscription_declines USING btree (tenant_ref, subscription_id, declined_at DESC);
+create policy operator on subscription_declines for select to fd_operator using true;
+create policy owner on subscription_declines for all to fd_owner using true with check true;
+create policy tenant on subscription_declines for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on subscription_declines to fd_app;
+grant insert, select, update on subscription_declines to fd_worker;
+grant select on subscription_declines to fd_operator;
+
+create table subscription_settings (
+  tenant_ref text not null,
+  dunning_delays_days integer[] not null default '{1,3,5,7}'::integer[],
+  on_exhausted text not null default 'cancel'::text,
+  pre_renewal_notice_days integer,
+  on_out_of_stock text not null default 'skip'::text,
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint subscription_settings_dunning_delays_days_check CHECK (((cardinality(dunning_delays_days) <= 10) AND (1 <= ALL (dunning_delays_days)) AND (60 >= ALL (dunning_delays_days)))),
+  constraint subscription_settings_on_exhausted_check CHECK ((on_exhausted = ANY (ARRAY['cancel'::text, 'pause'::text]))),
+  constraint subscription_settings_on_out_of_stock_check CHECK ((on_out_of_stock = ANY (ARRAY['skip'::text, 'retry'::text, 'backorder'::text]))),
+  constraint subscription_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint subscription_settings_pre_renewal_notice_days_check CHECK (((pre_renewal_notice_days >= 1) AND (pre_renewal_notice_days <= 60))),
+  constraint subscription_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table subscription_settings owner to fd_owner;
+alter table subscription_settings enable row level security;
+alter table subscription_settings force row level security;
+create policy operator on subscription_settings for select to fd_operator using true;
+create policy owner on subscription_settings for all to fd_owner using true with check true;
+create policy tenant on subscription_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on subscription_settings to fd_app;
+grant select on subscription_settings to fd_operator;
+grant select on subscription_settings to fd_worker;
 
 create table subscriptions (
   tenant_ref text not null,
@@ -3585,7 +4095,6 @@ create table subscriptions (
   status text not null default 'active'::text,
   origin_order_id uuid not null,
   cycle integer not null default 1,
-  anchor_day integer not null,
   current_period_start timestamp with time zone not null,
   next_charge_at timestamp with time zone,
   vault_id text,
@@ -3595,10 +4104,55 @@ create table subscriptions (
   ship_to jsonb,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
-  constraint subscriptions_anchor_day_check CHECK (((anchor_day >= 1) AND (anchor_day <= 31))),
+  subscription_number bigint not null,
+  email text,
+  gateway text,
+  card_exp_month integer,
+  card_exp_year integer,
+  card_fingerprint text,
+  price_policy text not null default 'locked'::text,
+  pricing jsonb,
+  last_order_id uuid,
+  paid_cycles integer not null default 1,
+  max_cycles integer,
+  anchor_on date not null,
+  anchor_cycle integer not null default 1,
+  paused_until timestamp with time zone,
+  cancel_at_period_end boolean not null default false,
+  cancelled_at timestamp with time zone,
+  cancel_reason text,
+  dunning_attempt integer not null default 0,
+  dunning_next_at timestamp with time zone,
+  dunning_reason text,
+  dunning_ends_at timestamp with time zone,
+  card_blocked boolean not null default false,
+  charging_cycle integer,
+  retry_at timestamp with time zone,
+  noticed_for timestamp with time zone,
+  card_told text,
+  due_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  version integer not null default 1,
+  constraint subscriptions_cancel_reason_check CHECK ((length(cancel_reason) <= 2000)),
+  constraint subscriptions_card_exp_month_check CHECK (((card_exp_month >= 1) AND (card_exp_month <= 12))),
+  constraint subscriptions_card_exp_year_check CHECK (((card_exp_year >= 2000) AND (card_exp_year <= 2200))),
+  constraint subscriptions_card_fingerprint_check CHECK ((length(card_fingerprint) <= 200)),
+  constraint subscriptions_card_told_check CHECK ((length(card_told) <= 20)),
+  constraint subscriptions_charging_cycle_check CHECK ((charging_cycle > 1)),
+  constraint subscriptions_check CHECK (((status = ANY (ARRAY['cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text])) <= ((due_at IS NULL) AND (next_charge_at IS NULL)))),
+  constraint subscriptions_dunning_attempt_check CHECK ((dunning_attempt >= 0)),
+  constraint subscriptions_dunning_reason_check CHECK ((length(dunning_reason) <= 40)),
+  constraint subscriptions_email_check CHECK ((length(email) <= 254)),
+  constraint subscriptions_gateway_check CHECK ((length(gateway) <= 40)),
   constraint subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint subscriptions_interval_count_check CHECK (((interval_count >= 1) AND (interval_count <= 1000))),
+  constraint subscriptions_max_cycles_check CHECK (((max_cycles >= 1) AND (max_cycles <= 10000))),
+  constraint subscriptions_number UNIQUE (tenant_ref, subscription_number),
+  constraint subscriptions_paid_cycles_check CHECK ((paid_cycles >= 0)),
   constraint subscriptions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint subscriptions_price_policy_check CHECK ((price_policy = ANY (ARRAY['locked'::text, 'current'::text]))),
+  constraint subscriptions_pricing_check CHECK ((length((pricing)::text) <= 65536)),
   constraint subscriptions_quantity_check CHECK ((quantity > 0)),
   constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text, 'cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text]))),
   constraint subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
@@ -3607,14 +4161,100 @@ create table subscriptions (
 alter table subscriptions owner to fd_owner;
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
-CREATE INDEX subscriptions_of_customer ON subscriptions USING btree (tenant_ref, customer_ref);
+CREATE INDEX subscriptions_by_charge ON subscriptions USING btree (tenant_ref, next_charge_at, id) WHERE (next_charge_at IS NOT NULL);
+CREATE INDEX subscriptions_due ON subscriptions USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX subscriptions_due_of_tenant ON subscriptions USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX subscriptions_newest ON subscriptions USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX subscriptions_of_card ON subscriptions USING btree (tenant_ref, card_fingerprint) WHERE ((card_fingerprint IS NOT NULL) AND (status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text])));
+CREATE INDEX subscriptions_of_customer ON subscriptions USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
 CREATE INDEX subscriptions_of_order ON subscriptions USING btree (tenant_ref, origin_order_id);
+CREATE INDEX subscriptions_of_status ON subscriptions USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX subscriptions_of_status_by_charge ON subscriptions USING btree (tenant_ref, status, next_charge_at, id) WHERE (next_charge_at IS NOT NULL);
+CREATE INDEX subscriptions_of_vault ON subscriptions USING btree (tenant_ref, vault_id) WHERE (vault_id IS NOT NULL);
+create policy due on subscriptions for select to fd_worker using true;
 create policy operator on subscriptions for select to fd_operator using true;
 create policy owner on subscriptions for all to fd_owner using true with check true;
 create policy tenant on subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on subscriptions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER schedule BEFORE INSERT OR UPDATE OF status, next_charge_at, retry_at, paused_until, cancel_at_period_end, charging_cycle, dunning_next_at, dunning_ends_at, noticed_for, price_policy, card_told, card_exp_month, card_exp_year, due_at ON subscriptions FOR EACH ROW EXECUTE FUNCTION fd_schedule_subscription();
 grant insert, select, update on subscriptions to fd_app;
 grant insert, select, update on subscriptions to fd_worker;
 grant select on subscriptions to fd_operator;
+
+create table test_clock_runs (
+  tenant_ref text not null,
+  move integer not null,
+  place integer not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  subject text,
+  outcome text not null,
+  constraint test_clock_runs_kind_check CHECK ((length(kind) <= 40)),
+  constraint test_clock_runs_outcome_check CHECK ((length(outcome) <= 200)),
+  constraint test_clock_runs_pkey PRIMARY KEY (tenant_ref, move, place),
+  constraint test_clock_runs_subject_check CHECK ((length(subject) <= 200)),
+  constraint test_clock_runs_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table test_clock_runs owner to fd_owner;
+alter table test_clock_runs enable row level security;
+alter table test_clock_runs force row level security;
+create policy operator on test_clock_runs for select to fd_operator using true;
+create policy owner on test_clock_runs for all to fd_owner using true with check true;
+create policy tenant on test_clock_runs for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on test_clock_runs to fd_worker;
+grant select on test_clock_runs to fd_app;
+grant select on test_clock_runs to fd_operator;
+
+create table test_clocks (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  offset_ms bigint not null default 0,
+  state text not null default 'ready'::text,
+  target timestamp with time zone,
+  has_arrived boolean not null default false,
+  move integer not null default 0,
+  ran_count integer not null default 0,
+  waits integer not null default 0,
+  failures integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint test_clocks_check CHECK (((state = 'advancing'::text) = (next_attempt_at IS NOT NULL))),
+  constraint test_clocks_check1 CHECK (((state = 'advancing'::text) <= (target IS NOT NULL))),
+  constraint test_clocks_failures_check CHECK ((failures >= 0)),
+  constraint test_clocks_move_check CHECK ((move >= 0)),
+  constraint test_clocks_offset_ms_check CHECK ((offset_ms >= 0)),
+  constraint test_clocks_pkey PRIMARY KEY (tenant_ref),
+  constraint test_clocks_ran_count_check CHECK ((ran_count >= 0)),
+  constraint test_clocks_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'advancing'::text, 'failed'::text]))),
+  constraint test_clocks_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint test_clocks_waits_check CHECK ((waits >= 0))
+);
+alter table test_clocks owner to fd_owner;
+alter table test_clocks enable row level security;
+alter table test_clocks force row level security;
+CREATE INDEX test_clocks_due ON test_clocks USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX test_clocks_due_of_tenant ON test_clocks USING btree (tenant_ref, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX test_clocks_moved ON test_clocks USING btree (tenant_ref) WHERE ((offset_ms > 0) OR (state = 'advancing'::text));
+create policy due on test_clocks for select to fd_worker using true;
+create policy gate on test_clocks for select to fd_gate using true;
+create policy operator on test_clocks for select to fd_operator using true;
+create policy owner on test_clocks for all to fd_owner using true with check true;
+create policy tenant on test_clocks for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on test_clocks for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on test_clocks to fd_app;
+grant select on test_clocks to fd_gate;
+grant select on test_clocks to fd_operator;
+grant select, update on test_clocks to fd_worker;
 
 create table usage_limits (
   tier text not null default '*'::text,
@@ -3649,11 +4289,13 @@ create table variants (
   image_asset_ref text,
   content_amount integer,
   content_unit text,
+  gift_card boolean not null default false,
   constraint variants_compare_at_price_cents_check CHECK (((compare_at_price_cents >= 1) AND (compare_at_price_cents <= '100000000000'::bigint))),
   constraint variants_content CHECK (((content_amount IS NULL) = (content_unit IS NULL))),
   constraint variants_content_amount_check CHECK (((content_amount >= 1) AND (content_amount <= 1000000))),
   constraint variants_content_unit_check CHECK ((content_unit = ANY (ARRAY['g'::text, 'kg'::text, 'ml'::text, 'l'::text, 'cm'::text, 'm'::text, 'cm2'::text, 'm2'::text, 'piece'::text]))),
   constraint variants_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint variants_gift_card_price CHECK (((NOT gift_card) OR (price_cents > 0))),
   constraint variants_image_asset_ref_check CHECK ((length(image_asset_ref) <= 200)),
   constraint variants_label_check CHECK ((length(label) <= 300)),
   constraint variants_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
@@ -3676,6 +4318,7 @@ create policy operator on variants for select to fd_operator using true;
 create policy owner on variants for all to fd_owner using true with check true;
 create policy search on variants for select to fd_search using true;
 create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER gift_card_has_no_stock BEFORE UPDATE OF gift_card ON variants FOR EACH ROW WHEN (new.gift_card) EXECUTE FUNCTION fd_gift_card_has_no_stock();
 CREATE TRIGGER meter_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_variants();
 CREATE TRIGGER meter_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_variants();
 CREATE TRIGGER meter_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_variants();
@@ -3765,6 +4408,7 @@ create table webhook_deliveries (
   created_at timestamp with time zone not null default fd_now(),
   delivered_at timestamp with time zone,
   dead_lettered_at timestamp with time zone,
+  replayed_at timestamp with time zone,
   constraint webhook_deliveries_check CHECK ((attempt_count >= ladder_from)),
   constraint webhook_deliveries_check1 CHECK (((status = 'pending'::text) = (next_retry_at IS NOT NULL))),
   constraint webhook_deliveries_check2 CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
@@ -3884,6 +4528,7 @@ create table webhook_queue (
   attempt_count integer not null,
   ladder_from integer not null,
   created_at timestamp with time zone,
+  is_replay boolean not null default false,
   constraint webhook_queue_pkey PRIMARY KEY (tenant_ref, delivery_id)
 );
 alter table webhook_queue owner to fd_owner;
@@ -3892,6 +4537,7 @@ alter table webhook_queue force row level security;
 CREATE INDEX webhook_queue_due ON webhook_queue USING btree (due_at);
 CREATE INDEX webhook_queue_due_of_endpoint ON webhook_queue USING btree (tenant_ref, subscription_id, due_at);
 CREATE INDEX webhook_queue_due_of_tenant ON webhook_queue USING btree (tenant_ref, due_at);
+CREATE INDEX webhook_queue_replays ON webhook_queue USING btree (tenant_ref, subscription_id, due_at) WHERE is_replay;
 create policy due on webhook_queue for select to fd_worker using true;
 create policy operator on webhook_queue for select to fd_operator using true;
 create policy owner on webhook_queue for all to fd_owner using true with check true;
@@ -3966,6 +4612,15 @@ begin
   execute format('alter table %I attach partition %I %s', parent, part, bounds);
 end $$;
 alter routine fd_add_partition(text,text,text,text,bigint) owner to fd_owner;
+
+create function fd_card_ends(exp_year integer, exp_month integer)
+returns timestamp with time zone
+language sql stable as
+$$
+  select make_timestamptz(exp_year, exp_month, 1, 0, 0, 0, 'UTC') + interval '1 month'
+$$;
+alter routine fd_card_ends(integer,integer) owner to fd_owner;
+grant execute on routine fd_card_ends(integer,integer) to public;
 
 create function fd_check_journal()
 returns trigger
@@ -4197,6 +4852,20 @@ begin
   execute format('grant delete on %s to fd_worker', target);
 end $$;
 alter routine fd_freeze_young(regclass,text,interval) owner to fd_owner;
+
+create function fd_gift_card_has_no_stock()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  if exists (select from inventory_settings as s
+              where s.tenant_ref = new.tenant_ref and s.variant_id = new.id and s.track_inventory) then
+    raise exception 'the stock of the variant is counted'
+      using errcode = 'check_violation', constraint = 'variants_gift_card_stock';
+  end if;
+  return new;
+end $$;
+alter routine fd_gift_card_has_no_stock() owner to fd_owner;
 
 create function fd_id_floor(at timestamp with time zone)
 returns uuid
@@ -4750,6 +5419,33 @@ end $$;
 alter routine fd_month_rows(text,date) owner to fd_owner;
 grant execute on routine fd_month_rows(text,date) to fd_worker;
 
+create function fd_moved_clocks()
+returns TABLE(tenant_ref text, offset_ms bigint, is_moving boolean)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select c.tenant_ref, c.offset_ms, c.state = 'advancing'
+    from test_clocks c
+   where c.offset_ms > 0 or c.state = 'advancing'
+$$;
+alter routine fd_moved_clocks() owner to fd_gate;
+grant execute on routine fd_moved_clocks() to fd_app;
+
+create function fd_next_cycle(tenant text, subscription uuid, after integer)
+returns integer
+language sql stable as
+$$
+  select min(c.cycle)
+    from (select after + 1 as cycle
+          union all
+          select k.cycle + 1 from subscription_cycles k
+           where k.tenant_ref = tenant and k.subscription_id = subscription and k.state = 'skipped' and k.cycle > after) as c
+   where not exists (select from subscription_cycles k
+                      where k.tenant_ref = tenant and k.subscription_id = subscription and k.cycle = c.cycle
+                        and k.state = 'skipped')
+$$;
+alter routine fd_next_cycle(text,uuid,integer) owner to fd_owner;
+grant execute on routine fd_next_cycle(text,uuid,integer) to public;
+
 create function fd_no_tenant()
 returns text
 language plpgsql stable as
@@ -4862,6 +5558,39 @@ $$
 $$;
 alter routine fd_partition_options(text) owner to fd_owner;
 
+create function fd_period_after(anchor_on date, unit text, count integer, zone text, at timestamp with time zone)
+returns integer
+language plpgsql stable as
+$$
+declare
+  today date := (at at time zone zone)::date;
+  n integer := case unit when 'day' then (today - anchor_on) / count
+                         when 'week' then (today - anchor_on) / (7 * count)
+                         else (12 * (extract(year from today) - extract(year from anchor_on))
+                               + extract(month from today) - extract(month from anchor_on))::integer
+                              / (case unit when 'month' then count else 12 * count end) end - 2;
+begin
+  while fd_period_start(anchor_on, unit, count, n, zone) <= at loop
+    n := n + 1;
+  end loop;
+  return n;
+end $$;
+alter routine fd_period_after(date,text,integer,text,timestamp with time zone) owner to fd_owner;
+grant execute on routine fd_period_after(date,text,integer,text,timestamp with time zone) to public;
+
+create function fd_period_start(anchor_on date, unit text, count integer, n integer, zone text)
+returns timestamp with time zone
+language sql stable as
+$$
+  select ((anchor_on + make_interval(days => case unit when 'day' then n * count when 'week' then 7 * n * count
+                                                       else 0 end,
+                                     months => case unit when 'month' then n * count when 'year' then 12 * n * count
+                                                         else 0 end))::date
+          + time '06:00') at time zone zone
+$$;
+alter routine fd_period_start(date,text,integer,integer,text) owner to fd_owner;
+grant execute on routine fd_period_start(date,text,integer,integer,text) to public;
+
 create function fd_queue_sealed()
 returns trigger
 language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
@@ -4927,6 +5656,22 @@ begin
 end $$;
 alter routine fd_refuse_change() owner to fd_owner;
 
+create function fd_refuse_real_gateway()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  is_sandbox boolean;
+begin
+  select sandbox into is_sandbox from stores where tenant_ref = new.tenant_ref for share;
+  if is_sandbox then
+    raise exception '% is a sandbox', new.tenant_ref
+      using errcode = 'check_violation', constraint = 'payment_accounts_sandbox';
+  end if;
+  return new;
+end $$;
+alter routine fd_refuse_real_gateway() owner to fd_owner;
+
 create function fd_refuse_young()
 returns trigger
 language plpgsql volatile as
@@ -4938,6 +5683,18 @@ begin
   return old;
 end $$;
 alter routine fd_refuse_young() owner to fd_owner;
+
+create function fd_schedule_subscription()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  new.due_at := fd_subscription_due(new, (select pre_renewal_notice_days from subscription_settings
+                                           where tenant_ref = new.tenant_ref));
+  return new;
+end $$;
+alter routine fd_schedule_subscription() owner to fd_owner;
+grant execute on routine fd_schedule_subscription() to public;
 
 create function fd_search_compounds(tenant text, part text)
 returns SETOF text
@@ -5591,6 +6348,41 @@ alter routine fd_search_words(tsvector) owner to fd_owner;
 grant execute on routine fd_search_words(tsvector) to fd_app;
 grant execute on routine fd_search_words(tsvector) to fd_worker;
 
+create function fd_stock_is_of_no_gift_card()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  if (select v.gift_card from variants as v where v.tenant_ref = new.tenant_ref and v.id = new.variant_id for share) then
+    raise exception 'the variant is a gift card'
+      using errcode = 'check_violation', constraint = 'inventory_settings_gift_card';
+  end if;
+  return new;
+end $$;
+alter routine fd_stock_is_of_no_gift_card() owner to fd_owner;
+
+create function fd_subscription_due(s subscriptions, notice_days integer)
+returns timestamp with time zone
+language sql stable as
+$$
+  select case
+    when s.charging_cycle is not null then null
+    when s.status = 'past_due' then coalesce(s.dunning_next_at, s.dunning_ends_at)
+    when s.status = 'paused' then s.paused_until
+    when s.status = 'active' then least(
+      greatest(s.next_charge_at, s.retry_at),
+      case when s.noticed_for is distinct from s.next_charge_at and not s.cancel_at_period_end
+           then s.next_charge_at - make_interval(days => coalesce(notice_days,
+                                                                  case s.price_policy when 'current' then 7 end)) end,
+      case when left(s.card_told, 10) is distinct from (fd_card_ends(s.card_exp_year, s.card_exp_month) at time zone 'UTC')::date::text
+           then fd_card_ends(s.card_exp_year, s.card_exp_month) - interval '30 days' end,
+      case when s.card_told is distinct from (fd_card_ends(s.card_exp_year, s.card_exp_month) at time zone 'UTC')::date || ' 7'
+           then fd_card_ends(s.card_exp_year, s.card_exp_month) - interval '7 days' end)
+  end
+$$;
+alter routine fd_subscription_due(subscriptions,integer) owner to fd_owner;
+grant execute on routine fd_subscription_due(subscriptions,integer) to public;
+
 create function fd_tenant()
 returns text
 language sql stable as
@@ -5627,6 +6419,17 @@ end $$;
 alter routine fd_use(text,text,bigint) owner to fd_owner;
 grant execute on routine fd_use(text,text,bigint) to fd_app;
 grant execute on routine fd_use(text,text,bigint) to fd_worker;
+
+create function fd_use_simulated()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into payment_accounts (tenant_ref, gateway) values (new.tenant_ref, 'simulated')
+      on conflict (tenant_ref, gateway) do update set in_use = true, updated_at = fd_now();
+  return null;
+end $$;
+alter routine fd_use_simulated() owner to fd_owner;
 
 create function fd_uuid()
 returns uuid

@@ -151,6 +151,7 @@ export const ERRORS = {
   clock_has_orders: [
     409,
     'The store has orders, which would then lie in the future. Create another store for real time.',
+  ],
   exchange_open: [
     409,
     'An exchange has taken the money of this return. Cancel the order in `order_ids` first, or close the return.',

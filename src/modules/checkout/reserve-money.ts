@@ -449,7 +449,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing, source }: 
     ip: request.ip ?? null,
     customer_name: nameOf(request),
     referral_code: readReferral(request.referral_code),
-    source: source ?? (renewal === undefined ? 'checkout' : 'subscription_renewal'),
+    source: source ?? sourceOf(renewal),
     pricing: { ...pricing },
     risk: { ...risk },
     subscription_id: renewal?.subscription_id ?? null,
@@ -462,6 +462,9 @@ function couponTerms({ coupon, priced }: Sale, renewal: Renewal | undefined) {
   if (!priced.coupon.applied) return null
   return coupon === null ? (renewal?.kept.coupon ?? null) : termsForOrder(coupon, priced.lines)
 }
+
+const sourceOf = (renewal: Renewal | undefined) =>
+  renewal === undefined ? ('checkout' as const) : ('subscription_renewal' as const)
 
 /** The interval of a subscribed line, as its product has it now. */
 function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscriptions'] {

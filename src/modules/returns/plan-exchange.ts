@@ -37,8 +37,9 @@ export function planCredit(known: Known, advance: boolean): Credit {
     product_cents: sum(shares.map(({ product_cents }) => product_cents)),
     tax_cents: sum(shares.map(({ tax_cents }) => tax_cents)),
     shipping_cents: 0,
+    gift_card_cents: 0,
   }
-  const left = { ...withoutNegatives(refundable.left), shipping_cents: 0 }
+  const left = { ...withoutNegatives(refundable.left), shipping_cents: 0, gift_card_cents: 0 }
   const most = Math.min(totalOf(left), refundableOf(refundable.charges))
   const entitled = totalOf(worth) - given_cents + waived_cents
   return {

@@ -314,11 +314,12 @@ function planMoney(
 /** What an exchange gave back was taken of goods, whichever they were. */
 function withOwed(goods: Parts, owed: number, left: Parts): Parts {
   if (owed === 0) return goods
-  const more = splitAmount(owed, { ...subtractParts(left, goods), shipping_cents: 0 })
+  const others = { shipping_cents: 0, gift_card_cents: 0 }
+  const more = splitAmount(owed, { ...subtractParts(left, goods), ...others })
   return {
     product_cents: goods.product_cents + more.product_cents,
     tax_cents: goods.tax_cents + more.tax_cents,
-    shipping_cents: 0,
+    ...others,
   }
 }
 

@@ -112,6 +112,7 @@ export const de: Words = {
       heading: 'Ihre Karte läuft bald ab',
       intro: ({ item, date }) =>
         `Die Karte Ihres Abonnements von ${item} kann noch bis ${date} belastet werden. Hinterlegen Sie vorher eine andere, damit Ihr Abonnement weitergeht.`,
+    },
     payment_request: {
       subject: ({ order, amount, store }) =>
         `Bitte zahlen Sie ${amount} für Bestellung ${order} – ${store}`,

@@ -109,6 +109,7 @@ export const en: Words = {
       heading: 'Your card expires soon',
       intro: ({ item, date }) =>
         `The card of your subscription to ${item} can be charged until ${date}. Put in another one before that, so that your subscription goes on.`,
+    },
     payment_request: {
       subject: ({ order, amount, store }) =>
         `We ask you to pay ${amount} for order ${order} – ${store}`,

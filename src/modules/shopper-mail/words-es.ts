@@ -109,6 +109,7 @@ export const es: Words = {
       heading: 'Su tarjeta caduca pronto',
       intro: ({ item, date }) =>
         `La tarjeta de su suscripción a ${item} sirve hasta el ${date}. Indique otra antes, para que su suscripción continúe.`,
+    },
     payment_request: {
       subject: ({ order, amount, store }) =>
         `Le pedimos que pague ${amount} del pedido ${order} – ${store}`,

@@ -109,6 +109,7 @@ export const fr: Words = {
       heading: 'Votre carte expire bientôt',
       intro: ({ item, date }) =>
         `La carte de votre abonnement à ${item} peut être débitée jusqu’au ${date}. Indiquez-en une autre avant, pour que votre abonnement continue.`,
+    },
     payment_request: {
       subject: ({ order, amount, store }) =>
         `Merci de payer ${amount} pour la commande ${order} – ${store}`,

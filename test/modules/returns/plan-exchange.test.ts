@@ -115,6 +115,7 @@ class Model {
           product_cents: sum(items.map(({ line_total_cents }) => line_total_cents)),
           tax_cents: sum(items.map(({ tax_cents }) => tax_cents)),
           shipping_cents: 0,
+          gift_card_cents: 0,
           pending: 0,
         },
       },
