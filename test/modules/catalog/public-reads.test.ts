@@ -71,6 +71,7 @@ describe('public products', () => {
           currency: 'USD',
           content_amount: null,
           content_unit: null,
+          gift_card: false,
           available: true,
           low_stock: false,
           available_units: null,
