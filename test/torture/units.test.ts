@@ -150,8 +150,11 @@ function settleBy(superuser: pg.Pool, counts: { lost: number; found: number }): 
       }
       // A request without a key may also be refused since the lost one was carried out after all.
       const found = await insist(find)
-      if (found !== null) counts.found++
-      if (found !== null || isKnown) return found ?? answer
+      if (found !== null) {
+        counts.found++
+        return found
+      }
+      if (isKnown) return answer
     }
   }
 }
