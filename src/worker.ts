@@ -27,7 +27,11 @@ import { createRenewalWorker } from './modules/renewals/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
 import { queueMails, WAKE_SHOPPER_MAIL } from './modules/shopper-mail/service.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
-import { WAKE_RENEWALS } from './modules/subscriptions/cycles.ts'
+import {
+  NOTICE_DAYS_CHANGED,
+  rescheduleAll,
+  WAKE_RENEWALS,
+} from './modules/subscriptions/cycles.ts'
 import { type MoverDeps, moveClocks } from './modules/test-clock/jobs.ts'
 import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
@@ -65,6 +69,7 @@ export function handlersOf({
     'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
     [PARCEL_CANCELLED]: ({ payload }, db) =>
       voidUnused({ carriers }, db, payload as ParcelCancelled),
+    [NOTICE_DAYS_CHANGED]: (_event, db, signal) => rescheduleAll(db, signal),
     [WEBHOOK_RECEIVED]: ({ payload }, db) => {
       const event = payload as WebhookReceived
       if (isOfCarrier(event)) return onCarrierEvent({ carriers }, db, event)

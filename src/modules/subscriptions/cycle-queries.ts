@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
-import { Id, Timestamp } from '../../kernel/schema.ts'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue } from '../../platform/leases.ts'
 import { type BegunCycle, DueSubscription, type Dunning, type UpdatedCard } from './cycle-schema.ts'
 
@@ -275,4 +275,22 @@ export const findRetryTime = (
             + make_interval(mins => (hashtextextended(${id}::text, 0) & 1023)::int % 240))
            at time zone ${zone} as at
       from planned p, paydays y`,
+  )
+
+/** Derives anew when some active subscriptions are due, after an id. Answers the last one. */
+export const rescheduleAfter = (db: Db, after: string, limit: number) =>
+  db.one(
+    Type.Object({ last: Nullable(Id) }),
+    sql`
+    with chosen as (
+      select id from subscriptions
+       where tenant_ref = ${db.tenant} and id > ${after}
+       order by id
+       limit ${limit}
+    ), written as (
+      update subscriptions s set due_at = s.due_at
+        from chosen
+       where s.tenant_ref = ${db.tenant} and s.id = chosen.id and s.status = 'active'
+    )
+    select (select id from chosen order by id desc limit 1) as last`,
   )

@@ -1,5 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
-import type { Tx } from '../../db/database.ts'
+import type { TenantDb, Tx } from '../../db/database.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { EventType } from '../webhooks/events.ts'
 import * as webhooks from '../webhooks/service.ts'
@@ -229,6 +229,22 @@ export async function updateCard(tx: Tx, id: string, card: UpdatedCard): Promise
 /** Never charges the stored card again: its account is closed. */
 export async function blockStored(tx: Tx, id: string): Promise<void> {
   await change(tx, await lockDue(tx, id), queries.blocked)
+}
+
+/** Published where a store has changed how many days before a charge its customers are told. */
+export const NOTICE_DAYS_CHANGED = 'subscriptions.notice_days_changed.v1'
+
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+const RESCHEDULED_AT_ONCE = 500
+
+/**
+ * Derives anew when each subscription of a store is due, some at a time, so that a big store's checkouts do not wait.
+ */
+export async function rescheduleAll(db: TenantDb, signal?: AbortSignal): Promise<void> {
+  let after: string | null = NO_ID
+  while (after !== null && !signal?.aborted) {
+    after = (await queries.rescheduleAfter(db, after, RESCHEDULED_AT_ONCE)).last
+  }
 }
 
 /** As much of a subscription as an event has. */

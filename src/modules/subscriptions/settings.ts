@@ -1,5 +1,7 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import * as audit from '../../platform/audit.ts'
+import * as outbox from '../../platform/outbox.ts'
+import { NOTICE_DAYS_CHANGED } from './cycles.ts'
 import * as queries from './settings-queries.ts'
 import type { Settings, SettingsChange } from './verb-schema.ts'
 
@@ -33,6 +35,8 @@ export function putSettings(
       before,
       after,
     })
+    if (before.pre_renewal_notice_days !== after.pre_renewal_notice_days)
+      await outbox.publish(tx, NOTICE_DAYS_CHANGED, {})
     return after
   })
 }
