@@ -2,7 +2,7 @@
 -- products would take a minute if each of its readers had all texts scanned again. A verdict counts for the texts and
 -- the rules that it was given for, so that it is never outdated.
 create table product_scans (
-  tenant_ref    text        not null,
+  tenant_ref    text        not null references stores,
   product_id    uuid        not null,
   text_hash     bytea       not null check (octet_length(text_hash) = 32),
   rules_version text        not null check (length(rules_version) <= 100),

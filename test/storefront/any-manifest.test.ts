@@ -5,6 +5,7 @@ import { SECTION_TYPES } from '../../manifest/section-types.ts'
 import type { Caller } from '../harness/app.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
+import { google, rowsOf } from '../modules/feeds/setup.ts'
 
 const RUNS = process.env.LONG ? 500 : 8
 
@@ -178,7 +179,6 @@ async function showAll(shopper: Shopper, query: string) {
     '/sitemap.xml',
     '/robots.txt',
     '/llms.txt',
-    '/feeds/google.tsv',
     '/no-such-page',
   ]) {
     const { status, text } = await shopper.get(`${path}${path.includes('?') ? '&' : '?'}${query}`)
@@ -234,6 +234,8 @@ test('each hostile value in every member shows every page, and lets a shopper ch
       200,
     )
     await showAll(openShopper(shop.url, 'demo.localhost'), '')
+    const feed = await shop.anyone.get(google('demo'))
+    assert.ok(rowsOf(feed).length > 0)
     const preview = await shop.storefront.post('/v1/tenants/demo/checkout/preview', { items: [] })
     assert.ok(preview.status < 500, preview.text)
   }
