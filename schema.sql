@@ -244,7 +244,7 @@ create table analytics_payment_days (
   reason text not null,
   attempts bigint not null,
   amount_cents bigint not null,
-  constraint analytics_payment_days_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text, 'open'::text]))),
+  constraint analytics_payment_days_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'failed'::text, 'open'::text, 'recovered'::text]))),
   constraint analytics_payment_days_pkey PRIMARY KEY (tenant_ref, generation, day, currency, outcome, reason),
   constraint analytics_payment_days_reason_check CHECK ((length(reason) <= 60)),
   constraint analytics_payment_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -2768,6 +2768,7 @@ create table product_scans (
   scanned_at timestamp with time zone not null default fd_now(),
   constraint product_scans_pkey PRIMARY KEY (tenant_ref, product_id),
   constraint product_scans_rules_version_check CHECK ((length(rules_version) <= 100)),
+  constraint product_scans_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_scans_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE,
   constraint product_scans_text_hash_check CHECK ((octet_length(text_hash) = 32))
 );

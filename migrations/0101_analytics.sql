@@ -140,13 +140,13 @@ create table analytics_days (
 call fd_fence('analytics_days', app => 'select, insert, update', worker => 'select, insert, update, delete');
 create index analytics_days_of_key on analytics_days (tenant_ref, generation, calendar, dimension, currency, key, day);
 
--- Payment attempts of days that are over, by outcome.
+-- Payment attempts of days that are over, by outcome. `recovered` are renewals that are among the approved ones.
 create table analytics_payment_days (
   tenant_ref    text    not null references stores,
   generation    integer not null,
   day           date    not null,
   currency      text    not null,
-  outcome       text    not null check (outcome in ('approved', 'declined', 'failed', 'open')),
+  outcome       text    not null check (outcome in ('approved', 'declined', 'failed', 'open', 'recovered')),
   reason        text    not null check (length(reason) <= 60),
   attempts      bigint  not null,
   amount_cents  bigint  not null,

@@ -441,7 +441,7 @@ export const newestLink = (db: Db) =>
   )
 
 /** The outcome of an attempt, for a merchant: a void that ended a charge was approved before it. */
-export const outcomeOf = sql`
+const outcomeOf = sql`
   case when a.state in ('approved', 'voided') then 'approved'
        when a.state = 'declined' then 'declined'
        when a.state in ('error', 'not_found') then 'failed'
@@ -450,10 +450,20 @@ export const outcomeOf = sql`
 /** Charges: a refund or a void takes no money. */
 export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal')`
 
-/** Of orders that are no tests. */
-export const isOfRealOrder = sql`
-  not exists (select from orders t
-               where t.tenant_ref = a.tenant_ref and t.id = a.order_id and t.is_test)`
+/** Of orders that are no tests. Those are few, and are read once for the statement. */
+export const isOfRealOrder = (db: Db): Sql => sql`
+  a.order_id not in (select id from orders where tenant_ref = ${db.tenant} and is_test)`
+
+/** The outcome of an attempt; a renewal that was approved after a decline also counts as recovered. */
+export const outcomesOf = (db: Db): Sql => sql`
+  (select ${outcomeOf} as outcome
+    union all
+   select 'recovered'
+    where a.kind = 'renewal' and a.state = 'approved'
+      and exists (select from payment_attempts d
+                   where d.tenant_ref = ${db.tenant} and d.order_id = a.order_id
+                     and d.kind = 'renewal' and d.state = 'declined'
+                     and d.created_at < a.created_at))`
 
 /** Empty for what was approved or is open. */
 export const reasonOf = sql`
@@ -481,9 +491,10 @@ export const countPaymentDay = (
   tx.run(sql`
     insert into analytics_payment_days (tenant_ref, generation, day, currency, outcome, reason,
                                         attempts, amount_cents)
-    select ${tx.tenant}, ${generation}, ${day}::date, a.currency, ${outcomeOf},
-           ${reasonOf}, count(*), sum(a.amount_cents)
+    select ${tx.tenant}, ${generation}, ${day}::date, a.currency, o.outcome, ${reasonOf}, count(*),
+           sum(a.amount_cents)
       from payment_attempts a
+     cross join lateral ${outcomesOf(tx)} as o
      where a.tenant_ref = ${tx.tenant} and a.created_at >= ${from} and a.created_at < ${to}
-       and ${isCharge} and ${isOfRealOrder}
+       and ${isCharge} and ${isOfRealOrder(tx)}
      group by 4, 5, 6`)

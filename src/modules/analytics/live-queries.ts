@@ -3,10 +3,10 @@ import type { Db } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
-import { isCharge, isOfRealOrder, outcomeOf, reasonOf } from './count-queries.ts'
+import { isCharge, isOfRealOrder, outcomesOf, reasonOf } from './count-queries.ts'
 import {
   AttemptRow,
-  OUTCOMES,
+  COUNTED_OUTCOMES,
   type Outcome,
   type Period,
   type SubscriptionCount,
@@ -16,7 +16,7 @@ import {
 
 const PaymentDay = Type.Object({
   day: Type.String(),
-  outcome: Type.Enum([...OUTCOMES]),
+  outcome: Type.Enum([...COUNTED_OUTCOMES]),
   reason: Type.String(),
   attempts: Type.Integer(),
   amount_cents: Type.Integer(),
@@ -48,20 +48,21 @@ const rangesOf = (days: readonly DayRange[]): Sql => sql`
   unnest(${days.map(({ day }) => day)}::date[], ${days.map(({ from }) => from)}::timestamptz[],
          ${days.map(({ to }) => to)}::timestamptz[]) as r (day, starts_at, ends_at)`
 
-/** Attempts of one day, by the index of store and time, one day after the other. */
+/** Attempts of one day with their outcomes, by the index of store and time. */
 const attemptsOf = (db: Db, currency: string): Sql => sql`
-  select a.*
+  select a.*, o.outcome, ${reasonOf} as shown_reason
     from payment_attempts a
+   cross join lateral ${outcomesOf(db)} as o
    where a.tenant_ref = ${db.tenant} and a.created_at >= r.starts_at and a.created_at < r.ends_at
-     and a.currency = ${currency} and ${isCharge} and ${isOfRealOrder}`
+     and a.currency = ${currency} and ${isCharge} and ${isOfRealOrder(db)}`
 
 /** Counts the attempts of days that are not counted for good yet. */
 export const countAttempts = (db: Db, currency: string, days: readonly DayRange[]) =>
   db.many(
     PaymentDay,
     sql`
-    select r.day::text as day, ${outcomeOf} as outcome, ${reasonOf} as reason,
-           count(*) as attempts, sum(a.amount_cents)::bigint as amount_cents
+    select r.day::text as day, a.outcome, a.shown_reason as reason, count(*) as attempts,
+           sum(a.amount_cents)::bigint as amount_cents
       from ${rangesOf(days)}
      cross join lateral (${attemptsOf(db, currency)} offset 0) as a
      group by 1, 2, 3`,
@@ -87,17 +88,20 @@ export const listAttempts = (
   db.many(
     Type.Object({ ...AttemptRow.properties, at_us: Type.Integer() }),
     sql`
-    select a.id as attempt_id, a.order_id, a.kind, ${outcomeOf} as outcome, ${reasonOf} as reason,
+    select a.id as attempt_id, a.order_id, a.kind, a.outcome, a.shown_reason as reason,
            a.amount_cents as charged_cents, a.created_at as at, 1 as amount_cents,
            ${microsecondsOf(sql`a.created_at`)} as at_us
       from ${rangesOf(days)}
      cross join lateral (
            ${attemptsOf(db, currency)}
-             and (${outcome}::text is null or ${outcomeOf} = ${outcome})
+             and case when ${outcome}::text is null then o.outcome <> 'recovered'
+                      else o.outcome = ${outcome} end
              and (${reason}::text is null or ${reasonOf} = ${reason})
+             and a.created_at >= ${timeOf(after?.at_us ?? 0)}
              and (a.created_at, a.id) > (${timeOf(after?.at_us ?? 0)},
                                          ${after?.id ?? NO_ID}::uuid)
-           offset 0) as a
+           order by a.created_at, a.id
+           limit ${limit}) as a
      order by a.created_at, a.id
      limit ${limit}`,
   )
@@ -195,33 +199,3 @@ export const listSubscriptions = (
      limit ${limit}`,
   )
 }
-
-/** Renewals that were approved after a decline of the same order. */
-const isRecovered = (db: Db, currency: string, { from, to }: Times): Sql => sql`
-  a.tenant_ref = ${db.tenant} and a.created_at >= ${from} and a.created_at < ${to}
-  and a.kind = 'renewal' and a.state = 'approved' and a.currency = ${currency}
-  and exists (select from payment_attempts d
-               where d.tenant_ref = ${db.tenant} and d.order_id = a.order_id
-                 and d.kind = 'renewal' and d.state = 'declined' and d.created_at < a.created_at)`
-
-export const countRecovered = (db: Db, currency: string, times: Times) =>
-  db.one(
-    Type.Object({ count: Type.Integer() }),
-    sql`
-    select count(*) as count from payment_attempts a where ${isRecovered(db, currency, times)}`,
-  )
-
-export const listRecovered = (
-  db: Db,
-  { currency, times }: { currency: string; times: Times },
-  { after, limit }: { after: string | null; limit: number },
-) =>
-  db.many(
-    Type.Object({ id: Id, status: Type.String(), at: Timestamp, amount_cents: Type.Integer() }),
-    sql`
-    select a.id, a.state as status, a.created_at as at, 1::bigint as amount_cents
-      from payment_attempts a
-     where ${isRecovered(db, currency, times)} and a.id > ${after ?? NO_ID}::uuid
-     order by a.id
-     limit ${limit}`,
-  )

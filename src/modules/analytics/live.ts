@@ -2,7 +2,7 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { addDays, startOfDay } from '../../kernel/time.ts'
+import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import * as live from './live-queries.ts'
 import { type Asked, daysOf, headOf } from './period.ts'
 import * as queries from './read-queries.ts'
@@ -81,7 +81,7 @@ const outcomeOfCount = (name: (typeof PAYMENT_COUNTS)[number]): Record<string, s
   name === 'attempts_count' ? {} : { outcome: name.replace('_count', '') }
 
 export async function payments(db: Db, asked: Asked) {
-  const rows = await listPayments(db, asked)
+  const rows = (await listPayments(db, asked)).filter(({ outcome }) => outcome !== 'recovered')
   const counts = countsOf(rows)
   const byReason = Map.groupBy(rows, ({ outcome, reason }) => `${outcome} ${reason}`)
   return {
@@ -118,7 +118,10 @@ interface PageAsked {
   limit: number
 }
 
-/** The attempts behind a count. Days on which there was none such are not looked at. */
+/**
+ * The attempts behind a count. How many each day has is known, so that no more days are looked at than
+ * the page needs.
+ */
 export async function paymentRows(
   db: Db,
   asked: Asked,
@@ -126,19 +129,16 @@ export async function paymentRows(
   { after, limit }: PageAsked,
 ) {
   const { outcome, reason } = filter
+  const begins = readAttempt(after)
   const counted = (await listPayments(db, asked)).filter(
     (row) =>
-      (outcome === null || row.outcome === outcome) && (reason === null || row.reason === reason),
+      (outcome === null ? row.outcome !== 'recovered' : row.outcome === outcome) &&
+      (reason === null || row.reason === reason),
   )
-  const days = [...new Set(counted.map(({ day }) => day))].toSorted()
   const found = await live.listAttempts(
     db,
     { currency: asked.currency, outcome, reason },
-    {
-      days: days.map((day) => rangeOf(asked.timezone, day)),
-      after: readAttempt(after),
-      limit: limit + 1,
-    },
+    { days: daysFor(asked, counted, begins, limit), after: begins, limit: limit + 1 },
   )
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
@@ -147,6 +147,25 @@ export async function paymentRows(
     ...(found.length > limit &&
       last !== undefined && { next_after: writeCursor([last.at_us, last.attempt_id]) }),
   }
+}
+
+/** The day of the cursor, and as many after it as have a page and one row more. */
+function daysFor(
+  { timezone }: Asked,
+  counted: readonly live.PaymentDay[],
+  begins: live.AttemptKey | null,
+  limit: number,
+): live.DayRange[] {
+  const first = begins === null ? '' : localDay(timezone, new Date(begins.at_us / 1_000))
+  const days: live.DayRange[] = []
+  let rows = 0
+  for (const day of [...new Set(counted.map((row) => row.day))].toSorted()) {
+    if (day < first) continue
+    if (rows > limit) break
+    days.push(rangeOf(timezone, day))
+    if (day > first) rows += sumAttempts(counted.filter((row) => row.day === day))
+  }
+  return days
 }
 
 function readAttempt(after: string | undefined): live.AttemptKey | null {
@@ -160,11 +179,11 @@ function readAttempt(after: string | undefined): live.AttemptKey | null {
 
 export async function subscriptions(db: Db, asked: Asked) {
   const times = timesOf(asked)
-  const [{ running_before, ...sums }, { count: recovered_count }] = await Promise.all([
+  const [{ running_before, ...sums }, paid] = await Promise.all([
     live.sumSubscriptions(db, asked.currency, times),
-    live.countRecovered(db, asked.currency, times),
+    listPayments(db, asked),
   ])
-  const counts = { ...sums, recovered_count }
+  const counts = { ...sums, recovered_count: sumAttempts(paid, 'recovered') }
   return {
     ...headOf(asked),
     ...counts,
@@ -186,16 +205,31 @@ export async function subscriptionRows(
   db: Db,
   asked: Asked,
   figure: SubscriptionCount,
-  { after, limit }: PageAsked,
+  page: PageAsked,
 ) {
-  const times = timesOf(asked)
-  const { currency } = asked
-  const page = { after: readId(after), limit: limit + 1 }
-  const found =
-    figure === 'recovered_count'
-      ? await live.listRecovered(db, { currency, times }, page)
-      : await live.listSubscriptions(db, { figure, currency, times }, page)
+  if (figure === 'recovered_count') return recoveredRows(db, asked, page)
+  const { limit } = page
+  const wanted = { figure, currency: asked.currency, times: timesOf(asked) }
+  const found = await live.listSubscriptions(db, wanted, {
+    after: readId(page.after),
+    limit: limit + 1,
+  })
   return pageOf(found, limit, ({ id }) => id)
+}
+
+/** The renewals that were approved after a decline. */
+async function recoveredRows(db: Db, asked: Asked, page: PageAsked) {
+  const recovered = { outcome: 'recovered', reason: null } as const
+  const { rows, ...rest } = await paymentRows(db, asked, recovered, page)
+  return {
+    rows: rows.map(({ attempt_id: id, at, amount_cents }) => ({
+      id,
+      status: 'approved',
+      at,
+      amount_cents,
+    })),
+    ...rest,
+  }
 }
 
 function readId(after: string | undefined): string | null {
@@ -212,8 +246,8 @@ function pageOf<T>(found: readonly T[], limit: number, keyOf: (row: T) => string
   return { rows, ...(hasMore && { next_after: writeCursor([keyOf(last)]) }) }
 }
 
-/** Variants of one page. */
-export const STOCK_PAGE = 100
+/** Variants of one page. Each has a sum for every day of the period. */
+const STOCK_PAGE = 25
 
 /** What sold of the tracked variants, what is left of them, and what they cost. */
 export async function inventory(db: Db, asked: Asked, after: string | undefined) {

@@ -220,7 +220,7 @@ function otherReports(app: App): void {
     path: 'inventory',
     operationId: 'readAnalyticsInventory',
     summary:
-      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 100 variants.',
+      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 25 variants.',
     query: { ...PERIOD, after: PAGE_QUERY.after },
     shape: StockReport,
     read: async (db, query) =>

@@ -225,7 +225,9 @@ const countFigures = <K extends Count>(...names: K[]) =>
   )
 
 export const OUTCOMES = ['approved', 'declined', 'failed', 'open'] as const
-export type Outcome = (typeof OUTCOMES)[number]
+/** A recovered attempt is an approved one, too. */
+export const COUNTED_OUTCOMES = [...OUTCOMES, 'recovered'] as const
+export type Outcome = (typeof COUNTED_OUTCOMES)[number]
 
 export const PAYMENT_COUNTS = [
   'attempts_count',
@@ -264,7 +266,7 @@ export const AttemptRow = Type.Object({
   attempt_id: Id,
   order_id: Id,
   kind: Type.String(),
-  outcome: Type.Enum([...OUTCOMES]),
+  outcome: Type.Enum([...COUNTED_OUTCOMES]),
   reason: Type.String(),
   charged_cents: Type.Integer(),
   at: Timestamp,

@@ -472,6 +472,32 @@ describe('the report about subscriptions', () => {
       [2, 1, 2_000 + 100 + Math.round((700 * 30.4375) / 14), 1, 2_500],
     )
     assert.equal(body.started_count, 0)
-    await assertDrilldowns(subs.merchant, body.figures)
+    // A renewal that the bank declined first and approved the next day, and one at the first attempt.
+    const renew = (order_id: string, at: string, state: string) =>
+      app.superuser.query(
+        `insert into payment_attempts (tenant_ref, id, order_id, kind, gateway, amount_cents, currency,
+                                       state, reason, created_at, closed_at, next_check_at)
+         values ('subs', fd_uuid(), $1, 'renewal', 'simulated', 500, 'USD', $3,
+                 case when $3 = 'declined' then 'card_declined' end, $2, $2, null)`,
+        [order_id, at, state],
+      )
+    const other = (await app.place(subs)).order.id
+    await renew(order.id, '2026-07-03T10:00:00Z', 'declined')
+    await renew(order.id, '2026-07-04T10:00:00Z', 'approved')
+    await renew(other, '2026-07-04T11:00:00Z', 'approved')
+    for (const isOver of [false, true]) {
+      if (isOver) {
+        app.setTime('subs', '2026-08-02T12:00:00Z')
+        await app.count()
+      }
+      const now = ok(await subs.merchant.get(`${URL}/subscriptions?from=2026-07-01&to=2026-07-31`))
+      assert.equal(now.recovered_count, 1)
+      await assertDrilldowns(subs.merchant, now.figures)
+      const { approved_count, figures } = ok(
+        await subs.merchant.get(`${URL}/payments?from=2026-07-01&to=2026-07-31`),
+      )
+      assert.equal(approved_count, 4, 'a recovered renewal counts once among the approved ones')
+      await assertDrilldowns(subs.merchant, figures)
+    }
   })
 })
