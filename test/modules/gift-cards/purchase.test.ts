@@ -359,6 +359,21 @@ describe('a gift card is refused', () => {
   })
 })
 
+test('a variant is never a gift card with counted stock, also where both are asked for at once', async () => {
+  const { shop, superuser } = shared.current
+  for (let n = 0; n < 5; n++) {
+    const id = await addVariant(shop.merchant, 5_000)
+    const { rows } = await superuser.query('select product_id from variants where id = $1', [id])
+    const variant = `/v1/merchant/catalog/products/${rows[0].product_id}/variants/${id}`
+    const answers = await Promise.all([
+      shop.merchant.patch(variant, { gift_card: true }),
+      shop.merchant.put(`/v1/merchant/inventory/${id}`, { track_inventory: true }),
+    ])
+    const statuses = answers.map(({ status }) => status)
+    assert.deepEqual(statuses.toSorted(), [200, 400], JSON.stringify(statuses))
+  }
+})
+
 test('the public catalog and its table say which variants are gift cards', async () => {
   const store = shared.current
   const variant = await sellGiftCard(store.shop)

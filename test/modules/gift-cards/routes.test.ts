@@ -52,10 +52,12 @@ const balance = (code: string) =>
   app.storefront.post('/v1/tenants/acme/gift-cards/balance', { code })
 
 const age = (id: string, interval: string) =>
-  superuser.query(`update gift_cards set created_at = created_at - $2::interval where id = $1`, [
-    id,
-    interval,
-  ])
+  superuser.query(
+    `update gift_cards
+        set created_at = created_at - $2::interval, code_until = code_until - $2::interval
+      where id = $1`,
+    [id, interval],
+  )
 
 /** Expires a card, without the check that refuses such a date. */
 const expireNow = (id: string) =>
@@ -91,6 +93,10 @@ describe('issuing a gift card', () => {
       currency: 'USD',
       status: 'active',
       issued_order_id: null,
+      order_item_id: null,
+      send_at: null,
+      sent_at: null,
+      refund_pending: false,
     })
     assert.deepEqual((await acme.get(`${URL}/${id}`)).body.gift_card, body.gift_card)
     const lines = await transactionsOf(id)
@@ -159,7 +165,7 @@ describe('issuing a gift card', () => {
     const made = await acme.post(`${URL}/batch`, batch, { 'idempotency-key': randomUUID() })
     assert.equal(made.status, 201, made.text)
     await superuser.query(
-      `update gift_cards set created_at = now() - interval '25 hours' where tenant_ref = 'acme'`,
+      `update gift_cards set code_until = now() - interval '1 hour' where tenant_ref = 'acme'`,
     )
     const left = async () => {
       const { rows } = await superuser.query(
