@@ -11,7 +11,7 @@ import type { Figure } from './figure.ts'
 import { THIS_TREE } from './trees.ts'
 
 /** Renewals of one round: some seconds. */
-const DUE = 1_000
+const DUE = 500
 const ROUNDS = 3
 
 /**
@@ -53,7 +53,7 @@ async function openWorker(databaseUrl: string) {
   const runtime = await openRuntime({
     config: readConfig({}),
     secrets: { OPERATOR_TOKEN: 'none', STOREFRONT_TOKEN: 'none', SECRET_KEY },
-    logger: createLogger('error', { write: () => {} }),
+    logger: createLogger('error', { write: (line) => void process.stderr.write(line) }),
     databaseUrl,
   })
   const worker = createRenewalWorker({
@@ -95,7 +95,7 @@ async function seedDue(client: pg.Client): Promise<number> {
       insert into subscriptions (tenant_ref, id, subscription_number, customer_ref, product_id, variant_id, quantity,
              interval, interval_count, unit_price_cents, currency, pricing, origin_order_id, anchor_on,
              current_period_start, next_charge_at, gateway, vault_id, card_brand, card_last4, card_fingerprint)
-      select v.tenant_ref, fd_uuid(), (extract(epoch from clock_timestamp()) * 1000000)::bigint * 1000 + n, 'shopper-' || n,
+      select v.tenant_ref, fd_uuid(), extract(epoch from now())::bigint * 10000 + n, 'shopper-' || n,
              v.product_id, v.id, 1, 'month', 1, 1000, 'USD', '{}', gen_random_uuid(),
              (now() - interval '1 month 1 day')::date, now(), now() - interval '1 hour', 'simulated', c.vault_id, 'visa',
              '1111', 'bench-' || n

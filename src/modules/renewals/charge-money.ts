@@ -1,5 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
-import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import type { TenantDb, Tx } from '../../db/database.ts'
 import { ALL_CODES, ApiError, type ErrorCode } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { sha256 } from '../../kernel/tokens.ts'
@@ -8,13 +8,9 @@ import { STARTED, type StoredAnswer } from '../../platform/idempotency.ts'
 import { run } from '../../platform/idempotency-run.ts'
 import { renewalOperation } from '../checkout/place-money.ts'
 import type { PlaceRequest } from '../checkout/reserve-money.ts'
-import type { CheckoutRequest } from '../checkout/schema.ts'
-import { type CheckoutDeps, readSale } from '../checkout/service.ts'
+import type { CheckoutDeps } from '../checkout/service.ts'
 import type { Caller } from '../operations/schema.ts'
-import type { ShipTo } from '../orders/schema.ts'
 import type { GatewayName } from '../payments/schema.ts'
-import type { DiscountTerms } from '../pricing/coupon.ts'
-import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import {
   type DueSubscription,
   type EndReason,
@@ -24,6 +20,7 @@ import * as cycles from '../subscriptions/cycles.ts'
 import { limitsOf } from './decline-rules.ts'
 import { retryTime, stop } from './outcome.ts'
 import { hasUsableCard } from './plan-step.ts'
+import { keptBy, requestOf } from './price.ts'
 
 /**
  * Charges a cycle of a subscription, as a checkout without a shopper: its reservation, payment and settlement are those
@@ -36,51 +33,6 @@ class TooManyTriesError extends Error {
   constructor(until: string) {
     super('the card was declined too often')
     this.until = until
-  }
-}
-
-/** The policies that the origin order was priced by. */
-interface StoredPricing {
-  shipping?: ShippingPolicy | null
-  tax?: TaxPolicy | null
-  expedited?: boolean | null
-  coupon?: DiscountTerms | null
-}
-
-/** The checkout that a renewal is. */
-export function requestOf(subscription: DueSubscription): CheckoutRequest {
-  const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
-  const { shipping = null, tax = null, expedited } = (subscription.pricing ?? {}) as StoredPricing
-  return {
-    customer_ref,
-    person_id,
-    email,
-    items: [{ variant_id, quantity }],
-    subscribe: true,
-    shipping_address: ship_to as ShipTo | null,
-    shipping,
-    tax,
-    expedited: expedited ?? false,
-  }
-}
-
-/** What a renewal keeps of the price. */
-export const keptBy = ({ price_policy, unit_price_cents, pricing }: DueSubscription) => ({
-  unit_price_cents: price_policy === 'locked' ? unit_price_cents : null,
-  coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
-})
-
-/** What the next renewal costs now; null where it cannot be sold as it is. */
-export async function priceNext(deps: CheckoutDeps, db: Db, subscription: DueSubscription) {
-  try {
-    const request = { ...requestOf(subscription), kept: keptBy(subscription) }
-    const { priced } = await readSale(db, deps, request)
-    const [line] = priced.lines
-    if (line === undefined) return null
-    return { unit_price_cents: line.unit_price_cents, total_cents: priced.total_cents }
-  } catch (error) {
-    if (error instanceof ApiError) return null
-    throw error
   }
 }
 

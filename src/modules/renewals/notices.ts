@@ -2,8 +2,8 @@ import type { TenantDb } from '../../db/database.ts'
 import type { CheckoutDeps } from '../checkout/service.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
-import { priceNext } from './charge-money.ts'
 import { cardNoticeOf } from './plan-step.ts'
+import { priceNext } from './price.ts'
 
 /** What customers are told in advance. Each notice is an event, from which its mail follows. */
 

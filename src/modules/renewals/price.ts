@@ -1,0 +1,55 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { CheckoutRequest } from '../checkout/schema.ts'
+import { type CheckoutDeps, readSale } from '../checkout/service.ts'
+import type { ShipTo } from '../orders/schema.ts'
+import type { DiscountTerms } from '../pricing/coupon.ts'
+import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
+
+/** What a renewal costs: it is priced like the checkout that it is. */
+
+/** The policies that the origin order was priced by. */
+interface StoredPricing {
+  shipping?: ShippingPolicy | null
+  tax?: TaxPolicy | null
+  expedited?: boolean | null
+  coupon?: DiscountTerms | null
+}
+
+/** The checkout that a renewal is. */
+export function requestOf(subscription: DueSubscription): CheckoutRequest {
+  const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
+  const { shipping = null, tax = null, expedited } = (subscription.pricing ?? {}) as StoredPricing
+  return {
+    customer_ref,
+    person_id,
+    email,
+    items: [{ variant_id, quantity }],
+    subscribe: true,
+    shipping_address: ship_to as ShipTo | null,
+    shipping,
+    tax,
+    expedited: expedited ?? false,
+  }
+}
+
+/** What a renewal keeps of the price. */
+export const keptBy = ({ price_policy, unit_price_cents, pricing }: DueSubscription) => ({
+  unit_price_cents: price_policy === 'locked' ? unit_price_cents : null,
+  coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
+})
+
+/** What the next renewal costs now; null where it cannot be sold as it is. */
+export async function priceNext(deps: CheckoutDeps, db: Db, subscription: DueSubscription) {
+  try {
+    const request = { ...requestOf(subscription), kept: keptBy(subscription) }
+    const { priced } = await readSale(db, deps, request)
+    const [line] = priced.lines
+    if (line === undefined) return null
+    return { unit_price_cents: line.unit_price_cents, total_cents: priced.total_cents }
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
