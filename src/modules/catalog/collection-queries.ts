@@ -4,7 +4,7 @@ import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
-import { Collection, LISTED_PRODUCTS, ListedCollection } from './schema.ts'
+import { Collection, LISTED_PRODUCTS } from './schema.ts'
 
 const fields = sql`
   collections.id, tenant_ref, slug, title, description, collections.position,
@@ -16,19 +16,15 @@ const columns = sql`
      from collection_products m
     where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id) as product_ids`
 
-/** The members of a collection, in order, from the given position on. */
-const members = (from: number, count: number) => sql`
-  (select m.product_id, m.position
-     from collection_products m
-    where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id
-    order by m.position, m.product_id
-    offset ${from} limit ${count}) as m`
-
+/** One product more than a list shows tells whether there are more. */
 const listedColumns = sql`
   ${fields},
   (select coalesce(json_agg(m.product_id order by m.position, m.product_id), '[]')
-     from ${members(0, LISTED_PRODUCTS)}) as product_ids,
-  exists (select from ${members(LISTED_PRODUCTS, 1)}) as more_products`
+     from (select product_id, position
+             from collection_products
+            where tenant_ref = collections.tenant_ref and collection_id = collections.id
+            order by position, product_id
+            limit ${LISTED_PRODUCTS + 1}) as m) as product_ids`
 
 export type CollectionFields = Pick<Collection, 'slug' | 'title' | 'description'> & {
   /** Null: after the others. */
@@ -73,7 +69,7 @@ export const listCollections = (db: Db, page: Page) =>
   readList(
     db,
     {
-      shape: ListedCollection,
+      shape: Collection,
       table: sql`collections`,
       as: sql`collections`,
       scope: sql`collections.tenant_ref = ${db.tenant}`,

@@ -6,7 +6,12 @@ import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
 import * as queries from './collection-queries.ts'
 import { recordChange } from './record-change.ts'
-import type { Collection, CollectionPatch, NewCollection } from './schema.ts'
+import {
+  type Collection,
+  type CollectionPatch,
+  LISTED_PRODUCTS,
+  type NewCollection,
+} from './schema.ts'
 import { validateSlug } from './validate.ts'
 
 const SLUG_EXISTS = { collections_slug: 'slug_exists' } as const
@@ -100,8 +105,14 @@ export async function productsIn(
 /** Lists the collections in the store's own order. */
 export async function list(db: Db, page: Page) {
   const { rows, shown } = await queries.listCollections(db, page)
-  return { collections: rows, ...shown }
+  return { collections: rows.map(listed), ...shown }
 }
+
+const listed = ({ product_ids, ...collection }: Collection) => ({
+  ...collection,
+  product_ids: product_ids.slice(0, LISTED_PRODUCTS),
+  more_products: product_ids.length > LISTED_PRODUCTS,
+})
 
 const entityOf = ({ id }: Pick<Collection, 'id'>) => `collection:${id}`
 
