@@ -78,6 +78,13 @@ export function handlersOf({
   } satisfies Record<string, Handler>
 }
 
+/** Gives the step of a loop what it needs. */
+const withDeps =
+  <Deps>(deps: Deps) =>
+  (step: (deps: Deps, signal?: AbortSignal) => Promise<number>) =>
+  (signal: AbortSignal) =>
+    step(deps, signal)
+
 /**
  * Starts every background loop of the platform. Each claims its work by lease, so that many workers
  * may run.
@@ -96,6 +103,7 @@ export function startWorker(runtime: Runtime): Worker {
   const recountStock = createRecount({ database, logger, days: config.HISTORY_CHECK_DAYS })
   const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
+  const withCheckout = withDeps(checkoutDeps)
   const labelDeps = openLabels(runtime)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
@@ -112,15 +120,11 @@ export function startWorker(runtime: Runtime): Worker {
     loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
     loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
-    loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
+    loop('unfinished payments', SECOND, withCheckout(checkout.reconcile)),
     loop('unfinished labels', SECOND, (signal) => finishLabels(labelDeps, signal)),
-    loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
-    loop('expired authorisations', MINUTE, (signal) =>
-      checkout.expireAuthorizations(checkoutDeps, signal),
-    ),
-    loop('expired payment requests', MINUTE, (signal) =>
-      checkout.expirePaymentRequests(checkoutDeps, signal),
-    ),
+    loop('late approvals', SECOND, withCheckout(checkout.watchLateApprovals)),
+    loop('expired authorisations', MINUTE, withCheckout(checkout.expireAuthorizations)),
+    loop('expired payment requests', MINUTE, withCheckout(checkout.expirePaymentRequests)),
     ...startBooks(runtime, loop),
     loop('ledger verification', 5 * SECOND, verifyLedgers),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),

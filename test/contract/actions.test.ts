@@ -16,6 +16,8 @@ const ROUTES: Record<string, string> = {
   cancel_fulfillment: '/v1/merchant/fulfillments/{id}/cancel',
   recall: '/v1/merchant/fulfillments/{id}/cancel',
   return: '/v1/merchant/returns',
+  // The shopper pays; no merchant can.
+  pay: '/v1/tenants/{tenant}/orders/{orderId}/pay',
 }
 const routeOf = (action: string): string =>
   ROUTES[action] ?? `/v1/merchant/orders/{id}/${action.replaceAll('_', '-')}`

@@ -23,6 +23,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   payment_attempts_late: 'Due index: the worker looks over all tenants for late approvals.',
   payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
   payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
+  payment_requests_due:
+    'Due index: the worker looks over all stores for requests that have expired.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
   privacy_exports_due: 'Due index: the worker looks over all tenants for copies to make.',
   privacy_exports_expired: 'Due index: the worker looks over all tenants for copies to delete.',

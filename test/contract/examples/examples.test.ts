@@ -153,7 +153,7 @@ async function countStock(merchant: Caller, tea: string): Promise<void> {
 
 interface Placed {
   order: { id: string }
-  items: { id: string }[]
+  items: { id: string; variant_id: string }[]
 }
 
 /** Three orders: one goes out with a label, one in bulk, and of one a part cannot be delivered. */
@@ -221,6 +221,10 @@ async function takeBack(merchant: Caller, storefront: Caller, { order, items }: 
   }
   ok(await merchant.post(`${RETURNS}/${await make()}/cancel`))
   ok(await merchant.post(`${RETURNS}/${await make()}/close`))
+  const wanted = { items: [{ variant_id: cup?.variant_id, quantity: 1 }], advance: true }
+  const exchanged = `${RETURNS}/${await make()}/exchange`
+  ok(await merchant.post(`${exchanged}/preview`, wanted))
+  ok(await merchant.post(exchanged, wanted, freshKey()), 201)
   ok(await merchant.get(`${RETURNS}?limit=2`))
 }
 

@@ -76,6 +76,8 @@ describe('reading orders', () => {
       'open',
       'returns',
       'gift_cards',
+      'exchange',
+      'payment_request',
       'timeline',
       'notes',
       'attestation',

@@ -191,7 +191,7 @@ describe('returns', () => {
       )
       const again = await returns.act(made.id, 'approve')
       assert.deepEqual(refusal(again), [409, 'invalid_transition'])
-      assert.deepEqual(again.body.allowed, ['receive', 'close', 'cancel'])
+      assert.deepEqual(again.body.allowed, ['receive', 'close', 'cancel', 'exchange'])
       const bad = await returns.act((await requested()).made.id, 'approve', { label_url: 'x' })
       assert.equal(bad.status, 400)
     })

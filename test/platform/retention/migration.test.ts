@@ -21,6 +21,9 @@ async function copyEarlier(t: TestContext): Promise<URL> {
   return pathToFileURL(`${path}/`)
 }
 
+/** A column that a later migration adds. */
+const ADDED = 'replayed_at'
+
 test('dividing tables into months keeps every row, and puts each into its month', async (t) => {
   const url = await openEmptyDatabase(t)
   await migrate({ url, secretKey, folder: await copyEarlier(t) })
@@ -39,7 +42,8 @@ test('dividing tables into months keeps every row, and puts each into its month'
     select 'acme', 'system', 'act', 'x', now() - make_interval(months => n)
       from generate_series(0, 3) n`)
   const rowsOf = async (table: string) =>
-    (await admin.query(`select to_jsonb(t)::text as row from ${table} t order by 1`)).rows
+    (await admin.query(`select (to_jsonb(t) - '${ADDED}')::text as row from ${table} t order by 1`))
+      .rows
   const before = await Promise.all(TABLES.map(rowsOf))
   await migrate({ url, secretKey })
   assert.deepEqual(await Promise.all(TABLES.map(rowsOf)), before)
