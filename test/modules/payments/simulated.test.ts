@@ -240,6 +240,33 @@ test('the simulated gateway', async (t) => {
     assert.deepEqual([declined.outcome, declined.vault_id], ['declined', null])
   })
 
+  await t.test(
+    'lets some cards follow a script once they are stored, each from its beginning',
+    async () => {
+      const { gateway } = await open()
+      for (const [number, ...codes] of [
+        ['4000000000000341', '200', '200', '200'],
+        ['4000000000002685', '200', '200', '100', '100'],
+        ['4000000000000911', '250', '250'],
+        ['4000000000002610', '261', '100'],
+        ['4000000000002628', '262', '100'],
+        ['4000000000002636', '263', '263'],
+        ['4000000000002644', '264', '100'],
+      ] as const) {
+        for (const round of ['one', 'another']) {
+          const first = await gateway.authorize(chargeOf(number, { vault: true }))
+          assert.equal(first.outcome, 'approved', `${number} is approved when it is typed`)
+          const source = { vault_id: first.vault_id ?? '' }
+          for (const code of codes) {
+            const charge = chargeOf(number, { source })
+            assert.equal((await gateway.authorize(charge)).code, code, `${number}, ${round} card`)
+            assert.equal((await gateway.authorize(charge)).code, code, 'the same charge again')
+          }
+        }
+      }
+    },
+  )
+
   await t.test('marks a charge that will be disputed', async () => {
     const { gateway, url } = await open()
     const charge = chargeOf(CARDS.disputed)
