@@ -1,3 +1,4 @@
+import { awaitAll } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
 import type { EndedRenewal } from '../checkout/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
@@ -44,13 +45,15 @@ async function recordPaid(
   const paid = { cycle, order_id: order.id, unit_price_cents }
   const { before, isExpired } = await cycles.markPaid(tx, id, paid)
   const data = { subscription_id: id, cycle }
-  await addToTimeline(tx, order.id, { type: 'renewed', actor: 'system', data })
   const { id: order_id, order_number, total_cents } = order
   const shown = { order_id, cycle, order: { id: order_id, order_number, total_cents } }
-  await cycles.emitEvent(tx, 'commerce.subscription.renewed.v1', before, shown)
-  if (before.status === 'past_due')
-    await cycles.emitEvent(tx, 'commerce.subscription.recovered.v1', before, shown)
-  if (isExpired) await cycles.emitEvent(tx, 'commerce.subscription.expired.v1', before, shown)
+  const emit = (type: cycles.SubscriptionEvent) => cycles.emitEvent(tx, type, before, shown)
+  await awaitAll([
+    addToTimeline(tx, order.id, { type: 'renewed', actor: 'system', data }),
+    emit('commerce.subscription.renewed.v1'),
+    before.status === 'past_due' && emit('commerce.subscription.recovered.v1'),
+    isExpired && emit('commerce.subscription.expired.v1'),
+  ])
 }
 
 interface FailedCharge {

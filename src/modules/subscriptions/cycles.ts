@@ -102,9 +102,12 @@ export async function markPaid(
   of: { cycle: number; order_id: string; unit_price_cents: number },
 ): Promise<{ before: DueSubscription; isExpired: boolean }> {
   const { cycle, order_id, unit_price_cents } = of
-  const before = await lockDue(tx, id)
-  await requireCharging(tx, { id, cycle }, { state: 'paid', reason: null })
-  const last = await skipMissed(tx, id, cycle)
+  // Sent together, and still one after another: the lock first.
+  const [before, , last] = await awaitAll([
+    lockDue(tx, id),
+    requireCharging(tx, { id, cycle }, { state: 'paid', reason: null }),
+    skipMissed(tx, id, cycle),
+  ])
   const { max_cycles, paid_cycles } = before
   const isOver = max_cycles !== null && paid_cycles + 1 >= max_cycles
   const next = isOver ? queries.stopped('expired') : queries.activeAfter(last)
