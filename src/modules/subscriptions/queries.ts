@@ -108,7 +108,7 @@ const columnsIn = (zone: string): Sql => sql`
   s.updated_at,
   exists (select from subscription_cycles c
            where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
-             and c.state = 'charging') as charging,
+             and c.cycle > ${lastCycle} and c.state = 'charging') as charging,
   ${asJson(sql`${comingCycles(zone)} limit 3`)} as coming, ${asJson(skippedCycles(zone))} as skipped`
 
 export const find = (db: Db, zone: string, id: string) =>
