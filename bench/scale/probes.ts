@@ -34,6 +34,9 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 /** Routes whose pages are no share of the store, so that two stores cannot be compared by them. */
 const NOT_COMPARED: Readonly<Record<string, string>> = {
+  '/v1/merchant/analytics/payments/rows':
+    'the attempts of as many days as have a page of the outcome',
+  '/v1/merchant/analytics/funnel/rows': 'a period of more days has more counts to group',
   '/v1/merchant/analytics/inventory':
     'a sum for each day on which a variant sold, at most those of the period',
   '/v1/merchant/analytics/inventory.csv': 'the same',

@@ -259,8 +259,11 @@ export const listHistories = (tx: Tx, order_ids: readonly string[]) =>
                        'refund_id', r.refund_id, 'order_item_id', t.order_item_id,
                        'amount_cents', t.amount_cents))
                        from refunds r
-                       join refund_items t
-                         on t.tenant_ref = ${tx.tenant} and t.refund_id = r.refund_id
+                      cross join lateral (
+                            select order_item_id, amount_cents
+                              from refund_items
+                             where tenant_ref = ${tx.tenant} and refund_id = r.refund_id
+                            offset 0) as t
                       where r.tenant_ref = ${tx.tenant} and r.order_id = o.id), '[]') as refund_items
       from unnest(${order_ids}::uuid[]) as wanted (id)
      cross join lateral (

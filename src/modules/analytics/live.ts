@@ -80,8 +80,14 @@ function countsOf(rows: readonly live.PaymentDay[]) {
 const outcomeOfCount = (name: (typeof PAYMENT_COUNTS)[number]): Record<string, string> =>
   name === 'attempts_count' ? {} : { outcome: name.replace('_count', '') }
 
+/** A recovered renewal is counted among the approved attempts already. */
+const isOnce = (
+  row: live.PaymentDay,
+): row is live.PaymentDay & { outcome: Exclude<Outcome, 'recovered'> } =>
+  row.outcome !== 'recovered'
+
 export async function payments(db: Db, asked: Asked) {
-  const rows = (await listPayments(db, asked)).filter(({ outcome }) => outcome !== 'recovered')
+  const rows = (await listPayments(db, asked)).filter(isOnce)
   const counts = countsOf(rows)
   const byReason = Map.groupBy(rows, ({ outcome, reason }) => `${outcome} ${reason}`)
   return {
