@@ -28,7 +28,6 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
   privacy_exports_due: 'Due index: the worker looks over all tenants for copies to make.',
   privacy_exports_expired: 'Due index: the worker looks over all tenants for copies to delete.',
-  subscriptions_due: 'Due index: the worker looks over all stores for subscriptions to charge.',
   webhook_deliveries_by_id: 'An operator names a delivery by its id alone.',
   webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
   webhook_subscriptions_by_id: 'An operator names an endpoint by its id alone.',

@@ -192,9 +192,11 @@ function priceableLines(
       quantity,
       list_price_cents: variant.price_cents,
       group_prices: groups === null ? [] : pricesOf(groups, variant),
-      // Without the add-on a subscription is sold at the price of a single purchase.
+      // Without the add-on a subscription is sold at the price of a single purchase. What runs keeps its own.
       subscription_price_cents:
-        saves && variant.is_subscription ? variant.subscription_price_cents : null,
+        (saves || kept !== undefined) && variant.is_subscription
+          ? variant.subscription_price_cents
+          : null,
       locked_price_cents: kept?.unit_price_cents ?? null,
       is_subscription: subscribe && variant.is_subscription && !variant.gift_card,
     }

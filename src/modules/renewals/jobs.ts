@@ -4,6 +4,7 @@ import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts
 import type { CheckoutDeps } from '../checkout/service.ts'
 import { type DueSubscription, StaleSubscriptionError } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
+import { endPause } from '../subscriptions/dates.ts'
 import { chargeDue } from './charge-money.ts'
 import { tellOfCard, tellOfCharge } from './notices.ts'
 import { exhaust, retryTime, stop } from './outcome.ts'
@@ -111,7 +112,7 @@ const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
     stop(tx, subscription, { status: 'expired', reason: 'max_cycles' }),
   ),
   resume: write('resume', async (tx, subscription) => {
-    await cycles.endPause(tx, subscription)
+    await endPause(tx, subscription.id, subscription.time_zone)
     await cycles.emitEvent(tx, 'commerce.subscription.resumed.v1', subscription)
   }),
 }

@@ -123,17 +123,6 @@ export const retried = (status: string, when: number | string) => {
     : sql`retry_at = ${at}`
 }
 
-/**
- * Goes on after a pause: the next cycle falls on the first date of the anchor that is still to come, so that
- * a pause consumes no cycle.
- */
-export const resumed = (next_cycle: number) => {
-  const n = sql`fd_period_after(s.anchor_on, s.interval, s.interval_count, t.time_zone, fd_now())`
-  return sql`
-  status = 'active', paused_until = null, anchor_cycle = ${next_cycle} - ${n},
-  next_charge_at = fd_period_start(s.anchor_on, s.interval, s.interval_count, ${n}, t.time_zone)`
-}
-
 export const noticed = sql`noticed_for = s.next_charge_at`
 export const cardTold = (text: string) => sql`card_told = ${text}`
 export const unblocked = sql`card_blocked = false`

@@ -198,10 +198,6 @@ export async function skipDue(tx: Tx, subscription: DueSubscription, reason: str
   await change(tx, subscription, queries.activeAfter(charge_cycle))
 }
 
-/** Ends the pause of a subscription whose time has come. */
-export const endPause = (tx: Tx, subscription: DueSubscription) =>
-  change(tx, subscription, queries.resumed(subscription.next_cycle))
-
 /** Records that the customer was told of a charge in advance. */
 export const markNoticed = (tx: Tx, subscription: DueSubscription) =>
   change(tx, subscription, queries.noticed)

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { invalidBody } from '../../errors.ts'
 import { toUtc } from '../../kernel/time.ts'
+import { WAKE_RENEWALS } from './cycles.ts'
 import * as schedule from './schedule-queries.ts'
 import type { SubscriptionRow } from './schema.ts'
 
@@ -27,8 +28,10 @@ export const reschedule = (tx: Tx, id: string, zone: string): Promise<unknown> =
   schedule.reschedule(tx, id, { zone, isNow: false })
 
 /** The same, and the charge is due at once. */
-export const rescheduleNow = (tx: Tx, id: string, zone: string): Promise<unknown> =>
-  schedule.reschedule(tx, id, { zone, isNow: true })
+export function rescheduleNow(tx: Tx, id: string, zone: string): Promise<unknown> {
+  tx.notifyAfterCommit(WAKE_RENEWALS)
+  return schedule.reschedule(tx, id, { zone, isNow: true })
+}
 
 /** Ends the pause of a subscription, by a verb or because its time has come. */
 export async function endPause(tx: Tx, id: string, zone: string): Promise<void> {

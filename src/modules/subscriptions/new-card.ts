@@ -1,6 +1,5 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
-import { isoNow } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { Facts } from '../fraud/schema.ts'
@@ -14,6 +13,8 @@ import type { Payments } from '../payments/service.ts'
 import * as stores from '../stores/service.ts'
 import { requireAllowed } from './actions.ts'
 import { type Changing, changeSubscription, UPDATED } from './change.ts'
+import { retryNow } from './cycles.ts'
+import { reschedule } from './dates.ts'
 import * as queries from './queries.ts'
 import { find } from './read.ts'
 import type { Subscription, SubscriptionRow } from './schema.ts'
@@ -115,8 +116,8 @@ async function storeCard(
   let old: StoredCard | null = null
   const change = changeSubscription(db, changing, 'change_card', async ({ tx, row }) => {
     old = await unusedCard(tx, row, result.vault_id)
-    const changed = withCard(tx, row, { gateway, result, facts })
-    return { row: changed, verb: 'card_changed', event: UPDATED }
+    const changed = withCard(row, { gateway, result, facts })
+    return { row: changed, verb: 'card_changed', event: UPDATED, reschedule: tryCard }
   })
   const changed = await change.catch(async (error: unknown) => {
     // Only a refusal proves that no subscription has the card: a lost commit may have written it.
@@ -128,12 +129,13 @@ async function storeCard(
   return changed
 }
 
-/** The row with the new card. A charge that was declined is tried again with it at once. */
-const withCard = (
-  tx: Tx,
-  row: SubscriptionRow,
-  { gateway, result, facts }: Verified,
-): SubscriptionRow => ({
+/** A charge that was declined is tried again at once, and nothing is held against the new card. */
+async function tryCard(tx: Tx, id: string, zone: string): Promise<void> {
+  await reschedule(tx, id, zone)
+  await retryNow(tx, id)
+}
+
+const withCard = (row: SubscriptionRow, { gateway, result, facts }: Verified): SubscriptionRow => ({
   ...row,
   gateway: gateway.name,
   vault_id: result.vault_id,
@@ -143,7 +145,6 @@ const withCard = (
   card_exp_month: result.card?.exp_month ?? null,
   card_exp_year: result.card?.exp_year ?? null,
   card_fingerprint: facts.card_fingerprint ?? null,
-  dunning_next_at: row.status === 'past_due' ? isoNow(tx.clock) : row.dunning_next_at,
 })
 
 interface StoredCard {

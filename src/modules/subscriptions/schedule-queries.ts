@@ -82,7 +82,8 @@ export const chargeDays = (zone: string, until: Sql): Sql => sql`
 export const reschedule = (tx: Tx, id: string, { zone, isNow }: { zone: string; isNow: boolean }) =>
   tx.run(sql`
     update subscriptions as s
-       set (next_charge_at, due_at) = (
+       set retry_at = null,
+           (next_charge_at, due_at) = (
              select case s.status when 'active' then n.at when 'past_due' then s.next_charge_at end,
                     case s.status when 'active' then n.at when 'past_due' then s.dunning_next_at
                                   when 'paused' then s.paused_until end
@@ -99,7 +100,7 @@ export const reschedule = (tx: Tx, id: string, { zone, isNow }: { zone: string; 
 export const endPause = (tx: Tx, id: string, zone: string) =>
   tx.run(sql`
     update subscriptions as s
-       set status = 'active', paused_until = null,
+       set status = 'active', paused_until = null, version = s.version + 1, updated_at = fd_now(),
            anchor_cycle = s.anchor_cycle
                           - greatest(0, ${cycleAfter(sql`fd_now()`, zone)} - (${lastCycle} + 1))
      where s.tenant_ref = ${tx.tenant} and s.id = ${id}`)
