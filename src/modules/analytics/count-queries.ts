@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { microsecondsOf } from '../../db/list.ts'
 import { join, machineTime, Sql, sql } from '../../db/sql.ts'
-import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { Id, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 import { MEASURES, type Measures } from './definition-schema.ts'
@@ -432,72 +432,3 @@ export const listStores = (operator: GlobalDb) =>
     sql`
     select distinct tenant_ref from analytics_generations order by tenant_ref`,
   )
-
-/** The newest number of the chain. */
-export const newestLink = (db: Db) =>
-  db.one(
-    Type.Object({ sequence: Type.Integer() }),
-    sql`
-    select coalesce(max(sequence), 0) as sequence
-      from ledger_seals
-     where tenant_ref = ${db.tenant}`,
-  )
-
-/** The outcome of an attempt, for a merchant: a void that ended a charge was approved before it. */
-const outcomeOf = sql`
-  case when a.state in ('approved', 'voided') then 'approved'
-       when a.state = 'declined' then 'declined'
-       when a.state in ('error', 'not_found') then 'failed'
-       else 'open' end`
-
-/** Charges: a refund or a void takes no money. */
-export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal')`
-
-/** Of orders that are no tests. Those are few, and are read once for the statement. */
-export const isOfRealOrder = (db: Db): Sql => sql`
-  a.order_id not in (select id from orders where tenant_ref = ${db.tenant} and is_test)`
-
-/** The outcome of an attempt; a renewal that was approved after a decline also counts as recovered. */
-export const outcomesOf = (db: Db): Sql => sql`
-  (select ${outcomeOf} as outcome
-    union all
-   select 'recovered'
-    where a.kind = 'renewal' and a.state = 'approved'
-      and exists (select from payment_attempts d
-                   where d.tenant_ref = ${db.tenant} and d.order_id = a.order_id
-                     and d.kind = 'renewal' and d.state = 'declined'
-                     and d.created_at < a.created_at))`
-
-/** Empty for what was approved or is open. */
-export const reasonOf = sql`
-  case when a.state in ('declined', 'error', 'not_found')
-       then left(coalesce(a.reason, a.state), 60) else '' end`
-
-export const firstAttempt = (db: Db) =>
-  db.one(
-    Type.Object({ at: Nullable(Timestamp) }),
-    sql`
-    select min(created_at) as at from payment_attempts where tenant_ref = ${db.tenant}`,
-  )
-
-export const deletePaymentDay = (tx: Tx, generation: number, day: string) =>
-  tx.run(sql`
-    delete from analytics_payment_days
-     where tenant_ref = ${tx.tenant} and generation = ${generation} and day = ${day}`)
-
-/** Counts the attempts between two times as those of one day. */
-export const countPaymentDay = (
-  tx: Tx,
-  generation: number,
-  { day, from, to }: { day: string; from: string; to: string },
-) =>
-  tx.run(sql`
-    insert into analytics_payment_days (tenant_ref, generation, day, currency, outcome, reason,
-                                        attempts, amount_cents)
-    select ${tx.tenant}, ${generation}, ${day}::date, a.currency, o.outcome, ${reasonOf}, count(*),
-           sum(a.amount_cents)
-      from payment_attempts a
-     cross join lateral ${outcomesOf(tx)} as o
-     where a.tenant_ref = ${tx.tenant} and a.created_at >= ${from} and a.created_at < ${to}
-       and ${isCharge} and ${isOfRealOrder(tx)}
-     group by 4, 5, 6`)

@@ -6,6 +6,7 @@ import * as stores from '../stores/service.ts'
 import * as queries from './count-queries.ts'
 import { MEASURES, type Measures, NOTHING } from './definition-schema.ts'
 import { countJournal } from './facts.ts'
+import * as payments from './payment-queries.ts'
 import type {
   Calendar,
   Dimension,
@@ -265,8 +266,8 @@ async function countPayments(tx: Tx, generation: Generation): Promise<string> {
   for (let days = 0; day < until && days < PAYMENT_DAYS; days++) {
     const next = addDays(day, 1)
     // It may have been counted before: a flag of an order lets its days be counted again.
-    await queries.deletePaymentDay(tx, generation.generation, day)
-    await queries.countPaymentDay(tx, generation.generation, {
+    await payments.deletePaymentDay(tx, generation.generation, day)
+    await payments.countPaymentDay(tx, generation.generation, {
       day,
       from: startOfDay(time_zone, day).toISOString(),
       to: startOfDay(time_zone, next).toISOString(),
@@ -277,7 +278,7 @@ async function countPayments(tx: Tx, generation: Generation): Promise<string> {
 }
 
 async function firstPaymentDay(tx: Tx, time_zone: string): Promise<string | null> {
-  const { at } = await queries.firstAttempt(tx)
+  const { at } = await payments.firstAttempt(tx)
   return at === null ? null : localDay(time_zone, new Date(at))
 }
 

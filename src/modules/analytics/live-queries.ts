@@ -3,7 +3,7 @@ import type { Db } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
-import { isCharge, isOfRealOrder, outcomesOf, reasonOf } from './count-queries.ts'
+import { isCharge, isOfRealOrder, outcomesOf, reasonOf } from './payment-queries.ts'
 import {
   AttemptRow,
   COUNTED_OUTCOMES,

@@ -360,6 +360,10 @@ describe('reports', () => {
 })
 
 describe('the report about payments', () => {
+  before(() => {
+    app = shared.current
+  })
+
   test('counts attempts by outcome and reason, before and after a day is over', async () => {
     const paid = await app.shopIn('paid', 'Europe/Berlin')
     // 23:30 in UTC is the next day in Berlin.
@@ -407,6 +411,10 @@ describe('the report about payments', () => {
 })
 
 describe('the report about inventory', () => {
+  before(() => {
+    app = shared.current
+  })
+
   test('has what sold, how long the rest lasts, and the margin from the moving average', async () => {
     const stocked = await app.shopIn('stocked', 'UTC')
     const { merchant } = stocked
@@ -447,6 +455,10 @@ describe('the report about inventory', () => {
 })
 
 describe('the report about subscriptions', () => {
+  before(() => {
+    app = shared.current
+  })
+
   test('has what is charged in a month, what began and what ended', async () => {
     const subs = await app.shopIn('subs', 'UTC')
     app.setTime('subs', '2026-07-10T12:00:00Z')
