@@ -24,7 +24,7 @@ function keptAs(what: string): string {
 
 /** Public reads have an answer for all, which caches may keep if they ask whether it has changed. */
 const isPublicRead = (what: string) =>
-  /^(GET|HEAD) \/v1\/(tenants\/[^/]+\/(site|catalog\/(products|collections|sitemap))|resolve)/.test(
+  /^(GET|HEAD) \/v1\/(tenants\/[^/]+\/(site|feeds|catalog\/(products|collections|sitemap))|resolve)/.test(
     what,
   )
 

@@ -114,6 +114,9 @@ const monthly = sql`
                           when 'month' then 1 else 1.0 / 12 end
         / s.interval_count)::bigint`
 
+/** When a subscription ended. One whose last cycle was paid has no cancellation. */
+const endedAt = sql`coalesce(s.cancelled_at, s.updated_at)`
+
 /** Which subscriptions a figure counts, when that was, and how much each adds. */
 const SUBSCRIPTION_FIGURES: Record<
   Exclude<SubscriptionCount, 'recovered_count'>,
@@ -134,8 +137,8 @@ const SUBSCRIPTION_FIGURES: Record<
   churned_count: {
     only: ({ from, to }) => sql`
       s.status in ('cancelled', 'unpaid_cancelled', 'expired')
-      and s.updated_at >= ${from} and s.updated_at < ${to}`,
-    at: sql`s.updated_at`,
+      and ${endedAt} >= ${from} and ${endedAt} < ${to}`,
+    at: endedAt,
     amount: sql`1`,
   },
 }
@@ -172,7 +175,7 @@ export const sumSubscriptions = (db: Db, currency: string, times: Times) =>
            ${sumOf('churned_count', times)} as churned_count,
            count(*) filter (where s.created_at < ${times.from}
                               and (s.status in ('active', 'paused', 'past_due')
-                                   or s.updated_at >= ${times.from})) as running_before
+                                   or ${endedAt} >= ${times.from})) as running_before
       from subscriptions s
      where s.tenant_ref = ${db.tenant} and s.currency = ${currency}`,
   )

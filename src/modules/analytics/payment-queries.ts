@@ -19,16 +19,20 @@ export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal')
 export const isOfRealOrder = (db: Db): Sql => sql`
   a.order_id not in (select id from orders where tenant_ref = ${db.tenant} and is_test)`
 
-/** The outcome of an attempt; a renewal that was approved after a decline also counts as recovered. */
+/**
+ * The outcome of an attempt. A renewal that was approved after a decline of the same cycle also counts as
+ * recovered; each attempt has an order of its own.
+ */
 export const outcomesOf = (db: Db): Sql => sql`
   (select ${outcomeOf} as outcome
     union all
    select 'recovered'
     where a.kind = 'renewal' and a.state = 'approved'
-      and exists (select from payment_attempts d
-                   where d.tenant_ref = ${db.tenant} and d.order_id = a.order_id
-                     and d.kind = 'renewal' and d.state = 'declined'
-                     and d.created_at < a.created_at))`
+      and exists (select from orders r
+                    join subscription_declines d
+                      on d.tenant_ref = r.tenant_ref and d.subscription_id = r.subscription_id
+                     and d.cycle = r.subscription_cycle
+                   where r.tenant_ref = ${db.tenant} and r.id = a.order_id))`
 
 /** Empty for what was approved or is open. */
 export const reasonOf = sql`

@@ -467,14 +467,16 @@ describe('the report about subscriptions', () => {
       app.superuser.query(
         `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
                                     interval, interval_count, unit_price_cents, currency, status,
-                                    origin_order_id, anchor_day, current_period_start, created_at,
-                                    updated_at)
+                                    origin_order_id, anchor_on, current_period_start, created_at,
+                                    updated_at, subscription_number)
          select 'subs', fd_uuid(), 'ann', product_id, variant_id, $2, $3, $4, $1, 'USD',
-                ${more === '' ? `'active'` : `'${more}'`}, $5, 1, '2026-06-01', '2026-06-01', '2026-07-05'
-           from order_items where order_id = $5 limit 1`,
+                ${more === '' ? `'active'` : `'${more}'`}, $5, '2026-06-01', '2026-06-01', '2026-06-01',
+                '2026-07-05', $1
+           from order_items where order_id = $5 limit 1
+         returning id`,
         [unit, quantity, interval, every, order.id],
       )
-    await insert(1_000, 2, 'month', 1)
+    const { id: monthly } = (await insert(1_000, 2, 'month', 1)).rows[0]
     await insert(1_200, 1, 'year', 1)
     await insert(700, 1, 'week', 2, 'past_due')
     await insert(500, 1, 'month', 1, 'cancelled')
@@ -495,7 +497,18 @@ describe('the report about subscriptions', () => {
       )
     const other = (await app.place(subs)).order.id
     await renew(order.id, '2026-07-03T10:00:00Z', 'declined')
-    await renew(order.id, '2026-07-04T10:00:00Z', 'approved')
+    await app.superuser.query(
+      `insert into subscription_declines (tenant_ref, subscription_id, cycle, order_id, amount_cents,
+                                          currency, class)
+       values ('subs', $1, 2, $2, 500, 'USD', 'soft')`,
+      [monthly, order.id],
+    )
+    const again = (await app.place(subs)).order.id
+    await app.superuser.query(
+      'update orders set subscription_id = $1, subscription_cycle = 2 where id = $2',
+      [monthly, again],
+    )
+    await renew(again, '2026-07-04T10:00:00Z', 'approved')
     await renew(other, '2026-07-04T11:00:00Z', 'approved')
     for (const isOver of [false, true]) {
       if (isOver) {
@@ -508,7 +521,7 @@ describe('the report about subscriptions', () => {
       const { approved_count, figures } = ok(
         await subs.merchant.get(`${URL}/payments?from=2026-07-01&to=2026-07-31`),
       )
-      assert.equal(approved_count, 4, 'a recovered renewal counts once among the approved ones')
+      assert.equal(approved_count, 5, 'a recovered renewal counts once among the approved ones')
       await assertDrilldowns(subs.merchant, figures)
     }
   })

@@ -78,8 +78,8 @@ test('prices with the tax inside', async (t) => {
     )
     const csv = (await merchant.get('/v1/merchant/orders/export.csv')).text
     const [header = '', first = ''] = csv.split('\r\n')
-    assert.ok(header.endsWith(',"prices_include_tax","gift_card_cents"'), csv)
-    assert.ok(first.endsWith(',"true","0"'), csv)
+    assert.match(header, /,"prices_include_tax","gift_card_cents",/)
+    assert.match(first, /,"true","0","0","","0"$/)
     const { rows } = await app.superuser.query(
       "select data::jsonb -> 'order' -> 'prices_include_tax' as inside from webhook_events where order_id = $1",
       [order.id],
