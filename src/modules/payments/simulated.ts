@@ -186,12 +186,12 @@ async function verifyCard(
 ): Promise<GatewayResult> {
   const presented = await presentCard(db, key, source)
   if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
-  const { behaviour, card, cvv } = presented
+  const { behaviour, stored, card, cvv } = presented
   if (behaviour.startsWith('silent')) return timeOut(timeoutMs)
   const facts = { card, cvv, avs: addressCheck(to) }
   if (/^\d+$/.test(behaviour) && behaviour !== APPROVES) return resultOfCode(behaviour, facts)
   const vault_id = randomUUID()
-  await queries.insertVault(db, { ...presented, vault_id })
+  await queries.insertVault(db, { ...presented, behaviour: stored, vault_id })
   return resultOfCode(APPROVES, { ...facts, vault_id })
 }
 

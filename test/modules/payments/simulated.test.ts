@@ -253,8 +253,11 @@ test('the simulated gateway', async (t) => {
         ['4000000000002636', '263', '263'],
         ['4000000000002644', '264', '100'],
       ] as const) {
-        for (const round of ['one', 'another']) {
-          const first = await gateway.authorize(chargeOf(number, { vault: true }))
+        for (const round of ['charged', 'verified']) {
+          const typed = chargeOf(number, { vault: true })
+          const first = await (round === 'charged'
+            ? gateway.authorize(typed)
+            : gateway.verify({ ...typed, source: { card: cardOf(number) } }))
           assert.equal(first.outcome, 'approved', `${number} is approved when it is typed`)
           const source = { vault_id: first.vault_id ?? '' }
           for (const code of codes) {
