@@ -4119,6 +4119,7 @@ create table subscriptions (
   anchor_on date not null,
   anchor_cycle integer not null default 1,
   paused_until timestamp with time zone,
+  paused_after integer,
   cancel_at_period_end boolean not null default false,
   cancelled_at timestamp with time zone,
   cancel_reason text,
@@ -5692,6 +5693,13 @@ $$
 begin
   new.due_at := fd_subscription_due(new, (select pre_renewal_notice_days from subscription_settings
                                            where tenant_ref = new.tenant_ref));
+  if new.status <> 'paused' then
+    new.paused_after := null;
+  elsif new.paused_after is null then
+    new.paused_after := new.anchor_cycle - 1
+      + fd_period_after(new.anchor_on, new.interval, new.interval_count,
+                        (select time_zone from stores where tenant_ref = new.tenant_ref), fd_now());
+  end if;
   return new;
 end $$;
 alter routine fd_schedule_subscription() owner to fd_owner;

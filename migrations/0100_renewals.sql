@@ -53,6 +53,8 @@ alter table subscriptions
   add column anchor_on         date,
   add column anchor_cycle      integer not null default 1,
   add column paused_until      timestamptz,
+  -- The last cycle whose date had come when the pause began: a skip up to there is over, a later one outlives the pause.
+  add column paused_after      integer,
   add column cancel_at_period_end boolean not null default false,
   add column cancelled_at      timestamptz,
   add column cancel_reason     text check (length(cancel_reason) <= 2000),
@@ -243,6 +245,13 @@ create function fd_schedule_subscription() returns trigger language plpgsql as $
 begin
   new.due_at := fd_subscription_due(new, (select pre_renewal_notice_days from subscription_settings
                                            where tenant_ref = new.tenant_ref));
+  if new.status <> 'paused' then
+    new.paused_after := null;
+  elsif new.paused_after is null then
+    new.paused_after := new.anchor_cycle - 1
+      + fd_period_after(new.anchor_on, new.interval, new.interval_count,
+                        (select time_zone from stores where tenant_ref = new.tenant_ref), fd_now());
+  end if;
   return new;
 end $$;
 create trigger schedule before insert or update of

@@ -23,13 +23,20 @@ export const lastCycle = sql`
     where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
       and c.state in ('paid', 'failed'))`
 
+/** The same of a pause: it does not move a skip whose date had come before it began. */
+const lastBeforePause = sql`
+  (select greatest(${lastCycle}, max(c.cycle))
+     from subscription_cycles c
+    where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id and c.state = 'skipped'
+      and c.cycle <= s.paused_after)`
+
 /**
  * `l.last`: the last cycle. `d.delay`: by how many periods the charges of a paused subscription are
  * later than its row says, since it resumes on the first date after its pause; 0 where it is not paused,
  * or nobody knows until when.
  */
 const known = (zone: string): Sql => sql`
-  (select ${lastCycle} as last) as l,
+  (select ${lastBeforePause} as last) as l,
   lateral (select case when s.status = 'paused' and s.paused_until is not null
                        then greatest(0, ${cycleAfter(sql`greatest(s.paused_until, fd_now())`, zone)}
                                         - (l.last + 1))
@@ -102,7 +109,7 @@ export const endPause = (tx: Tx, id: string, zone: string) =>
     update subscriptions as s
        set status = 'active', paused_until = null, version = s.version + 1, updated_at = fd_now(),
            anchor_cycle = s.anchor_cycle
-                          - greatest(0, ${cycleAfter(sql`fd_now()`, zone)} - (${lastCycle} + 1))
+                          - greatest(0, ${cycleAfter(sql`fd_now()`, zone)} - (${lastBeforePause} + 1))
      where s.tenant_ref = ${tx.tenant} and s.id = ${id}`)
 
 export const startOfDay = (db: Db, date: string, zone: string) =>

@@ -129,6 +129,36 @@ test('the dates of a subscription', async (t) => {
     assert.deepEqual(datesOf(later), ['2031-08-15', '2031-09-15', '2031-10-15'])
   })
 
+  await t.test('are not skipped after a pause by a skip that was over before it', async () => {
+    for (const until of [undefined, '2031-05-10']) {
+      const store = await stores.open(`over-${until ?? 'open'}`, '2031-01-31T12:00:00Z')
+      const { id } = await onThe31st(store)
+      ok(await store.act(id, 'skip', { cycle: 2 }))
+      ok(await store.act(id, 'skip', { cycle: 4 }))
+      store.travel('2031-03-10T12:00:00Z')
+      const paused = ok(await store.act(id, 'pause', { ...(until && { until }) })).subscription
+      const dates = ['2031-05-31', '2031-07-31', '2031-08-31']
+      if (until) assert.deepEqual([datesOf(paused), cyclesOf(paused)], [dates, [3, 5, 6]])
+      store.travel('2031-05-10T12:00:00Z')
+      const resumed = ok(await store.act(id, 'resume')).subscription
+      assert.deepEqual([datesOf(resumed), cyclesOf(resumed)], [dates, [3, 5, 6]])
+      assert.equal(resumed.skipped.length, 1, 'that of the cycle to come')
+    }
+  })
+
+  await t.test('stay where they were set while the pause lasts', async () => {
+    const store = await stores.open('set', '2031-01-31T12:00:00Z')
+    const { id } = await onThe31st(store)
+    ok(await store.act(id, 'skip', { cycle: 2 }))
+    store.travel('2031-03-10T12:00:00Z')
+    ok(await store.act(id, 'pause'))
+    ok(await store.patch(id, { next_charge_at: '2031-06-15' }))
+    store.travel('2031-05-10T12:00:00Z')
+    const resumed = ok(await store.act(id, 'resume')).subscription
+    assert.deepEqual(datesOf(resumed), ['2031-06-15', '2031-07-15', '2031-08-15'])
+    assert.deepEqual(cyclesOf(resumed), [3, 4, 5])
+  })
+
   await t.test('are known before a pause ends that has an end', async () => {
     const store = await stores.open('until', '2031-01-31T12:00:00Z')
     const { id } = await onThe31st(store)
