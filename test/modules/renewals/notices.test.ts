@@ -4,6 +4,8 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
 import { openLink } from '../../../src/modules/subscriptions/link.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
+import { handlersOf } from '../../../src/worker.ts'
+import { deliverDue } from '../../harness/outbox.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import { addVariant, checkout, enable, openShop, type Shop } from '../checkout/setup.ts'
 import { type MailApp, openMailApp } from '../shopper-mail/setup.ts'
@@ -85,6 +87,37 @@ describe('the mails of a subscription', () => {
     assert.match(notice?.text ?? '', /renews on February 10, 2027\. We then charge \$10\.00/)
     setTime(shop, '2027-02-08T06:01:00Z')
     assert.deepEqual(await mails(shop), [])
+  })
+
+  test('come earlier once the store says more days, also to those who subscribed before, and never twice', async () => {
+    const { shop } = await subscribed()
+    const say = async (pre_renewal_notice_days: number | null) => {
+      const settings = { pre_renewal_notice_days }
+      const put = await shop.merchant.put('/v1/merchant/subscriptions/settings', settings)
+      assert.equal(put.status, 200, put.text)
+      const { workerDatabase } = app.runtime
+      while ((await deliverDue(workerDatabase, handlersOf(app.runtime), { slots: 4 })) > 0);
+    }
+    setTime(shop, '2027-02-01T12:00:00Z')
+    await say(5)
+    assert.deepEqual(await mails(shop), [])
+    setTime(shop, '2027-02-05T06:01:00Z')
+    assert.equal((await mails(shop)).length, 1, 'five days before 10 February')
+    await say(20)
+    assert.deepEqual(await mails(shop), [], 'of this charge they were told')
+    setTime(shop, '2027-02-10T06:01:00Z')
+    await mails(shop)
+    setTime(shop, '2027-02-18T05:59:00Z')
+    assert.deepEqual(await mails(shop), [])
+    setTime(shop, '2027-02-18T06:01:00Z')
+    assert.equal((await mails(shop)).length, 1, 'twenty days before 10 March')
+    setTime(shop, '2027-03-10T06:01:00Z')
+    await mails(shop)
+    await say(null)
+    setTime(shop, '2027-04-09T12:00:00Z')
+    assert.deepEqual(await mails(shop), [], 'a store that says none sends none')
+    await say(2)
+    assert.equal((await mails(shop)).length, 1, 'its time has passed already: at once')
   })
 
   test('tell of another price before it is charged', async () => {
