@@ -19,6 +19,26 @@ export const DAY_MS = 86_400_000
 
 export const keyed = () => ({ 'idempotency-key': randomUUID() })
 
+/** Rows of a store that its business moves, in every table that could be touched, as one text. */
+const EVERYTHING = `
+  select string_agg(kept.line, E'\\n' order by kept.line) as text from (
+    select 'card ' || to_jsonb(g)::text as line from gift_cards g where tenant_ref = $1
+    union all select 'lot ' || to_jsonb(l)::text from store_credit_lots l where tenant_ref = $1
+    union all select 'order ' || to_jsonb(o)::text from orders o where tenant_ref = $1
+    union all select 'charge ' || to_jsonb(c)::text from charges c where tenant_ref = $1
+    union all select 'parcel ' || to_jsonb(f)::text from fulfillments f where tenant_ref = $1
+    union all select 'event ' || to_jsonb(e)::text from webhook_events e where tenant_ref = $1
+    union all select 'delivery ' || to_jsonb(d)::text from webhook_deliveries d where tenant_ref = $1
+    union all select 'queued ' || to_jsonb(q)::text from webhook_queue q where tenant_ref = $1
+    union all select 'mail ' || to_jsonb(m)::text from shopper_mails m where tenant_ref = $1
+    union all select 'reader ' || to_jsonb(n)::text from newsletter_subscribers n where tenant_ref = $1
+    union all select 'key ' || to_jsonb(k)::text from idempotency_keys k where tenant_ref = $1
+    union all select 'journal ' || to_jsonb(j)::text from ledger_journals j where tenant_ref = $1
+    union all select 'subscription ' || to_jsonb(s)::text from subscriptions s where tenant_ref = $1
+    union all select 'cycle ' || to_jsonb(c)::text from subscription_cycles c where tenant_ref = $1
+    union all select 'gateway ' || to_jsonb(g)::text from sim_charges g where tenant_ref = $1
+    union all select 'clock ' || to_jsonb(t)::text from test_clocks t where tenant_ref = $1) as kept`
+
 export interface ClockRun {
   at: string
   kind: string
@@ -39,6 +59,8 @@ export interface ClockApp extends TestApp {
   advance(merchant: Caller, move: object): Promise<ClockRun[]>
   /** Lets a worker move the clock until it stands. Answers its state. */
   finish(merchant: Caller, deps?: MoverDeps): Promise<string>
+  /** All rows of a store that its business moves, to compare with what they were. */
+  everythingOf(tenant: string): Promise<string>
 }
 
 const SIGNAL = new AbortController().signal
@@ -81,6 +103,8 @@ export async function openClockApp(
     alerts,
     mover,
     finish,
+    everythingOf: async (tenant) =>
+      (await superuser.query(EVERYTHING, [tenant])).rows[0].text as string,
     async openSandbox(tenant) {
       const shop = await openShop(app, tenant)
       const made = await app.operator.put(`/v1/stores/${tenant}/sandbox`, { sandbox: true })
