@@ -27,7 +27,7 @@ import { TERMS } from './story.ts'
 
 const ZONE = 'Europe/Berlin'
 
-/** The next year but one at most, and not a leap year: its February has 28 days. */
+/** The next year, or the one after it: its February has 28 days. */
 const YEAR = [1, 2]
   .map((years) => new Date().getUTCFullYear() + years)
   .find((year) => year % 4 !== 0) as number
@@ -222,7 +222,13 @@ class Year {
     this.ran.push(...(await this.app.advance(this.shop.merchant, { set: `${year}-${date}:00Z` })))
   }
 
-  async subscribes(): Promise<void> {
+  /** The 31st of January, at noon in Berlin. It may be more than the two years away that one move can go. */
+  async begins(): Promise<void> {
+    await this.app.advance(this.shop.merchant, { advance: 'P30D' })
+    await this.reaches('01-31T11:00')
+  }
+
+  async subscribes(more: object = {}): Promise<void> {
     const { order, subscriptions } = ok(
       await checkout(this.app, this.shop, {
         ...TERMS,
@@ -231,6 +237,7 @@ class Year {
         tax: { provider: 'flat_rate', rate_bps: 700 },
         card: CARDS.approved,
         subscribe: true,
+        ...more,
       }),
       201,
     )
@@ -265,7 +272,7 @@ class Year {
 }
 
 async function live(year: Year): Promise<void> {
-  await year.reaches('01-31T11:00')
+  await year.begins()
   await year.subscribes()
   await year.reaches('03-10T09:00')
   await year.putsInCard(CARDS.twiceDeclined)
@@ -418,4 +425,63 @@ test('a year of a subscription from 31 January has exactly these orders, charges
   await assertBooks(app, app.superuser, year.shop.merchant)
   await countAll(app)
   await assertFiguresAddUp(app.superuser)
+})
+
+const MONTH_ENDS = [
+  ...['03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31', '11-30', '12-31'],
+  '+01-31',
+]
+
+/** What one move through the whole year makes of each card: the days of its charges, and how it ends. */
+const CARDS_OF_A_YEAR = {
+  approved: { declined: [], paid: ['02-28', ...MONTH_ENDS], status: 'active' },
+  twiceDeclined: {
+    declined: ['02-28', '03-01'],
+    paid: ['03-04', ...MONTH_ENDS],
+    status: 'active',
+  },
+  wait: { declined: ['02-28'], paid: ['03-03', ...MONTH_ENDS], status: 'active' },
+  // The ladder: after 1, 3, 5 and 7 days.
+  alwaysDeclined: {
+    declined: ['02-28', '03-01', '03-04', '03-09', '03-16'],
+    paid: [],
+    status: 'unpaid_cancelled',
+  },
+  // As long as the ladder would go on, another card is waited for.
+  hardDeclined: { declined: ['02-28'], paid: [], status: 'unpaid_cancelled' },
+  update: { declined: ['02-28'], paid: [], status: 'unpaid_cancelled' },
+  stop: { declined: ['02-28'], paid: [], status: 'cancelled' },
+} as const
+
+test('one move through a year charges every card on its own days, and no other', async (t) => {
+  const app = await openClockApp(t, { env: { SHOPPER_MAILS_PER_MINUTE: '1000' } })
+  await openWitness(app.superuser)
+  const year = await openCoffeeShop(app, 'year')
+  await stock(year.shop.merchant, year.goods.coffee, 100)
+  await year.begins()
+  const ids = new Map<string, string>()
+  for (const name of Object.keys(CARDS_OF_A_YEAR) as (keyof typeof CARDS_OF_A_YEAR)[]) {
+    await year.subscribes({ customer_ref: name, card: CARDS[name] })
+    ids.set(name, year.id)
+  }
+  await year.reaches('02-01T11:00', YEAR + 1)
+
+  const times = year.ran.map(({ at }) => at)
+  assert.deepEqual(times, times.toSorted(), 'in the order of time')
+  assert.deepEqual(app.alerts, [])
+  const found: Record<string, unknown> = {}
+  for (const [name, id] of ids) {
+    const { rows } = await app.superuser.query(
+      `select created_at, payment from orders where subscription_id = $1 order by created_at`,
+      [id],
+    )
+    const days = (isPaid: boolean) =>
+      rows
+        .filter(({ payment }) => (payment !== 'failed') === isPaid)
+        .map((row) => day(row.created_at))
+    const { subscription } = ok(await year.shop.merchant.get(`${BASE}/${id}`))
+    found[name] = { declined: days(false), paid: days(true), status: subscription.status }
+  }
+  assert.deepEqual(found, CARDS_OF_A_YEAR)
+  await assertBooks(app, app.superuser, year.shop.merchant)
 })
