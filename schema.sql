@@ -1355,7 +1355,7 @@ alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
-CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'cancel_remaining'::text, 'edit'::text, 'release'::text, 'return_receive'::text, 'exchange'::text, 'pay'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
+CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (tenant_ref, answered_at) WHERE ((state = 'answered'::text) AND ((operation <> ALL (ARRAY['refund'::text, 'cancel'::text, 'cancel_remaining'::text, 'edit'::text, 'release'::text, 'return_receive'::text, 'exchange'::text, 'pay'::text, 'renewal'::text, 'gift_card_issue'::text, 'gift_card_batch'::text, 'gift_card_adjust'::text, 'store_credit_credit'::text, 'store_credit_debit'::text])) OR ((operation = 'renewal'::text) AND starts_with(key, 'sub:'::text)) OR ((response_status >= 300) AND (recovery_point = 'started'::text))));
 create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;

@@ -115,11 +115,12 @@ create index payment_requests_due on payment_requests (due_at) where due_at is n
 create index payment_requests_due_of_tenant on payment_requests (tenant_ref, due_at) where due_at is not null;
 
 -- The answers of exchanges and payments are kept for good: repeated after its key was forgotten, an exchange would send
--- goods again.
+-- goods again. So are those of charges that a merchant asked for; the scheduler's own keys are those of their orders.
 drop index idempotency_keys_old;
 create index idempotency_keys_old on idempotency_keys (tenant_ref, answered_at)
  where state = 'answered'
    and (operation not in ('refund', 'cancel', 'cancel_remaining', 'edit', 'release', 'return_receive', 'exchange', 'pay',
-                          'gift_card_issue', 'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
+                          'renewal', 'gift_card_issue', 'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
                           'store_credit_debit')
+        or (operation = 'renewal' and starts_with(key, 'sub:'))
         or (response_status >= 300 and recovery_point = 'started'));

@@ -13,7 +13,8 @@ const BATCH_ROWS = 1_000
 /**
  * Answers that may be deleted. Not those of operations that moved money: a request that is repeated
  * after its key was forgotten would move it again. Such an operation ended well, or had begun when
- * it was refused. A checkout needs no answer for that, since its order has its key for good. As the
+ * it was refused. A checkout needs no answer for that, since its order has its key for good, and so has
+ * the renewal that the scheduler makes. As the
  * index `idempotency_keys_old` has it, to the letter: a parameter would keep PostgreSQL from it.
  */
 export const OLD_ANSWERS: OldRows = {
@@ -21,8 +22,9 @@ export const OLD_ANSWERS: OldRows = {
   only: sql`
   state = 'answered'
   and (operation not in ('refund', 'cancel', 'cancel_remaining', 'edit', 'release', 'return_receive', 'exchange', 'pay',
-                         'gift_card_issue', 'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
+                         'renewal', 'gift_card_issue', 'gift_card_batch', 'gift_card_adjust', 'store_credit_credit',
                          'store_credit_debit')
+       or (operation = 'renewal' and starts_with(key, 'sub:'))
        or (response_status >= 300 and recovery_point = 'started'))`,
   since: sql`answered_at`,
   before: sql`${machineTime} - make_interval(days => ${KEPT_DAYS})`,

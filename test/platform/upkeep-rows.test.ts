@@ -52,8 +52,8 @@ const UPKEEPS: readonly Upkeep[] = [
   {
     table: 'gift_cards',
     seed: `insert into gift_cards (tenant_ref, code_hmac, code_last4, initial_balance_cents,
-                                   balance_cents, currency, code_sealed, created_at)
-           ${each(`sha256((tenant_ref || n)::bytea), '0000', 1, 1, 'EUR', 's', at`)}`,
+                                   balance_cents, currency, code_sealed, created_at, code_until)
+           ${each(`sha256((tenant_ref || n)::bytea), '0000', 1, 1, 'EUR', 's', at, at + interval '1 day'`)}`,
     run: eraseOldCodes,
   },
 ]

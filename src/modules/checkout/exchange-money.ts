@@ -1,6 +1,6 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -130,7 +130,7 @@ async function reserve(
   const locked = await returns.lockReturn(tx, returnId)
   const credit = await readCredit(tx, locked, advance)
   const sale = await readSale(tx, deps, request, taxed)
-  requireCurrency(locked.order, sale)
+  requireGoods(locked.order, sale)
   const order_id = newId()
   await orderStock.reserve(tx, order_id, stockLines(request.items))
   const [waiting] = writeOrder(tx, deps, {
@@ -152,8 +152,11 @@ async function reserve(
   return order_id
 }
 
-function requireCurrency({ currency }: OrderRow, { priced }: Sale): void {
+/** Goods alone are exchanged for: money that was paid with a gift card must not buy another one. */
+function requireGoods({ currency }: OrderRow, { priced }: Sale): void {
   if (priced.currency !== currency) throw new ApiError('currency_mismatch')
+  const card = priced.lines.findIndex(({ gift_card }) => gift_card)
+  if (card >= 0) throw invalidBody(`items.${card}.variant_id`, 'must not be a gift card')
 }
 
 interface Ended {
@@ -235,7 +238,7 @@ export async function previewExchange(
   const show = async (tx: Db) => {
     const credit = await readCredit(tx, { returned, order }, body.advance ?? false)
     const sale = await readSale(tx, deps, request)
-    requireCurrency(order, sale)
+    requireGoods(order, sale)
     const stock = await inventory.available(tx, variantsOf(sale))
     const { total_cents } = sale.priced
     const { amount_cents: credit_cents } = takeOf(credit, total_cents)

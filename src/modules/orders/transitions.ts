@@ -114,7 +114,7 @@ export const TRANSITIONS: readonly Transition[] = [
   // An exchange that costs more than the return's refund waits for the shopper's payment.
   { row: 28, from: ['pending_payment'], trigger: 'request_payment', to: ['on_hold'] },
   // A ban with the decision `review` holds the order once it is paid.
-  { row: 28, from: ['on_hold'], trigger: 'pay', to: ['placed'] },
+  { row: 28, from: ['on_hold'], trigger: 'pay', to: ['placed', 'delivered'] },
   // A cancelled exchange gives the money back to the return, and nothing of it is refunded any more.
   {
     row: 29,

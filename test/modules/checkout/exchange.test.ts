@@ -355,6 +355,12 @@ describe('an exchange', () => {
     for (const ask of [exchanges.exchange, exchanges.preview]) {
       assert.deepEqual(refusal(await ask(made.id, other)), [422, 'currency_mismatch'])
     }
+    await enable(store.shop.merchant, 'gift_cards')
+    const card = await addVariant(store.shop.merchant, 1_000, {}, { gift_card: true })
+    const gift = { items: [{ variant_id: card, quantity: 1 }], advance: true }
+    for (const ask of [exchanges.exchange, exchanges.preview]) {
+      assert.deepEqual(refusal(await ask(made.id, gift)), [400, 'invalid_body'])
+    }
     const keyless = await store.shop.merchant.post(`${RETURNS}/${made.id}/exchange`, wanted)
     assert.deepEqual(refusal(keyless), [400, 'idempotency_key_required'])
     ok(await exchanges.receive(made.id, receipt(made, 1)))

@@ -70,7 +70,8 @@ describe('a journal', () => {
   test('is written if it sums to zero, and refused with any other sum', async () => {
     const db = await openStore()
     const entry = fc.record({
-      account: fc.constantFrom(...ACCOUNT_KINDS),
+      // What an exchange takes from one order it brings to another, in a journal of its own.
+      account: fc.constantFrom(...ACCOUNT_KINDS.filter((kind) => kind !== 'exchange')),
       ref: fc.constantFrom('', 'a', 'b'),
       amount_cents: fc.integer({ min: -1_000_000, max: 1_000_000 }),
     })

@@ -106,10 +106,10 @@ const CASES: Case[] = [
   [26, 'recall', paid({ q_shipped: 4 }), some, 'partially_shipped'],
   [26, 'recall', paid({ q_shipped: 1, q_packed: 1 }), all, 'processing'],
   [26, 'recall', { ...disputed, q_shipped: 4 }, all, 'on_hold'],
-  [27, 'request_payment', facts(), all, 'on_hold'],
-  [27, 'pay', facts({ payment: 'requested', live_hold: true }), all, 'placed'],
-  [28, 'release_exchange', paid({ q_shipped: 4, refunded_cents: 1_000 }), all, 'shipped'],
-  [28, 'release_exchange', paid({ q_shipped: 1, refunded_cents: 1 }), all, 'partially_shipped'],
+  [28, 'request_payment', facts(), all, 'on_hold'],
+  [28, 'pay', facts({ payment: 'requested', live_hold: true }), all, 'placed'],
+  [29, 'release_exchange', paid({ q_shipped: 4, refunded_cents: 1_000 }), all, 'shipped'],
+  [29, 'release_exchange', paid({ q_shipped: 1, refunded_cents: 1 }), all, 'partially_shipped'],
 ]
 
 const isAction = (trigger: Trigger) => (ACTIONS as readonly string[]).includes(trigger)

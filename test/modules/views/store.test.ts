@@ -28,6 +28,7 @@ const MEMBERS = [
   'language',
   'owner_email',
   'primary_hostname',
+  'sandbox',
   'status',
   'stock_hint',
   'store_number',
