@@ -171,7 +171,7 @@ describe('the page of a subscription', () => {
     assert.equal(nmi.calls.length, calls, 'a typed number goes nowhere')
     await shopper.follow(`${path}/card`, { card_token: 'tok-1' })
     assert.equal(nmi.calls[calls]?.fields.payment_token, 'tok-1')
-    assert.equal((await read(id)).version, 2)
+    assert.ok((await read(id)).version > 1, 'the card was changed')
   })
 
   test('says why nothing can be done: while a charge is under way, and once it has ended', async () => {

@@ -113,7 +113,8 @@ const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
   ),
   resume: write('resume', async (tx, subscription) => {
     await endPause(tx, subscription.id, subscription.time_zone)
-    await cycles.emitEvent(tx, 'commerce.subscription.resumed.v1', subscription)
+    const data = { status: 'active', reason: 'paused_until' }
+    await cycles.emitEvent(tx, 'commerce.subscription.resumed.v1', subscription, data)
   }),
 }
 

@@ -14,7 +14,8 @@ import * as dates from './dates.ts'
 import * as queries from './queries.ts'
 import { find, type Whose } from './read.ts'
 import type { Action, Subscription, SubscriptionRow } from './schema.ts'
-import { briefOf, show } from './show.ts'
+import { show, standingOf } from './show.ts'
+import { termsOf } from './terms.ts'
 
 /** How every change of a subscription is made: under its lock, once it is allowed, and told. */
 
@@ -98,6 +99,10 @@ async function write(
   return find(tx, store, before.id, null)
 }
 
+/** Why a subscription was skipped, paused or cancelled by a verb: who wanted it. */
+export const reasonOf = (actor: audit.Actor): 'shopper' | 'merchant' =>
+  isShopper(actorOf(actor)) ? 'shopper' : 'merchant'
+
 /** Writes a change to the timeline of the origin order and to the audit log, and emits its event. */
 export async function record(
   tx: Tx,
@@ -123,7 +128,11 @@ export async function record(
     webhooks.emit(tx, {
       type: event,
       customer_ref,
-      data: { subscription: briefOf(row), ...(event === UPDATED && { change: verb }) },
+      data: {
+        subscription: termsOf(row),
+        ...standingOf(row),
+        ...(event === UPDATED ? { change: verb } : { reason: reasonOf(actor) }),
+      },
     }),
   ])
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { Id, OpenObject } from '../../kernel/schema.ts'
-
-const CancelledSubscription = Type.Object({ id: Id, product_id: Id, variant_id: Id })
+import { OpenObject } from '../../kernel/schema.ts'
+import { termColumns } from './queries.ts'
+import { SubscriptionTerms } from './schema.ts'
 
 export const countActive = (db: Db, customer_refs: readonly string[]) =>
   db.many(
@@ -22,7 +22,7 @@ export const countActive = (db: Db, customer_refs: readonly string[]) =>
  */
 export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
   tx.many(
-    CancelledSubscription,
+    SubscriptionTerms,
     sql`
     with erased as (
       update subscriptions as s
@@ -36,18 +36,18 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
              version = s.version + 1,
              status = case when before.running then 'cancelled' else s.status end,
              updated_at = fd_now()
-        from (select id, status in ('active', 'paused', 'past_due') as running
+        from (select id as of, status in ('active', 'paused', 'past_due') as running
                 from subscriptions
                where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}
                  for update) as before
-       where s.tenant_ref = ${tx.tenant} and s.id = before.id
-      returning s.id, s.product_id, s.variant_id, before.running
+       where s.tenant_ref = ${tx.tenant} and s.id = before.of
+      returning ${termColumns}, before.running
     ), declines as (
       update subscription_declines d set card = null
         from erased
        where d.tenant_ref = ${tx.tenant} and d.subscription_id = erased.id
     )
-    select id, product_id, variant_id from erased where running`,
+    select ${termColumns} from erased where running`,
   )
 
 export const listWhole = (db: Db, customer_ref: string) =>

@@ -13,6 +13,7 @@ import {
   type UpdatedCard,
 } from './cycle-schema.ts'
 import * as declines from './decline-queries.ts'
+import { termsOf } from './terms.ts'
 
 /**
  * The cycles of a subscription: what the engine writes before, at and after a charge, in the transaction of what it
@@ -246,14 +247,6 @@ export async function rescheduleAll(db: TenantDb, signal?: AbortSignal): Promise
   }
 }
 
-/** As much of a subscription as an event has. */
-const shownIn = (subscription: DueSubscription) => {
-  const { id, subscription_number, product_id, variant_id, quantity, interval } = subscription
-  const { interval_count, currency, unit_price_cents } = subscription
-  const terms = { quantity, interval, interval_count, unit_price_cents, currency }
-  return { id, subscription_number, product_id, variant_id, ...terms }
-}
-
 export type SubscriptionEvent = Extract<EventType, `commerce.subscription.${string}`>
 
 /** Emits an event about a subscription, and about the order of its charge if there is one. */
@@ -267,5 +260,5 @@ export const emitEvent = (
     type,
     order_id,
     customer_ref: subscription.customer_ref,
-    data: { subscription: shownIn(subscription), ...data },
+    data: { subscription: termsOf(subscription), ...data },
   })

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { Id, Timestamp } from '../../kernel/schema.ts'
+import { Timestamp } from '../../kernel/schema.ts'
 import { comingCycles, lastCycle, skippedCycles } from './schedule-queries.ts'
 import {
   Cycle,
@@ -13,6 +13,7 @@ import {
   SubscriptionOfOrder,
   SubscriptionRow,
   type SubscriptionStatus,
+  SubscriptionTerms,
 } from './schema.ts'
 
 /** Writes the subscriptions of an order, and the order as the first cycle of each. */
@@ -77,16 +78,21 @@ export const listOfOrder = (db: Db, order_id: string) =>
      order by created_at, id`,
   )
 
+/** The terms of a subscription, as its events have them. */
+export const termColumns = sql`
+  id, subscription_number, product_id, variant_id, quantity, interval, interval_count,
+  unit_price_cents, currency`
+
 export const cancelOfOrder = (tx: Tx, order_id: string) =>
   tx.many(
-    Type.Object({ id: Id, product_id: Id, variant_id: Id, customer_ref: Type.String() }),
+    Type.Object({ ...SubscriptionTerms.properties, customer_ref: Type.String() }),
     sql`
     update subscriptions set status = 'cancelled', next_charge_at = null, due_at = null,
                              cancelled_at = fd_now(), cancel_reason = 'order_cancelled',
                              version = version + 1, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and origin_order_id = ${order_id}
        and status in ('active', 'paused', 'past_due')
-    returning id, product_id, variant_id, customer_ref`,
+    returning ${termColumns}, customer_ref`,
   )
 
 /** Cycles and their times as JSON. */

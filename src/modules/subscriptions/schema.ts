@@ -31,6 +31,20 @@ export const StartedSubscription = Type.Object({
 })
 export type StartedSubscription = Static<typeof StartedSubscription>
 
+/** What every event about a subscription says of it, whoever emits it: its terms, and nothing of the person. */
+export const SubscriptionTerms = Type.Object({
+  id: Id,
+  subscription_number: Type.Integer(),
+  product_id: Id,
+  variant_id: Id,
+  quantity: Type.Integer(),
+  interval: Interval,
+  interval_count: Type.Integer(),
+  unit_price_cents: Type.Integer(),
+  currency: Type.String(),
+})
+export type SubscriptionTerms = Static<typeof SubscriptionTerms>
+
 /** A subscription as the order that started it shows it. */
 export const SubscriptionOfOrder = Type.Object({
   id: Id,

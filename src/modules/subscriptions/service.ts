@@ -30,7 +30,7 @@ export async function cancelOfOrder(tx: Tx, order_id: string): Promise<{ id: str
         type: 'commerce.subscription.cancelled.v1',
         order_id,
         customer_ref,
-        data: { subscription },
+        data: { subscription, status: 'cancelled', reason: 'order_cancelled' },
       }),
     ),
   )

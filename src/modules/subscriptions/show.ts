@@ -114,15 +114,8 @@ function shown(row: SubscriptionRow) {
   }
 }
 
-/** As much of a subscription as events and the timeline have: nothing of the person. */
-export const briefOf = (row: SubscriptionRow) => ({
-  id: row.id,
-  subscription_number: row.subscription_number,
-  product_id: row.product_id,
-  variant_id: row.variant_id,
-  quantity: row.quantity,
-  interval: row.interval,
-  interval_count: row.interval_count,
+/** How a subscription stands after a change, for its event. */
+export const standingOf = (row: SubscriptionRow) => ({
   status: row.status,
   next_charge_at: isLast(row) ? null : row.next_charge_at,
   paused_until: row.paused_until,

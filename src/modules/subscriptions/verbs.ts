@@ -1,9 +1,15 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
-import { actorOf, isShopper } from '../orders/actor.ts'
 import { chargeInProgress } from './actions.ts'
-import { type Changing, changeSubscription, type Done, UPDATED, type Work } from './change.ts'
+import {
+  type Changing,
+  changeSubscription,
+  type Done,
+  reasonOf,
+  UPDATED,
+  type Work,
+} from './change.ts'
 import * as dates from './dates.ts'
 import * as queries from './queries.ts'
 import type { Subscription, SubscriptionRow } from './schema.ts'
@@ -78,7 +84,7 @@ export const skip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise
     requireOpen(row, wanted)
     if (isSkipped(row, wanted)) return null
     const at = row.coming.find((each) => each.cycle === wanted)?.at ?? (await dateOf(work, wanted))
-    const reason = isShopper(actorOf(changing.actor)) ? 'shopper' : 'merchant'
+    const reason = reasonOf(changing.actor)
     const written = await queries.skipCycle(tx, row.id, { cycle: wanted, at, reason })
     if (written === 0) throw chargeInProgress()
     const isDeclined = row.status === 'past_due' && wanted === next?.cycle

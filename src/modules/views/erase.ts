@@ -145,7 +145,8 @@ function begin(
 /** Erases what names the customer and no order. Takes locks in the order of a checkout. */
 async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudonym: string) {
   for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
-    await emit(tx, { type: 'commerce.subscription.cancelled.v1', data: { subscription } })
+    const data = { subscription, status: 'cancelled', reason: 'erased' }
+    await emit(tx, { type: 'commerce.subscription.cancelled.v1', data })
   }
   await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)

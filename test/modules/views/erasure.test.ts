@@ -59,7 +59,11 @@ test('an erasure', async (t) => {
       ({ type }: { type: string }) => type === 'commerce.subscription.cancelled.v1',
     )
     assert.equal(cancelled.length, 1)
-    assert.equal(cancelled[0].data.subscription.id, subscription)
+    const { data } = cancelled[0]
+    assert.deepEqual(
+      [data.subscription.id, data.subscription.unit_price_cents > 0, data.status, data.reason],
+      [subscription, true, 'cancelled', 'erased'],
+    )
     assert.ok(!JSON.stringify(cancelled).includes('held'), 'it has no personal data')
     const known = await merchant.get('/v1/merchant/customers')
     assert.equal(known.body.total, 0, known.text)
