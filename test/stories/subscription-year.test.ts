@@ -9,6 +9,7 @@ import { addVariant, checkout, enable, type Shop, stock } from '../modules/check
 import { CARDS } from '../modules/renewals/setup.ts'
 import { BASE, datesOf, ok } from '../modules/subscriptions/setup.ts'
 import { type ClockApp, type ClockRun, openClockApp } from '../modules/test-clock/setup.ts'
+import { assertAsInGuide } from '../modules/webhooks/guide.ts'
 import { TERMS } from './story.ts'
 
 /**
@@ -372,6 +373,7 @@ async function assertTold({ app, shop, ran }: Year): Promise<void> {
     ANNOUNCED,
   )
   const { events } = ok(await shop.merchant.get('/v1/merchant/events?after=0&limit=500'))
+  for (const { type, data } of events) assertAsInGuide(type, data)
   assert.deepEqual(
     events.map(
       ({ type, created_at }: { type: string; created_at: string }) =>

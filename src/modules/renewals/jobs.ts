@@ -7,7 +7,7 @@ import * as cycles from '../subscriptions/cycles.ts'
 import { endPause } from '../subscriptions/dates.ts'
 import { chargeDue } from './charge-money.ts'
 import { tellOfCard, tellOfCharge } from './notices.ts'
-import { exhaust, retryTime, stop } from './outcome.ts'
+import { EXPIRED, exhaust, retryTime, stop } from './outcome.ts'
 import { type Step, stepOf } from './plan-step.ts'
 
 /** The scheduler: looks at the subscriptions that are due, and does what each needs. */
@@ -108,9 +108,7 @@ const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
   end: write('end', (tx, subscription) =>
     stop(tx, subscription, { status: 'cancelled', reason: 'period_end' }),
   ),
-  expire: write('expire', (tx, subscription) =>
-    stop(tx, subscription, { status: 'expired', reason: 'max_cycles' }),
-  ),
+  expire: write('expire', (tx, subscription) => stop(tx, subscription, EXPIRED)),
   resume: write('resume', async (tx, subscription) => {
     await endPause(tx, subscription.id, subscription.time_zone)
     const data = { status: 'active', reason: 'paused_until' }

@@ -47,14 +47,17 @@ async function recordPaid(
   const data = { subscription_id: id, cycle }
   const { id: order_id, order_number, total_cents } = order
   const shown = { order_id, cycle, order: { id: order_id, order_number, total_cents } }
-  const emit = (type: cycles.SubscriptionEvent) => cycles.emitEvent(tx, type, before, shown)
+  const emit = (type: cycles.SubscriptionEvent, more = {}) =>
+    cycles.emitEvent(tx, type, before, { ...shown, ...more })
   await awaitAll([
     addToTimeline(tx, order.id, { type: 'renewed', actor: 'system', data }),
     emit('commerce.subscription.renewed.v1'),
     before.status === 'past_due' && emit('commerce.subscription.recovered.v1'),
-    isExpired && emit('commerce.subscription.expired.v1'),
+    isExpired && emit('commerce.subscription.expired.v1', EXPIRED),
   ])
 }
+
+export const EXPIRED: Stop = { status: 'expired', reason: 'max_cycles' }
 
 interface FailedCharge {
   order: OrderRow
