@@ -83,6 +83,10 @@ async function requireAdmitted(deps: CardDeps, db: TenantDb, facts: Facts): Prom
     throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
   const { decision } = await fraud.checkBans(db, facts)
   if (decision === 'block') throw new ApiError('fraud_rejected')
+  // The networks forbid to charge it again, also if it is typed in anew. A token shows no number.
+  const { card_fingerprint } = facts
+  if (card_fingerprint && (await queries.isCardBlocked(db, card_fingerprint)).blocked)
+    throw new ApiError('card_unusable')
 }
 
 const NO_ANSWER = 'The gateway gave no answer, and the card was not changed. Try again in a moment.'

@@ -239,6 +239,16 @@ export const timeOfCycle = (db: Db, id: string, { cycle, zone }: { cycle: number
   )
 
 /** Whether another subscription that still runs is charged by this stored card. */
+/** Whether a card may never be charged again, by what its bank said of it in any subscription. */
+export const isCardBlocked = (db: Db, card_fingerprint: string) =>
+  db.one(
+    Type.Object({ blocked: Type.Boolean() }),
+    sql`
+    select exists (select from subscriptions
+                    where tenant_ref = ${db.tenant} and card_fingerprint = ${card_fingerprint}
+                      and card_blocked and status in ('active', 'paused', 'past_due')) as blocked`,
+  )
+
 export const isVaultInUse = (db: Db, { vault_id, except }: { vault_id: string; except: string }) =>
   db.one(
     Type.Object({ in_use: Type.Boolean() }),

@@ -41,7 +41,7 @@ export const FAILURES = {
     'currency_mismatch',
     'country_not_served',
   ],
-  card: [...CHANGE, 'payment_declined', 'fraud_rejected', 'velocity_exceeded'],
+  card: [...CHANGE, 'payment_declined', 'card_unusable', 'fraud_rejected', 'velocity_exceeded'],
 } satisfies Record<string, readonly ErrorCode[]>
 
 interface Verb<B extends TSchema> {

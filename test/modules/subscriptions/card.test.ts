@@ -40,6 +40,19 @@ test('another card of a subscription', async (t) => {
     assert.equal(rows[0].charges, 1, 'nothing was charged')
   })
 
+  await t.test('is not the one that a bank has refused for good, in any subscription', async () => {
+    const { id } = await store.subscribe({ customer_ref: 'blocked' })
+    const other = await store.subscribe({ customer_ref: 'blocked' })
+    ok(await giveCard(store, id, { card: OTHER }))
+    await store.superuser.query('update subscriptions set card_blocked = true where id = $1', [id])
+    for (const each of [id, other.id]) {
+      const again = await giveCard(store, each, { card: OTHER })
+      assert.deepEqual(refusal(again), [409, 'card_unusable'])
+    }
+    ok(await giveCard(store, id, { card: APPROVED }))
+    ok(await giveCard(store, other.id, { card: OTHER }))
+  })
+
   await t.test(
     'is not forgotten while another subscription of the order is charged by it',
     async () => {
