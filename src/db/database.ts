@@ -171,6 +171,9 @@ export interface DatabaseOptions extends PoolOptions {
   sharesByStore?: boolean
 }
 
+/** What a refusal costs the process: it reads a body, and finds all that is wrong with it. */
+const REFUSAL_MS = 4
+
 /** One connection pool, logged in as one database role. */
 export class Database {
   readonly global: GlobalDb
@@ -197,9 +200,9 @@ export class Database {
     return this.#open(ref, admit)
   }
 
-  /** Waits until a store may have an answer that needs nothing of the database, as if it were a small read. */
+  /** Waits until a store may have a refusal that needs nothing of the database, as if it were a read. */
   async pace(ref: string): Promise<void> {
-    await this.#shared.shares?.run(ref, 'read', async () => {})
+    await this.#shared.shares?.run(ref, 'read', async () => {}, REFUSAL_MS)
   }
 
   /** Opens a store for work that goes first: a payment is never held up by its store's other work. */

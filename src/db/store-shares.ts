@@ -105,7 +105,7 @@ export class StoreShares {
   }
 
   /** Runs the work when its store may use the database. */
-  async run<T>(store: string, kind: WorkKind, work: () => Promise<T>): Promise<T> {
+  async run<T>(store: string, kind: WorkKind, work: () => Promise<T>, ownMs = OWN_MS): Promise<T> {
     this.note(store)
     const share = this.#shareOf(store)
     const lane = share.lanes[kind]
@@ -116,7 +116,7 @@ export class StoreShares {
       return await work()
     } finally {
       lane.running -= 1
-      share.usedMs += this.#timer() - begun + OWN_MS
+      share.usedMs += this.#timer() - begun + ownMs
       this.#startWaiting(store, share)
     }
   }
