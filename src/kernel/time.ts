@@ -44,10 +44,6 @@ export function startOfDay(timeZone: string, day: string): Date {
   return new Date(starts.find(isStart) ?? starts.at(-1) ?? midnight)
 }
 
-/** The day of the month of a time, in a zone. */
-export const dayOfMonth = (timeZone: string, at: Date): number =>
-  localTime(timeZone, at).getUTCDate()
-
 /**
  * Adds calendar units in a zone and keeps the time of day: one month after the 31st of January is
  * the last of February. A time that the zone's clocks skip is moved later by as much, so that it is

@@ -48,8 +48,6 @@ export interface Done {
   ran: readonly Ran[]
 }
 
-export const NOTHING_DONE: Done = { count: 0, ran: [] }
-
 /** Works on due rows one after another. `work` answers null for a row that needed nothing. */
 export async function runEach<T>(
   rows: readonly T[],

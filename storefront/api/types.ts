@@ -127,7 +127,7 @@ export interface GiftRecipient {
 export interface Item {
   variant_id: string
   quantity: number
-  /** Of a gift card for someone else. */
+  /** Of a gift card for another person. */
   gift_card?: GiftRecipient
 }
 

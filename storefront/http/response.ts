@@ -114,7 +114,7 @@ async function sendStream({ method }: IncomingMessage, response: ServerResponse,
     await pipeline(body, response, { signal: AbortSignal.timeout(SEND_MS) })
   } catch {
     // The reader has gone or reads too slowly, or the platform broke off. `pipeline` has closed both
-    // ends, so that nobody takes the part for the whole.
+    // ends, so that the reader does not take the part for the whole.
   }
 }
 

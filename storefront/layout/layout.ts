@@ -91,7 +91,7 @@ function favicon(context: PageContext): Html {
     : html`<link rel="icon" href="${own}?w=160">`
 }
 
-/** Says on every page that nothing here is real: nobody must believe that an order of a sandbox is. */
+/** Says on every page that nothing here is real: an order in a sandbox must not be taken for a purchase. */
 const sandboxBar = ({ site }: PageContext): Html | null =>
   site.isSandbox
     ? html`<aside class="sandbox-bar" aria-label="${site.locale.texts.sandbox}"><strong>${site.locale.texts.sandbox}</strong> <span>${site.locale.texts.sandboxNote}</span></aside>

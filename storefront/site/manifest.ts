@@ -18,15 +18,6 @@ export const asText = (value: unknown, lengthMax = TEXT_LENGTH_MAX): string | nu
 /** A text that every page repeats. */
 export const asLine = (value: unknown): string | null => asText(value, LINE_LENGTH_MAX)
 
-/**
- * A number, or a text that is one; else NaN. `Number` and `String` are never called with a value of a
- * manifest: an object may have members that make both throw, such as `{"toString": 1}`.
- */
-export const asNumber = (value: unknown): number => {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && value.length <= 40 ? Number(value) : Number.NaN
-}
-
 /** More entries than any page shows of one list. */
 const LIST_MAX = 200
 

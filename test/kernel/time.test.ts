@@ -4,7 +4,6 @@ import {
   addByCalendar,
   addDays,
   type CalendarUnit,
-  dayOfMonth,
   hourOfDay,
   localDay,
   startOfDay,
@@ -45,15 +44,7 @@ test('a day later is the next day of the zone, also when its clocks change', () 
     // Half past two comes twice.
     ['Europe/Berlin', '2031-10-25T00:30:00.000Z', 1, 'day', '2031-10-26T00:30:00.000Z'],
   ]
-  for (const row of rows) {
-    assert.equal(after(row), row[4], row.join(' '))
-    const [zone, at, , unit, then] = row
-    if (unit === 'month') {
-      assert.equal(dayOfMonth(zone, new Date(then)) <= dayOfMonth(zone, new Date(at)), true)
-    }
-  }
-  assert.equal(dayOfMonth('Europe/Berlin', new Date('2031-09-30T22:00:00Z')), 1)
-  assert.equal(dayOfMonth('Europe/Berlin', new Date('2031-09-30T21:59:59.999Z')), 30)
+  for (const row of rows) assert.equal(after(row), row[4], row.join(' '))
 })
 
 test('an hour of a day is that of the zone, and later by as much where its clocks skip it', () => {

@@ -232,7 +232,7 @@ async function requireOwnImage(tx: Tx, productId: string, ref: string | null): P
   throw invalidBody('image_asset_ref', "must be one of the product's images")
 }
 
-/** A gift card cannot be subscribed to: nobody wants to owe one more every month. */
+/** A gift card cannot be subscribed to: a store would owe one more every month. */
 function requireBoughtOnce({ is_subscription }: ProductRow, isGiftCard: boolean): void {
   if (isGiftCard && is_subscription) {
     throw invalidBody('gift_card', 'must be false: the product is a subscription')

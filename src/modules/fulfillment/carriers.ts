@@ -97,8 +97,6 @@ const URLS: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-export const CARRIER_NAMES: readonly string[] = CARRIERS.map(({ name }) => name)
-
 /** Where a parcel can be followed; null where the carrier is not known or has given no number. */
 export function trackingUrl(carrier: string | null, tracking_number: string | null): string | null {
   const url = carrier === null ? undefined : URLS.get(keyOf(carrier))

@@ -65,7 +65,7 @@ export function patch(db: TenantDb, actor: audit.Actor, id: string, request: Gif
       : request
     // The rest of an expired card is booked as breakage, or will be.
     if (request.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
-    // The code is known to whoever got it: another address would give it to two people.
+    // The recipient of the mail knows the code: another address would give it to two people.
     if (request.recipient_email !== undefined && card.sent_at !== null) throw refuseState(card, [])
     const named = [request.expires_at, request.note, request.recipient_email]
     return named.some((each) => each !== undefined) ? queries.patchCard(tx, card.id, terms) : null

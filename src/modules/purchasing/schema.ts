@@ -71,9 +71,6 @@ export const PO_STATES = [
 export const PurchaseOrderState = Type.Enum([...PO_STATES])
 export type PurchaseOrderState = Static<typeof PurchaseOrderState>
 
-/** States in which goods are still expected. */
-export const OPEN_STATES: readonly PurchaseOrderState[] = ['ordered', 'partially_received']
-
 /** As many as a vendor's sheet has; larger deliveries are several purchase orders. */
 export const LINES_MAX = 500
 export const QUANTITY_MAX = 1_000_000

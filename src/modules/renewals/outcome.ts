@@ -172,8 +172,8 @@ const EVENT_OF: Readonly<Record<Stop['status'], cycles.SubscriptionEvent>> = {
 }
 
 /**
- * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or nobody reviewed
- * it in time. A customer who was rejected for fraud is not charged again until the merchant resumes the subscription.
+ * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or it was not reviewed
+ * in time. A customer who was rejected for fraud is not charged again until the merchant resumes the subscription.
  */
 export async function onCancelledRenewal(tx: Tx, order: OrderRow, reason: string): Promise<void> {
   const { subscription_id: id, subscription_cycle: cycle, placed_at } = order

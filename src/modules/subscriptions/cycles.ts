@@ -95,7 +95,7 @@ async function skipMissed(tx: Tx, id: string, cycle: number): Promise<number> {
 
 /**
  * Records a paid cycle: the subscription goes on with the next, or has expired. Cycles that became due while this one
- * was tried are skipped, so that nobody is charged twice in a row. Answers the subscription as it was.
+ * was tried are skipped, so that no customer is charged twice in a row. Answers the subscription as it was.
  */
 export async function markPaid(
   tx: Tx,

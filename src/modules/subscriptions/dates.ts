@@ -1,6 +1,6 @@
-import type { Db, Tx } from '../../db/database.ts'
+import type { Tx } from '../../db/database.ts'
 import { invalidBody } from '../../errors.ts'
-import { toUtc } from '../../kernel/time.ts'
+import { localDay, toUtc } from '../../kernel/time.ts'
 import { WAKE_RENEWALS } from './cycles.ts'
 import * as schedule from './schedule-queries.ts'
 import type { SubscriptionRow } from './schema.ts'
@@ -13,15 +13,6 @@ import type { SubscriptionRow } from './schema.ts'
 
 /** How many cycles ahead can be skipped: two years of a monthly subscription. */
 export const SKIPS_AHEAD_MAX = 24
-
-/** The date of a moment in a time zone, as `2027-01-31`. */
-export const localDate = (at: number, timeZone: string): string =>
-  new Intl.DateTimeFormat('en-CA', {
-    timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).format(at)
 
 /** Sets the next charge of a subscription by its row. */
 export const reschedule = (tx: Tx, id: string, zone: string): Promise<unknown> =>
@@ -50,7 +41,7 @@ export function anchorAtNextCharge(row: SubscriptionRow, zone: string): Anchor {
   const [next] = row.coming
   if (next === undefined) return { anchor_on, anchor_cycle }
   const at = row.next_charge_at ?? next.at
-  return { anchor_on: localDate(Date.parse(at), zone), anchor_cycle: next.cycle }
+  return { anchor_on: localDay(zone, new Date(at)), anchor_cycle: next.cycle }
 }
 
 /** The anchor by which the next charge falls on a date. */
@@ -72,19 +63,15 @@ export const readDate = (text: string): string | null =>
 /** A time, or null for a date and for any other text. */
 export const readTime = (text: string): string | null => (DATE.test(text) ? null : toUtc(text))
 
-/** When a date begins in a time zone. */
-export const startOfDay = async (db: Db, date: string, zone: string): Promise<string> =>
-  (await schedule.startOfDay(db, date, zone)).at
-
 /**
  * Reads the date of the next charge: a date of the store's calendar, or that of a time. It is after
  * today, since the charge of today may be made already.
  */
 export function readChargeDate(text: string, now: number, zone: string): string {
   const at = readTime(text)
-  const on = readDate(text) ?? (at === null ? null : localDate(Date.parse(at), zone))
+  const on = readDate(text) ?? (at === null ? null : localDay(zone, new Date(at)))
   if (on === null) throw invalidBody('next_charge_at', 'must be a date or a time of ISO 8601')
-  const isAhead = on > localDate(now, zone) && Date.parse(on) <= now + AHEAD_MAX_MS
+  const isAhead = on > localDay(zone, new Date(now)) && Date.parse(on) <= now + AHEAD_MAX_MS
   if (!isAhead) throw invalidBody('next_charge_at', 'must be after today, within ten years')
   return on
 }

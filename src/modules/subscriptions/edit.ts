@@ -72,7 +72,7 @@ const NO_DATE =
   'The charge that is due was declined, and has no other date. Skip it, or give another card.'
 
 /**
- * The interval and the anchor. The next charge keeps its date when the interval changes: nobody is
+ * The interval and the anchor. The next charge keeps its date when the interval changes: no customer is
  * charged earlier than they were told.
  */
 function readDates({ tx, store, row }: Work, request: Change) {

@@ -1,10 +1,10 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db } from '../../db/database.ts'
+import { localDay } from '../../kernel/time.ts'
 import * as catalog from '../catalog/service.ts'
 import * as inventory from '../inventory/service.ts'
 import { saleTermsOf } from '../sites/sale-terms.ts'
 import * as stores from '../stores/service.ts'
-import { localDate } from './dates.ts'
 import { listCharged } from './forecast-queries.ts'
 import type { Forecast, ForecastRow } from './forecast-schema.ts'
 import { priceOf, renewalAmount } from './price.ts'
@@ -29,7 +29,7 @@ interface Charge {
 
 export async function forecast(db: Db, days: number): Promise<Forecast> {
   const { time_zone: zone, activeVersion } = await stores.get(db)
-  const from = localDate(db.clock.now(), zone)
+  const from = localDay(zone, new Date(db.clock.now()))
   const found = await listCharged(db, { zone, from, days, limit: READ_MAX })
   const left = found[READ_MAX]
   const until = addDays(left === undefined ? addDays(from, days) : left.next_day, -1)

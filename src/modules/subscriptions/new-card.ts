@@ -168,7 +168,7 @@ async function unusedCard(
   return in_use ? null : { gateway: gateway as GatewayName, vault_id }
 }
 
-/** The gateway forgets a card that is no longer used. One that it keeps is charged by nobody. */
+/** The gateway forgets a card that is no longer used. One that it keeps is not charged any more. */
 async function forgetCard(
   { payments }: CardDeps,
   db: TenantDb,

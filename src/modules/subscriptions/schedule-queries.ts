@@ -1,7 +1,5 @@
-import { Type } from 'typebox'
-import type { Db, Tx } from '../../db/database.ts'
+import type { Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import { Timestamp } from '../../kernel/schema.ts'
 
 /**
  * The dates of subscriptions. In all SQL here `s` is a row of `subscriptions`, and the zone is that of
@@ -33,7 +31,7 @@ const lastBeforePause = sql`
 /**
  * `l.last`: the last cycle. `d.delay`: by how many periods the charges of a paused subscription are
  * later than its row says, since it resumes on the first date after its pause; 0 where it is not paused,
- * or nobody knows until when.
+ * or its pause has no end yet.
  */
 const known = (zone: string): Sql => sql`
   (select ${lastBeforePause} as last) as l,
@@ -111,9 +109,3 @@ export const endPause = (tx: Tx, id: string, zone: string) =>
            anchor_cycle = s.anchor_cycle
                           - greatest(0, ${cycleAfter(sql`fd_now()`, zone)} - (${lastBeforePause} + 1))
      where s.tenant_ref = ${tx.tenant} and s.id = ${id}`)
-
-export const startOfDay = (db: Db, date: string, zone: string) =>
-  db.one(
-    Type.Object({ at: Timestamp }),
-    sql`select (${date}::date + time '00:00') at time zone ${zone} as at`,
-  )

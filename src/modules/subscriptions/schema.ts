@@ -31,7 +31,7 @@ export const StartedSubscription = Type.Object({
 })
 export type StartedSubscription = Static<typeof StartedSubscription>
 
-/** What every event about a subscription says of it, whoever emits it: its terms, and nothing of the person. */
+/** What every event about a subscription says of it, from a verb or from the engine: its terms, and nothing of the person. */
 export const SubscriptionTerms = Type.Object({
   id: Id,
   subscription_number: Type.Integer(),

@@ -44,7 +44,7 @@ export async function show(db: Db, store: Store, row: SubscriptionRow): Promise<
   return only
 }
 
-/** The next three charges. None where it ends before, or nobody knows when it goes on. */
+/** The next three charges. None where it ends before, or its pause has no end yet. */
 function chargesOf(row: SubscriptionRow, unit: number, includesTax: boolean): UpcomingCharge[] {
   const { status, cancel_at_period_end, paused_until, next_charge_at } = row
   const isWaiting = status === 'paused' && paused_until === null

@@ -23,7 +23,7 @@ export const Pause = Type.Object({
       Type.String({
         maxLength: 40,
         description:
-          "It resumes by itself then: at a time, or when a date of the store's calendar begins. Left out or null: when somebody resumes it.",
+          "It resumes by itself then: at a time, or when a date of the store's calendar begins. Left out or null: when its merchant or shopper resumes it.",
         examples: ['2027-01-31'],
       }),
     ),

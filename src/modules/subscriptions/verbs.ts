@@ -1,6 +1,7 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { localDay, startOfDay } from '../../kernel/time.ts'
 import { chargeInProgress } from './actions.ts'
 import {
   type Changing,
@@ -23,7 +24,7 @@ const PAUSE_MAX_MS = 5 * 366 * 86_400_000
 export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promise<Subscription> =>
   changeSubscription(db, changing, 'pause', async (work) => {
     const { row } = work
-    const paused_until = until == null ? null : await readEnd(work, until)
+    const paused_until = until == null ? null : readEnd(work, until)
     if (row.status === 'paused' && row.paused_until === paused_until) return null
     return {
       row: { ...row, status: 'paused', paused_until },
@@ -34,10 +35,9 @@ export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promi
   })
 
 /** A time, or the beginning of a date of the store's calendar. */
-async function readEnd({ tx, store }: Work, until: string): Promise<string> {
+function readEnd({ tx, store }: Work, until: string): string {
   const date = dates.readDate(until)
-  const at =
-    date === null ? dates.readTime(until) : await dates.startOfDay(tx, date, store.time_zone)
+  const at = date === null ? dates.readTime(until) : startOfDay(store.time_zone, date).toISOString()
   const now = tx.clock.now()
   const isAhead = at !== null && Date.parse(at) > now && Date.parse(at) <= now + PAUSE_MAX_MS
   if (!isAhead) throw invalidBody('until', 'must be a time or a date in the next five years')
@@ -51,7 +51,7 @@ export const resume = (
   { charge_now = false }: Resume,
 ): Promise<Subscription> =>
   changeSubscription(db, changing, 'resume', async ({ row, store }) => {
-    const on = dates.localDate(db.clock.now(), store.time_zone)
+    const on = localDay(store.time_zone, new Date(db.clock.now()))
     const isPaused = row.status === 'paused'
     const resumed = {
       ...row,

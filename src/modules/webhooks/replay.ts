@@ -77,7 +77,7 @@ async function findSpan(db: Db, from: number | string): Promise<Span> {
   const { sealed_to: to } = (await queries.findNumberedTo(db)) ?? { sealed_to: 0 }
   const first = (await replaying.findEventFrom(db, 1, at))?.sequence ?? to + 1
   const asked = at === null ? Number(from) : await findSequenceAt(db, at, first, to)
-  // By a time nobody can say whether events before the first one were later than it.
+  // A time does not say whether events before the first one were later than it.
   const isGone = first > 1 && (at === null ? asked < first : asked === first)
   return { from: Math.max(asked, first), to, gone_before: isGone ? first : null }
 }
