@@ -1,4 +1,4 @@
-import MarkdownIt from 'markdown-it'
+import MarkdownIt, { type Token } from 'markdown-it'
 import { safeHref } from '../../manifest/links.ts'
 import { type Html, trusted } from './html.ts'
 
@@ -23,6 +23,15 @@ parser.validateLink = (address) => {
   return href !== null && !href.toLowerCase().startsWith('tel:')
 }
 
+/** Leaves the text of links such as `[here]()`, which lead nowhere. A link never holds another. */
+const withoutEmptyLinks = (tokens: Token[]): Token[] => {
+  let empty = false
+  return tokens.filter((token) => {
+    if (token.type === 'link_open') empty = token.attrGet('href') === ''
+    return !(empty && (token.type === 'link_open' || token.type === 'link_close'))
+  })
+}
+
 /** The columns of a table come with a style, which our content security policy refuses. */
 const withoutStyle = ([name, value]: [string, string | number]): [string, string | number] =>
   name === 'style' ? ['class', String(value).replace('text-align:', 'align-')] : [name, value]
@@ -42,6 +51,7 @@ export function markdown(text: string, level: 2 | 3): Html {
       token.tag = `h${previous}`
       open.push(token.tag)
     } else if (token.type === 'heading_close') token.tag = open.pop() ?? token.tag
+    else if (token.children !== null) token.children = withoutEmptyLinks(token.children)
     else if (token.attrs !== null) token.attrs = token.attrs.map(withoutStyle)
   }
   // Every tag is the parser's own, and it escapes all text and attributes.

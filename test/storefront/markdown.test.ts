@@ -95,6 +95,14 @@ describe('Markdown of a merchant', () => {
     }
   })
 
+  test('keeps the text of a link that leads nowhere, and is no link', () => {
+    assert.equal(
+      shown('See [*here*](), or [there](/x).'),
+      '<p>See <em>here</em>, or <a href="/x">there</a>.</p>',
+    )
+    assert.equal(shown('[]()[a]()'), '<p>a</p>')
+  })
+
   test('of any text has tags of the parser alone, and no scheme of its own', () => {
     const pieces = fc.constantFrom(
       ...[
