@@ -473,15 +473,10 @@ create table charges (
   authorized_until timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
   moved_from uuid,
-  constraint charges_amount_cents_check CHECK ((amount_cents > 0)),
-  constraint charges_check CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
-  constraint charges_check1 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
-  constraint charges_moved_check CHECK ((moved_from <> charge_id)),
+  constraint charges_checks CHECK (fd_check_charges(charges.*)),
   constraint charges_moved_from_fkey FOREIGN KEY (tenant_ref, moved_from) REFERENCES charges(tenant_ref, charge_id),
   constraint charges_pkey PRIMARY KEY (tenant_ref, charge_id),
-  constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
-  constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
-  constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
+  constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
@@ -735,14 +730,8 @@ create table customers (
   ref_folded text generated always as (lower(customer_ref)) stored,
   name_folded text generated always as (lower(name)) stored,
   last_name_folded text generated always as (lower("substring"(name, '\s(\S+)\s*$'::text))) stored,
-  constraint customers_check CHECK (((erased_at IS NULL) = (customer_ref IS NOT NULL))),
-  constraint customers_check1 CHECK (((erased_at IS NULL) OR ((person_id IS NULL) AND (email IS NULL) AND (email_folded IS NULL) AND (name IS NULL) AND (tags = '{}'::text[])))),
-  constraint customers_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
-  constraint customers_email_check CHECK ((length(email) <= 320)),
-  constraint customers_email_folded_check CHECK ((length(email_folded) <= 320)),
-  constraint customers_name_check CHECK ((length(name) <= 300)),
-  constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
-  constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
+  constraint customers_checks CHECK (fd_check_customers(customers.*)),
+  constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash)
 ) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
@@ -1339,15 +1328,8 @@ create table idempotency_keys (
   alerted_at timestamp with time zone,
   next_attempt_at timestamp with time zone,
   due_at timestamp with time zone generated always as (COALESCE(next_attempt_at, lease_until)) stored,
-  constraint idempotency_keys_check CHECK (((state = 'answered'::text) = ((answered_at IS NOT NULL) AND (response_status IS NOT NULL)))),
-  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
-  constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
-  constraint idempotency_keys_operation_check CHECK ((length(operation) <= 40)),
-  constraint idempotency_keys_pkey PRIMARY KEY (tenant_ref, operation, key),
-  constraint idempotency_keys_recovery_point_check CHECK ((length(recovery_point) <= 40)),
-  constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
-  constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
-  constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
+  constraint idempotency_keys_checks CHECK (fd_check_idempotency_keys(idempotency_keys.*)),
+  constraint idempotency_keys_pkey PRIMARY KEY (tenant_ref, operation, key)
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
@@ -1655,11 +1637,8 @@ create table inventory_reservations (
   updated_at timestamp with time zone not null default fd_now(),
   released_at timestamp with time zone,
   packed bigint not null default 0,
-  constraint inventory_reservations_allocated_check CHECK ((allocated >= 0)),
-  constraint inventory_reservations_check CHECK (((released_at IS NULL) OR ((reserved = 0) AND (allocated = 0)))),
-  constraint inventory_reservations_packed_check CHECK (((packed >= 0) AND (packed <= allocated))),
+  constraint inventory_reservations_checks CHECK (fd_check_inventory_reservations(inventory_reservations.*)),
   constraint inventory_reservations_pkey PRIMARY KEY (tenant_ref, order_id, variant_id, location_id),
-  constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
@@ -1738,11 +1717,8 @@ create table ledger_entries (
   ref text not null default ''::text,
   currency text not null,
   amount_cents bigint not null,
-  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text]))),
-  constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
+  constraint ledger_entries_checks CHECK (fd_check_ledger_entries(ledger_entries.*)),
   constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
-  constraint ledger_entries_position_check CHECK (("position" >= 0)),
-  constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_entries owner to fd_owner;
@@ -2060,27 +2036,9 @@ create table order_items (
   returned_quantity integer not null default 0,
   restocked_quantity integer not null default 0,
   gift_card boolean not null default false,
-  constraint order_items_check CHECK ((line_total_cents = (unit_price_cents * quantity))),
-  constraint order_items_check1 CHECK (((discount_cents >= 0) AND (discount_cents <= line_total_cents))),
-  constraint order_items_check2 CHECK (((refunded_quantity >= 0) AND (refunded_quantity <= quantity))),
-  constraint order_items_check3 CHECK (((delivered_quantity >= 0) AND (delivered_quantity <= shipped_quantity))),
-  constraint order_items_gift_card_check CHECK (((NOT gift_card) OR ((discount_cents = 0) AND (tax_cents = 0) AND (shipping_cents = 0) AND (packed_quantity = 0) AND (shipped_quantity = 0) AND (restocked_quantity = 0) AND (NOT is_subscription)))),
-  constraint order_items_list_price_cents_check CHECK ((list_price_cents >= 0)),
-  constraint order_items_original_quantity_check CHECK ((original_quantity > 0)),
-  constraint order_items_packed_quantity_check CHECK ((packed_quantity >= 0)),
+  constraint order_items_checks CHECK (fd_check_order_items(order_items.*)),
   constraint order_items_pkey PRIMARY KEY (tenant_ref, id),
-  constraint order_items_quantity_check CHECK ((quantity >= 0)),
-  constraint order_items_restocked_check CHECK ((restocked_quantity <= refunded_quantity)),
-  constraint order_items_restocked_quantity_check CHECK ((restocked_quantity >= 0)),
-  constraint order_items_returned_check CHECK (((returning_quantity + returned_quantity) <= shipped_quantity)),
-  constraint order_items_returned_quantity_check CHECK ((returned_quantity >= 0)),
-  constraint order_items_returning_quantity_check CHECK ((returning_quantity >= 0)),
-  constraint order_items_shipped_quantity_check CHECK ((shipped_quantity >= 0)),
-  constraint order_items_shipping_cents_check CHECK ((shipping_cents >= 0)),
-  constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
-  constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
-  constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0)),
-  constraint order_items_units_check CHECK ((((packed_quantity + shipped_quantity) + restocked_quantity) <= quantity))
+  constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
 ) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
@@ -2225,35 +2183,11 @@ create table orders (
   gift_card_cents bigint not null default 0,
   subscription_id uuid,
   subscription_cycle integer,
-  constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
-  constraint orders_check CHECK (((discount_cents >= 0) AND (discount_cents <= subtotal_cents))),
-  constraint orders_check2 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
-  constraint orders_check3 CHECK ((((payment_failure IS NOT NULL) = (payment = 'failed'::text)) AND (length(payment_failure) <= 60))),
-  constraint orders_check4 CHECK (((hold_at IS NULL) = (hold_reason IS NULL))),
-  constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-  constraint orders_customer_name_check CHECK (((length(customer_name) >= 1) AND (length(customer_name) <= 300))),
-  constraint orders_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
-  constraint orders_fulfillment_status_check CHECK ((fulfillment_status = ANY (ARRAY['unfulfilled'::text, 'processing'::text, 'partially_shipped'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text]))),
-  constraint orders_gift_card_check CHECK (((gift_card_cents >= 0) AND (gift_card_cents <= (subtotal_cents - discount_cents)))),
+  constraint orders_checks CHECK (fd_check_orders(orders.*)),
   constraint orders_key UNIQUE (tenant_ref, idempotency_key),
   constraint orders_number UNIQUE (tenant_ref, order_number),
-  constraint orders_operation CHECK (((operation_id IS NULL) = (operation IS NULL))),
-  constraint orders_payment_check CHECK ((payment = ANY (ARRAY['none'::text, 'pending'::text, 'requested'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text]))),
-  constraint orders_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'authorized'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'voided'::text, 'unknown'::text, 'disputed'::text]))),
   constraint orders_pkey PRIMARY KEY (tenant_ref, id),
-  constraint orders_shipping_cents_check CHECK ((shipping_cents >= 0)),
-  constraint orders_source_check CHECK ((source = ANY (ARRAY['checkout'::text, 'subscription_renewal'::text, 'operator'::text, 'exchange'::text]))),
-  constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'placed'::text, 'processing'::text, 'on_hold'::text, 'shipped'::text, 'partially_shipped'::text, 'delivered'::text, 'cancelled'::text, 'refunded'::text, 'partially_refunded'::text, 'payment_failed'::text]))),
-  constraint orders_subscription_cycle_check CHECK ((subscription_cycle > 1)),
-  constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
-  constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
-  constraint orders_tax_inside_check CHECK (((NOT prices_include_tax) OR (tax_cents <= total_cents))),
-  constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
-  constraint orders_total_check CHECK ((total_cents = (((subtotal_cents - discount_cents) + shipping_cents) +
-CASE
-    WHEN prices_include_tax THEN (0)::bigint
-    ELSE tax_cents
-END)))
+  constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
@@ -2452,17 +2386,8 @@ create table payment_attempts (
   lease_token uuid,
   alerted_at timestamp with time zone,
   sent_at timestamp with time zone default fd_now(),
-  constraint payment_attempts_amount_cents_check CHECK ((amount_cents >= 0)),
-  constraint payment_attempts_check CHECK (((state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (closed_at IS NULL))),
-  constraint payment_attempts_check1 CHECK (((state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (next_check_at IS NOT NULL))),
-  constraint payment_attempts_check2 CHECK (((next_check_at IS NULL) OR (state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text])))),
-  constraint payment_attempts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-  constraint payment_attempts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
-  constraint payment_attempts_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text]))),
-  constraint payment_attempts_parent_txn_id_check CHECK (((length(parent_txn_id) >= 1) AND (length(parent_txn_id) <= 100))),
-  constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
-  constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
-  constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
+  constraint payment_attempts_checks CHECK (fd_check_payment_attempts(payment_attempts.*)),
+  constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table payment_attempts owner to fd_owner;
 alter table payment_attempts enable row level security;
@@ -3586,14 +3511,9 @@ create table sim_charges (
   dispute_at timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
   charged_vault_id uuid,
-  constraint sim_captures_within CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
-  constraint sim_charges_amount_cents_check CHECK ((amount_cents >= 0)),
-  constraint sim_charges_check CHECK (((outcome = 'approved'::text) OR ((captured_cents = 0) AND (voided_at IS NULL)))),
-  constraint sim_charges_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-  constraint sim_charges_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
+  constraint sim_charges_checks CHECK (fd_check_sim_charges(sim_charges.*)),
   constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
-  constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
-  constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
+  constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_charges owner to fd_owner;
 alter table sim_charges enable row level security;
@@ -4615,6 +4535,46 @@ begin
 end $$;
 alter routine fd_add_partition(text,text,text,text,bigint) owner to fd_owner;
 
+create procedure fd_bundle_checks(IN target regclass)
+language plpgsql volatile as
+$$
+declare
+  columns text[] := (select array_agg(attname::text) from pg_attribute where attrelid = target and attnum > 0);
+  checker text := 'fd_check_' || target;
+  bundle text := target || '_checks';
+  checks record;
+begin
+  select string_agg(format('(%s)', condition), E'\n    and ' order by name) as all_hold,
+         string_agg(format('if not (%s) then perform public.fd_refuse_row(%L, %L); end if;', condition, target, name),
+                    E'\n  ' order by name) as named,
+         string_agg(format('drop constraint %I', name), ', ') as dropped,
+         jsonb_object_agg(name, stored) as stored
+    into checks
+    from (select conname as name, pg_get_expr(conbin, conrelid) as stored,
+                 fd_condition_of_row(pg_get_expr(conbin, conrelid), columns) as condition
+            from pg_constraint
+           where conrelid = target and contype = 'c') as one;
+  execute format($f$
+create function %I(o %s) returns boolean language plpgsql immutable parallel safe as $body$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (%s) is not false then
+    return true;
+  end if;
+  %s
+  return false;
+end
+$body$
+$f$, checker, target, checks.all_hold, checks.named);
+  execute format('revoke all on function %I from public', checker);
+  execute format('grant execute on function %I to fd_app, fd_worker, fd_operator', checker);
+  execute format('alter table %s %s, add constraint %I check (%I(%s))',
+                 target, checks.dropped, bundle, checker, target);
+  execute format('comment on constraint %I on %s is %L', bundle, target, checks.stored);
+end
+$$;
+alter routine fd_bundle_checks(regclass) owner to fd_owner;
+
 create function fd_card_ends(exp_year integer, exp_month integer)
 returns timestamp with time zone
 language sql stable as
@@ -4623,6 +4583,120 @@ $$
 $$;
 alter routine fd_card_ends(integer,integer) owner to fd_owner;
 grant execute on routine fd_card_ends(integer,integer) to public;
+
+create function fd_check_charges(o charges)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (((o.amount_cents > 0))
+    and (((o.captured_cents >= 0) AND (o.captured_cents <= o.amount_cents)))
+    and (((o.refunded_cents >= 0) AND (o.refunded_cents <= o.captured_cents)))
+    and ((o.moved_from <> o.charge_id))
+    and ((o.status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text])))
+    and ((o.tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))) is not false then
+    return true;
+  end if;
+  if not ((o.amount_cents > 0)) then perform public.fd_refuse_row('charges', 'charges_amount_cents_check'); end if;
+  if not (((o.captured_cents >= 0) AND (o.captured_cents <= o.amount_cents))) then perform public.fd_refuse_row('charges', 'charges_check'); end if;
+  if not (((o.refunded_cents >= 0) AND (o.refunded_cents <= o.captured_cents))) then perform public.fd_refuse_row('charges', 'charges_check1'); end if;
+  if not ((o.moved_from <> o.charge_id)) then perform public.fd_refuse_row('charges', 'charges_moved_check'); end if;
+  if not ((o.status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))) then perform public.fd_refuse_row('charges', 'charges_status_check'); end if;
+  if not ((o.tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text]))) then perform public.fd_refuse_row('charges', 'charges_tender_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_charges(charges) owner to fd_owner;
+grant execute on routine fd_check_charges(charges) to fd_app;
+grant execute on routine fd_check_charges(charges) to fd_operator;
+grant execute on routine fd_check_charges(charges) to fd_worker;
+
+create function fd_check_customers(o customers)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if ((((o.erased_at IS NULL) = (o.customer_ref IS NOT NULL)))
+    and (((o.erased_at IS NULL) OR ((o.person_id IS NULL) AND (o.email IS NULL) AND (o.email_folded IS NULL) AND (o.name IS NULL) AND (o.tags = '{}'::text[]))))
+    and (((length(o.customer_ref) >= 1) AND (length(o.customer_ref) <= 200)))
+    and ((length(o.email) <= 320))
+    and ((length(o.email_folded) <= 320))
+    and ((length(o.name) <= 300))
+    and ((length(o.ref_hash) = 32))) is not false then
+    return true;
+  end if;
+  if not (((o.erased_at IS NULL) = (o.customer_ref IS NOT NULL))) then perform public.fd_refuse_row('customers', 'customers_check'); end if;
+  if not (((o.erased_at IS NULL) OR ((o.person_id IS NULL) AND (o.email IS NULL) AND (o.email_folded IS NULL) AND (o.name IS NULL) AND (o.tags = '{}'::text[])))) then perform public.fd_refuse_row('customers', 'customers_check1'); end if;
+  if not (((length(o.customer_ref) >= 1) AND (length(o.customer_ref) <= 200))) then perform public.fd_refuse_row('customers', 'customers_customer_ref_check'); end if;
+  if not ((length(o.email) <= 320)) then perform public.fd_refuse_row('customers', 'customers_email_check'); end if;
+  if not ((length(o.email_folded) <= 320)) then perform public.fd_refuse_row('customers', 'customers_email_folded_check'); end if;
+  if not ((length(o.name) <= 300)) then perform public.fd_refuse_row('customers', 'customers_name_check'); end if;
+  if not ((length(o.ref_hash) = 32)) then perform public.fd_refuse_row('customers', 'customers_ref_hash_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_customers(customers) owner to fd_owner;
+grant execute on routine fd_check_customers(customers) to fd_app;
+grant execute on routine fd_check_customers(customers) to fd_operator;
+grant execute on routine fd_check_customers(customers) to fd_worker;
+
+create function fd_check_idempotency_keys(o idempotency_keys)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if ((((o.state = 'answered'::text) = ((o.answered_at IS NOT NULL) AND (o.response_status IS NOT NULL))))
+    and ((length(o.fingerprint) = 32))
+    and (((length(o.key) >= 1) AND (length(o.key) <= 255)))
+    and ((length(o.operation) <= 40))
+    and ((length(o.recovery_point) <= 40))
+    and (((o.response_status >= 200) AND (o.response_status <= 499)))
+    and (((o.state = 'answered'::text) OR ((o.lease_until IS NULL) <> (o.next_attempt_at IS NULL))))
+    and ((o.state = ANY (ARRAY['running'::text, 'answered'::text])))) is not false then
+    return true;
+  end if;
+  if not (((o.state = 'answered'::text) = ((o.answered_at IS NOT NULL) AND (o.response_status IS NOT NULL)))) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_check'); end if;
+  if not ((length(o.fingerprint) = 32)) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_fingerprint_check'); end if;
+  if not (((length(o.key) >= 1) AND (length(o.key) <= 255))) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_key_check'); end if;
+  if not ((length(o.operation) <= 40)) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_operation_check'); end if;
+  if not ((length(o.recovery_point) <= 40)) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_recovery_point_check'); end if;
+  if not (((o.response_status >= 200) AND (o.response_status <= 499))) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_response_status_check'); end if;
+  if not (((o.state = 'answered'::text) OR ((o.lease_until IS NULL) <> (o.next_attempt_at IS NULL)))) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_running'); end if;
+  if not ((o.state = ANY (ARRAY['running'::text, 'answered'::text]))) then perform public.fd_refuse_row('idempotency_keys', 'idempotency_keys_state_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_idempotency_keys(idempotency_keys) owner to fd_owner;
+grant execute on routine fd_check_idempotency_keys(idempotency_keys) to fd_app;
+grant execute on routine fd_check_idempotency_keys(idempotency_keys) to fd_operator;
+grant execute on routine fd_check_idempotency_keys(idempotency_keys) to fd_worker;
+
+create function fd_check_inventory_reservations(o inventory_reservations)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (((o.allocated >= 0))
+    and (((o.released_at IS NULL) OR ((o.reserved = 0) AND (o.allocated = 0))))
+    and (((o.packed >= 0) AND (o.packed <= o.allocated)))
+    and ((o.reserved >= 0))) is not false then
+    return true;
+  end if;
+  if not ((o.allocated >= 0)) then perform public.fd_refuse_row('inventory_reservations', 'inventory_reservations_allocated_check'); end if;
+  if not (((o.released_at IS NULL) OR ((o.reserved = 0) AND (o.allocated = 0)))) then perform public.fd_refuse_row('inventory_reservations', 'inventory_reservations_check'); end if;
+  if not (((o.packed >= 0) AND (o.packed <= o.allocated))) then perform public.fd_refuse_row('inventory_reservations', 'inventory_reservations_packed_check'); end if;
+  if not ((o.reserved >= 0)) then perform public.fd_refuse_row('inventory_reservations', 'inventory_reservations_reserved_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_inventory_reservations(inventory_reservations) owner to fd_owner;
+grant execute on routine fd_check_inventory_reservations(inventory_reservations) to fd_app;
+grant execute on routine fd_check_inventory_reservations(inventory_reservations) to fd_operator;
+grant execute on routine fd_check_inventory_reservations(inventory_reservations) to fd_worker;
 
 create function fd_check_journal()
 returns trigger
@@ -4650,6 +4724,214 @@ begin
 end $$;
 alter routine fd_check_journal() owner to fd_owner;
 
+create function fd_check_ledger_entries(o ledger_entries)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text])))
+    and (((o.amount_cents <> 0) AND ((o.amount_cents >= '-9007199254740991'::bigint) AND (o.amount_cents <= '9007199254740991'::bigint))))
+    and ((o."position" >= 0))
+    and ((length(o.ref) <= 200))) is not false then
+    return true;
+  end if;
+  if not ((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text]))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_account_check'); end if;
+  if not (((o.amount_cents <> 0) AND ((o.amount_cents >= '-9007199254740991'::bigint) AND (o.amount_cents <= '9007199254740991'::bigint)))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_amount_cents_check'); end if;
+  if not ((o."position" >= 0)) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_position_check'); end if;
+  if not ((length(o.ref) <= 200)) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_ref_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_ledger_entries(ledger_entries) owner to fd_owner;
+grant execute on routine fd_check_ledger_entries(ledger_entries) to fd_app;
+grant execute on routine fd_check_ledger_entries(ledger_entries) to fd_operator;
+grant execute on routine fd_check_ledger_entries(ledger_entries) to fd_worker;
+
+create function fd_check_order_items(o order_items)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (((o.line_total_cents = (o.unit_price_cents * o.quantity)))
+    and (((o.discount_cents >= 0) AND (o.discount_cents <= o.line_total_cents)))
+    and (((o.refunded_quantity >= 0) AND (o.refunded_quantity <= o.quantity)))
+    and (((o.delivered_quantity >= 0) AND (o.delivered_quantity <= o.shipped_quantity)))
+    and (((NOT o.gift_card) OR ((o.discount_cents = 0) AND (o.tax_cents = 0) AND (o.shipping_cents = 0) AND (o.packed_quantity = 0) AND (o.shipped_quantity = 0) AND (o.restocked_quantity = 0) AND (NOT o.is_subscription))))
+    and ((o.list_price_cents >= 0))
+    and ((o.original_quantity > 0))
+    and ((o.packed_quantity >= 0))
+    and ((o.quantity >= 0))
+    and ((o.restocked_quantity <= o.refunded_quantity))
+    and ((o.restocked_quantity >= 0))
+    and (((o.returning_quantity + o.returned_quantity) <= o.shipped_quantity))
+    and ((o.returned_quantity >= 0))
+    and ((o.returning_quantity >= 0))
+    and ((o.shipped_quantity >= 0))
+    and ((o.shipping_cents >= 0))
+    and ((o.tax_cents >= 0))
+    and ((o.unit_price_cents >= 0))
+    and ((((o.packed_quantity + o.shipped_quantity) + o.restocked_quantity) <= o.quantity))) is not false then
+    return true;
+  end if;
+  if not ((o.line_total_cents = (o.unit_price_cents * o.quantity))) then perform public.fd_refuse_row('order_items', 'order_items_check'); end if;
+  if not (((o.discount_cents >= 0) AND (o.discount_cents <= o.line_total_cents))) then perform public.fd_refuse_row('order_items', 'order_items_check1'); end if;
+  if not (((o.refunded_quantity >= 0) AND (o.refunded_quantity <= o.quantity))) then perform public.fd_refuse_row('order_items', 'order_items_check2'); end if;
+  if not (((o.delivered_quantity >= 0) AND (o.delivered_quantity <= o.shipped_quantity))) then perform public.fd_refuse_row('order_items', 'order_items_check3'); end if;
+  if not (((NOT o.gift_card) OR ((o.discount_cents = 0) AND (o.tax_cents = 0) AND (o.shipping_cents = 0) AND (o.packed_quantity = 0) AND (o.shipped_quantity = 0) AND (o.restocked_quantity = 0) AND (NOT o.is_subscription)))) then perform public.fd_refuse_row('order_items', 'order_items_gift_card_check'); end if;
+  if not ((o.list_price_cents >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_list_price_cents_check'); end if;
+  if not ((o.original_quantity > 0)) then perform public.fd_refuse_row('order_items', 'order_items_original_quantity_check'); end if;
+  if not ((o.packed_quantity >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_packed_quantity_check'); end if;
+  if not ((o.quantity >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_quantity_check'); end if;
+  if not ((o.restocked_quantity <= o.refunded_quantity)) then perform public.fd_refuse_row('order_items', 'order_items_restocked_check'); end if;
+  if not ((o.restocked_quantity >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_restocked_quantity_check'); end if;
+  if not (((o.returning_quantity + o.returned_quantity) <= o.shipped_quantity)) then perform public.fd_refuse_row('order_items', 'order_items_returned_check'); end if;
+  if not ((o.returned_quantity >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_returned_quantity_check'); end if;
+  if not ((o.returning_quantity >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_returning_quantity_check'); end if;
+  if not ((o.shipped_quantity >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_shipped_quantity_check'); end if;
+  if not ((o.shipping_cents >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_shipping_cents_check'); end if;
+  if not ((o.tax_cents >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_tax_cents_check'); end if;
+  if not ((o.unit_price_cents >= 0)) then perform public.fd_refuse_row('order_items', 'order_items_unit_price_cents_check'); end if;
+  if not ((((o.packed_quantity + o.shipped_quantity) + o.restocked_quantity) <= o.quantity)) then perform public.fd_refuse_row('order_items', 'order_items_units_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_order_items(order_items) owner to fd_owner;
+grant execute on routine fd_check_order_items(order_items) to fd_app;
+grant execute on routine fd_check_order_items(order_items) to fd_operator;
+grant execute on routine fd_check_order_items(order_items) to fd_worker;
+
+create function fd_check_orders(o orders)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (((o.captured_cents >= 0))
+    and (((o.discount_cents >= 0) AND (o.discount_cents <= o.subtotal_cents)))
+    and (((o.refunded_cents >= 0) AND (o.refunded_cents <= o.captured_cents)))
+    and ((((o.payment_failure IS NOT NULL) = (o.payment = 'failed'::text)) AND (length(o.payment_failure) <= 60)))
+    and (((o.hold_at IS NULL) = (o.hold_reason IS NULL)))
+    and ((o.currency ~ '^[A-Z]{3}$'::text))
+    and (((length(o.customer_name) >= 1) AND (length(o.customer_name) <= 300)))
+    and (((length(o.customer_ref) >= 1) AND (length(o.customer_ref) <= 200)))
+    and ((o.fulfillment_status = ANY (ARRAY['unfulfilled'::text, 'processing'::text, 'partially_shipped'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text])))
+    and (((o.gift_card_cents >= 0) AND (o.gift_card_cents <= (o.subtotal_cents - o.discount_cents))))
+    and (((o.operation_id IS NULL) = (o.operation IS NULL)))
+    and ((o.payment = ANY (ARRAY['none'::text, 'pending'::text, 'requested'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text])))
+    and ((o.payment_status = ANY (ARRAY['pending'::text, 'authorized'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'voided'::text, 'unknown'::text, 'disputed'::text])))
+    and ((o.shipping_cents >= 0))
+    and ((o.source = ANY (ARRAY['checkout'::text, 'subscription_renewal'::text, 'operator'::text, 'exchange'::text])))
+    and ((o.status = ANY (ARRAY['pending_payment'::text, 'placed'::text, 'processing'::text, 'on_hold'::text, 'shipped'::text, 'partially_shipped'::text, 'delivered'::text, 'cancelled'::text, 'refunded'::text, 'partially_refunded'::text, 'payment_failed'::text])))
+    and ((o.subscription_cycle > 1))
+    and ((o.subtotal_cents >= 0))
+    and ((o.tax_cents >= 0))
+    and (((NOT o.prices_include_tax) OR (o.tax_cents <= o.total_cents)))
+    and ((o.total_cents = (((o.subtotal_cents - o.discount_cents) + o.shipping_cents) +
+CASE
+    WHEN o.prices_include_tax THEN (0)::bigint
+    ELSE o.tax_cents
+END)))) is not false then
+    return true;
+  end if;
+  if not ((o.captured_cents >= 0)) then perform public.fd_refuse_row('orders', 'orders_captured_cents_check'); end if;
+  if not (((o.discount_cents >= 0) AND (o.discount_cents <= o.subtotal_cents))) then perform public.fd_refuse_row('orders', 'orders_check'); end if;
+  if not (((o.refunded_cents >= 0) AND (o.refunded_cents <= o.captured_cents))) then perform public.fd_refuse_row('orders', 'orders_check2'); end if;
+  if not ((((o.payment_failure IS NOT NULL) = (o.payment = 'failed'::text)) AND (length(o.payment_failure) <= 60))) then perform public.fd_refuse_row('orders', 'orders_check3'); end if;
+  if not (((o.hold_at IS NULL) = (o.hold_reason IS NULL))) then perform public.fd_refuse_row('orders', 'orders_check4'); end if;
+  if not ((o.currency ~ '^[A-Z]{3}$'::text)) then perform public.fd_refuse_row('orders', 'orders_currency_check'); end if;
+  if not (((length(o.customer_name) >= 1) AND (length(o.customer_name) <= 300))) then perform public.fd_refuse_row('orders', 'orders_customer_name_check'); end if;
+  if not (((length(o.customer_ref) >= 1) AND (length(o.customer_ref) <= 200))) then perform public.fd_refuse_row('orders', 'orders_customer_ref_check'); end if;
+  if not ((o.fulfillment_status = ANY (ARRAY['unfulfilled'::text, 'processing'::text, 'partially_shipped'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text]))) then perform public.fd_refuse_row('orders', 'orders_fulfillment_status_check'); end if;
+  if not (((o.gift_card_cents >= 0) AND (o.gift_card_cents <= (o.subtotal_cents - o.discount_cents)))) then perform public.fd_refuse_row('orders', 'orders_gift_card_check'); end if;
+  if not (((o.operation_id IS NULL) = (o.operation IS NULL))) then perform public.fd_refuse_row('orders', 'orders_operation'); end if;
+  if not ((o.payment = ANY (ARRAY['none'::text, 'pending'::text, 'requested'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text]))) then perform public.fd_refuse_row('orders', 'orders_payment_check'); end if;
+  if not ((o.payment_status = ANY (ARRAY['pending'::text, 'authorized'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'voided'::text, 'unknown'::text, 'disputed'::text]))) then perform public.fd_refuse_row('orders', 'orders_payment_status_check'); end if;
+  if not ((o.shipping_cents >= 0)) then perform public.fd_refuse_row('orders', 'orders_shipping_cents_check'); end if;
+  if not ((o.source = ANY (ARRAY['checkout'::text, 'subscription_renewal'::text, 'operator'::text, 'exchange'::text]))) then perform public.fd_refuse_row('orders', 'orders_source_check'); end if;
+  if not ((o.status = ANY (ARRAY['pending_payment'::text, 'placed'::text, 'processing'::text, 'on_hold'::text, 'shipped'::text, 'partially_shipped'::text, 'delivered'::text, 'cancelled'::text, 'refunded'::text, 'partially_refunded'::text, 'payment_failed'::text]))) then perform public.fd_refuse_row('orders', 'orders_status_check'); end if;
+  if not ((o.subscription_cycle > 1)) then perform public.fd_refuse_row('orders', 'orders_subscription_cycle_check'); end if;
+  if not ((o.subtotal_cents >= 0)) then perform public.fd_refuse_row('orders', 'orders_subtotal_cents_check'); end if;
+  if not ((o.tax_cents >= 0)) then perform public.fd_refuse_row('orders', 'orders_tax_cents_check'); end if;
+  if not (((NOT o.prices_include_tax) OR (o.tax_cents <= o.total_cents))) then perform public.fd_refuse_row('orders', 'orders_tax_inside_check'); end if;
+  if not ((o.total_cents = (((o.subtotal_cents - o.discount_cents) + o.shipping_cents) +
+CASE
+    WHEN o.prices_include_tax THEN (0)::bigint
+    ELSE o.tax_cents
+END))) then perform public.fd_refuse_row('orders', 'orders_total_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_orders(orders) owner to fd_owner;
+grant execute on routine fd_check_orders(orders) to fd_app;
+grant execute on routine fd_check_orders(orders) to fd_operator;
+grant execute on routine fd_check_orders(orders) to fd_worker;
+
+create function fd_check_payment_attempts(o payment_attempts)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if (((o.amount_cents >= 0))
+    and (((o.state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (o.closed_at IS NULL)))
+    and (((o.state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (o.next_check_at IS NOT NULL)))
+    and (((o.next_check_at IS NULL) OR (o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text]))))
+    and ((o.currency ~ '^[A-Z]{3}$'::text))
+    and ((o.gateway = ANY (ARRAY['simulated'::text, 'nmi'::text])))
+    and ((o.kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text])))
+    and (((length(o.parent_txn_id) >= 1) AND (length(o.parent_txn_id) <= 100)))
+    and ((o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text])))
+    and (((length(o.txn_id) >= 1) AND (length(o.txn_id) <= 100)))) is not false then
+    return true;
+  end if;
+  if not ((o.amount_cents >= 0)) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_amount_cents_check'); end if;
+  if not (((o.state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (o.closed_at IS NULL))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check'); end if;
+  if not (((o.state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (o.next_check_at IS NOT NULL))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check1'); end if;
+  if not (((o.next_check_at IS NULL) OR (o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text])))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check2'); end if;
+  if not ((o.currency ~ '^[A-Z]{3}$'::text)) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_currency_check'); end if;
+  if not ((o.gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_gateway_check'); end if;
+  if not ((o.kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_kind_check'); end if;
+  if not (((length(o.parent_txn_id) >= 1) AND (length(o.parent_txn_id) <= 100))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_parent_txn_id_check'); end if;
+  if not ((o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_state_check'); end if;
+  if not (((length(o.txn_id) >= 1) AND (length(o.txn_id) <= 100))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_txn_id_check'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_payment_attempts(payment_attempts) owner to fd_owner;
+grant execute on routine fd_check_payment_attempts(payment_attempts) to fd_app;
+grant execute on routine fd_check_payment_attempts(payment_attempts) to fd_operator;
+grant execute on routine fd_check_payment_attempts(payment_attempts) to fd_worker;
+
+create function fd_check_sim_charges(o sim_charges)
+returns boolean
+language plpgsql immutable as
+$$
+begin
+  -- One expression, because PostgreSQL prepares each expression once in a transaction.
+  if ((((o.captured_cents >= 0) AND (o.captured_cents <= o.amount_cents)))
+    and ((o.amount_cents >= 0))
+    and (((o.outcome = 'approved'::text) OR ((o.captured_cents = 0) AND (o.voided_at IS NULL))))
+    and ((o.currency ~ '^[A-Z]{3}$'::text))
+    and ((o.outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text])))
+    and (((o.refunded_cents >= 0) AND (o.refunded_cents <= o.captured_cents)))) is not false then
+    return true;
+  end if;
+  if not (((o.captured_cents >= 0) AND (o.captured_cents <= o.amount_cents))) then perform public.fd_refuse_row('sim_charges', 'sim_captures_within'); end if;
+  if not ((o.amount_cents >= 0)) then perform public.fd_refuse_row('sim_charges', 'sim_charges_amount_cents_check'); end if;
+  if not (((o.outcome = 'approved'::text) OR ((o.captured_cents = 0) AND (o.voided_at IS NULL)))) then perform public.fd_refuse_row('sim_charges', 'sim_charges_check'); end if;
+  if not ((o.currency ~ '^[A-Z]{3}$'::text)) then perform public.fd_refuse_row('sim_charges', 'sim_charges_currency_check'); end if;
+  if not ((o.outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))) then perform public.fd_refuse_row('sim_charges', 'sim_charges_outcome_check'); end if;
+  if not (((o.refunded_cents >= 0) AND (o.refunded_cents <= o.captured_cents))) then perform public.fd_refuse_row('sim_charges', 'sim_refunds_within'); end if;
+  return false;
+end
+$$;
+alter routine fd_check_sim_charges(sim_charges) owner to fd_owner;
+grant execute on routine fd_check_sim_charges(sim_charges) to fd_app;
+grant execute on routine fd_check_sim_charges(sim_charges) to fd_operator;
+grant execute on routine fd_check_sim_charges(sim_charges) to fd_worker;
+
 create function fd_clock()
 returns timestamp with time zone
 language sql volatile as
@@ -4662,6 +4944,12 @@ alter routine fd_clock() owner to fd_owner;
 grant execute on routine fd_clock() to fd_app;
 grant execute on routine fd_clock() to fd_operator;
 grant execute on routine fd_clock() to fd_worker;
+
+create function fd_condition_of_row(condition text, columns text[])
+returns text
+language sql immutable as
+$$RETURN (SELECT string_agg(CASE WHEN (TRIM(BOTH '"'::text FROM found.part[1]) = ANY (fd_condition_of_row.columns)) THEN ('o.'::text || found.part[1]) ELSE found.part[1] END, ''::text ORDER BY found.at) AS string_agg FROM regexp_matches(fd_condition_of_row.condition, '''(?:[^'']|'''')*''|::\s*[[:alpha:]_"]+|[[:alpha:]_]\w*\s*\(|"[^"]+"|\w+|\W'::text, 'g'::text) WITH ORDINALITY found(part, at))$$;
+alter routine fd_condition_of_row(text,text[]) owner to fd_owner;
 
 create function fd_delete_order_mails(wanted uuid[])
 returns integer
@@ -5674,6 +5962,21 @@ begin
 end $$;
 alter routine fd_refuse_real_gateway() owner to fd_owner;
 
+create function fd_refuse_row(relation text, name text)
+returns void
+language plpgsql immutable as
+$$
+begin
+  raise exception using
+    errcode = 'check_violation', table = relation, constraint = name,
+    message = format('new row for relation "%s" violates check constraint "%s"', relation, name);
+end
+$$;
+alter routine fd_refuse_row(text,text) owner to fd_owner;
+grant execute on routine fd_refuse_row(text,text) to fd_app;
+grant execute on routine fd_refuse_row(text,text) to fd_operator;
+grant execute on routine fd_refuse_row(text,text) to fd_worker;
+
 create function fd_refuse_young()
 returns trigger
 language plpgsql volatile as
@@ -6405,6 +6708,23 @@ grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
 
+create procedure fd_unbundle_checks(IN target regclass)
+language plpgsql volatile as
+$$
+declare
+  bundle text := target || '_checks';
+  added text;
+begin
+  select string_agg(format('add constraint %I check (%s)', name, condition), ', ' order by name) into added
+    from pg_constraint as k,
+         jsonb_each_text(obj_description(k.oid, 'pg_constraint')::jsonb) as one (name, condition)
+   where k.conrelid = target and k.conname = bundle;
+  execute format('alter table %s drop constraint %I, %s', target, bundle, added);
+  execute format('drop function %I', 'fd_check_' || target);
+end
+$$;
+alter routine fd_unbundle_checks(regclass) owner to fd_owner;
+
 create function fd_use(store text, counted text, amount bigint)
 returns void
 language plpgsql volatile as
@@ -6443,11 +6763,7 @@ alter routine fd_use_simulated() owner to fd_owner;
 create function fd_uuid()
 returns uuid
 language sql volatile as
-$$
-  select (overlay(lpad(to_hex(floor(date_part('epoch', clock_timestamp()) * 4096000)::bigint), 15, '0')
-                  placing '7' from 13 for 0)
-          || substr(gen_random_uuid()::text, 20))::uuid
-$$;
+$$select uuidv7()$$;
 alter routine fd_uuid() owner to fd_owner;
 grant execute on routine fd_uuid() to fd_app;
 grant execute on routine fd_uuid() to fd_worker;

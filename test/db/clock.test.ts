@@ -158,7 +158,7 @@ describe('the schema', () => {
         from pg_proc
        where pronamespace = 'public'::regnamespace and proname like 'fd\\_%'
          and regexp_replace(prosrc, '--[^\\n]*', '', 'g')
-             ~* '(^|[^_])now\\(\\)|(clock|statement|transaction)_timestamp|current_(timestamp|date|time)'
+             ~* '(^|[^_])now\\(\\)|(clock|statement|transaction)_timestamp|current_(timestamp|date|time)|uuidv7'
        order by 1`)
     assert.deepEqual(
       rows.map(({ name }) => name),
