@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
-/** What checkouts buy: one unit of a variant. */
+/** What a checkout buys: one unit of each variant. */
 export interface Offer {
   tenant: string
-  variant: string
+  variants: readonly string[]
 }
 
 export interface CheckoutLoad {
@@ -32,11 +32,11 @@ export async function loadCheckouts(load: CheckoutLoad): Promise<Checkouts> {
   const began = performance.now()
   const client = async (who: number) => {
     while (performance.now() < began + seconds * 1_000) {
-      const { tenant, variant } = pick()
+      const { tenant, variants } = pick()
       const sent = performance.now()
       await placeOrder(agent, `${url}/v1/tenants/${tenant}/checkout`, storefrontToken, {
         customer_ref: `shopper-${who}-${took.length}`,
-        items: [{ variant_id: variant, quantity: 1 }],
+        items: variants.map((variant_id) => ({ variant_id, quantity: 1 })),
         card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '999' },
       })
       took.push(performance.now() - sent)

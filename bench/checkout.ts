@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import pg from 'pg'
-import { type Checkouts, loadCheckouts } from './checkout-load.ts'
+import { type Checkouts, loadCheckouts, type Offer } from './checkout-load.ts'
 import type { Figure, Sample, Subject } from './figure.ts'
 import { type Server, startServer } from './load.ts'
 import { placeOrders } from './pgbench.ts'
@@ -9,12 +9,12 @@ import { THIS_TREE, type Tree } from './trees.ts'
 
 export const SECRET_KEY = 'the secret key of the benchmark database'
 const TOKEN = 'a token for the benchmark alone, never used'
-const STORES = 100
+export const STORES = 100
 const CLIENTS = 8
 const SECONDS = 6
 const ROUNDS = 3
 
-const storeOf = (n: number) => `store-${n}`
+export const storeOf = (n: number) => `store-${n}`
 
 const SPREAD = 'checkouts by card over 100 stores'
 
@@ -28,10 +28,12 @@ interface Run {
 }
 
 /** The database of a commit with stores that sell, and the server of that commit on it. */
-interface Shop {
+export interface Shop {
   url: string
   app: Server
   run(server: Server, pick: () => number, seconds?: number): Promise<Run>
+  /** Checkouts of other things than the one that each store sells. */
+  buy(pick: () => Offer, clients?: number): Promise<Run>
   close(): Promise<void>
 }
 
@@ -50,19 +52,15 @@ export async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
     const pid = await findServerPid(url)
     const env = { CHECKOUT_VELOCITY_PER_MINUTE: '1000000' }
     const app = await startServer(tree.file('bench/server-app.ts'), [url, SECRET_KEY], env)
+    const load = (server: Server, pick: () => Offer, seconds = SECONDS, clients = CLIENTS) =>
+      withCpu(server, pid, () =>
+        loadCheckouts({ url: server.url, storefrontToken: TOKEN, pick, seconds, clients }),
+      )
     return {
       url,
       app,
-      run: (server, pick, seconds = SECONDS) =>
-        withCpu(server, pid, () =>
-          loadCheckouts({
-            url: server.url,
-            storefrontToken: TOKEN,
-            pick: () => offerOf(variants, pick()),
-            seconds,
-            clients: CLIENTS,
-          }),
-        ),
+      run: (server, pick, seconds) => load(server, () => offerOf(variants, pick()), seconds),
+      buy: (pick, clients) => load(app, pick, SECONDS, clients),
       close: async () => {
         await app.stop()
         await stop()
@@ -76,7 +74,7 @@ export async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
 
 const offerOf = (variants: readonly string[], store: number) => ({
   tenant: storeOf(store),
-  variant: variants[store] ?? '',
+  variants: [variants[store] ?? ''],
 })
 
 async function withCpu(server: Server, pid: number, work: () => Promise<Checkouts>): Promise<Run> {
@@ -169,7 +167,7 @@ export async function warmUp(
 }
 
 /** Both run in turn, so that a noisy minute falls on both, and the median of the rounds counts. */
-async function compare(floor: () => Promise<Run>, ours: () => Promise<Run>) {
+export async function compare(floor: () => Promise<Run>, ours: () => Promise<Run>) {
   const pairs: { floor: Run; ours: Run; ratio: number }[] = []
   for (let n = 0; n < ROUNDS; n++) {
     const pair = { floor: await floor(), ours: await ours() }
@@ -180,7 +178,7 @@ async function compare(floor: () => Promise<Run>, ours: () => Promise<Run>) {
   return median
 }
 
-const figure = (
+export const figure = (
   name: string,
   { floor, ours, ratio }: Awaited<ReturnType<typeof compare>>,
   than: string,

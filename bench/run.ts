@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Against, runAgainst } from './against.ts'
+import { bulk } from './bulk.ts'
 import { catalogReads } from './catalog.ts'
 import { checkouts, openCheckouts } from './checkout.ts'
 import { claimScan } from './claims.ts'
@@ -12,8 +13,10 @@ import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { renewals } from './renewals.ts'
+import { scheduler } from './scheduler.ts'
 import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
+import { stock } from './stock.ts'
 import { storefrontPages } from './storefront.ts'
 import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
@@ -33,7 +36,10 @@ const BENCHES: Record<string, Bench> = {
   storefront: { run: storefrontPages, needsWrk: true },
   inbound: { run: inbound, needsWrk: true },
   checkout: { run: checkouts, open: openCheckouts },
+  stock: { run: stock },
+  bulk: { run: bulk },
   renewals: { run: renewals },
+  scheduler: { run: scheduler },
 }
 
 const ROUNDS = 5

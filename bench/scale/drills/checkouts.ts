@@ -105,7 +105,7 @@ async function checkOut(
   const checkouts = await loadCheckouts({
     url: server.url,
     storefrontToken: STOREFRONT_TOKEN,
-    pick: () => ({ tenant, variant: rows[turn++ % rows.length]?.id ?? '' }),
+    pick: () => ({ tenant, variants: [rows[turn++ % rows.length]?.id ?? ''] }),
     seconds,
     clients: CLIENTS,
   })

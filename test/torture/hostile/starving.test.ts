@@ -154,7 +154,7 @@ test('however a store floods its routes, another keeps its checkouts', async (t)
     loadCheckouts({
       url: server.url,
       storefrontToken: STOREFRONT_TOKEN,
-      pick: () => ({ tenant: NEIGHBOUR, variant: rows[turn++ % rows.length]?.id ?? '' }),
+      pick: () => ({ tenant: NEIGHBOUR, variants: [rows[turn++ % rows.length]?.id ?? ''] }),
       seconds,
       clients: SHOPPERS,
     })
