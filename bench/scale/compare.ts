@@ -40,10 +40,11 @@ const COUNTS_ALL: Readonly<Record<string, string>> = {
     'its facets count everything that has the words, also in other collections than the chosen one',
 }
 
-/** Measures every probe in its store of full size and in that of a hundredth. */
+/** Measures every probe, or those of the wanted routes, in its store of full size and in that of a hundredth. */
 export async function* compareAll(
   filled: FilledApp,
   options: MeasureOptions = {},
+  isWanted: (route: string) => boolean = () => true,
 ): AsyncGenerator<Comparison> {
   const client = openClient(filled)
   const firstPages = new Map<string, Cost | null>()
@@ -61,6 +62,7 @@ export async function* compareAll(
     return { probe, full, hundredth, unfiltered: firstPages.get(probe.route) ?? null }
   }
   for (const probe of listProbes(filled.document)) {
+    if (!isWanted(probe.route)) continue
     yield await compare(probe)
     if (probe.name !== 'first page') continue
     for (const deep of await listDeepProbes(client, probe)) yield await compare(deep)

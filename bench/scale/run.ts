@@ -13,19 +13,26 @@ import { headline, lineOf } from './report.ts'
 import { REDUCED, type Size } from './size.ts'
 
 const USAGE = `usage: npm run scale -- [--stores <number>] [--orders <number>] [--products <number>]
+                              [--only <part of a path>]
 
   npm run scale                                                   reduced: ${REDUCED.stores} stores, ${REDUCED.orders} orders, ${REDUCED.products} products
   npm run scale -- --stores 10000 --orders 1000000 --products 100000     the size that the bar is for
+  npm run scale -- --orders 300000 --only fulfillment                    some routes, without the drills
 `
 
 class UsageError extends Error {}
 
-export function readSize(args: readonly string[]): Size {
+export interface Wanted extends Size {
+  /** Only routes whose path has this part, and no drills. */
+  only: string | null
+}
+
+export function readSize(args: readonly string[]): Wanted {
   const option = { type: 'string' } as const
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { stores: option, orders: option, products: option },
+      options: { stores: option, orders: option, products: option, only: option },
     })
     const numberOf = (name: keyof Size) => {
       const text = values[name] ?? String(REDUCED[name])
@@ -36,6 +43,7 @@ export function readSize(args: readonly string[]): Size {
       stores: numberOf('stores'),
       orders: numberOf('orders'),
       products: numberOf('products'),
+      only: values.only ?? null,
     }
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
@@ -53,7 +61,7 @@ async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
   yield* drillCheckouts(filled)
 }
 
-async function main(size: Size): Promise<boolean> {
+async function main({ only, ...size }: Wanted): Promise<boolean> {
   const dataDir = await mkdtemp(join(tmpdir(), 'scale-'))
   // Root starts the database as another user, who has to pass through.
   await chmod(dataDir, 0o711)
@@ -64,11 +72,12 @@ async function main(size: Size): Promise<boolean> {
     let held = true
     try {
       print(headline())
-      for await (const each of compareAll(filled)) {
+      const isWanted = (route: string) => only === null || route.includes(only)
+      for await (const each of compareAll(filled, {}, isWanted)) {
         print(lineOf(each))
         held = findPageFault(each) === null && findTimeFault(each) === null && held
       }
-      for await (const { line, holds } of listDrills(filled)) {
+      for await (const { line, holds } of only === null ? listDrills(filled) : []) {
         print(`${holds ? 'ok  ' : 'LOW '} ${line}`)
         held = holds && held
       }
