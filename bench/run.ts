@@ -13,6 +13,7 @@ import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { renewals } from './renewals.ts'
 import { searchProducts } from './search.ts'
+import { segmentPreview } from './segments.ts'
 import { idleMemory, startToReady } from './start.ts'
 import { storefrontPages } from './storefront.ts'
 import { uploads } from './uploads.ts'
@@ -34,6 +35,7 @@ const BENCHES: Record<string, Bench> = {
   inbound: { run: inbound, needsWrk: true },
   checkout: { run: checkouts, open: openCheckouts },
   renewals: { run: renewals },
+  segments: { run: segmentPreview },
 }
 
 const ROUNDS = 5

@@ -97,7 +97,7 @@ test('segments', async (t) => {
       ],
       create,
     )
-    const limits = `/v1/stores/acme/limits`
+    const limits = '/v1/entitlements/tenants/acme/limits'
     const used = (await merchant.get(URL)).body.total
     const set = await app.operator.put(limits, { segments: used })
     assert.equal(set.status, 200, set.text)
