@@ -35,10 +35,9 @@ export interface OutgoingMail {
 }
 
 /** The headers by which a mail program offers to leave a list in one click (RFC 8058). */
-export interface ListHeaders {
-  'List-Unsubscribe': string
-  'List-Unsubscribe-Post': string
-}
+export type ListHeaders = Readonly<
+  Record<'List-Unsubscribe' | 'List-Unsubscribe-Post', string>
+>
 
 /** Sends one mail. Returns once the mail server has accepted it, and throws otherwise. */
 export interface MailTransport {
@@ -286,9 +285,9 @@ function onOneLine(name: string, value: string) {
   return { prepared: true, value }
 }
 
-const listHeadersOf = (headers: ListHeaders | undefined) =>
+const listHeadersOf = (headers: ListHeaders) =>
   Object.fromEntries(
-    Object.entries(headers ?? {}).map(([name, value]) => [name, onOneLine(name, value)]),
+    Object.entries(headers).map(([name, value]) => [name, onOneLine(name, value)]),
   )
 
 /** Creates the transport for the server that `SMTP_URL` names. Null without one. */
@@ -301,11 +300,12 @@ export function createTransport(
   if (CONTROL.test(from)) throw new InvalidMailError('sender')
   return {
     async deliver(mail) {
-      const { fromName, replyTo, html } = mail
+      const { fromName, replyTo, html, listHeaders } = mail
       // Checked again, since other code than `send` may write a row.
       check(mail.recipient, mail.subject)
       if (fromName !== undefined && CONTROL.test(fromName)) throw new InvalidMailError('sender')
-      await sendOverSmtp({ url: smtpUrl, deliverMs, dkim }, {
+      await sendOverSmtp(
+        { url: smtpUrl, deliverMs, dkim }, {
         from: fromName === undefined ? from : { name: fromName, address: addressOf(from) },
         to: { name: '', address: mail.recipient },
         // A store writes its own address into its site: one that is none is left out.
@@ -314,7 +314,10 @@ export function createTransport(
         text: mail.body,
         ...(html !== undefined && { html }),
         messageId: `<${mail.id}@${domainOf(from)}>`,
-        headers: { 'auto-submitted': 'auto-generated', ...listHeadersOf(mail.listHeaders) },
+        headers: {
+          'auto-submitted': 'auto-generated',
+          ...(listHeaders !== undefined && listHeadersOf(listHeaders)),
+        },
       })
     },
   }

@@ -45,9 +45,10 @@ function compile(db: Db, condition: Exclude<Condition, Group>): Sql {
   return isWanted ? holds : sql`not ${holds}`
 }
 
-type OfField<F> = Extract<Condition, { field: F }>
+type TimeCondition = Extract<Condition, { field: 'first_order_at' | 'last_order_at' }>
+type AmongCondition = Extract<Condition, { field: 'product' | 'subscription' | 'place' }>
 
-function compareTime(column: Sql, condition: OfField<'last_order_at'>): Sql {
+function compareTime(column: Sql, condition: TimeCondition): Sql {
   switch (condition.op) {
     case 'within_days':
       return sql`${column} >= ${daysAgo(condition.value)}`
@@ -61,7 +62,7 @@ function compareTime(column: Sql, condition: OfField<'last_order_at'>): Sql {
 }
 
 /** PostgreSQL chooses between a look into an index for each person and one hash of all rows that are named. */
-function isAmong(db: Db, { field, value }: OfField<'product' | 'subscription' | 'place'>): Sql {
+function isAmong(db: Db, { field, value }: AmongCondition): Sql {
   if (field === 'place') {
     return sql`coalesce(p.country = any(${value}::text[]) or p.place = any(${value}::text[]), false)`
   }

@@ -3,6 +3,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import { STATUSES } from '../subscriptions/schema.ts'
 import {
+  ALL_VALUES_MAX,
   CONDITIONS_MAX,
   CONSENTS,
   type Condition,
@@ -21,9 +22,10 @@ const DAYS_MAX = 36_500
 /** A country, or a country and a state, in the words of the orders: most are codes, and any text can be. */
 const PLACE = /^[^\p{C}]{1,80}$/u
 
-/** What is left of the number of conditions that a segment may have. */
+/** How many conditions and values a segment may still have. */
 interface Budget {
-  left: number
+  conditions: number
+  values: number
 }
 
 interface Wire {
@@ -35,7 +37,10 @@ interface Wire {
 }
 
 export const readTree = (tree: { match: Group['match']; conditions: readonly unknown[] }): Group =>
-  readGroup(tree, '', { depth: 1, budget: { left: CONDITIONS_MAX } })
+  readGroup(tree, '', {
+    depth: 1,
+    budget: { conditions: CONDITIONS_MAX, values: ALL_VALUES_MAX },
+  })
 
 function readGroup(
   { match, conditions }: Wire,
@@ -62,12 +67,21 @@ function readGroup(
           throw invalidBody(place, 'must be a condition or a group, not both')
         return readGroup(wire, place, { depth: depth + 1, budget })
       }
-      budget.left -= 1
-      if (budget.left < 0) {
-        throw invalidBody(place, `a segment may have at most ${CONDITIONS_MAX} conditions`)
-      }
-      return readCondition(wire, place)
+      const condition = readCondition(wire, place)
+      spend(budget, condition, place)
+      return condition
     }),
+  }
+}
+
+function spend(budget: Budget, { value }: Exclude<Condition, Group>, path: string): void {
+  budget.conditions -= 1
+  if (budget.conditions < 0) {
+    throw invalidBody(path, `a segment may have at most ${CONDITIONS_MAX} conditions`)
+  }
+  budget.values -= Array.isArray(value) ? value.length : 0
+  if (budget.values < 0) {
+    throw invalidBody(`${path}.value`, `a segment may name at most ${ALL_VALUES_MAX} values`)
   }
 }
 
@@ -88,7 +102,7 @@ const READERS: Readonly<Record<Field, Ops>> = {
   consent: { is: consent, is_not: consent },
 }
 
-function readCondition({ field, op, value }: Wire, path: string): Condition {
+function readCondition({ field, op, value }: Wire, path: string): Exclude<Condition, Group> {
   if (typeof field !== 'string' || !Object.hasOwn(READERS, field)) {
     throw invalidBody(`${path}.field`, `must be one of ${Object.keys(READERS).join(', ')}`)
   }
@@ -97,7 +111,7 @@ function readCondition({ field, op, value }: Wire, path: string): Condition {
   if (read === undefined) {
     throw invalidBody(`${path}.op`, `must be one of ${Object.keys(ops).join(', ')}`)
   }
-  return { field, op, value: read(value, `${path}.value`) } as Condition
+  return { field, op, value: read(value, `${path}.value`) } as Exclude<Condition, Group>
 }
 
 function wholeNumber(value: unknown, path: string): number {
@@ -121,15 +135,15 @@ function moment(value: unknown, path: string): string {
 
 /** A list of texts, each once. */
 function texts(value: unknown, path: string, isValid: (text: string) => boolean, what: string) {
-  const list = Array.isArray(value) ? value : []
+  const list: unknown[] = Array.isArray(value) ? value : []
   if (list.length === 0 || list.length > VALUES_MAX) {
     throw invalidBody(path, `must be a list of 1 to ${VALUES_MAX} ${what}`)
   }
-  list.forEach((each: unknown, index) => {
+  for (const [index, each] of list.entries()) {
     if (typeof each !== 'string' || !isValid(each)) {
       throw invalidBody(`${path}.${index}`, `must be one of ${what}`)
     }
-  })
+  }
   return [...new Set(list as string[])]
 }
 

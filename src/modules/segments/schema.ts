@@ -38,8 +38,9 @@ export const CONSENTS = ['given', 'withdrawn', 'none'] as const
 export const CONDITIONS_MAX = 50
 export const DEPTH_MAX = 3
 
-/** Products, places or states that one condition may name. */
+/** Products, places or states that one condition may name, and all conditions of a segment together. */
 export const VALUES_MAX = 50
+export const ALL_VALUES_MAX = 500
 
 /** A condition or a group, as `conditions.ts` has checked it. */
 export type Condition =
@@ -69,40 +70,37 @@ const MatchShape = Type.Enum([...MATCHES], {
  * The shape of a condition on the wire: which values go with which field is checked by `conditions.ts`,
  * whose refusals name the member that is wrong.
  */
-export const WireCondition = Shared(
-  'SegmentCondition',
-  Type.Object(
-    {
-      field: Type.Optional(Type.Enum([...FIELDS])),
-      op: Type.Optional(
-        Type.Enum([...OPS], {
-          description:
-            '`total_spent_cents`, `orders_count`: `gte`, `lte`, `eq` with an integer. `first_order_at`, `last_order_at`: `within_days`, `not_within_days` with days, `before`, `after` with a time; they hold only for people who have ordered. `product`: `bought`, `not_bought` with product ids. `subscription`: `is`, `is_not` with states. `place`: `in`, `not_in` with countries (`US`) or states (`US-CA`) of the latest order. `consent`: `is`, `is_not` with `given`, `withdrawn` or `none`.',
-        }),
-      ),
-      value: Type.Optional(
-        Type.Unsafe<number | string | string[]>({
-          anyOf: [
-            { type: 'integer' },
-            { type: 'string', maxLength: 100 },
-            {
-              type: 'array',
-              items: { type: 'string', maxLength: 100 },
-              minItems: 1,
-              maxItems: VALUES_MAX,
-            },
-          ],
-        }),
-      ),
-      match: Type.Optional(MatchShape),
-      conditions: Type.Optional(
-        Type.Array(OpenObject, {
-          description: `In place of \`field\`, \`op\` and \`value\`: a group of conditions, with its \`match\`. Groups lie at most ${DEPTH_MAX} deep, and a segment has at most ${CONDITIONS_MAX} conditions in all of them.`,
-        }),
-      ),
-    },
-    { description: 'A condition on a person, or a group of conditions.' },
-  ),
+const WireCondition = Type.Object(
+  {
+    field: Type.Optional(Type.Enum([...FIELDS])),
+    op: Type.Optional(
+      Type.Enum([...OPS], {
+        description:
+          '`total_spent_cents`, `orders_count`: `gte`, `lte`, `eq` with an integer. `first_order_at`, `last_order_at`: `within_days`, `not_within_days` with days, `before`, `after` with a time; they hold only for people who have ordered. `product`: `bought`, `not_bought` with product ids. `subscription`: `is`, `is_not` with states. `place`: `in`, `not_in` with countries (`US`) or states (`US-CA`) of the latest order. `consent`: `is`, `is_not` with `given`, `withdrawn` or `none`.',
+      }),
+    ),
+    value: Type.Optional(
+      Type.Unsafe<number | string | string[]>({
+        anyOf: [
+          { type: 'integer' },
+          { type: 'string', maxLength: 100 },
+          {
+            type: 'array',
+            items: { type: 'string', maxLength: 100 },
+            minItems: 1,
+            maxItems: VALUES_MAX,
+          },
+        ],
+      }),
+    ),
+    match: Type.Optional(MatchShape),
+    conditions: Type.Optional(
+      Type.Array(OpenObject, {
+        description: `In place of \`field\`, \`op\` and \`value\`: a group of conditions, with its \`match\`. Groups lie at most ${DEPTH_MAX} deep, and a segment has at most ${CONDITIONS_MAX} conditions in all of them.`,
+      }),
+    ),
+  },
+  { description: 'A condition on a person, or a group of conditions.' },
 )
 
 const tree = {

@@ -174,6 +174,13 @@ test('conditions', async (t) => {
     assert.equal(many.body.issues[0].path, 'conditions.5.conditions.5', 'the fifty-first in all')
     const fits = await send(groups.slice(0, 5))
     assert.equal(fits.status, 200, fits.text)
+    const named = Array.from({ length: 11 }, () => ({
+      field: 'product',
+      op: 'not_bought',
+      value: Array.from({ length: 50 }, () => randomUUID()),
+    }))
+    assert.equal((await send(named)).body.issues[0].path, 'conditions.10.value')
+    assert.equal((await send(named.slice(1))).status, 200)
   })
 
   await t.test('leave out an address with more orders than a person makes', async () => {
