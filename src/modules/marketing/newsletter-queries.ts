@@ -42,6 +42,16 @@ export const find = (db: Db, id: string) =>
      where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
   )
 
+/** Keeps an erasure waiting: what follows must not write the address again after it. */
+export const lock = (tx: Tx, id: string) =>
+  tx.maybe(
+    Subscriber,
+    sql`
+    select ${columns} from newsletter_subscribers s
+     where s.tenant_ref = ${tx.tenant} and s.id = ${id}
+       for update`,
+  )
+
 /** Newest first. */
 export const list = (
   db: Db,

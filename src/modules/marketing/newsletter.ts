@@ -156,7 +156,7 @@ export function leave(
   { source, ip }: { source: 'link' | 'one_click'; ip: string },
 ): Promise<{ email: string } | null> {
   return db.transaction('newsletter: unsubscribe', async (tx) => {
-    const reader = 'email' in who ? who : await queries.find(tx, who.id)
+    const reader = 'email' in who ? who : await queries.lock(tx, who.id)
     if (reader === null) return null
     await recordLeaving(tx, reader.email, { source, ip: networkOf(ip) })
     return reader
@@ -186,7 +186,7 @@ export async function list(
 /** A merchant takes a reader off the list. Only readers put themselves on it. */
 export function unsubscribe(db: TenantDb, actor: audit.Actor, id: string): Promise<Subscriber> {
   return db.transaction('newsletter: unsubscribe', async (tx) => {
-    const found = isUuid(id) ? await queries.find(tx, id) : null
+    const found = isUuid(id) ? await queries.lock(tx, id) : null
     if (found === null) throw new ApiError('subscriber_not_found')
     const how = { source: 'merchant', actor: actor.name } as const
     if (await recordLeaving(tx, found.email, how)) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sign } from '../../../src/kernel/tokens.ts'
 import { unsubscribeHeaders } from '../../../src/modules/marketing/consent.ts'
 import { openUnsubscribe } from '../../../src/open-unsubscribe.ts'
 import { assertConsentsAgree } from '../../harness/people-oracles.ts'
@@ -85,6 +86,19 @@ test('a link to leave', async (t) => {
       assert.equal((await fetch(app.url + wrong)).status, 404, wrong)
     }
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
+  })
+
+  await t.test('of the kind that was mailed before still works', async () => {
+    await join('old@example.com')
+    const { id } = await subscriber('old@example.com')
+    const payload = Buffer.from(JSON.stringify(['acme', id, 'unsubscribe', null]))
+    const token = sign(app.runtime.key('newsletter'), payload)
+    assert.equal((await fetch(`${app.url}/v1/unsubscribe/${token}`)).status, 200)
+    assert.equal((await press(`/v1/unsubscribe/${token}`)).status, 200)
+    assert.equal((await subscriber('old@example.com')).status, 'unsubscribed')
+    await superuser.query('delete from marketing_consents; delete from newsletter_subscribers')
+    assert.equal((await press(`/v1/unsubscribe/${token}`)).status, 404, 'of an erased reader')
+    await join('ann@example.com')
   })
 
   await t.test('refuses a form that is too large, and still acts on the next one', async () => {
