@@ -43,7 +43,7 @@ describe('a mail to a list', () => {
     assert.ok(line.length > 300 && line.length <= 998, `${line.length} characters`)
     assert.match(raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
     const signature = verifyDkim(raw, publicKey)
-    assert.equal(signature?.isValid, true, raw)
+    assert.ok(signature?.isValid, raw)
     assert.deepEqual([signature.domain, signature.selector], ['fairdock.example', 'shops'])
     for (const name of ['from', 'to', 'subject', 'list-unsubscribe', 'list-unsubscribe-post']) {
       assert.ok(signature.covered.includes(name), name)

@@ -131,15 +131,14 @@ async function receiveOne(database: Database, event: FeedbackEvent): Promise<boo
     )
   }
   const told = { email: event.email, email_folded, reason: event.kind, detail }
-  // An address that does not exist exists for no store. A complaint is about one store, if it is known.
-  const isGlobal = event.kind === 'hard_bounce' || store === null
   if (store === null) return suppressGlobally(database.global, told)
   return store.transaction('suppressions: feedback', async (tx) => {
     const added = await queries.suppress(tx, { ...told, created_by: PROVIDER })
     if (event.kind === 'complaint') {
       await withdraw(tx, { email: told.email, email_folded, source: 'complaint' })
     }
-    const isNewGlobally = isGlobal && (await suppressGlobally(tx, told))
+    // An address that does not exist exists for no store. A complaint is about one.
+    const isNewGlobally = event.kind === 'hard_bounce' && (await suppressGlobally(tx, told))
     return added !== null || isNewGlobally
   })
 }

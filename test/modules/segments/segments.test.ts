@@ -66,7 +66,11 @@ test('segments', async (t) => {
   await t.test('are out of sight of another store, and of a key without the scope', async () => {
     const { body } = await create({ ...BUYERS, name: 'Ours' })
     const { id } = body.segment
-    for (const [method, change] of [['GET'], ['PATCH', { name: 'Theirs' }], ['DELETE']] as const) {
+    for (const [method, change] of [
+      ['GET', undefined],
+      ['PATCH', { name: 'Theirs' }],
+      ['DELETE', undefined],
+    ] as const) {
       const theirs = await other.send(method, `${URL}/${id}`, change)
       const nobodys = await other.send(method, `${URL}/${randomUUID()}`, change)
       assert.equal(theirs.body.error.code, 'segment_not_found')
