@@ -85,7 +85,11 @@ describe('the key that signs mail', () => {
     for (const name of ['MAIL_DKIM_DOMAIN', 'MAIL_DKIM_SELECTOR', 'MAIL_DKIM_KEY']) {
       assert.throws(() => readConfig({ ...env, [name]: '' }), /must be set together/, name)
     }
-    for (const MAIL_DKIM_KEY of ['nonsense', pem({ type: 'ec' }), pem({ type: 'rsa', bits: 512 })]) {
+    for (const MAIL_DKIM_KEY of [
+      'nonsense',
+      pem({ type: 'ec' }),
+      pem({ type: 'rsa', bits: 512 }),
+    ]) {
       assert.throws(
         () => readConfig({ ...env, MAIL_DKIM_KEY }),
         /MAIL_DKIM_KEY must be an RSA key as PEM/,

@@ -28,7 +28,9 @@ export const merchantRoutes =
           failures: ['customer_not_found'],
           query: {
             email: Type.String({ description: 'The whole address, in any case.' }),
-            customer_ref: Type.String({ description: "A customer's: the record of their address." }),
+            customer_ref: Type.String({
+              description: "A customer's: the record of their address.",
+            }),
             state: Type.Enum([...CONSENT_STATES]),
             ...PAGE_QUERY,
           },

@@ -199,7 +199,7 @@ function readAnyForm(pages: App): void {
 }
 
 const isOneClick = (body: unknown): boolean =>
-  Buffer.isBuffer(body) && /List-Unsubscribe\b[^]*One-Click/i.test(body.toString('latin1'))
+  Buffer.isBuffer(body) && /List-Unsubscribe\b[\s\S]*One-Click/i.test(body.toString('latin1'))
 
 interface Token {
   token: string

@@ -34,7 +34,9 @@ export const GlobalSuppression = Shared(
   'GlobalMailSuppression',
   Type.Object({
     id: Id,
-    domain: Type.String({ description: 'The part of the address after the @. The rest is a hash.' }),
+    domain: Type.String({
+      description: 'The part of the address after the @. The rest is a hash.',
+    }),
     reason: Type.Enum(['hard_bounce', 'complaint']),
     detail: Nullable(Type.String()),
     created_at: Timestamp,

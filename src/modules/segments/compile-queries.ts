@@ -24,29 +24,34 @@ const TIMES = { first_order_at: sql`p.first_order_at`, last_order_at: sql`p.last
 const daysAgo = (days: number) => sql`(select fd_now() - make_interval(days => ${days}::integer))`
 
 function compile(db: Db, condition: Exclude<Condition, Group>): Sql {
-  const { field } = condition
-  if (field === 'total_spent_cents' || field === 'orders_count') {
-    const amount = sql`${condition.value}::bigint`
-    if (condition.op === 'eq') return sql`${AMOUNTS[field]} = ${amount}`
-    return condition.op === 'gte'
-      ? sql`${AMOUNTS[field]} >= ${amount}`
-      : sql`${AMOUNTS[field]} <= ${amount}`
+  switch (condition.field) {
+    case 'total_spent_cents':
+    case 'orders_count':
+      return compareAmount(AMOUNTS[condition.field], condition)
+    case 'first_order_at':
+    case 'last_order_at':
+      return sql`coalesce(${compareTime(TIMES[condition.field], condition)}, false)`
+    case 'consent':
+      return condition.op === 'is'
+        ? sql`p.consent = ${condition.value}`
+        : sql`p.consent <> ${condition.value}`
+    default:
+      return WANTED.has(condition.op) ? isAmong(db, condition) : sql`not ${isAmong(db, condition)}`
   }
-  if (field === 'first_order_at' || field === 'last_order_at') {
-    return sql`coalesce(${compareTime(TIMES[field], condition)}, false)`
-  }
-  if (field === 'consent') {
-    return condition.op === 'is'
-      ? sql`p.consent = ${condition.value}`
-      : sql`p.consent <> ${condition.value}`
-  }
-  const holds = isAmong(db, condition)
-  const isWanted = condition.op === 'bought' || condition.op === 'is' || condition.op === 'in'
-  return isWanted ? holds : sql`not ${holds}`
 }
 
+/** The operators that hold for who is among the named; the others hold for everybody else. */
+const WANTED: ReadonlySet<string> = new Set(['bought', 'is', 'in'])
+
+type AmountCondition = Extract<Condition, { field: 'total_spent_cents' | 'orders_count' }>
 type TimeCondition = Extract<Condition, { field: 'first_order_at' | 'last_order_at' }>
 type AmongCondition = Extract<Condition, { field: 'product' | 'subscription' | 'place' }>
+
+function compareAmount(column: Sql, { op, value }: AmountCondition): Sql {
+  const amount = sql`${value}::bigint`
+  if (op === 'eq') return sql`${column} = ${amount}`
+  return op === 'gte' ? sql`${column} >= ${amount}` : sql`${column} <= ${amount}`
+}
 
 function compareTime(column: Sql, condition: TimeCondition): Sql {
   switch (condition.op) {

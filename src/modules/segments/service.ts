@@ -6,14 +6,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readTree } from './conditions.ts'
 import * as queries from './queries.ts'
-import type {
-  Group,
-  Member,
-  NewSegment,
-  Segment,
-  SegmentPatch,
-  WantedPreview,
-} from './schema.ts'
+import type { Group, Member, NewSegment, Segment, SegmentPatch, WantedPreview } from './schema.ts'
 
 /** Some faces, so that a merchant sees whether the conditions mean what they should. */
 const SAMPLE = 5

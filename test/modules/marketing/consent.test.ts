@@ -136,24 +136,27 @@ test('a merchant', async (t) => {
   const { app, merchant, superuser, join, historyOf, leaveLink, press } = readers
   const withdraw = (body: unknown) => merchant.post(`${CONSENTS}/withdraw`, body)
 
-  await t.test('records once that somebody wants no mail, also a stranger to the list', async () => {
-    await join('ann@example.com')
-    const note = 'told us on the phone'
-    for (const email of ['ann@example.com', 'stranger@example.com']) {
-      const first = await withdraw({ email, note })
-      assert.deepEqual(first.body, { consent: { email, state: 'withdrawn' }, recorded: true })
-      assert.equal((await withdraw({ email: email.toUpperCase() })).body.recorded, false)
-      const [record] = await historyOf(email)
-      assert.deepEqual([record.source, record.note], ['merchant', note])
-      assert.match(record.actor, /^merchant_key:/)
-    }
-    const { rows } = await superuser.query(
-      `select after::text from audit_log where action = 'consent.withdrawn'`,
-    )
-    assert.equal(rows.length, 2)
-    const logged = await superuser.query(`select audit_log::text as text from audit_log`)
-    assert.ok(!JSON.stringify(logged.rows).includes('stranger'), 'the log names nobody')
-  })
+  await t.test(
+    'records once that somebody wants no mail, also a stranger to the list',
+    async () => {
+      await join('ann@example.com')
+      const note = 'told us on the phone'
+      for (const email of ['ann@example.com', 'stranger@example.com']) {
+        const first = await withdraw({ email, note })
+        assert.deepEqual(first.body, { consent: { email, state: 'withdrawn' }, recorded: true })
+        assert.equal((await withdraw({ email: email.toUpperCase() })).body.recorded, false)
+        const [record] = await historyOf(email)
+        assert.deepEqual([record.source, record.note], ['merchant', note])
+        assert.match(record.actor, /^merchant_key:/)
+      }
+      const { rows } = await superuser.query(
+        `select after::text from audit_log where action = 'consent.withdrawn'`,
+      )
+      assert.equal(rows.length, 2)
+      const logged = await superuser.query(`select audit_log::text as text from audit_log`)
+      assert.ok(!JSON.stringify(logged.rows).includes('stranger'), 'the log names nobody')
+    },
+  )
 
   await t.test('is refused what is no address', async () => {
     await assertRefused(
@@ -176,33 +179,46 @@ test('a merchant', async (t) => {
   }
   const bring = (consents: unknown) => merchant.post(`${CONSENTS}/import`, { consents })
 
-  await t.test('brings consents with their evidence, and brings nobody back who has left', async () => {
-    await join('kate@example.com')
-    await join('left@example.com')
-    await press(leaveLink('left@example.com'))
-    await readers.ask('asked@example.com')
-    const emails = ['new@example.com', 'kate@example.com', 'LEFT@example.com', 'asked@example.com']
-    const { body, status } = await bring(
-      [...emails, 'NEW@example.com'].map((email) => ({ email, ...evidence })),
-    )
-    assert.equal(status, 200)
-    assert.deepEqual(
-      body.results.map((each: { index: number; status: string }) => `${each.index} ${each.status}`),
-      ['0 imported', '1 already_given', '2 withdrawn', '3 imported', '4 repeated'],
-    )
-    const [record] = await historyOf('new@example.com')
-    assert.deepEqual(
-      [record.state, record.source, record.text.text, record.requested_at, record.form],
-      ['given', 'import', evidence.text, '2025-04-01T10:00:00.000Z', 'old shop'],
-    )
-    const asked = ['new@example.com', 'left@example.com', 'asked@example.com']
-    const mailable = await mayBeMailed(await app.store('acme'), asked)
-    assert.deepEqual([...mailable], ['new@example.com', 'asked@example.com'])
-    await assertConsentsAgree(superuser)
-  })
+  await t.test(
+    'brings consents with their evidence, and brings nobody back who has left',
+    async () => {
+      await join('kate@example.com')
+      await join('left@example.com')
+      await press(leaveLink('left@example.com'))
+      await readers.ask('asked@example.com')
+      const emails = [
+        'new@example.com',
+        'kate@example.com',
+        'LEFT@example.com',
+        'asked@example.com',
+      ]
+      const { body, status } = await bring(
+        [...emails, 'NEW@example.com'].map((email) => ({ email, ...evidence })),
+      )
+      assert.equal(status, 200)
+      assert.deepEqual(
+        body.results.map(
+          (each: { index: number; status: string }) => `${each.index} ${each.status}`,
+        ),
+        ['0 imported', '1 already_given', '2 withdrawn', '3 imported', '4 repeated'],
+      )
+      const [record] = await historyOf('new@example.com')
+      assert.deepEqual(
+        [record.state, record.source, record.text.text, record.requested_at, record.form],
+        ['given', 'import', evidence.text, '2025-04-01T10:00:00.000Z', 'old shop'],
+      )
+      const asked = ['new@example.com', 'left@example.com', 'asked@example.com']
+      const mailable = await mayBeMailed(await app.store('acme'), asked)
+      assert.deepEqual([...mailable], ['new@example.com', 'asked@example.com'])
+      await assertConsentsAgree(superuser)
+    },
+  )
 
   await t.test('brings the same address once, by two imports at once', async () => {
-    const both = Array.from({ length: 6 }, (_, at) => ({ email: `n${at}@example.com`, ...evidence }))
+    const both = Array.from({ length: 6 }, (_, at) => ({
+      email: `n${at}@example.com`,
+      ...evidence,
+    }))
     const answers = await Promise.all([bring(both), bring(both.toReversed())])
     const imported = answers
       .flatMap(({ body }) => body.results)
@@ -219,7 +235,12 @@ test('a merchant', async (t) => {
         ['none', [], 'invalid_body', 'consents'],
         ['too many', Array(501).fill(one), 'invalid_body', 'consents'],
         ['no text', [textless], 'invalid_body', 'consents.0.text'],
-        ['tomorrow', [{ ...one, given_at: '2999-01-01T00:00:00Z' }], 'invalid_body', 'consents.0.given_at'],
+        [
+          'tomorrow',
+          [{ ...one, given_at: '2999-01-01T00:00:00Z' }],
+          'invalid_body',
+          'consents.0.given_at',
+        ],
         ['no address', [one, { ...one, email: 'x' }], 'invalid_body', 'consents.1.email'],
       ],
       bring,

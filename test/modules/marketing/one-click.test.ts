@@ -17,9 +17,24 @@ const MULTIPART = [
 
 /** What mail programs send (RFC 8058, 3.2), and what a person who presses the button does. */
 const FORMS: readonly (readonly [string, string, Record<string, string>, string])[] = [
-  ['one_click', MULTIPART, { 'content-type': 'multipart/form-data; boundary=4111111111111111' }, 'a multipart form'],
-  ['one_click', 'List-Unsubscribe=One-Click', { 'content-type': 'application/x-www-form-urlencoded' }, 'a form'],
-  ['one_click', 'List-Unsubscribe=One-Click', { origin: 'https://mail.example', 'sec-fetch-site': 'cross-site' }, 'a web mailer'],
+  [
+    'one_click',
+    MULTIPART,
+    { 'content-type': 'multipart/form-data; boundary=4111111111111111' },
+    'a multipart form',
+  ],
+  [
+    'one_click',
+    'List-Unsubscribe=One-Click',
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    'a form',
+  ],
+  [
+    'one_click',
+    'List-Unsubscribe=One-Click',
+    { origin: 'https://mail.example', 'sec-fetch-site': 'cross-site' },
+    'a web mailer',
+  ],
   ['link', '', { 'content-type': 'application/x-www-form-urlencoded' }, 'the button of the page'],
 ]
 
@@ -38,7 +53,10 @@ test('a link to leave', async (t) => {
         body: Buffer.from(body),
       })
       assert.equal(answer.status, 200)
-      assert.deepEqual([answer.headers.get('set-cookie'), answer.headers.get('location')], [null, null])
+      assert.deepEqual(
+        [answer.headers.get('set-cookie'), answer.headers.get('location')],
+        [null, null],
+      )
       assert.equal((await subscriber(email)).status, 'unsubscribed')
       const [last] = await historyOf(email)
       assert.deepEqual([last.state, last.source, last.ip], ['withdrawn', source, '127.0.0.0/24'])
@@ -81,7 +99,12 @@ test('a link to leave', async (t) => {
     const link = leaveLink('ann@example.com')
     const bytes = Buffer.from(link.split('/').at(-1) ?? '', 'base64url').toString('latin1')
     assert.ok(!bytes.includes('ann') && !bytes.includes('acme'))
-    for (const wrong of [`${link}x`, `${link}=`, link.slice(0, -1), leaveLink('x@y.example', 'no-store')]) {
+    for (const wrong of [
+      `${link}x`,
+      `${link}=`,
+      link.slice(0, -1),
+      leaveLink('x@y.example', 'no-store'),
+    ]) {
       assert.equal((await press(wrong)).status, 404, wrong)
       assert.equal((await fetch(app.url + wrong)).status, 404, wrong)
     }

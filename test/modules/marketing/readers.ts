@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { openUnsubscribe } from '../../../src/open-unsubscribe.ts'
 import { unsubscribeUrl } from '../../../src/modules/marketing/consent.ts'
+import { openUnsubscribe } from '../../../src/open-unsubscribe.ts'
 import { type Answer, openTestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { openShop } from '../checkout/setup.ts'
@@ -33,10 +33,7 @@ export function signFeedback(text: string, { key = FEEDBACK_KEY, at = Date.now()
 }
 
 /** A store with a newsletter, its mails, and a mail provider that tells of bounces. */
-export async function openReaders(
-  t: TestContext,
-  options: Parameters<typeof openTestApp>[1] = {},
-) {
+export async function openReaders(t: TestContext, options: Parameters<typeof openTestApp>[1] = {}) {
   const app = await openTestApp(t, {
     ...options,
     env: { MAIL_FEEDBACK_KEY: FEEDBACK_KEY, ...options.env },

@@ -120,8 +120,11 @@ test('what the mail provider tells', async (t) => {
       tell({ kind: 'soft_bounce', email, tenant_ref: 'acme', event_id })
     await Promise.all(Array.from({ length: 8 }, () => bounce('the same')))
     const counted = async () =>
-      (await superuser.query('select soft_bounces from mail_suppressions where email = $1', [email]))
-        .rows[0].soft_bounces
+      (
+        await superuser.query('select soft_bounces from mail_suppressions where email = $1', [
+          email,
+        ])
+      ).rows[0].soft_bounces
     assert.equal(await counted(), 1)
     const answers = await Promise.all(Array.from({ length: 4 }, () => bounce(randomUUID())))
     assert.equal(await counted(), 5)
@@ -187,29 +190,32 @@ test('a merchant', async (t) => {
   const add = (body: unknown) => merchant.post(SUPPRESSIONS, body)
   const lift = (id: string) => merchant.post(`${SUPPRESSIONS}/${id}/lift`)
 
-  await t.test('suppresses an address and lifts it again, in the audit log without its name', async () => {
-    await join('ann@example.com')
-    const added = await add({ email: 'Ann@example.com', detail: 'a competitor' })
-    assert.equal(added.status, 201, added.text)
-    const { suppression } = added.body
-    assert.deepEqual([suppression.reason, suppression.detail], ['manual', 'a competitor'])
-    assert.equal(await mailable(readers, 'ann@example.com'), false)
-    const again = await add({ email: 'ANN@example.com' })
-    assert.deepEqual([again.status, again.body.suppression], [200, suppression])
-    assert.deepEqual((await lift(suppression.id)).body.suppression, suppression)
-    assert.equal(await mailable(readers, 'ann@example.com'), true)
-    const gone = await lift(suppression.id)
-    assert.deepEqual([gone.status, gone.body.error.code], [404, 'suppression_not_found'])
-    const { rows } = await superuser.query(
-      `select action, audit_log::text as text from audit_log where action like 'mail_suppression%'
+  await t.test(
+    'suppresses an address and lifts it again, in the audit log without its name',
+    async () => {
+      await join('ann@example.com')
+      const added = await add({ email: 'Ann@example.com', detail: 'a competitor' })
+      assert.equal(added.status, 201, added.text)
+      const { suppression } = added.body
+      assert.deepEqual([suppression.reason, suppression.detail], ['manual', 'a competitor'])
+      assert.equal(await mailable(readers, 'ann@example.com'), false)
+      const again = await add({ email: 'ANN@example.com' })
+      assert.deepEqual([again.status, again.body.suppression], [200, suppression])
+      assert.deepEqual((await lift(suppression.id)).body.suppression, suppression)
+      assert.equal(await mailable(readers, 'ann@example.com'), true)
+      const gone = await lift(suppression.id)
+      assert.deepEqual([gone.status, gone.body.error.code], [404, 'suppression_not_found'])
+      const { rows } = await superuser.query(
+        `select action, audit_log::text as text from audit_log where action like 'mail_suppression%'
         order by created_at`,
-    )
-    assert.deepEqual(
-      rows.map(({ action }) => action),
-      ['mail_suppression.added', 'mail_suppression.lifted'],
-    )
-    assert.ok(!JSON.stringify(rows).toLowerCase().includes('ann@'))
-  })
+      )
+      assert.deepEqual(
+        rows.map(({ action }) => action),
+        ['mail_suppression.added', 'mail_suppression.lifted'],
+      )
+      assert.ok(!JSON.stringify(rows).toLowerCase().includes('ann@'))
+    },
+  )
 
   await t.test('keeps their own entry when the reader joins again', async () => {
     await add({ email: 'rival@example.com' })
@@ -223,8 +229,7 @@ test('a merchant', async (t) => {
     const { id } = await rowOf(readers, 'bounced@example.com')
     assert.equal((await lift(id)).status, 200)
     assert.equal(await mailable(readers, 'bounced@example.com'), false)
-    const byOperator = (email: string) =>
-      app.operator.post('/v1/mail/suppressions/lift', { email })
+    const byOperator = (email: string) => app.operator.post('/v1/mail/suppressions/lift', { email })
     assert.deepEqual((await byOperator('BOUNCED@example.com')).body, { lifted: true })
     assert.equal(await mailable(readers, 'bounced@example.com'), true)
     const gone = await byOperator('bounced@example.com')
@@ -270,7 +275,12 @@ test('a merchant', async (t) => {
       [
         ['none', {}, 'invalid_body', 'email'],
         ['no address', { email: 'a@b@' }, 'invalid_body', 'email'],
-        ['a long reason', { email: 'a@b.example', detail: 'x'.repeat(501) }, 'invalid_body', 'detail'],
+        [
+          'a long reason',
+          { email: 'a@b.example', detail: 'x'.repeat(501) },
+          'invalid_body',
+          'detail',
+        ],
       ],
       add,
     )

@@ -17,40 +17,43 @@ test('segments', async (t) => {
   const other = await app.merchant('other')
   const create = (body: unknown) => merchant.post(URL, body)
 
-  await t.test('are created, read, listed, changed and deleted, each in the audit log', async () => {
-    const created = await create(BUYERS)
-    assert.equal(created.status, 201, created.text)
-    const { id, created_at, updated_at, ...rest } = created.body.segment
-    assert.deepEqual(rest, BUYERS)
-    assert.equal(created_at, updated_at)
-    const url = `${URL}/${id}`
-    assert.deepEqual((await merchant.get(url)).body, { segment: created.body.segment })
-    const places = [{ field: 'place', op: 'in', value: ['us-ca', 'US-CA', ' de'] }]
-    const changed = await merchant.patch(url, { match: 'any', conditions: places })
-    assert.equal(changed.status, 200, changed.text)
-    assert.deepEqual(
-      [changed.body.segment.name, changed.body.segment.match, changed.body.segment.conditions],
-      ['Buyers', 'any', [{ field: 'place', op: 'in', value: ['US-CA', 'DE'] }]],
-    )
-    const renamed = await merchant.patch(url, { name: 'Near', nonsense: 1 })
-    assert.deepEqual(
-      [renamed.body.segment.name, renamed.body.segment.match, renamed.body.ignored],
-      ['Near', 'any', ['nonsense']],
-    )
-    assert.deepEqual((await merchant.get(URL)).body.segments, [renamed.body.segment])
-    assert.equal((await merchant.send('DELETE', url)).status, 200)
-    assert.equal((await merchant.get(url)).body.error.code, 'segment_not_found')
-    const { entries } = (await merchant.get('/v1/my/audit')).body
-    const acts = entries
-      .map(({ action }: { action: string }) => action)
-      .filter((action: string) => action.startsWith('segment.'))
-    assert.deepEqual(acts, [
-      'segment.deleted',
-      'segment.changed',
-      'segment.changed',
-      'segment.created',
-    ])
-  })
+  await t.test(
+    'are created, read, listed, changed and deleted, each in the audit log',
+    async () => {
+      const created = await create(BUYERS)
+      assert.equal(created.status, 201, created.text)
+      const { id, created_at, updated_at, ...rest } = created.body.segment
+      assert.deepEqual(rest, BUYERS)
+      assert.equal(created_at, updated_at)
+      const url = `${URL}/${id}`
+      assert.deepEqual((await merchant.get(url)).body, { segment: created.body.segment })
+      const places = [{ field: 'place', op: 'in', value: ['us-ca', 'US-CA', ' de'] }]
+      const changed = await merchant.patch(url, { match: 'any', conditions: places })
+      assert.equal(changed.status, 200, changed.text)
+      assert.deepEqual(
+        [changed.body.segment.name, changed.body.segment.match, changed.body.segment.conditions],
+        ['Buyers', 'any', [{ field: 'place', op: 'in', value: ['US-CA', 'DE'] }]],
+      )
+      const renamed = await merchant.patch(url, { name: 'Near', nonsense: 1 })
+      assert.deepEqual(
+        [renamed.body.segment.name, renamed.body.segment.match, renamed.body.ignored],
+        ['Near', 'any', ['nonsense']],
+      )
+      assert.deepEqual((await merchant.get(URL)).body.segments, [renamed.body.segment])
+      assert.equal((await merchant.send('DELETE', url)).status, 200)
+      assert.equal((await merchant.get(url)).body.error.code, 'segment_not_found')
+      const { entries } = (await merchant.get('/v1/my/audit')).body
+      const acts = entries
+        .map(({ action }: { action: string }) => action)
+        .filter((action: string) => action.startsWith('segment.'))
+      assert.deepEqual(acts, [
+        'segment.deleted',
+        'segment.changed',
+        'segment.changed',
+        'segment.created',
+      ])
+    },
+  )
 
   await t.test('have a name of their own in a store, also of many created at once', async () => {
     const answers = await times(6, () => create({ ...BUYERS, name: 'Once' }))

@@ -70,4 +70,5 @@ export async function productOf({ superuser }: SegmentApp, variant_id: string | 
 }
 
 /** The people whom the conditions name, without the part after the @. */
-export const names = (emails: readonly string[]) => emails.map((email) => email.split('@')[0])
+export const names = (emails: readonly string[]) =>
+  emails.map((email) => email.toLowerCase().split('@')[0])
