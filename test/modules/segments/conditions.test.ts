@@ -49,9 +49,10 @@ test('conditions', async (t) => {
   const consents = ['cat@x.example', 'dan@x.example'].map((email) => ({ email, ...evidence }))
   await merchant.post('/v1/merchant/marketing/consents/import', { consents })
   await merchant.post('/v1/merchant/marketing/consents/withdraw', { email: 'dan@x.example' })
-  await superuser.query(`update orders set placed_at = placed_at - interval '100 days' where id = $1`, [
-    old.id,
-  ])
+  await superuser.query(
+    `update orders set placed_at = placed_at - interval '100 days' where id = $1`,
+    [old.id],
+  )
   await count()
   await app.check()
   const tea = await productOf(app, variants[1_000])
