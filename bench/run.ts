@@ -15,6 +15,7 @@ import { publish } from './publish.ts'
 import { renewals } from './renewals.ts'
 import { scheduler } from './scheduler.ts'
 import { searchProducts } from './search.ts'
+import { segmentPreview } from './segments.ts'
 import { idleMemory, startToReady } from './start.ts'
 import { stock } from './stock.ts'
 import { storefrontPages } from './storefront.ts'
@@ -40,6 +41,7 @@ const BENCHES: Record<string, Bench> = {
   bulk: { run: bulk },
   renewals: { run: renewals },
   scheduler: { run: scheduler },
+  segments: { run: segmentPreview },
 }
 
 const ROUNDS = 5

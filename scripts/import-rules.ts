@@ -23,7 +23,7 @@ const TIERS = [
   ['orders', 'feeds'],
   ['order-changes'],
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
-  ['documents'],
+  ['documents', 'segments'],
   ['checkout', 'carriers', 'shopper-mail'],
   ['renewals'],
   ['views', 'analytics', 'billing', 'test-clock'],

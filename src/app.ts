@@ -51,9 +51,11 @@ import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
 import { publicStock } from './modules/inventory/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
+import * as consentRoutes from './modules/marketing/consent-routes.ts'
 import type { NewsletterDeps } from './modules/marketing/newsletter.ts'
 import * as newsletterRoutes from './modules/marketing/newsletter-routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
+import * as suppressionRoutes from './modules/marketing/suppression-routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
@@ -69,6 +71,8 @@ import * as renewalRoutes from './modules/renewals/routes.ts'
 import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
+import { onTestFlag } from './modules/segments/count.ts'
+import * as segmentRoutes from './modules/segments/routes.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
@@ -83,6 +87,7 @@ import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openShopperMail } from './open-shopper-mail.ts'
+import { openUnsubscribe } from './open-unsubscribe.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
@@ -222,6 +227,9 @@ function publicRoutes(
     identityRoutes.publicRoutes(deps.owners, limited),
     identityPages.pageRoutes(deps.owners, limited),
     newsletterRoutes.pageRoutes(database, deps.newsletter),
+    acceptAnyDigits(
+      suppressionRoutes.publicRoutes({ database, feedbackKey: config.MAIL_FEEDBACK_KEY, limited }),
+    ),
     siteRoutes.publicRoutes({ database, cache }, deps.preview),
     catalogPublicRoutes.publicRoutes({
       database,
@@ -270,6 +278,9 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
   newsletterRoutes.merchantRoutes(deps.newsletter),
+  consentRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
+  suppressionRoutes.merchantRoutes,
+  segmentRoutes.merchantRoutes,
   pricingRoutes.merchantRoutes,
   orderRoutes.merchantRoutes(PARCELS),
   fulfillmentRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
@@ -322,7 +333,11 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     webhookRoutes.operatorRoutes({ database, operator }),
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
     activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
-    orderRoutes.operatorRoutes(flagTest),
+    orderRoutes.operatorRoutes(async (tx, order, is_test) => {
+      await flagTest(tx, order, is_test)
+      await onTestFlag(tx, order)
+    }),
+    suppressionRoutes.operatorRoutes({ database, operator }),
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
@@ -370,10 +385,10 @@ const openOrderLinks = ({ config, key, limits }: Runtime): LinkDeps => ({
     (await findTenantByHostname(db, hostname)) === db.tenant,
 })
 
-const openNewsletter = ({ key, limits }: Runtime, publicUrl: () => string): NewsletterDeps => ({
-  key: key('newsletter'),
-  limits,
-  publicUrl,
+const openNewsletter = (runtime: Runtime, publicUrl: () => string): NewsletterDeps => ({
+  ...openUnsubscribe(runtime, publicUrl),
+  key: runtime.key('newsletter'),
+  limits: runtime.limits,
 })
 
 const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
@@ -89,6 +90,29 @@ const ladder = (fallback: string, meaning: string) => {
       return Number(count) * (UNIT_SECONDS[unit] ?? 1)
     })
   return setting<readonly number[]>(read(fallback), `durations such as ${fallback}`, meaning, read)
+}
+
+/** Below this many bits receivers of mail do not trust a key. */
+const RSA_BITS_MIN = 1_024
+
+/** A private RSA key as PEM. Its lines may be joined by `\\n`, since many places keep a setting on one line. */
+const rsaKey = (meaning: string) => ({
+  ...setting<string | undefined>(undefined, 'an RSA key as PEM', meaning, (value) => {
+    const pem = value.replaceAll('\\n', '\n')
+    const details = orExpected(() => createPrivateKey(pem))
+    const bits = details.asymmetricKeyDetails?.modulusLength ?? 0
+    if (details.asymmetricKeyType !== 'rsa' || bits < RSA_BITS_MIN) throw new Expected()
+    return pem
+  }),
+  secret: true as const,
+})
+
+function orExpected<T>(read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw new Expected()
+  }
 }
 
 const isHostPort = (item: string) => /^[a-z0-9.[\]:-]+:\d{1,5}$/i.test(item)
@@ -232,6 +256,14 @@ export const SETTINGS = {
     secret: true as const,
   },
   MAIL_FROM: text('Fairdock <no-reply@localhost>', 'the sender address of mail'),
+  MAIL_DKIM_DOMAIN: optional('the domain that signs mail (DKIM): that of `MAIL_FROM`, or above it'),
+  MAIL_DKIM_SELECTOR: optional('names the public key: `<selector>._domainkey.<domain>`'),
+  MAIL_DKIM_KEY: rsaKey('the private key; unset: mail is not signed here'),
+  MAIL_FEEDBACK_KEY: secret(
+    'signs the bounces and complaints that are sent to `/v1/mail/feedback`; unset: none is accepted',
+    /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/,
+    'at least 24 bytes as base64, with or without `whsec_`',
+  ),
   SHOPPER_MAILS_PER_MINUTE: whole(
     600,
     1,
@@ -311,6 +343,7 @@ function derive(read: Read) {
     isHttps: isHttps(read),
     storefrontZone: read.STOREFRONT_ZONE ?? (production ? null : 'localhost'),
     MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
+    dkim: dkimOf(read),
     PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
     NMI_URL: read.NMI_URL ?? 'https://secure.networkmerchants.com',
     IDENTITY_EMAIL_VERIFICATION:
@@ -360,6 +393,32 @@ const collectFaults = (read: Read): string[] =>
     ? []
     : ['NMI_COLLECT_URL must not be set in production: it is for tests']
 
+/** What mails are signed with. Null: nothing. */
+function dkimOf({ MAIL_DKIM_DOMAIN, MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY }: Read) {
+  if (!MAIL_DKIM_DOMAIN || !MAIL_DKIM_SELECTOR || !MAIL_DKIM_KEY) return null
+  return {
+    domainName: MAIL_DKIM_DOMAIN,
+    keySelector: MAIL_DKIM_SELECTOR,
+    privateKey: MAIL_DKIM_KEY,
+  }
+}
+
+/** A signature counts for nothing unless its domain is that of the sender (DMARC). */
+function dkimFaults(read: Read): string[] {
+  const { MAIL_DKIM_DOMAIN: domain, MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY, MAIL_FROM } = read
+  if (domain === undefined && MAIL_DKIM_SELECTOR === undefined && MAIL_DKIM_KEY === undefined) {
+    return []
+  }
+  if (dkimOf(read) === null) {
+    return ['MAIL_DKIM_DOMAIN, MAIL_DKIM_SELECTOR and MAIL_DKIM_KEY must be set together']
+  }
+  const sender = /@([^\s<>@]+?)>?\s*$/.exec(MAIL_FROM)?.[1]?.toLowerCase() ?? ''
+  const signed = domain?.toLowerCase() ?? ''
+  return sender === signed || sender.endsWith(`.${signed}`)
+    ? []
+    : ['MAIL_DKIM_DOMAIN must be the domain of MAIL_FROM, or one above it']
+}
+
 /** Checks rules over several settings: what production refuses, and what only works together. */
 function crossFaults(read: Read): string[] {
   const faults = publicUrlFaults(read)
@@ -378,6 +437,7 @@ function crossFaults(read: Read): string[] {
       faults.push('WEBHOOK_TEST_TARGETS must be empty in production')
     }
   }
+  faults.push(...dkimFaults(read))
   const given = [read.OPERATOR_TOKEN, read.STOREFRONT_TOKEN, read.SECRET_KEY].filter(Boolean)
   if (new Set(given).size < given.length) {
     faults.push('OPERATOR_TOKEN, STOREFRONT_TOKEN and SECRET_KEY must be three different secrets')

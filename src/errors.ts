@@ -81,6 +81,8 @@ export const ERRORS = {
   member_not_found: [404, 'The customer is not in this group. Check `customer_ref`.'],
   price_not_found: [404, 'The group has no such price. Check `variant_id` and `min_quantity`.'],
   subscriber_not_found: [404, 'No such subscriber. Check the id.'],
+  suppression_not_found: [404, 'No such suppression, or it has been lifted. Check the id.'],
+  segment_not_found: [404, 'No such segment. Check its id.'],
   coupon_not_found: [404, 'No such coupon. Check its id.'],
   payment_not_found: [404, 'No such payment. Check `attempt_id`.'],
   export_not_found: [404, 'No such export, or it has expired. Request a new one.'],
@@ -166,6 +168,11 @@ export const ERRORS = {
   ],
   store_not_draft: [409, 'Only a draft store can be filled with samples.'],
   asset_in_use: [409, 'The asset is in use. Remove it from the places in `refs` first.'],
+  segment_exists: [409, 'A segment with that name already exists. Choose another name.'],
+  complaint_stands: [
+    409,
+    'The reader complained, so only they can lift this, by asking for the newsletter again.',
+  ],
   code_exists: [409, 'A coupon with that code already exists. Choose another code.'],
   confirm_invalid: [
     409,

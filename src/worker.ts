@@ -24,6 +24,7 @@ import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
 import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
 import { createRenewalWorker } from './modules/renewals/jobs.ts'
+import * as segments from './modules/segments/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
 import { queueMails, WAKE_SHOPPER_MAIL } from './modules/shopper-mail/service.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
@@ -106,7 +107,7 @@ export function startWorker(runtime: Runtime): Worker {
   const withCheckout = withDeps(checkoutDeps)
   const labelDeps = openLabels(runtime)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
-  const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
+  const transport = createTransport(config.SMTP_URL, config.MAIL_FROM, { dkim: config.dkim })
   if (config.production && transport === null) {
     logger.warn('SMTP_URL is not set: mails wait in their table and are not sent')
   }
@@ -198,8 +199,12 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
 /** Starts the loops that number journals, and count those that have their number. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('ledger numbering', SECOND, (signal) =>
-    ledger.chainNewJournals(database, { signal, onLinks: analytics.onNewLinks }),
+    ledger.chainNewJournals(database, {
+      signal,
+      onLinks: (tx) => Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]),
+    }),
   ),
+  loop('segments', 5 * SECOND, (signal) => segments.countPeople(database, signal)),
   loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
 ]
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { readConfig } from '../src/config.ts'
 
@@ -52,4 +53,60 @@ test('production loads the script of card fields from NMI alone', () => {
     )
   }
   assert.equal(readConfig({ NMI_COLLECT_URL }).NMI_COLLECT_URL, NMI_COLLECT_URL)
+})
+
+describe('the key that signs mail', () => {
+  const pem = (options: { type: 'rsa' | 'ec'; bits?: number }) => {
+    const format = { type: 'pkcs8', format: 'pem' } as const
+    const { privateKey } =
+      options.type === 'rsa'
+        ? generateKeyPairSync('rsa', { modulusLength: options.bits ?? 1_024 })
+        : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    return privateKey.export(format) as string
+  }
+  const key = pem({ type: 'rsa' })
+  const env = {
+    MAIL_FROM: 'Shops <no-reply@mail.shops.example>',
+    MAIL_DKIM_DOMAIN: 'Shops.example',
+    MAIL_DKIM_SELECTOR: 'k1',
+    MAIL_DKIM_KEY: key,
+  }
+
+  test('is one with its domain and selector, also on one line', () => {
+    assert.equal(readConfig({}).dkim, null)
+    for (const MAIL_DKIM_KEY of [key, key.replaceAll('\n', '\\n')]) {
+      const { dkim } = readConfig({ ...env, MAIL_DKIM_KEY })
+      assert.equal(dkim?.privateKey, key)
+      assert.deepEqual([dkim?.domainName, dkim?.keySelector], ['Shops.example', 'k1'])
+    }
+  })
+
+  test('is refused alone, of another kind, too short, or for another sender', () => {
+    for (const name of ['MAIL_DKIM_DOMAIN', 'MAIL_DKIM_SELECTOR', 'MAIL_DKIM_KEY']) {
+      assert.throws(() => readConfig({ ...env, [name]: '' }), /must be set together/, name)
+    }
+    for (const MAIL_DKIM_KEY of [
+      'nonsense',
+      pem({ type: 'ec' }),
+      pem({ type: 'rsa', bits: 512 }),
+    ]) {
+      assert.throws(
+        () => readConfig({ ...env, MAIL_DKIM_KEY }),
+        /MAIL_DKIM_KEY must be an RSA key as PEM/,
+      )
+    }
+    for (const MAIL_FROM of ['a@other.example', 'a@notshops.example', 'nobody']) {
+      assert.throws(() => readConfig({ ...env, MAIL_FROM }), /must be the domain of MAIL_FROM/)
+    }
+  })
+})
+
+test('the key of mail feedback is base64 of some length', () => {
+  const good = Buffer.alloc(24, 1).toString('base64')
+  for (const MAIL_FEEDBACK_KEY of [good, `whsec_${good}`]) {
+    assert.equal(readConfig({ MAIL_FEEDBACK_KEY }).MAIL_FEEDBACK_KEY, MAIL_FEEDBACK_KEY)
+  }
+  for (const MAIL_FEEDBACK_KEY of ['short', 'x'.repeat(31), `${good} `, 'ü'.repeat(40)]) {
+    assert.throws(() => readConfig({ MAIL_FEEDBACK_KEY }), /MAIL_FEEDBACK_KEY must be/)
+  }
 })

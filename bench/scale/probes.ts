@@ -79,6 +79,7 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
   ['/v1/merchant/purchasing/vendors/', 'id', of('vendor_id')],
   ['/v1/merchant/purchasing/orders/', 'id', of('purchase_order_id')],
   ['/v1/merchant/marketing/coupons/', 'id', of('coupon_id')],
+  ['/v1/merchant/marketing/segments/', 'id', of('segment_id')],
   ['/v1/merchant/pricing-groups/', 'id', of('group_id')],
   ['/v1/merchant/store-credit/', 'customer_ref', of('credit_ref')],
   ['/v1/tenants/{tenant}/catalog/collections/', 'slug', of('collection')],

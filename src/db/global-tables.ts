@@ -3,6 +3,8 @@
  * security; a test fails on a table that has neither that nor a line here.
  */
 export const GLOBAL_TABLES: Readonly<Record<string, string>> = {
+  global_mail_suppressions:
+    'Hashes of addresses that no store writes to. An address bounces for all stores alike.',
   installation: 'Says which SECRET_KEY the database as a whole belongs to.',
   limit_counters: 'Counts attempts by callers, before it is known whose store they want.',
   mails: 'Goes to people. Its tenant_ref only says which store a mail is about, if any.',

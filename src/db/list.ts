@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import { readCursor, writeCursor } from '../kernel/cursor.ts'
 import type { Page } from '../kernel/page.ts'
 import { Nullable } from '../kernel/schema.ts'
-import { TenantDb } from './database.ts'
+import { type Db, TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
 
 /** Up to this many rows are counted. The time of a count grows with the rows, a page's does not. */
@@ -129,6 +129,10 @@ export interface ShownPage {
  */
 const TIME_LIMIT = sql`select set_config('statement_timeout', '4s', true)`
 
+/** The database with that time limit for each statement. A transaction has the limit of its caller. */
+export const withTimeLimit = <R extends Runner>(database: R): R | Db =>
+  database instanceof TenantDb ? database.after(TIME_LIMIT) : database
+
 /**
  * Reads one page of a list. The page is chosen first, by the index of its key; what is shown is
  * read for its rows alone.
@@ -138,7 +142,7 @@ export async function readList<S extends TObject>(
   list: List<S>,
   page: Page,
 ): Promise<{ rows: Static<S>[]; shown: ShownPage }> {
-  const db = database instanceof TenantDb ? database.after(TIME_LIMIT) : database
+  const db = withTimeLimit(database)
   const { limit, offset } = page
   const read = await db.many(
     Type.Object({

@@ -28,6 +28,15 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(['', ...rest.map(() => separator), ''], [first, ...rest])
 }
 
+/** SQL whose text a caller's request has built, see `unnamed`. */
+class UnnamedSql extends Sql {}
+
+/**
+ * For a statement whose text depends on what was requested: there is no end of such texts, and they must not
+ * take the places of the statements that connections keep parsed. It is planned for its own values.
+ */
+export const unnamed = ({ strings, values }: Sql): Sql => new UnnamedSql(strings, values)
+
 /** The result of a statement. `command` is the first word of PostgreSQL's command tag. */
 export interface Result {
   command: string
@@ -117,6 +126,7 @@ export function prepare(query: Sql): pg.QueryConfig {
     }
   }
   walk(query)
+  if (query instanceof UnnamedSql) return { text: write(query), values }
   if (path?.statement !== undefined) return { ...path.statement, values }
   const text = write(query)
   const name = names.get(text) ?? (names.size < STATEMENTS_MAX ? `s${names.size}` : undefined)

@@ -63,6 +63,8 @@ export interface LinkRequest {
 export interface NewsletterRequest {
   email: string
   source: string
+  /** The page of the form, kept as proof. */
+  form_url: string
   ip: string | null
 }
 

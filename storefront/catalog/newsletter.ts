@@ -44,11 +44,12 @@ export async function askForNewsletter(
   context: RequestContext,
   form: URLSearchParams,
 ): Promise<HttpResponse> {
-  const { api, site, ip } = context
+  const { api, site, origin, ip } = context
   const { texts } = site.locale
   const email = cleanText(form.get('email'), EMAIL_LENGTH_MAX)
   try {
-    await api.askForNewsletter(site, { email, source: 'storefront', ip })
+    const form_url = `${origin}/newsletter`
+    await api.askForNewsletter(site, { email, source: 'storefront', form_url, ip })
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     if (error.code === 'invalid_body') {

@@ -44,10 +44,12 @@ import {
   claimDomain,
   creditCustomer,
   issueGiftCard,
+  makeSegment,
   recordCustomer,
   registerWebhook,
   requestExport,
   requestFeature,
+  suppressAddress,
 } from './make-store.ts'
 import { act, subscribe } from './make-subscriptions.ts'
 
@@ -234,6 +236,10 @@ export const FIXTURES: Record<string, Fixture> = {
     return { id }
   },
   'POST /v1/merchant/marketing/subscribers/:id/unsubscribe': askForNewsletter,
+  'POST /v1/merchant/marketing/suppressions/:id/lift': suppressAddress,
+  'GET /v1/merchant/marketing/segments/:id': makeSegment,
+  'PATCH /v1/merchant/marketing/segments/:id': makeSegment,
+  'DELETE /v1/merchant/marketing/segments/:id': makeSegment,
   'GET /v1/merchant/marketing/coupons/:id': makeCoupon,
   'PATCH /v1/merchant/marketing/coupons/:id': makeCoupon,
   'POST /v1/merchant/marketing/coupons/:id/pause': makeCoupon,
@@ -328,6 +334,7 @@ export const BODIES: Record<string, unknown> = {
   'PATCH /v1/merchant/catalog/collections/:id': { title: 'a canary' },
   'PUT /v1/merchant/catalog/collections/:id/products': { product_ids: [] },
   'PATCH /v1/merchant/media/:sha256': { alt: 'a canary' },
+  'PATCH /v1/merchant/marketing/segments/:id': {},
   'PATCH /v1/merchant/marketing/coupons/:id': {},
   'POST /v1/merchant/marketing/coupons/:id/codes': { count: 1 },
   'PATCH /v1/merchant/pricing-groups/:id': {},

@@ -116,8 +116,11 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     await send('POST', `/v1/merchant/entitlements/requests/${request?.id}/withdraw`, {})
     const draft = await FIXTURES[ACTIVATION]?.(merchant, app)
     await send('POST', fillPath(ACTIVATION.split(' ')[1] ?? '', draft), {})
+    const left = { email: `reader-${n}@example.com` }
+    await send('POST', '/v1/merchant/marketing/consents/withdraw', left)
     await app.store(`store-${n}`)
   }
+  await plantGlobalSuppressions(app)
   await plantGatewayEvents(app)
   await plantClockRuns(app)
   const purchase = await receiveInParts(app, merchant)
@@ -168,6 +171,8 @@ const MAKING_ROWS = [
   'GET /v1/merchant/domains/:id',
   'GET /v1/merchant/fraud/bans/:id',
   'GET /v1/merchant/inventory/locations/:id',
+  'GET /v1/merchant/marketing/segments/:id',
+  'POST /v1/merchant/marketing/suppressions/:id/lift',
 ]
 
 const plantGatewayEvents = async (app: TestApp) =>
@@ -176,6 +181,11 @@ const plantGatewayEvents = async (app: TestApp) =>
     select 'acme', 'nmi', 'account-' || n, 'nmi', '\\x00' from generate_series(1, 3) n;
     insert into gateway_events (tenant_ref, provider, account_ref, event_id, scheme, headers)
     select tenant_ref, provider, account_ref, 'an event', scheme, '{}' from gateway_accounts`)
+
+const plantGlobalSuppressions = async (app: TestApp) =>
+  (await app.database.openAdmin()).query(`
+    insert into global_mail_suppressions (email_hash, domain, reason)
+    select sha256(n::text::bytea), 'example.com', 'hard_bounce' from generate_series(1, 3) n`)
 
 const plantClockRuns = async (app: TestApp) =>
   (await app.database.openAdmin()).query(`

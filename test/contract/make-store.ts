@@ -45,6 +45,21 @@ export async function askForNewsletter(merchant: Caller, app: TestApp) {
   return { id: found.body.subscribers[0].id as string }
 }
 
+export async function makeSegment(merchant: Caller) {
+  const conditions = [{ field: 'orders_count', op: 'gte', value: 1 }]
+  const body = { name: `a canary ${randomUUID()}`, match: 'all', conditions }
+  const made = await merchant.post('/v1/merchant/marketing/segments', body)
+  assert.ok(made.body.segment, made.text)
+  return { id: made.body.segment.id as string }
+}
+
+export async function suppressAddress(merchant: Caller) {
+  const body = { email: `${randomUUID()}@canary.example`, detail: 'a canary' }
+  const made = await merchant.post('/v1/merchant/marketing/suppressions', body)
+  assert.ok(made.body.suppression, made.text)
+  return { id: made.body.suppression.id as string }
+}
+
 export async function issueGiftCard(merchant: Caller, app: TestApp) {
   await allowFeature(app, 'gift_cards')
   const body = { initial_balance_cents: 500, note: 'a canary' }

@@ -32,6 +32,25 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'pricing_groups' }],
     ['POST', GROUPS, { name: canary }],
     ['POST', COUPONS, { code: canary, type: 'free_shipping' }],
+    [
+      'POST',
+      '/v1/merchant/marketing/segments',
+      {
+        name: canary,
+        match: 'all',
+        conditions: [{ field: 'place', op: 'in', value: [canary] }],
+      },
+    ],
+    [
+      'POST',
+      '/v1/merchant/marketing/suppressions',
+      { email: `${canary}@canary.example`, detail: canary },
+    ],
+    [
+      'POST',
+      '/v1/merchant/marketing/consents/withdraw',
+      { email: `${canary}@canary.example`, note: canary },
+    ],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

@@ -14,6 +14,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   inventory_recounts_due: 'Due index: the worker looks over all stores for stock to recount.',
   analytics_generations_due: 'Due index: the worker looks over all stores for journals to count.',
   ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
+  segment_positions_due: 'Due index: the worker looks over all stores for orders to count.',
   shopper_mails_due: 'Due index: the worker looks over all tenants for who has work.',
   test_clocks_due: 'Due index: the worker looks over all stores for clocks to move.',
   subscriptions_due: 'Due index: the worker looks over all stores for charges that are due.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { join, prepare, type Sql, sql } from '../../src/db/sql.ts'
+import { join, prepare, type Sql, sql, unnamed } from '../../src/db/sql.ts'
 
 suite('a statement', () => {
   test('numbers its gaps in the order of its text, however deep they are nested', () => {
@@ -38,4 +38,20 @@ suite('a statement', () => {
     assert.equal(make(2).name, make(2).name)
     assert.notEqual(make(3).name, make(2).name)
   })
+})
+
+test('a statement whose text was requested takes no name, and no place of those that have one', () => {
+  const filters = join([sql`a = ${1}`, sql`b = ${sql`(${2})`}`], ' and ')
+  const { name, text, values } = prepare(unnamed(sql`select where ${filters} limit ${3}`))
+  assert.equal(name, undefined)
+  assert.equal(text, 'select where a = $1 and b = ($2) limit $3')
+  assert.deepEqual(values, [1, 2, 3])
+  const named = () => Number(prepare(sql`select ${0} as how_many`).name?.slice(1))
+  const before = named()
+  for (let n = 0; n < 50; n++) {
+    const many = Array.from({ length: n + 1 }, () => sql`c = ${n}`)
+    assert.equal(prepare(unnamed(sql`select where ${join(many, ' or ')}`)).name, undefined)
+  }
+  const after = Number(prepare(sql`select ${0} as how_many_more`).name?.slice(1))
+  assert.equal(after, before + 1)
 })

@@ -201,6 +201,22 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   subscription_settings: `insert into subscription_settings (tenant_ref) values ($1)`,
   newsletter_subscribers: `insert into newsletter_subscribers (tenant_ref, email, email_folded)
                            values ($1, 'x@x.example', 'x@x.example')`,
+  marketing_consents: `with shown as (
+                         insert into consent_texts (tenant_ref, sha256, version, locale, text)
+                         values ($1, repeat('a', 64), 'x', 'en', 'x') returning tenant_ref)
+                       insert into marketing_consents (tenant_ref, email, email_folded, state, source)
+                       select tenant_ref, 'x@x.example', 'x@x.example', 'given', 'form' from shown`,
+  mail_suppressions: `insert into mail_suppressions (tenant_ref, email, email_folded, reason, created_by,
+                             suppressed_at)
+                      values ($1, 'x@x.example', 'x@x.example', 'manual', 'test', now())`,
+  segment_people: `with person as (
+                     insert into segment_people (tenant_ref, email_folded, email, consent)
+                     values ($1, 'x@x.example', 'x@x.example', 'given')
+                     returning tenant_ref, email_folded)
+                   insert into segment_purchases (tenant_ref, product_id, email_folded)
+                   select tenant_ref, gen_random_uuid(), email_folded from person`,
+  segment_positions: `insert into segment_positions (tenant_ref) values ($1)
+                      on conflict do nothing`,
   coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)
                        select $1, gen_random_uuid(), id, 'a canary'
                          from coupons where tenant_ref = $1 limit 1`,

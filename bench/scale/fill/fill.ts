@@ -13,6 +13,7 @@ import { GIFT_CARD_STEPS } from './gift-cards.ts'
 import { chainJournals, LEDGER_STEPS } from './ledger.ts'
 import { ORDER_STEPS } from './orders.ts'
 import { PAYMENT_STEPS } from './payments.ts'
+import { countOrders, PEOPLE_STEPS } from './people.ts'
 import { planSteps, type Step } from './plan.ts'
 import { PURCHASING_STEPS } from './purchasing.ts'
 import { SHOPPER_MAIL_STEPS } from './shopper-mail.ts'
@@ -62,6 +63,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...AUDIT_STEPS,
     ...TEST_CLOCK_STEPS,
     ...ANALYTICS_STEPS,
+    ...PEOPLE_STEPS,
   ]
   try {
     await admin.query(
@@ -73,6 +75,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     // Without statistics the loop would read whole tables, which it does in no real store.
     await timed('analyze', () => admin.query('analyze'))
     await timed('figures', () => countJournals(worker))
+    await timed('orders of people', () => countOrders(worker))
     await worker.close()
     await admin.query('drop schema scale cascade')
     // Also for the pages of index-only scans, which need to know that all rows are visible.

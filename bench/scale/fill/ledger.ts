@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import type { Database } from '../../../src/db/database.ts'
-import { onNewLinks } from '../../../src/modules/analytics/jobs.ts'
+import type { Database, Tx } from '../../../src/db/database.ts'
+import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
+import * as segments from '../../../src/modules/segments/jobs.ts'
 import type { Step } from './plan.ts'
 
 /** The journals of sales, refunds, gift cards and store credit, with their entries. */
@@ -69,6 +70,9 @@ export const LEDGER_STEPS: readonly Step[] = [
 /** Journals that wait in the queue at one time: the queue's dead rows are read at every step. */
 const QUEUED = 20_000
 
+/** What the worker does with new links. */
+const announce = (tx: Tx) => Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)])
+
 /** Numbers and hashes all journals by the platform's own loop, so that the chain is what it would be. */
 export async function chainJournals(admin: pg.Client, worker: Database): Promise<void> {
   const { rows } = await admin.query<{ last: string }>(
@@ -80,7 +84,7 @@ export async function chainJournals(admin: pg.Client, worker: Database): Promise
        select tenant_ref, id from scale.unchained where place > $1 and place <= $2`,
       [from, from + QUEUED],
     )
-    while ((await chainNewJournals(worker, { onLinks: onNewLinks })) > 0);
+    while ((await chainNewJournals(worker, { onLinks: announce })) > 0);
     await admin.query('truncate ledger_unsealed')
   }
 }

@@ -13,6 +13,7 @@ export const COUNTED_LIMITS = {
   coupon_codes: 'Codes of coupons.',
   pricing_group_prices: 'Prices of pricing groups.',
   pricing_group_members: 'Members of pricing groups.',
+  segments: 'Segments.',
   locations: 'Stock locations, archived ones included.',
   vendors: 'Vendors, archived ones included.',
   purchase_orders: 'Purchase orders, ended ones included.',

@@ -1,9 +1,11 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { foldEmail } from '../../kernel/email.ts'
+import * as consents from './consent-queries.ts'
 import * as queries from './customer-queries.ts'
 import { erase } from './newsletter-queries.ts'
+import * as suppressions from './suppression-queries.ts'
 
-/** A customer's coupon redemptions, for the privacy export and erasure. */
+/** A customer's coupon redemptions and consents, for the privacy export and erasure. */
 
 /**
  * Replaces the customer of these orders in the redemptions by a pseudonym. The uses stay counted.
@@ -16,12 +18,31 @@ export async function eraseOrders(
   await queries.eraseRedemptions(tx, order_ids, renamed)
 }
 
-/** Takes the addresses of a person off the newsletter, with the proof that they asked for it. */
-export const eraseSubscriber = (tx: Tx, emails: readonly string[]) =>
-  erase(
-    tx,
-    emails.map(foldEmail).filter((each) => each !== null),
-  )
+const foldAll = (emails: readonly string[]) => emails.map(foldEmail).filter((each) => each !== null)
+
+/**
+ * Takes the addresses of a person off the newsletter, with the proof that they asked for it. Their
+ * suppressions go too: without a consent nothing is sent.
+ */
+export async function eraseSubscriber(tx: Tx, emails: readonly string[]) {
+  const folded = foldAll(emails)
+  await erase(tx, folded)
+  await consents.erase(tx, folded)
+  await suppressions.erase(tx, folded)
+}
+
+/** What a person agreed to under an address, and what became of mails to it. */
+export async function exportReader(db: Db, email: string) {
+  const folded = foldAll([email])
+  const [decided, suppressed] = await Promise.all([
+    consents.listWhole(db, folded),
+    suppressions.listWhole(db, folded),
+  ])
+  return {
+    consents: decided.map(({ data }) => data),
+    mail_suppressions: suppressed.map(({ data }) => data),
+  }
+}
 
 export const exportOf = async (db: Db, order_ids: readonly string[]) =>
   (await queries.listRedemptions(db, order_ids)).map(({ data }) => data)

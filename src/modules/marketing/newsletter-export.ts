@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { csvLine } from '../../kernel/csv.ts'
-import { type NewsletterDeps, unsubscribeUrl } from './newsletter.ts'
+import { type UnsubscribeDeps, unsubscribeUrl } from './consent.ts'
 import { listAfter } from './newsletter-queries.ts'
 import type { Subscriber, SubscriberState } from './newsletter-schema.ts'
 
@@ -21,7 +21,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /** In pages: no transaction is open between two of them, and no more than one is in memory. */
 export async function* exportCsv(
-  deps: NewsletterDeps,
+  deps: UnsubscribeDeps,
   db: Db,
   status: SubscriberState,
 ): AsyncGenerator<string> {
@@ -32,7 +32,7 @@ export async function* exportCsv(
     if (last === undefined) return
     yield page
       .map((each) =>
-        csvLine([...COLUMNS.map((name) => each[name]), unsubscribeUrl(deps, db, each.id)]),
+        csvLine([...COLUMNS.map((name) => each[name]), unsubscribeUrl(deps, db, each.email)]),
       )
       .join('')
     after = last.id

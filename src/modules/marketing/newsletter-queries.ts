@@ -10,18 +10,26 @@ import { Subscriber, type SubscriberState } from './newsletter-schema.ts'
 const columns = sql`s.id, s.email, s.status, s.source, s.requested_at, s.confirmed_at,
                     s.unsubscribed_at, s.created_at`
 
+interface NewsletterRequest {
+  email: string
+  email_folded: string
+  source: string | null
+  form_url: string | null
+  /** The network of the reader. */
+  ip: string | null
+}
+
 /** Writes a request down. Null where the address is on the list already. */
-export const request = (
-  tx: Tx,
-  { email, email_folded, source }: { email: string; email_folded: string; source: string | null },
-) =>
+export const request = (tx: Tx, { email, email_folded, source, form_url, ip }: NewsletterRequest) =>
   tx.maybe(
     Type.Object({ id: Id }),
     sql`
-    insert into newsletter_subscribers as s (tenant_ref, email, email_folded, source)
-    values (${tx.tenant}, ${email}, ${email_folded}, ${source})
+    insert into newsletter_subscribers as s (tenant_ref, email, email_folded, source, form_url,
+                                             requested_ip)
+    values (${tx.tenant}, ${email}, ${email_folded}, ${source}, ${form_url}, ${ip})
     on conflict (tenant_ref, email_folded) do update
-       set email = excluded.email, source = excluded.source, requested_at = fd_now()
+       set email = excluded.email, source = excluded.source, form_url = excluded.form_url,
+           requested_ip = excluded.requested_ip, requested_at = fd_now()
      where s.status <> 'subscribed'
     returning s.id`,
   )
@@ -34,19 +42,15 @@ export const find = (db: Db, id: string) =>
      where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
   )
 
-/** Puts a person on the list. One who is on it stays as they are. */
-export const confirm = (tx: Tx, id: string) =>
-  tx.run(sql`
-    update newsletter_subscribers
-       set status = 'subscribed', confirmed_at = fd_now(), unsubscribed_at = null
-     where tenant_ref = ${tx.tenant} and id = ${id} and status <> 'subscribed'`)
-
-/** Takes a person off the list, for the first time or again. */
-export const unsubscribe = (tx: Tx, id: string) =>
-  tx.run(sql`
-    update newsletter_subscribers
-       set status = 'unsubscribed', unsubscribed_at = fd_now()
-     where tenant_ref = ${tx.tenant} and id = ${id} and status <> 'unsubscribed'`)
+/** Keeps an erasure waiting: what follows must not write the address again after it. */
+export const lock = (tx: Tx, id: string) =>
+  tx.maybe(
+    Subscriber,
+    sql`
+    select ${columns} from newsletter_subscribers s
+     where s.tenant_ref = ${tx.tenant} and s.id = ${id}
+       for update`,
+  )
 
 /** Newest first. */
 export const list = (

@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Database } from '../../db/database.ts'
 import { FORM_PAGE, readForms } from '../../http/form-pages.ts'
 import { sendPage } from '../../http/page.ts'
-import type { Routes } from '../../http/route.ts'
+import type { App, Routes } from '../../http/route.ts'
 import { type Html, html } from '../../kernel/html.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
 import * as stores from '../stores/service.ts'
+import { unsubscribeUrl } from './consent.ts'
 import * as newsletter from './newsletter.ts'
 import { exportCsv } from './newsletter-export.ts'
 import { SUBSCRIBER_STATES, Subscriber, WantedNewsletter } from './newsletter-schema.ts'
@@ -100,7 +101,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'unsubscribeNewsletter',
           tags,
-          summary: 'Take a reader off the list. Only readers can put themselves on it.',
+          summary: 'Take a reader off the list. Only readers can put themselves on it again.',
           params: Params('id'),
           response: { 200: Type.Object({ subscriber: ref(Subscriber) }) },
         },
@@ -115,54 +116,104 @@ export const merchantRoutes =
 export const pageRoutes =
   (database: Database, deps: newsletter.NewsletterDeps): Routes =>
   async (app) => {
-    // In a scope of their own: no route of the API reads forms.
+    // In scopes of their own: no route of the API reads forms.
     await app.register(async (pages) => {
       readForms(pages)
-      for (const [address, purpose] of [
-        ['/v1/newsletter/:token', 'confirm'],
-        ['/v1/unsubscribe/:token', 'unsubscribe'],
-      ] as const) {
-        pages.get(address, FORM_PAGE, async ({ params }, reply) => {
-          const opened = await openPage(database, deps, (params as Token).token)
-          if (opened?.purpose !== purpose) return sendEnded(reply)
-          const { texts, store } = opened
-          const isConfirm = purpose === 'confirm'
-          const ask = isConfirm ? texts.ask(store) : texts.askLeave(store)
-          const form = html`<form method="post"><p>${ask}</p><button>${isConfirm ? texts.confirm : texts.leave}</button></form>`
-          return send(reply, opened, form)
-        })
-
-        pages.post(address, FORM_PAGE, async ({ params }, reply) => {
-          const opened = await openPage(database, deps, (params as Token).token)
-          if (opened?.purpose !== purpose) return sendEnded(reply)
-          if ((await newsletter.act(opened.db, opened)) === null) return sendEnded(reply)
-          const { texts, store } = opened
-          return send(
-            reply,
-            opened,
-            purpose === 'unsubscribe'
-              ? html`<p>${texts.left(store)}</p>`
-              : html`<p>${texts.confirmed(store)}</p><p><a href="${newsletter.unsubscribeUrl(deps, opened.db, opened.id)}">${texts.leave}</a></p>`,
-          )
-        })
-      }
+      addConfirmation(pages, database, deps)
+    })
+    await app.register(async (pages) => {
+      readAnyForm(pages)
+      addLeaving(pages, database, deps)
     })
   }
+
+function addConfirmation(pages: App, database: Database, deps: newsletter.NewsletterDeps): void {
+  const path = '/v1/newsletter/:token'
+
+  pages.get(path, FORM_PAGE, async ({ params }, reply) => {
+    const opened = newsletter.open(deps, (params as Token).token)
+    const page = opened?.purpose === 'confirm' ? await openPage(database, opened) : null
+    if (page === null) return sendEnded(reply)
+    return send(reply, page, buttonWith(page.texts.ask(page.store), page.texts.confirm))
+  })
+
+  pages.post(path, FORM_PAGE, async ({ params, ip }, reply) => {
+    const opened = newsletter.open(deps, (params as Token).token)
+    if (opened?.purpose !== 'confirm') return sendEnded(reply)
+    const page = await openPage(database, opened)
+    if (page === null) return sendEnded(reply)
+    const { db, texts, store, language } = page
+    const text = newsletter.shownText(language, store)
+    const reader = await newsletter.confirm(db, opened, { text, ip })
+    if (reader === null) return sendEnded(reply)
+    const leave = unsubscribeUrl(deps, db, reader.email)
+    return send(
+      reply,
+      page,
+      html`<p>${texts.confirmed(store)}</p><p><a href="${leave}">${texts.leave}</a></p>`,
+    )
+  })
+}
+
+/** A mail program presses the button by itself (RFC 8058): at once, with no cookie, page or redirect between. */
+function addLeaving(pages: App, database: Database, deps: newsletter.NewsletterDeps): void {
+  const path = '/v1/unsubscribe/:token'
+  // A link and a form stay usable, whatever digits chance puts into them: nothing of them is stored.
+  const page = { config: { ...FORM_PAGE.config, acceptsAnyDigits: true } }
+
+  pages.get(path, page, async ({ params }, reply) => {
+    const opened = newsletter.open(deps, (params as Token).token)
+    const shown = opened?.purpose === 'unsubscribe' ? await openPage(database, opened) : null
+    if (shown === null) return sendEnded(reply)
+    return send(reply, shown, buttonWith(shown.texts.askLeave(shown.store), shown.texts.leave))
+  })
+
+  pages.post(path, page, async ({ params, ip, body }, reply) => {
+    const opened = newsletter.open(deps, (params as Token).token)
+    if (opened?.purpose !== 'unsubscribe') return sendEnded(reply)
+    const shown = await openPage(database, opened)
+    if (shown === null) return sendEnded(reply)
+    const source = isOneClick(body) ? 'one_click' : 'link'
+    if ((await newsletter.leave(shown.db, opened, { source, ip })) === null) return sendEnded(reply)
+    return send(reply, shown, html`<p>${shown.texts.left(shown.store)}</p>`)
+  })
+}
+
+const buttonWith = (question: string, button: string): Html =>
+  html`<form method="post"><p>${question}</p><button>${button}</button></form>`
+
+const FORM_BYTES_MAX = 8_192
+
+/**
+ * Reads a form of any type, as text. Mail programs send `multipart/form-data` or `x-www-form-urlencoded`, and
+ * some no type at all. Who has the link may leave: no other check stands before it, and there is no cookie
+ * that another site could use.
+ */
+function readAnyForm(pages: App): void {
+  pages.removeAllContentTypeParsers()
+  pages.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
+    async (_: FastifyRequest, bytes: Buffer) => bytes,
+  )
+}
+
+const isOneClick = (body: unknown): boolean =>
+  Buffer.isBuffer(body) && /List-Unsubscribe\b[\s\S]*One-Click/i.test(body.toString('latin1'))
 
 interface Token {
   token: string
 }
 
 /** What a page of a token shows. Null where the token or its store is no longer valid. */
-async function openPage(database: Database, deps: newsletter.NewsletterDeps, token: string) {
-  const opened = newsletter.open(deps, token)
-  if (opened === null) return null
+async function openPage(database: Database, opened: newsletter.Opened) {
   const db = database.tenant(opened.tenant)
-  if (opened.expires !== null && opened.expires < db.clock.now()) return null
+  const expires = opened.purpose === 'confirm' ? opened.expires : null
+  if (expires !== null && expires < db.clock.now()) return null
   const store = await stores.find(db)
   if (store === null) return null
   const { language, display_name } = store
-  return { ...opened, db, language, store: display_name, texts: textsIn(language) }
+  return { db, language, store: display_name, texts: textsIn(language) }
 }
 
 type OpenedPage = NonNullable<Awaited<ReturnType<typeof openPage>>>

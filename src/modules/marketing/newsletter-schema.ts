@@ -28,11 +28,15 @@ export const WantedNewsletter = Type.Object({
   source: Type.Optional(
     Type.String({ maxLength: 100, description: 'The page or the form, kept as proof.' }),
   ),
+  form_url: Type.Optional(
+    Type.String({ maxLength: 2_000, description: 'The address of the page, kept as proof.' }),
+  ),
   ip: Type.Optional(
     Nullable(
       Type.String({
         maxLength: 64,
-        description: "The shopper's address: requests are limited by it. It is not kept.",
+        description:
+          "The shopper's address: requests are limited by it. Its network is kept as proof, and not more of it.",
       }),
     ),
   ),

@@ -79,6 +79,21 @@ export function textsIn(language: string): Texts {
   return texts
 }
 
+/** Changes with every change of the question or of its button, in any language. */
+const TEXT_VERSION = 'newsletter-1'
+
+/** What a reader sees before they agree: the question, and the button that says yes. */
+export function confirmationText(language: string, store: string) {
+  const texts = textsIn(language)
+  const [locale = 'en'] = language.split('-')
+  const isKnown = TEXTS[locale] !== undefined
+  return {
+    version: TEXT_VERSION,
+    locale: isKnown ? locale : 'en',
+    text: `${texts.ask(store)}\n[${texts.confirm}]`,
+  }
+}
+
 export function confirmationMail(language: string, store: string, url: string) {
   const texts = textsIn(language)
   const name = oneLine(store)

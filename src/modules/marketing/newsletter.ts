@@ -1,6 +1,7 @@
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
+import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as tokens from '../../kernel/tokens.ts'
@@ -8,20 +9,29 @@ import * as audit from '../../platform/audit.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
+import {
+  consentText,
+  networkOf,
+  openUnsubscribe,
+  recordWithdrawal,
+  type UnsubscribeDeps,
+} from './consent.ts'
+import * as consents from './consent-queries.ts'
+import type { ConsentText } from './consent-schema.ts'
 import * as queries from './newsletter-queries.ts'
 import type { Subscriber, SubscriberState, WantedNewsletter } from './newsletter-schema.ts'
-import { confirmationMail } from './newsletter-texts.ts'
+import { confirmationMail, confirmationText } from './newsletter-texts.ts'
+import { liftConfirmed } from './suppressions.ts'
 
 /**
  * The newsletter of a store: who wants it. An address is on the list only after a person has confirmed
  * it by a mailed link. Who asks learns nothing of the list: every request is answered alike.
  */
 
-export interface NewsletterDeps {
+export interface NewsletterDeps extends UnsubscribeDeps {
+  /** Signs the links that confirm an address. */
   key: Buffer
   limits: Pick<Limits, 'velocity'>
-  /** Where this platform answers. */
-  publicUrl: () => string
 }
 
 /** Requests per minute of one shopper: enough for typing errors. */
@@ -40,11 +50,14 @@ const NOBODY = 'nobody@example.invalid'
 /** In place of an id: the token of a mail that is not sent is as long. */
 const NO_ID = '00000000-0000-4000-8000-000000000000'
 
-const PURPOSES = ['confirm', 'unsubscribe'] as const
-type Purpose = (typeof PURPOSES)[number]
-
-/** An unsubscribe link is in mails of years ago, so that it never expires. */
-type Payload = [tenant: string, id: string, purpose: Purpose, expires: number | null]
+/** Links to leave were signed with the id of a subscriber once. They are in mails, and work for ever. */
+type Payload = [
+  tenant: string,
+  id: string,
+  purpose: 'confirm' | 'unsubscribe',
+  expires: number | null,
+  mail_id?: string,
+]
 
 const sign = ({ key }: NewsletterDeps, payload: Payload): string =>
   tokens.sign(key, Buffer.from(JSON.stringify(payload)))
@@ -54,7 +67,7 @@ export async function subscribe(
   deps: NewsletterDeps,
   db: TenantDb,
   caller: string,
-  { email, source = '', ip }: WantedNewsletter,
+  { email, source = '', form_url = '', ip }: WantedNewsletter,
 ): Promise<void> {
   const [sender, limit] = ip ? [callerOf(ip), PER_SHOPPER] : [caller, PER_SERVER]
   await requireWithin(deps.limits, `newsletter:${db.tenant}:${sender}`, limit)
@@ -68,13 +81,20 @@ export async function subscribe(
   )
   const { display_name, language } = await stores.get(db)
   await db.transaction('newsletter: request', async (tx) => {
-    const asked = { email, email_folded, source: source === '' ? null : source }
-    const requested = await queries.request(tx, asked)
+    const requested = await queries.request(tx, {
+      email,
+      email_folded,
+      source: source === '' ? null : source,
+      form_url: form_url === '' ? null : form_url,
+      ip: networkOf(ip),
+    })
     const expires = db.clock.now() + LINK_DAYS * DAY_SECONDS * 1_000
-    const token = sign(deps, [db.tenant, requested?.id ?? NO_ID, 'confirm', expires])
+    const mail_id = newId()
+    const token = sign(deps, [db.tenant, requested?.id ?? NO_ID, 'confirm', expires, mail_id])
     const url = `${deps.publicUrl()}/v1/newsletter/${token}`
     const isWanted = requested !== null && mayMail
     await mail.sendIf(tx, isWanted, {
+      id: mail_id,
       to: isWanted ? email : NOBODY,
       tenant_ref: db.tenant,
       ...confirmationMail(language, display_name, url),
@@ -82,34 +102,76 @@ export async function subscribe(
   })
 }
 
-/** What a mailed token is for. */
-export interface Opened {
-  tenant: string
-  id: string
-  purpose: Purpose
-  /** By the clock of its store. */
-  expires: number | null
-}
+/** Who a mailed link is for, and what it does. */
+export type Opened =
+  | {
+      purpose: 'confirm'
+      tenant: string
+      id: string
+      /** By the clock of its store. */
+      expires: number | null
+      mail_id: string | null
+    }
+  | { purpose: 'unsubscribe'; tenant: string; who: { id: string } | { email: string } }
 
 /** Null where the token is not ours. */
-export function open({ key }: NewsletterDeps, token: string): Opened | null {
-  const payload = tokens.verify(key, token)
-  if (payload === null) return null
-  const [tenant, id, purpose, expires] = JSON.parse(payload.toString()) as Payload
-  return { tenant, id, purpose, expires }
+export function open(deps: NewsletterDeps, token: string): Opened | null {
+  const payload = tokens.verify(deps.key, token)
+  if (payload === null) {
+    const left = openUnsubscribe(deps, token)
+    if (left === null) return null
+    return { purpose: 'unsubscribe', tenant: left.tenant, who: { email: left.email } }
+  }
+  const [tenant, id, purpose, expires, mail_id] = JSON.parse(payload.toString()) as Payload
+  if (purpose === 'unsubscribe') return { purpose, tenant, who: { id } }
+  return { purpose, tenant, id, expires, mail_id: mail_id ?? null }
 }
 
-/** Does what the token is for. Null where the person was erased, or never confirmed in time. */
-export function act(db: TenantDb, { id, purpose }: Opened): Promise<Subscriber | null> {
-  return db.transaction(`newsletter: ${purpose}`, async (tx) => {
-    await (purpose === 'confirm' ? queries.confirm : queries.unsubscribe)(tx, id)
-    return queries.find(tx, id)
+/** What a reader saw who pressed the button, and from where. */
+export interface Press {
+  text: ConsentText
+  ip: string
+}
+
+/** Puts a reader on the list. Null where the person was erased, or never confirmed in time. */
+export function confirm(
+  db: TenantDb,
+  { id, mail_id }: Extract<Opened, { purpose: 'confirm' }>,
+  { text, ip }: Press,
+): Promise<Subscriber | null> {
+  return db.transaction('newsletter: confirm', async (tx) => {
+    await consents.saveTexts(tx, [text])
+    const confirmation = { text_sha256: text.sha256, mail_id, ip: networkOf(ip) }
+    const changed = await consents.confirm(tx, id, confirmation)
+    const found = await queries.find(tx, id)
+    if (changed > 0 && found !== null) await liftConfirmed(tx, foldEmail(found.email) ?? '')
+    return found
   })
 }
 
-/** The link that ends a subscription, for every newsletter that is sent. */
-export const unsubscribeUrl = (deps: NewsletterDeps, { tenant }: Db, id: string): string =>
-  `${deps.publicUrl()}/v1/unsubscribe/${sign(deps, [tenant, id, 'unsubscribe', null])}`
+/** Takes a reader off the list. Null where an old link names a person who was erased. */
+export function leave(
+  db: TenantDb,
+  { who }: Extract<Opened, { purpose: 'unsubscribe' }>,
+  { source, ip }: { source: 'link' | 'one_click'; ip: string },
+): Promise<{ email: string } | null> {
+  return db.transaction('newsletter: unsubscribe', async (tx) => {
+    const reader = 'email' in who ? who : await queries.lock(tx, who.id)
+    if (reader === null) return null
+    await recordLeaving(tx, reader.email, { source, ip: networkOf(ip) })
+    return reader
+  })
+}
+
+const recordLeaving = (
+  tx: Tx,
+  email: string,
+  how: Pick<consents.NewWithdrawal, 'source' | 'ip' | 'actor'>,
+) => recordWithdrawal(tx, { email, email_folded: foldEmail(email) ?? email, ...how })
+
+/** The text that a reader agrees to, in the language of the store. */
+export const shownText = (language: string, store: string): ConsentText =>
+  consentText(confirmationText(language, store))
 
 export async function list(
   db: Db,
@@ -124,15 +186,15 @@ export async function list(
 /** A merchant takes a reader off the list. Only readers put themselves on it. */
 export function unsubscribe(db: TenantDb, actor: audit.Actor, id: string): Promise<Subscriber> {
   return db.transaction('newsletter: unsubscribe', async (tx) => {
-    const changed = isUuid(id) ? await queries.unsubscribe(tx, id) : 0
-    const found = isUuid(id) ? await queries.find(tx, id) : null
+    const found = isUuid(id) ? await queries.lock(tx, id) : null
     if (found === null) throw new ApiError('subscriber_not_found')
-    if (changed > 0) {
+    const how = { source: 'merchant', actor: actor.name } as const
+    if (await recordLeaving(tx, found.email, how)) {
       await audit.record(tx, actor, {
         action: 'newsletter.unsubscribed',
         entity: `newsletter_subscriber:${id}`,
       })
     }
-    return found
+    return (await queries.find(tx, id)) ?? found
   })
 }

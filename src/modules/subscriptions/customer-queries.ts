@@ -55,7 +55,7 @@ export const listWhole = (db: Db, customer_ref: string) =>
     Type.Object({ data: OpenObject }),
     sql`
     select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id', 'card_fingerprint', 'card_blocked',
-                              'lease_until', 'lease_token']
+                              'lease_until', 'lease_token', 'email_folded']
            || jsonb_build_object('cycles', (
                 select coalesce(jsonb_agg(to_jsonb(c) - array['tenant_ref', 'subscription_id']
                                           order by c.cycle), '[]')

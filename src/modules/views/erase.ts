@@ -15,6 +15,7 @@ import * as orders from '../orders/customer-data.ts'
 import * as payments from '../payments/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
+import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
@@ -253,9 +254,10 @@ async function finish(
   tx: Tx,
   claim: idempotency.WonClaim,
   { id, pseudonym, guest_refs, actor: name }: ErasureRow,
-  { pseudonyms }: ErasedPerson,
+  { pseudonyms, emails }: ErasedPerson,
 ): Promise<idempotency.StoredAnswer> {
   await queries.deleteExportsOf(tx, [...pseudonyms.keys()])
+  await segments.eraseAddresses(tx, emails)
   const done = await queries.finishErasure(tx, id)
   const actor = { name, correlationId: claim.correlationId ?? null }
   await audit.record(tx, actor, {

@@ -12,6 +12,7 @@ import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
+import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
 import * as storeCredit from '../store-credit/customer-data.ts'
 import * as subscriptions from '../subscriptions/customer-data.ts'
@@ -82,12 +83,13 @@ export async function createExport(
  * who once entered another person's address must not get that person's orders.
  */
 async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
-  const [customer, store_credit, gift_cards, subscribed, groups] = await Promise.all([
+  const [customer, store_credit, gift_cards, subscribed, groups, counted] = await Promise.all([
     customers.find(db, key, customer_ref),
     storeCredit.exportOf(db, customer_ref),
     giftCards.exportOf(db, { customer_ref, emails: [] }),
     subscriptions.exportOf(db, customer_ref),
     pricing.groupsOf(db, [customer_ref]),
+    segments.exportOf(db, customer_ref),
   ])
   const head = {
     customer_ref,
@@ -97,6 +99,7 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
     gift_cards,
     subscriptions: subscribed,
     pricing_groups: groups.get(customer_ref) ?? [],
+    marketing: { counted, ...(await exportReader(db, customer?.email ?? null)) },
   }
   yield `${JSON.stringify(head).slice(0, -1)},"orders":[`
   yield* writeOrders(db, customer_ref)
@@ -105,6 +108,15 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
   yield '],"mails":['
   yield* writeMails(db, customer_ref)
   yield ']}'
+}
+
+/**
+ * What the owner of the customer's address agreed to. An address that other customers have too is left out: it
+ * may be another person's.
+ */
+async function exportReader(db: Db, email: string | null) {
+  const isOwn = email !== null && (await customers.listByEmail(db, email)).length === 1
+  return isOwn ? marketing.exportReader(db, email) : {}
 }
 
 async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string> {

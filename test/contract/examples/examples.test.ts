@@ -6,6 +6,7 @@ import type { ApiDocument } from '../../../src/http/api-document.ts'
 import type { Caller } from '../../harness/app.ts'
 import { addVariant, cart, checkout, enable, openShop } from '../../modules/checkout/setup.ts'
 import { recountNow } from '../../modules/inventory/setup.ts'
+import { FEEDBACK_KEY, signFeedback } from '../../modules/marketing/readers.ts'
 import { ok } from '../../modules/returns/setup.ts'
 import { openMailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
@@ -34,7 +35,7 @@ const PARCELS = '/v1/merchant/fulfillments'
 const RETURNS = '/v1/merchant/returns'
 
 test('the examples of the API document are what the routes answer', async (t) => {
-  const app = await openMailApp(t)
+  const app = await openMailApp(t, { env: { MAIL_FEEDBACK_KEY: FEEDBACK_KEY } })
   const shop = await openShop(app, 'acme', [])
   await enable(shop.merchant, 'bulk_fulfillment')
   const published = await app.anyone.get('/openapi.json')
@@ -62,6 +63,8 @@ test('the examples of the API document are what the routes answer', async (t) =>
   await app.sendAll()
   await takeBack(merchant, storefront, first)
   await readMails(merchant, recorder.recorded(app.operator))
+  await chooseReaders(merchant)
+  await hearOfBounces(recorder.recorded(app.anyone), recorder.recorded(app.operator))
 
   // A counter that is wrong, as a fault of a disk would leave it.
   await app.sql(`update inventory_levels set on_hand = on_hand + 1 where variant_id = $1`, [cup])
@@ -78,6 +81,59 @@ test('the examples of the API document are what the routes answer', async (t) =>
   if (process.env.UPDATE_EXAMPLES === '1') writeFileSync(FILE, text)
   assert.deepEqual(JSON.parse(readFileSync(FILE, 'utf8')), examples)
 })
+
+/** Who may be written to, who must not be, and whom a merchant would write to. */
+async function chooseReaders(merchant: Caller): Promise<void> {
+  const url = '/v1/merchant/marketing'
+  const given = {
+    email: 'bob@example.com',
+    given_at: '2025-11-03T08:00:00Z',
+    text: 'Yes, send me offers by e-mail. I can stop them at any time.',
+    locale: 'en',
+    form: 'old shop',
+  }
+  ok(await merchant.post(`${url}/consents/import`, { consents: [given] }))
+  ok(await merchant.get(`${url}/consents?email=bob@example.com`))
+  const told = { email: 'carl@example.com', note: 'Told us at the counter.' }
+  ok(await merchant.post(`${url}/consents/withdraw`, told))
+  const rival = { email: 'rival@example.com', detail: 'A competitor' }
+  const { suppression } = ok(await merchant.post(`${url}/suppressions`, rival), 201)
+  ok(await merchant.get(`${url}/suppressions`))
+  ok(await merchant.post(`${url}/suppressions/${suppression.id}/lift`))
+  const conditions = [
+    { field: 'consent', op: 'is', value: 'given' },
+    {
+      match: 'any',
+      conditions: [
+        { field: 'total_spent_cents', op: 'gte', value: 5_000 },
+        { field: 'orders_count', op: 'eq', value: 0 },
+      ],
+    },
+  ]
+  ok(await merchant.post(`${url}/segments/preview`, { match: 'all', conditions }))
+  const named = { name: 'Readers to win back', match: 'all', conditions }
+  const { segment } = ok(await merchant.post(`${url}/segments`, named), 201)
+  ok(await merchant.get(`${url}/segments`))
+  ok(await merchant.get(`${url}/segments/${segment.id}`))
+  const drinkers = [{ field: 'last_order_at', op: 'within_days', value: 90 }]
+  ok(await merchant.patch(`${url}/segments/${segment.id}`, { conditions: drinkers }))
+  ok(await merchant.send('DELETE', `${url}/segments/${segment.id}`))
+}
+
+/** What a mail provider tells, and what an operator does about it. */
+async function hearOfBounces(provider: Caller, operator: Caller): Promise<void> {
+  const bounce = {
+    event_id: 'bounce-1',
+    kind: 'hard_bounce',
+    email: 'gone@example.com',
+    tenant_ref: 'acme',
+    detail: '550 5.1.1 mailbox does not exist',
+  }
+  const body = { events: [bounce] }
+  ok(await provider.post('/v1/mail/feedback', body, signFeedback(JSON.stringify(body))))
+  ok(await operator.get('/v1/mail/suppressions'))
+  ok(await operator.post('/v1/mail/suppressions/lift', { email: 'gone@example.com' }))
+}
 
 /** Locations, settings, and the stock of two goods. */
 async function stockUp(merchant: Caller, tea: string, cup: string): Promise<void> {

@@ -133,6 +133,12 @@ test('limits of a store', async (t) => {
           type: 'percent',
           percent_bps: 1_000,
         }),
+      segments: () =>
+        acme.post('/v1/merchant/marketing/segments', {
+          name: 'S',
+          match: 'all',
+          conditions: [{ field: 'orders_count', op: 'gte', value: 1 }],
+        }),
       bans: () => acme.post('/v1/merchant/fraud/bans', { kind: 'email', value: 'a@b.example' }),
       locations: () =>
         acme.post('/v1/merchant/inventory/locations', { id: 'shelf', name: 'Shelf' }),

@@ -1,47 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { deleteUnconfirmed } from '../../../src/modules/marketing/newsletter-jobs.ts'
-import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, essence } from '../../harness/refusals.ts'
-import { openSuperuser } from '../../harness/superuser.ts'
-import { movableClock, openShop } from '../checkout/setup.ts'
-
-const LIST = '/v1/merchant/marketing/subscribers'
-
-async function open(t: TestContext, options: Parameters<typeof openTestApp>[1] = {}) {
-  const app = await openTestApp(t, options)
-  const { merchant } = await openShop(app, 'acme', [1_000])
-  const superuser = await openSuperuser(t, app.database)
-  const ask = (email: unknown, more: object = {}) =>
-    app.storefront.post('/v1/tenants/acme/newsletter', { email, source: 'footer', ...more })
-  /** The links of the mails to an address, oldest first. */
-  const linksTo = async (email: string): Promise<string[]> => {
-    const { rows } = await superuser.query(
-      'select body from mails where recipient = $1 order by created_at',
-      [email],
-    )
-    return rows.map(({ body }) => new URL(/https?:\/\/\S+/.exec(body)?.[0] ?? '').pathname)
-  }
-  const subscriber = async (email: string) =>
-    (await merchant.get(`${LIST}?${new URLSearchParams({ email })}`)).body.subscribers[0]
-  const press = (path: string, headers: Record<string, string> = {}) =>
-    fetch(app.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-      body: 'List-Unsubscribe=One-Click',
-    })
-  /** Asks, and confirms by the mailed link. */
-  const join = async (email: string) => {
-    assert.equal((await ask(email)).status, 202)
-    const [path = ''] = await linksTo(email)
-    assert.equal((await press(path)).status, 200)
-  }
-  return { app, merchant, superuser, ask, linksTo, subscriber, press, join }
-}
-
-/** The link of an exported line. */
-const linkIn = (line = '') => new URL(/https?:[^"]+/.exec(line)?.[0] ?? '').pathname
+import { movableClock } from '../checkout/setup.ts'
+import { LIST, linkIn, openReaders as open } from './readers.ts'
 
 describe('a newsletter', () => {
   test('has an address only after the mailed link is opened and its button pressed', async (t) => {

@@ -1,0 +1,64 @@
+import type { Tx } from '../../db/database.ts'
+import type { Lease } from '../../platform/leases.ts'
+import * as queries from './count-queries.ts'
+
+/**
+ * Counts what people have ordered. A step reads the journals behind the position of a store, counts the orders
+ * of everybody they are about from the beginning, and moves the position, in one transaction. A count from
+ * the beginning needs no memory of the last one: it is right after a refund, a flag or an erasure alike.
+ */
+
+/** Journals of one step: some ten milliseconds, and few enough that other stores have their turn. */
+const BATCH = 500
+
+/**
+ * An address with more orders is a placeholder of a storefront and no person's. It is left out: nobody could
+ * be written to by it, and each of its orders would have all others read again.
+ */
+const ORDERS_MAX = 5_000
+
+/** One step of a store. Answers how many journals it did; 0 where the lease was lost. */
+export async function advance(tx: Tx, lease: Lease): Promise<number> {
+  const found = await queries.lockLeased(tx, lease)
+  if (found === null) return 0
+  const touched = await queries.listTouched(tx, found.sequence, BATCH)
+  const emails = touched.map(({ email_folded }) => email_folded).filter((each) => each !== null)
+  await recountLocked(tx, emails)
+  const sequence = touched.at(-1)?.sequence ?? found.sequence
+  await queries.finishStep(tx, lease, sequence, touched.length === BATCH)
+  return touched.length
+}
+
+/** Counts the orders of some addresses again. The lock makes a running step come before all of this. */
+export async function recount(tx: Tx, emails: readonly string[]): Promise<void> {
+  if (emails.length === 0) return
+  await queries.lock(tx)
+  await recountLocked(tx, emails)
+}
+
+async function recountLocked(tx: Tx, emails: readonly string[]): Promise<void> {
+  const addresses = [...new Set(emails)].sort()
+  if (addresses.length === 0) return
+  const sums = await queries.sumOrders(tx, addresses, ORDERS_MAX)
+  const isPerson = ({ orders_count }: queries.PersonSums) =>
+    orders_count > 0 && orders_count <= ORDERS_MAX
+  const people = sums.filter(isPerson)
+  const others = sums.filter((each) => !isPerson(each))
+  if (people.length > 0) {
+    await queries.savePeople(tx, people)
+    await queries.savePurchases(
+      tx,
+      people.map(({ email_folded }) => email_folded),
+    )
+  }
+  if (others.length > 0) {
+    await queries.clearOrders(
+      tx,
+      others.map(({ email_folded }) => email_folded),
+    )
+  }
+}
+
+/** Called with the transaction that flags an order as a test, or no longer: its person is counted again. */
+export const onTestFlag = (tx: Tx, { email }: { email: string | null }): Promise<void> =>
+  recount(tx, email === null ? [] : [email.toLowerCase()])

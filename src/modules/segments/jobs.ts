@@ -1,0 +1,25 @@
+import type { Database, Tx } from '../../db/database.ts'
+import { forEachDue } from '../../platform/for-each-store.ts'
+import type { Lease } from '../../platform/leases.ts'
+import { advance } from './count.ts'
+import * as queries from './count-queries.ts'
+
+/** Stores of one step, and how many of them at the same time: counting must not crowd out selling. */
+const SLOTS = 16
+const STORES_AT_ONCE = 2
+
+/** One step of the loop, as fd_worker: counts the orders behind new journals, the stores taking turns. */
+export async function countPeople(database: Database, signal?: AbortSignal): Promise<number> {
+  if (signal?.aborted) return 0
+  const due = await queries.countingQueue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
+  const count = async (lease: Lease) => {
+    const db = database.tenant(lease.tenant_ref)
+    await db.transaction('segments: count', (tx) => advance(tx, lease))
+    return 1
+  }
+  // Not ended by the signal: what is claimed would be due again only after its lease.
+  return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
+}
+
+/** Called with the transaction that numbers journals: the people of their orders are counted again. */
+export const onNewLinks = (tx: Tx) => queries.announceLinks(tx)
