@@ -81,6 +81,302 @@ grant insert, select, update on activation_requests to fd_app;
 grant select on activation_requests to fd_operator;
 grant select on activation_requests to fd_worker;
 
+create table affiliate_attributions (
+  tenant_ref text not null,
+  order_id uuid not null,
+  affiliate_id uuid not null,
+  code text not null,
+  source text not null,
+  touched_at timestamp with time zone not null,
+  window_days integer not null,
+  model text not null,
+  refusal text,
+  currency text not null,
+  commission_type text not null,
+  rate_bps integer,
+  amount_cents bigint,
+  approval_delay_days integer not null,
+  base_cents bigint not null,
+  left_cents bigint not null,
+  booked_cents bigint not null,
+  declined boolean not null default false,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint affiliate_attributions_base_cents_check CHECK ((base_cents >= 0)),
+  constraint affiliate_attributions_booked_cents_check CHECK ((booked_cents >= 0)),
+  constraint affiliate_attributions_check CHECK (((refusal IS NULL) OR (booked_cents = 0))),
+  constraint affiliate_attributions_check1 CHECK (((commission_type = 'percent'::text) = (rate_bps IS NOT NULL))),
+  constraint affiliate_attributions_check2 CHECK (((commission_type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint affiliate_attributions_commission_type_check CHECK ((commission_type = ANY (ARRAY['percent'::text, 'fixed'::text]))),
+  constraint affiliate_attributions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint affiliate_attributions_left_cents_check CHECK ((left_cents >= 0)),
+  constraint affiliate_attributions_model_check CHECK ((length(model) <= 40)),
+  constraint affiliate_attributions_pkey PRIMARY KEY (tenant_ref, order_id),
+  constraint affiliate_attributions_refusal_check CHECK ((length(refusal) <= 40)),
+  constraint affiliate_attributions_source_check CHECK ((source = ANY (ARRAY['code'::text, 'link'::text, 'coupon'::text, 'subscription'::text, 'exchange'::text]))),
+  constraint affiliate_attributions_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_attributions_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
+);
+alter table affiliate_attributions owner to fd_owner;
+alter table affiliate_attributions enable row level security;
+alter table affiliate_attributions force row level security;
+create policy operator on affiliate_attributions for select to fd_operator using true;
+create policy owner on affiliate_attributions for all to fd_owner using true with check true;
+create policy tenant on affiliate_attributions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_attributions to fd_app;
+grant insert, select, update on affiliate_attributions to fd_worker;
+grant select on affiliate_attributions to fd_operator;
+
+create table affiliate_clicks (
+  tenant_ref text not null,
+  code_folded text not null,
+  shard integer not null,
+  clicks bigint not null,
+  constraint affiliate_clicks_clicks_check CHECK ((clicks > 0)),
+  constraint affiliate_clicks_pkey PRIMARY KEY (tenant_ref, code_folded, shard),
+  constraint affiliate_clicks_shard_check CHECK (((shard >= 0) AND (shard <= 7))),
+  constraint affiliate_clicks_tenant_ref_code_folded_fkey FOREIGN KEY (tenant_ref, code_folded) REFERENCES affiliate_codes(tenant_ref, code_folded),
+  constraint affiliate_clicks_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_clicks owner to fd_owner;
+alter table affiliate_clicks enable row level security;
+alter table affiliate_clicks force row level security;
+create policy operator on affiliate_clicks for select to fd_operator using true;
+create policy owner on affiliate_clicks for all to fd_owner using true with check true;
+create policy tenant on affiliate_clicks for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_clicks to fd_app;
+grant select on affiliate_clicks to fd_operator;
+grant select on affiliate_clicks to fd_worker;
+
+create table affiliate_codes (
+  tenant_ref text not null,
+  code_folded text not null,
+  code text not null,
+  affiliate_id uuid not null,
+  active boolean not null default true,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint affiliate_codes_check CHECK ((lower(code) = code_folded)),
+  constraint affiliate_codes_code_folded_check CHECK ((code_folded ~ '^[a-z0-9_-]{1,64}$'::text)),
+  constraint affiliate_codes_pkey PRIMARY KEY (tenant_ref, code_folded),
+  constraint affiliate_codes_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_codes owner to fd_owner;
+alter table affiliate_codes enable row level security;
+alter table affiliate_codes force row level security;
+CREATE INDEX affiliate_codes_of_affiliate ON affiliate_codes USING btree (tenant_ref, affiliate_id, code_folded);
+create policy operator on affiliate_codes for select to fd_operator using true;
+create policy owner on affiliate_codes for all to fd_owner using true with check true;
+create policy tenant on affiliate_codes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_codes to fd_app;
+grant select on affiliate_codes to fd_operator;
+grant select, update on affiliate_codes to fd_worker;
+
+create table affiliate_commissions (
+  tenant_ref text not null,
+  id uuid not null,
+  affiliate_id uuid not null,
+  order_id uuid not null,
+  type text not null,
+  currency text not null,
+  base_cents bigint not null,
+  amount_cents bigint not null,
+  status text not null,
+  reason text,
+  cause_ref text,
+  approves_at timestamp with time zone not null,
+  payout_id uuid,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint affiliate_commissions_cause_ref_check CHECK ((length(cause_ref) <= 200)),
+  constraint affiliate_commissions_check CHECK ((((type = 'clawback'::text) = (amount_cents < 0)) OR (status = 'declined'::text))),
+  constraint affiliate_commissions_check1 CHECK (((status = 'declined'::text) OR (amount_cents <> 0))),
+  constraint affiliate_commissions_check2 CHECK (((status <> 'paid'::text) OR (payout_id IS NOT NULL))),
+  constraint affiliate_commissions_check3 CHECK (((payout_id IS NULL) OR (status = ANY (ARRAY['approved'::text, 'paid'::text])))),
+  constraint affiliate_commissions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint affiliate_commissions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint affiliate_commissions_reason_check CHECK ((length(reason) <= 200)),
+  constraint affiliate_commissions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'paid'::text, 'declined'::text, 'reversed'::text]))),
+  constraint affiliate_commissions_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_commissions_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES affiliate_attributions(tenant_ref, order_id),
+  constraint affiliate_commissions_tenant_ref_payout_id_fkey FOREIGN KEY (tenant_ref, payout_id) REFERENCES affiliate_payouts(tenant_ref, id),
+  constraint affiliate_commissions_type_check CHECK ((type = ANY (ARRAY['sale'::text, 'renewal'::text, 'clawback'::text])))
+);
+alter table affiliate_commissions owner to fd_owner;
+alter table affiliate_commissions enable row level security;
+alter table affiliate_commissions force row level security;
+CREATE INDEX affiliate_commissions_due ON affiliate_commissions USING btree (approves_at) WHERE (status = 'pending'::text);
+CREATE INDEX affiliate_commissions_due_of_store ON affiliate_commissions USING btree (tenant_ref, approves_at) WHERE (status = 'pending'::text);
+CREATE INDEX affiliate_commissions_newest ON affiliate_commissions USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_of_affiliate ON affiliate_commissions USING btree (tenant_ref, affiliate_id, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_of_order ON affiliate_commissions USING btree (tenant_ref, order_id, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_of_payout ON affiliate_commissions USING btree (tenant_ref, payout_id) WHERE (payout_id IS NOT NULL);
+CREATE INDEX affiliate_commissions_of_status ON affiliate_commissions USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_open ON affiliate_commissions USING btree (tenant_ref, affiliate_id, currency) INCLUDE (status, payout_id, amount_cents) WHERE (status = ANY (ARRAY['pending'::text, 'approved'::text]));
+CREATE INDEX affiliate_commissions_payable ON affiliate_commissions USING btree (tenant_ref, affiliate_id, currency) INCLUDE (amount_cents) WHERE ((status = 'approved'::text) AND (payout_id IS NULL));
+create policy due on affiliate_commissions for select to fd_worker using true;
+create policy operator on affiliate_commissions for select to fd_operator using true;
+create policy owner on affiliate_commissions for all to fd_owner using true with check true;
+create policy tenant on affiliate_commissions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on affiliate_commissions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER keep_paid BEFORE DELETE OR UPDATE ON affiliate_commissions FOR EACH ROW WHEN ((old.status = 'paid'::text)) EXECUTE FUNCTION fd_keep_paid();
+grant insert, select, update on affiliate_commissions to fd_app;
+grant insert, select, update on affiliate_commissions to fd_worker;
+grant select on affiliate_commissions to fd_operator;
+
+create table affiliate_devices (
+  tenant_ref text not null,
+  affiliate_id uuid not null,
+  device_hash bytea not null,
+  seen_at timestamp with time zone not null default fd_now(),
+  constraint affiliate_devices_device_hash_check CHECK ((length(device_hash) = 32)),
+  constraint affiliate_devices_pkey PRIMARY KEY (tenant_ref, affiliate_id, device_hash),
+  constraint affiliate_devices_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_devices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_devices owner to fd_owner;
+alter table affiliate_devices enable row level security;
+alter table affiliate_devices force row level security;
+create policy operator on affiliate_devices for select to fd_operator using true;
+create policy owner on affiliate_devices for all to fd_owner using true with check true;
+create policy tenant on affiliate_devices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on affiliate_devices to fd_app;
+grant delete, select on affiliate_devices to fd_worker;
+grant select on affiliate_devices to fd_operator;
+
+create table affiliate_payouts (
+  tenant_ref text not null,
+  id uuid not null,
+  affiliate_id uuid not null,
+  currency text not null,
+  amount_cents bigint not null,
+  status text not null default 'pending'::text,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  paid_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  constraint affiliate_payouts_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint affiliate_payouts_check CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint affiliate_payouts_check1 CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+  constraint affiliate_payouts_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint affiliate_payouts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint affiliate_payouts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint affiliate_payouts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'paid'::text, 'cancelled'::text]))),
+  constraint affiliate_payouts_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_payouts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_payouts owner to fd_owner;
+alter table affiliate_payouts enable row level security;
+alter table affiliate_payouts force row level security;
+CREATE INDEX affiliate_payouts_newest ON affiliate_payouts USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX affiliate_payouts_of_affiliate ON affiliate_payouts USING btree (tenant_ref, affiliate_id, created_at DESC, id DESC);
+CREATE INDEX affiliate_payouts_of_status ON affiliate_payouts USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy operator on affiliate_payouts for select to fd_operator using true;
+create policy owner on affiliate_payouts for all to fd_owner using true with check true;
+create policy tenant on affiliate_payouts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_payouts to fd_app;
+grant select on affiliate_payouts to fd_operator;
+grant select on affiliate_payouts to fd_worker;
+
+create table affiliate_settings (
+  tenant_ref text not null,
+  applications_open boolean not null default false,
+  pays_renewals boolean not null default true,
+  commission_type text not null default 'percent'::text,
+  rate_bps integer default 1000,
+  amount_cents bigint,
+  cookie_days integer not null default 30,
+  approval_delay_days integer not null default 30,
+  payout_minimum_cents bigint not null default 0,
+  constraint affiliate_settings_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint affiliate_settings_approval_delay_days_check CHECK (((approval_delay_days >= 0) AND (approval_delay_days <= 365))),
+  constraint affiliate_settings_check CHECK (((commission_type = 'percent'::text) = (rate_bps IS NOT NULL))),
+  constraint affiliate_settings_check1 CHECK (((commission_type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint affiliate_settings_commission_type_check CHECK ((commission_type = ANY (ARRAY['percent'::text, 'fixed'::text]))),
+  constraint affiliate_settings_cookie_days_check CHECK (((cookie_days >= 1) AND (cookie_days <= 365))),
+  constraint affiliate_settings_payout_minimum_cents_check CHECK (((payout_minimum_cents >= 0) AND (payout_minimum_cents <= '100000000000'::bigint))),
+  constraint affiliate_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint affiliate_settings_rate_bps_check CHECK (((rate_bps >= 1) AND (rate_bps <= 10000))),
+  constraint affiliate_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_settings owner to fd_owner;
+alter table affiliate_settings enable row level security;
+alter table affiliate_settings force row level security;
+create policy operator on affiliate_settings for select to fd_operator using true;
+create policy owner on affiliate_settings for all to fd_owner using true with check true;
+create policy tenant on affiliate_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_settings to fd_app;
+grant select on affiliate_settings to fd_operator;
+grant select on affiliate_settings to fd_worker;
+
+create table affiliates (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  email text,
+  email_folded text,
+  status text not null,
+  customer_ref text,
+  person_id uuid,
+  website text,
+  message text,
+  address jsonb,
+  commission_type text not null,
+  rate_bps integer,
+  amount_cents bigint,
+  cookie_days integer not null,
+  approval_delay_days integer not null,
+  payout_minimum_cents bigint not null,
+  payout_account bytea,
+  payout_account_end text,
+  decline_reason text,
+  erased_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint affiliates_address_check CHECK ((length((address)::text) <= 5000)),
+  constraint affiliates_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint affiliates_approval_delay_days_check CHECK (((approval_delay_days >= 0) AND (approval_delay_days <= 365))),
+  constraint affiliates_check CHECK (((email IS NULL) = (erased_at IS NOT NULL))),
+  constraint affiliates_check1 CHECK (((email_folded IS NULL) = (email IS NULL))),
+  constraint affiliates_check2 CHECK (((commission_type = 'percent'::text) = (rate_bps IS NOT NULL))),
+  constraint affiliates_check3 CHECK (((commission_type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint affiliates_check4 CHECK (((payout_account IS NULL) = (payout_account_end IS NULL))),
+  constraint affiliates_check5 CHECK (((erased_at IS NULL) OR ((customer_ref IS NULL) AND (person_id IS NULL) AND (website IS NULL) AND (message IS NULL) AND (address IS NULL) AND (payout_account IS NULL) AND (decline_reason IS NULL)))),
+  constraint affiliates_commission_type_check CHECK ((commission_type = ANY (ARRAY['percent'::text, 'fixed'::text]))),
+  constraint affiliates_cookie_days_check CHECK (((cookie_days >= 1) AND (cookie_days <= 365))),
+  constraint affiliates_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint affiliates_decline_reason_check CHECK ((length(decline_reason) <= 2000)),
+  constraint affiliates_email UNIQUE (tenant_ref, email_folded),
+  constraint affiliates_email_check CHECK ((length(email) <= 254)),
+  constraint affiliates_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint affiliates_message_check CHECK ((length(message) <= 2000)),
+  constraint affiliates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint affiliates_payout_account_check CHECK ((length(payout_account) <= 1000)),
+  constraint affiliates_payout_account_end_check CHECK ((length(payout_account_end) <= 4)),
+  constraint affiliates_payout_minimum_cents_check CHECK (((payout_minimum_cents >= 0) AND (payout_minimum_cents <= '100000000000'::bigint))),
+  constraint affiliates_pkey PRIMARY KEY (tenant_ref, id),
+  constraint affiliates_rate_bps_check CHECK (((rate_bps >= 1) AND (rate_bps <= 10000))),
+  constraint affiliates_status_check CHECK ((status = ANY (ARRAY['applied'::text, 'invited'::text, 'active'::text, 'suspended'::text, 'declined'::text]))),
+  constraint affiliates_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint affiliates_website_check CHECK ((length(website) <= 2000))
+);
+alter table affiliates owner to fd_owner;
+alter table affiliates enable row level security;
+alter table affiliates force row level security;
+CREATE INDEX affiliates_newest ON affiliates USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX affiliates_of_customer ON affiliates USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX affiliates_of_status ON affiliates USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy operator on affiliates for select to fd_operator using true;
+create policy owner on affiliates for all to fd_owner using true with check true;
+create policy tenant on affiliates for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON affiliates REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_affiliates();
+CREATE TRIGGER meter_insert AFTER INSERT ON affiliates REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_affiliates();
+grant insert, select, update on affiliates to fd_app;
+grant select on affiliates to fd_operator;
+grant select, update on affiliates to fd_worker;
+
 create table analytics_days (
   tenant_ref text not null,
   generation integer not null,
@@ -655,6 +951,7 @@ create table coupons (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   is_exhausted boolean not null generated always as (COALESCE((used_count >= usage_limit), false)) stored,
+  referral_code text,
   constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
   constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
   constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
@@ -665,6 +962,7 @@ create table coupons (
   constraint coupons_min_subtotal_cents_check CHECK ((min_subtotal_cents >= 0)),
   constraint coupons_percent_bps_check CHECK (((percent_bps >= 1) AND (percent_bps <= 10000))),
   constraint coupons_pkey PRIMARY KEY (tenant_ref, id),
+  constraint coupons_referral_code_check CHECK ((referral_code ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
   constraint coupons_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text]))),
   constraint coupons_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint coupons_type_check CHECK ((type = ANY (ARRAY['percent'::text, 'fixed'::text, 'free_shipping'::text]))),
@@ -1738,7 +2036,7 @@ create table ledger_entries (
   ref text not null default ''::text,
   currency text not null,
   amount_cents bigint not null,
-  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text]))),
+  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text]))),
   constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
   constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
@@ -4911,6 +5209,15 @@ begin
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
 
+create function fd_keep_paid()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  raise exception 'a paid commission never changes' using errcode = 'check_violation';
+end $$;
+alter routine fd_keep_paid() owner to fd_owner;
+
 create function fd_limit(store text, counted text, own bigint)
 returns bigint
 language sql stable as
@@ -5065,6 +5372,26 @@ begin
                  format(counting, '', target));
 end $$;
 alter routine fd_meter(regclass,text,boolean) owner to fd_owner;
+
+create function fd_meter_affiliates()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_affiliates() owner to fd_owner;
 
 create function fd_meter_collections()
 returns trigger

@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
+import * as affiliates from '../affiliates/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
@@ -82,12 +83,13 @@ export async function createExport(
  * who once entered another person's address must not get that person's orders.
  */
 async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
-  const [customer, store_credit, gift_cards, subscribed, groups] = await Promise.all([
+  const [customer, store_credit, gift_cards, subscribed, groups, partners] = await Promise.all([
     customers.find(db, key, customer_ref),
     storeCredit.exportOf(db, customer_ref),
     giftCards.exportOf(db, { customer_ref, emails: [] }),
     subscriptions.exportOf(db, customer_ref),
     pricing.groupsOf(db, [customer_ref]),
+    affiliates.exportOf(db, customer_ref),
   ])
   const head = {
     customer_ref,
@@ -97,6 +99,7 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
     gift_cards,
     subscriptions: subscribed,
     pricing_groups: groups.get(customer_ref) ?? [],
+    affiliates: partners,
   }
   yield `${JSON.stringify(head).slice(0, -1)},"orders":[`
   yield* writeOrders(db, customer_ref)
