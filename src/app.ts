@@ -11,6 +11,10 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
+import { followOrder } from './modules/affiliates/follow-money.ts'
+import * as payoutRoutes from './modules/affiliates/payout-routes.ts'
+import * as affiliateRoutes from './modules/affiliates/routes.ts'
+import * as affiliatePages from './modules/affiliates/storefront-routes.ts'
 import { flagTest } from './modules/analytics/count.ts'
 import * as analyticsRoutes from './modules/analytics/routes.ts'
 import * as labelRoutes from './modules/carriers/routes.ts'
@@ -59,6 +63,7 @@ import * as suppressionRoutes from './modules/marketing/suppression-routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
+import type { OnTestFlag } from './modules/orders/annotate.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
 import type { LinkDeps } from './modules/orders/link.ts'
 import * as orderLinkRoutes from './modules/orders/link-routes.ts'
@@ -170,6 +175,7 @@ async function openDeps(runtime: Runtime, app: App) {
   const { config, database, clock, key, limits, safeFetch } = runtime
   const assetBase = assetBaseOf(app, config)
   const media = openMedia(runtime, assetBase)
+  const shopUrl = openShopUrl(config, () => config.PUBLIC_URL ?? app.listeningOrigin)
   return {
     owners: await openIdentity(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     preview: { key: key('preview token'), clock },
@@ -184,10 +190,8 @@ async function openDeps(runtime: Runtime, app: App) {
     shopperMail: { ...openShopperMail(runtime), limits },
     media,
     catalog: { assetBase, media },
-    feeds: {
-      assetBase,
-      shopUrl: openShopUrl(config, () => config.PUBLIC_URL ?? app.listeningOrigin),
-    },
+    feeds: { assetBase, shopUrl },
+    affiliates: openAffiliates(runtime, shopUrl),
   }
 }
 
@@ -281,6 +285,8 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   consentRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   suppressionRoutes.merchantRoutes,
   segmentRoutes.merchantRoutes,
+  affiliateRoutes.merchantRoutes(deps.affiliates),
+  payoutRoutes.merchantRoutes(deps.affiliates),
   pricingRoutes.merchantRoutes,
   orderRoutes.merchantRoutes(PARCELS),
   fulfillmentRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
@@ -302,12 +308,13 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
 
 const storefrontRoutes = (
   { payments, limits }: Runtime,
-  { giftCards, checkout, orderLinks, subscriptionLinks, newsletter }: Deps,
+  { giftCards, checkout, orderLinks, subscriptionLinks, newsletter, affiliates }: Deps,
 ): Routes[] => [
   giftCardRoutes.storefrontRoutes(giftCards),
   orderRoutes.storefrontRoutes(PARCELS),
   orderLinkRoutes.storefrontRoutes(orderLinks),
   newsletterRoutes.storefrontRoutes(newsletter),
+  affiliatePages.storefrontRoutes(affiliates),
   analyticsRoutes.storefrontRoutes({ limits }),
   orderChangeRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
@@ -342,6 +349,12 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
   ]
+}
+
+/** Reports leave a test order out, and it earns no affiliate anything. */
+const onTestFlag: OnTestFlag = async (tx, order, is_test) => {
+  await flagTest(tx, order, is_test)
+  await followOrder(tx, { ...order, is_test }, { reason: 'test_order', ref: order.id })
 }
 
 /**
@@ -389,6 +402,19 @@ const openNewsletter = (runtime: Runtime, publicUrl: () => string): NewsletterDe
   ...openUnsubscribe(runtime, publicUrl),
   key: runtime.key('newsletter'),
   limits: runtime.limits,
+})
+
+const openAffiliates = (
+  { key, limits }: Runtime,
+  shopUrl: ReturnType<typeof openShopUrl>,
+): affiliateRoutes.AffiliateDeps & Parameters<typeof affiliatePages.storefrontRoutes>[0] => ({
+  keys: { account: key('affiliate account') },
+  linkKey: key('affiliate link'),
+  touchKey: key('referral touch'),
+  confirmKey: key('erasure confirmation'),
+  idempotencyKey: key('idempotency fingerprint'),
+  shopUrl,
+  limits,
 })
 
 const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({

@@ -29,6 +29,7 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
       fingerprint: key('card fingerprint'),
       customers: key('customers'),
       quote: key('quote token'),
+      touch: key('referral touch'),
     },
     cancelParcels: cancelPending,
     openExchange,

@@ -1,3 +1,4 @@
+import { dueApprovals } from './modules/affiliates/jobs.ts'
 import { dueLabels } from './modules/carriers/jobs.ts'
 import { duePayments } from './modules/checkout/jobs.ts'
 import { dueDeliveries as dueParcels } from './modules/fulfillment/jobs.ts'
@@ -57,6 +58,7 @@ export function openDueWork(
     dueGiftCards,
     dueStoreCredit,
     dueParcels,
+    dueApprovals,
     dueUnconfirmed,
     dueNumbering(queueMails),
     dueWebhooks(openDispatch(runtime)),

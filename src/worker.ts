@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { approveDue } from './modules/affiliates/jobs.ts'
 import * as analytics from './modules/analytics/jobs.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
@@ -196,7 +197,7 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
   ]
 }
 
-/** Starts the loops that number journals, and count those that have their number. */
+/** Starts the loops that number journals, count those that have their number, and approve commissions. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('ledger numbering', SECOND, (signal) =>
     ledger.chainNewJournals(database, {
@@ -206,6 +207,7 @@ const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   ),
   loop('segments', 5 * SECOND, (signal) => segments.countPeople(database, signal)),
   loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
+  loop('commission approval', MINUTE, (signal) => approveDue(database, signal)),
 ]
 
 /** Starts the loops that make partitions ahead, and drop or delete what is old. */

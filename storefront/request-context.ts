@@ -1,3 +1,4 @@
+import type { Referral } from './affiliates/referral.ts'
 import type { StoreApi } from './api/store-api.ts'
 import type { Cart } from './cart/cart.ts'
 import type { Cookies } from './http/cookies.ts'
@@ -35,6 +36,10 @@ export interface RequestContext extends PageContext {
   express: Cart | null
   /** During an express checkout, the shopper's own cart: `cart` is then the one product. */
   otherCart: Cart | null
+  /** The affiliate who has sent the shopper. */
+  referral: Referral | null
+  /** The name of this browser, if an affiliate uses it. */
+  device: string | null
   /** The shopper's IP address: the platform limits checkouts by it. */
   ip: string | null
   /** Whether our own script sent the form. It needs less of an answer than a browser does. */

@@ -1,3 +1,4 @@
+import { affiliatePage, applyAsAffiliate, applyPage } from './affiliates/affiliate-pages.ts'
 import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
 import * as catalog from './catalog/catalog-pages.ts'
 import { contentPage } from './catalog/content-page.ts'
@@ -43,6 +44,7 @@ const PAGES: Record<string, PageHandler> = {
   '/orders': (context) => orderListPage(context),
   '/subscriptions': subscriptionListPage,
   '/newsletter': (context) => newsletterPage(context),
+  '/affiliates': (context) => applyPage(context),
   '/sitemap.xml': catalog.sitemap,
   '/robots.txt': catalog.robots,
   '/llms.txt': catalog.llms,
@@ -61,6 +63,9 @@ const ORDER_LINK = /^\/orders\/link\/([\w-]{1,500})$/
 const SUBSCRIPTION_LINK = /^\/subscriptions\/link\/([\w-]{1,500})$/
 const SUBSCRIPTION_PAGE = /^\/subscriptions\/([0-9a-f-]{36})(?:\/(card|address))?$/
 
+/** The signed link to the page of an affiliate. */
+const AFFILIATE_LINK = /^\/affiliates\/link\/([\w-]{1,500})$/
+
 const FORMS: Record<string, FormHandler> = {
   '/cart': updateCart,
   '/cart/add': addToCart,
@@ -72,6 +77,7 @@ const FORMS: Record<string, FormHandler> = {
   [`${EXPRESS_PATH}/forget`]: express(forgetAddress),
   '/orders/find': findOrderAgain,
   '/newsletter': askForNewsletter,
+  '/affiliates': applyAsAffiliate,
 }
 
 const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|pay|refund|return)$/
@@ -89,6 +95,8 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   if (part !== undefined) return catalog.sitemapPart(context, Number(part))
   const [, token] = ORDER_LINK.exec(pathname) ?? []
   if (token !== undefined) return openOrderLink(context, token)
+  const [, affiliate] = AFFILIATE_LINK.exec(pathname) ?? []
+  if (affiliate !== undefined) return affiliatePage(context, affiliate)
   const subscription = showSubscription(context, pathname)
   if (subscription !== null) return subscription
   const [, kind, encoded = ''] = NAMED_PAGE.exec(pathname) ?? []

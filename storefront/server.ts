@@ -1,4 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { unpackDevice, unpackReferral } from './affiliates/referral.ts'
+import { referralCookies } from './affiliates/referral-cookies.ts'
 import {
   isUnknownStore,
   openPlatformClient,
@@ -172,7 +174,11 @@ async function respond(
   }
   const feed = site.preview === null ? feedOf(request, url.pathname) : null
   if (feed !== null) return openFeed(deps.client, request, site, feed)
-  const answer = await dispatch(deps, request, contextOf(deps, request, url, site))
+  const context = contextOf(deps, request, url, site)
+  const [answer, referral] = await Promise.all([
+    dispatch(deps, request, context),
+    request.method === 'GET' ? referralCookies(context) : [],
+  ])
   const isPreview = site.preview !== null
   const mayKeep = !isPreview && answer.headers?.['cache-control'] === undefined
   return {
@@ -182,7 +188,7 @@ async function respond(
       ...(isPreview ? { 'x-robots-tag': 'noindex' } : {}),
       ...answer.headers,
     },
-    cookies: [...cookies, ...(answer.cookies ?? [])],
+    cookies: [...cookies, ...referral, ...(answer.cookies ?? [])],
   }
 }
 
@@ -249,6 +255,12 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
     get express() {
       const packed = cookies.read(cookie, 'express', site.tenant)
       return packed === null ? null : unpackCart(packed)
+    },
+    get referral() {
+      return unpackReferral(cookies.read(cookie, 'ref', site.tenant))
+    },
+    get device() {
+      return unpackDevice(cookies.read(cookie, 'partner', site.tenant))
     },
     otherCart: null,
     files: files.pathsFor(site),

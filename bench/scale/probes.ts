@@ -34,6 +34,11 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 /** Routes whose pages are no share of the store, so that two stores cannot be compared by them. */
 const NOT_COMPARED: Readonly<Record<string, string>> = {
+  '/v1/merchant/affiliates/{id}':
+    'sums what is owed and not paid, which follows the orders since the last payout',
+  '/v1/merchant/affiliates/{id}/export': 'all commissions of one person, up to 10,000',
+  '/v1/merchant/affiliates/payouts/export.csv':
+    'streams until its reader leaves; only its first byte is timed',
   '/v1/merchant/analytics/payments/rows':
     'the attempts of as many days as have a page of the outcome',
   '/v1/merchant/analytics/funnel/rows': 'a period of more days has more counts to group',
@@ -78,6 +83,9 @@ const PATH_VALUES: readonly (readonly [route: string, name: string, value: Value
   ['/v1/merchant/inventory/counts/', 'id', of('count_id')],
   ['/v1/merchant/purchasing/vendors/', 'id', of('vendor_id')],
   ['/v1/merchant/purchasing/orders/', 'id', of('purchase_order_id')],
+  ['/v1/merchant/affiliates/commissions/', 'id', of('commission_id')],
+  ['/v1/merchant/affiliates/payouts/', 'id', of('payout_id')],
+  ['/v1/merchant/affiliates/', 'id', of('affiliate_id')],
   ['/v1/merchant/marketing/coupons/', 'id', of('coupon_id')],
   ['/v1/merchant/marketing/segments/', 'id', of('segment_id')],
   ['/v1/merchant/pricing-groups/', 'id', of('group_id')],
@@ -128,6 +136,7 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['', 'order_id', [of('order_id'), NO_ID]],
   ['', 'variant_id', [of('variant_id'), NO_ID]],
   ['', 'vendor_id', [of('vendor_id'), NO_ID]],
+  ['', 'affiliate_id', [of('affiliate_id'), NO_ID]],
   ['', 'location_id', [fixed('default'), NOTHING]],
   ['', 'lead_time_days', [fixed('14')]],
   ['', 'weight_grams', [fixed('500')]],

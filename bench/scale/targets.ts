@@ -48,6 +48,12 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       order by po_number limit 1) as vendor_id,
                     (select id from purchase_orders where tenant_ref = $1
                       order by po_number limit 1) as purchase_order_id,
+                    (select id from affiliates where tenant_ref = $1 order by created_at limit 1)
+                      as affiliate_id,
+                    (select id from affiliate_commissions where tenant_ref = $1
+                      order by created_at limit 1) as commission_id,
+                    (select id from affiliate_payouts where tenant_ref = $1
+                      order by created_at limit 1) as payout_id,
                     (select id from stock_counts where tenant_ref = $1
                       order by created_at limit 1) as count_id,
                     (select id from entitlement_requests where tenant_ref = $1 limit 1) as request_id,

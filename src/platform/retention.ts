@@ -53,6 +53,14 @@ const STORE = 'The store itself, and what its merchant set up.'
  */
 export const LIVES: Readonly<Record<string, Life>> = {
   activation_requests: owner('products'),
+  affiliate_attributions: owner('orders', 'which affiliate it came from, and no shopper'),
+  affiliate_clicks: owner('affiliate_codes', 'a number, and no person'),
+  affiliate_codes: owner('affiliates'),
+  affiliate_commissions: forGood(MONEY),
+  affiliate_devices: owner('affiliates', 'hashes of at most 20 browsers, until erased'),
+  affiliate_payouts: forGood(MONEY),
+  affiliate_settings: owner('stores'),
+  affiliates: forGood('Whom the store owes money, until erased; then amounts alone.'),
   analytics_days: until('their generation was replaced', 'analytics'),
   analytics_facts: until('their generation was replaced', 'analytics'),
   analytics_generations: until('replaced by another, and its rows are deleted', 'analytics'),

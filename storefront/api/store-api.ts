@@ -1,14 +1,21 @@
+import { type AffiliateApi, openAffiliateApi } from './affiliate-api.ts'
 import { type CatalogApi, type CatalogApiOptions, openCatalogApi } from './catalog-api.ts'
 import { type CheckoutApi, openCheckoutApi } from './checkout-api.ts'
 import { type FunnelApi, openFunnelApi } from './funnel-api.ts'
 import { openSubscriptionApi, type SubscriptionApi } from './subscription-api.ts'
 
 /** All that the storefront asks of the platform, for any store. */
-export interface StoreApi extends CatalogApi, CheckoutApi, SubscriptionApi, FunnelApi {}
+export interface StoreApi
+  extends CatalogApi,
+    CheckoutApi,
+    SubscriptionApi,
+    AffiliateApi,
+    FunnelApi {}
 
 export const openStoreApi = (options: CatalogApiOptions): StoreApi => ({
   ...openCatalogApi(options),
   ...openCheckoutApi(options.client),
   ...openSubscriptionApi(options.client),
+  ...openAffiliateApi(options.client),
   ...openFunnelApi(options.client),
 })

@@ -100,7 +100,7 @@ async function placeOrder(
 }
 
 function checkoutBody(
-  { site, cart, shopper, ip }: ShopperContext,
+  { site, cart, shopper, ip, referral, device }: ShopperContext,
   details: CheckoutDetails,
   { hasGoods, ...payment }: PaymentInput,
 ): Record<string, unknown> {
@@ -123,6 +123,8 @@ function checkoutBody(
     ...(credit ? { apply_store_credit: true } : {}),
     ...(gift === '' ? {} : { gift_card_code: gift }),
     ...(attested === '' ? {} : { attestation: readAttestation(attested) }),
+    ...referral,
+    ...(device !== null && { device_ref: device }),
     ...payment,
     ...site.policies,
   }

@@ -1,3 +1,4 @@
+import { deAffiliates } from './de-affiliates.ts'
 import { deErrors } from './de-errors.ts'
 import { deSubscriptions } from './de-subscriptions.ts'
 import type { Texts, Unit } from './en.ts'
@@ -377,6 +378,7 @@ export const de: Texts = {
   formRejectedNote:
     'Es wurde nicht von einer Seite dieses Shops gesendet oder war unvollständig. Bitte gehen Sie zurück und senden Sie es noch einmal.',
 
+  affiliates: deAffiliates,
   subscriptions: deSubscriptions,
   ...deErrors,
 }

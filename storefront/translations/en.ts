@@ -1,3 +1,4 @@
+import { enAffiliates } from './en-affiliates.ts'
 import { enErrors } from './en-errors.ts'
 import { enSubscriptions } from './en-subscriptions.ts'
 
@@ -373,6 +374,7 @@ export const en = {
   formRejectedNote:
     'It was not sent from a page of this store, or it was incomplete. Please go back and send it again.',
 
+  affiliates: enAffiliates,
   subscriptions: enSubscriptions,
   ...enErrors,
 }

@@ -1,4 +1,5 @@
 import type { Texts, Unit } from './en.ts'
+import { esAffiliates } from './es-affiliates.ts'
 import { esErrors } from './es-errors.ts'
 import { esSubscriptions } from './es-subscriptions.ts'
 
@@ -381,6 +382,7 @@ export const es: Texts = {
   formRejectedNote:
     'No se envió desde una página de esta tienda o estaba incompleto. Vuelve atrás y envíalo otra vez.',
 
+  affiliates: esAffiliates,
   subscriptions: esSubscriptions,
   ...esErrors,
 }

@@ -1,4 +1,5 @@
 import type { Texts, Unit } from './en.ts'
+import { frAffiliates } from './fr-affiliates.ts'
 import { frErrors } from './fr-errors.ts'
 import { frSubscriptions } from './fr-subscriptions.ts'
 
@@ -383,6 +384,7 @@ export const fr: Texts = {
   formRejectedNote:
     'Il n’a pas été envoyé depuis une page de cette boutique, ou il était incomplet. Veuillez revenir en arrière et l’envoyer à nouveau.',
 
+  affiliates: frAffiliates,
   subscriptions: frSubscriptions,
   ...frErrors,
 }

@@ -5,6 +5,14 @@ import { makeVariant as plantVariant } from '../harness/variants.ts'
 import { APPROVED } from '../modules/checkout/setup.ts'
 import { freshKey, ITEM, LINE, VARIANT } from './ids.ts'
 import {
+  earnCommission,
+  inviteAffiliate,
+  makeAffiliate,
+  makePayout,
+  makeReferralCode,
+  suspendAffiliate,
+} from './make-affiliates.ts'
+import {
   ACME_IMAGE,
   GROUPS,
   makeCollection,
@@ -235,6 +243,23 @@ export const FIXTURES: Record<string, Fixture> = {
     await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
     return { id }
   },
+  'GET /v1/merchant/affiliates/:id': makeAffiliate,
+  'PATCH /v1/merchant/affiliates/:id': makeAffiliate,
+  'POST /v1/merchant/affiliates/:id/approve': inviteAffiliate,
+  'POST /v1/merchant/affiliates/:id/decline': inviteAffiliate,
+  'POST /v1/merchant/affiliates/:id/suspend': makeAffiliate,
+  'POST /v1/merchant/affiliates/:id/resume': suspendAffiliate,
+  'POST /v1/merchant/affiliates/:id/codes': makeAffiliate,
+  'PATCH /v1/merchant/affiliates/:id/codes/:code': makeReferralCode,
+  'POST /v1/merchant/affiliates/:id/link': makeAffiliate,
+  'GET /v1/merchant/affiliates/:id/export': makeAffiliate,
+  'POST /v1/merchant/affiliates/:id/erase': makeAffiliate,
+  'GET /v1/merchant/affiliates/commissions/:id': earnCommission,
+  'POST /v1/merchant/affiliates/commissions/:id/approve': earnCommission,
+  'POST /v1/merchant/affiliates/commissions/:id/decline': earnCommission,
+  'GET /v1/merchant/affiliates/payouts/:id': makePayout,
+  'POST /v1/merchant/affiliates/payouts/:id/mark-paid': makePayout,
+  'POST /v1/merchant/affiliates/payouts/:id/cancel': makePayout,
   'POST /v1/merchant/marketing/subscribers/:id/unsubscribe': askForNewsletter,
   'POST /v1/merchant/marketing/suppressions/:id/lift': suppressAddress,
   'GET /v1/merchant/marketing/segments/:id': makeSegment,
@@ -335,6 +360,11 @@ export const BODIES: Record<string, unknown> = {
   'PUT /v1/merchant/catalog/collections/:id/products': { product_ids: [] },
   'PATCH /v1/merchant/media/:sha256': { alt: 'a canary' },
   'PATCH /v1/merchant/marketing/segments/:id': {},
+  'PATCH /v1/merchant/affiliates/:id': { name: 'a canary' },
+  'POST /v1/merchant/affiliates/:id/decline': { reason: 'a canary' },
+  'POST /v1/merchant/affiliates/:id/codes': { code: 'a-canary' },
+  'PATCH /v1/merchant/affiliates/:id/codes/:code': { active: false },
+  'POST /v1/merchant/affiliates/commissions/:id/decline': { reason: 'a canary' },
   'PATCH /v1/merchant/marketing/coupons/:id': {},
   'POST /v1/merchant/marketing/coupons/:id/codes': { count: 1 },
   'PATCH /v1/merchant/pricing-groups/:id': {},

@@ -160,6 +160,7 @@ async function receiveInParts(app: TestApp, merchant: Caller) {
 const ACTIVATION = 'POST /v1/merchant/catalog/products/:id/activation-request'
 
 const MAKING_ROWS = [
+  'GET /v1/merchant/affiliates/payouts/:id',
   'GET /v1/merchant/returns/:id',
   'GET /v1/merchant/fulfillments/:id',
   'GET /v1/merchant/inventory/counts/:id',

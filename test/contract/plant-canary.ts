@@ -31,6 +31,12 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['POST', '/v1/merchant/catalog/collections', { slug: canary, title: canary }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'pricing_groups' }],
     ['POST', GROUPS, { name: canary }],
+    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'affiliates' }],
+    [
+      'POST',
+      '/v1/merchant/affiliates',
+      { name: canary, email: `${canary}@example.com`, website: canary, code: canary },
+    ],
     ['POST', COUPONS, { code: canary, type: 'free_shipping' }],
     [
       'POST',

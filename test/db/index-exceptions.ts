@@ -1,6 +1,8 @@
 /** Keys of tables with a `tenant_ref` that need not start with it, and why. */
 export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   activation_requests_by_id: 'An operator names a request by its id alone.',
+  affiliate_commissions_due:
+    'Due index: the worker looks over all stores for commissions whose delay is over.',
   assets_due: 'Due index: the worker looks over all tenants for bytes to take away.',
   charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
@@ -52,6 +54,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Tables whose `tenant_ref` has no foreign key to stores, and why. */
 export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
+  affiliate_attributions: 'Their order names the store, and a checkout writes them.',
+  affiliate_commissions: 'Their attribution names the store, and a checkout writes them.',
   charges: 'Their order names the store, and each checkout writes one.',
   customers: 'Each checkout writes one, in the transaction of its order, which names the store.',
   fraud_decisions: 'Each checkout writes one, in the transaction that settles its order.',

@@ -41,7 +41,7 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                           from collections c join products p using (tenant_ref)
                          where tenant_ref = $1`,
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
-                 values ($1, 'affiliates', 'self_serve', 'allow')`,
+                 values ($1, 'funnel_gate', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
   fraud_decisions: `insert into fraud_decisions (tenant_ref, decision, score, signals)
                     values ($1, 'accepted', 0, '[]')`,
@@ -199,6 +199,28 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                   select $1, id, 1, 'paid', now(), id from started`,
   subscription_counters: `insert into subscription_counters (tenant_ref, last_number) values ($1, 1001)`,
   subscription_settings: `insert into subscription_settings (tenant_ref) values ($1)`,
+  affiliate_settings: `insert into affiliate_settings (tenant_ref) values ($1)`,
+  affiliate_commissions: `
+    with who as (select c.affiliate_id as id, c.code_folded from affiliate_codes c
+                  where c.tenant_ref = $1 limit 1),
+         placed as (select id from orders where tenant_ref = $1 limit 1),
+         click as (insert into affiliate_clicks (tenant_ref, code_folded, shard, clicks)
+                   select $1, code_folded, 0, 1 from who),
+         device as (insert into affiliate_devices (tenant_ref, affiliate_id, device_hash)
+                    select $1, id, sha256('x') from who),
+         payout as (insert into affiliate_payouts (tenant_ref, id, affiliate_id, currency, amount_cents,
+                           created_by)
+                    select $1, gen_random_uuid(), id, 'USD', 1, 'x' from who),
+         source as (insert into affiliate_attributions (tenant_ref, order_id, affiliate_id, code, source,
+                           touched_at, window_days, model, currency, commission_type, rate_bps,
+                           approval_delay_days, base_cents, left_cents, booked_cents)
+                    select $1, placed.id, who.id, 'x', 'code', now(), 30, 'x', 'USD', 'percent', 1000,
+                           30, 10, 10, 1 from placed, who
+                    returning order_id, affiliate_id)
+    insert into affiliate_commissions (tenant_ref, id, affiliate_id, order_id, type, currency, base_cents,
+                                       amount_cents, status, approves_at)
+    select $1, gen_random_uuid(), affiliate_id, order_id, 'sale', 'USD', 10, 1, 'pending', now()
+      from source`,
   newsletter_subscribers: `insert into newsletter_subscribers (tenant_ref, email, email_folded)
                            values ($1, 'x@x.example', 'x@x.example')`,
   marketing_consents: `with shown as (

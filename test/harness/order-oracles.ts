@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
+import { AFFILIATE_ORACLES } from './affiliate-oracles.ts'
 import { EXCHANGE_ORACLES } from './exchange-oracles.ts'
 import { assertOracles } from './oracles.ts'
 import { RENEWAL_ORACLES } from './renewal-oracles.ts'
@@ -252,6 +253,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
   ...RETURN_ORACLES,
   ...RENEWAL_ORACLES,
   ...EXCHANGE_ORACLES,
+  ...AFFILIATE_ORACLES,
   'a label that a carrier has sold and no parcel has, or with another price': `
     select s.tenant_ref, s.ref, s.state, s.cost_cents, l.status, l.cost_cents
       from sim_shipments s

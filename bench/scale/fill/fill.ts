@@ -3,6 +3,7 @@ import { Database } from '../../../src/db/database.ts'
 import { roleUrl } from '../../../src/db/roles.ts'
 import { deriveKey } from '../../../src/kernel/tokens.ts'
 import { listStoreSizes, type Size } from '../size.ts'
+import { AFFILIATE_STEPS } from './affiliates.ts'
 import { AFTER_SALE_STEPS } from './after-sale.ts'
 import { ANALYTICS_STEPS, countJournals } from './analytics.ts'
 import { AUDIT_STEPS } from './audit.ts'
@@ -56,6 +57,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...GIFT_CARD_STEPS,
     ...STOCK_STEPS,
     ...PURCHASING_STEPS,
+    ...AFFILIATE_STEPS,
     ...LEDGER_STEPS,
     ...WEBHOOK_STEPS,
     ...SHOPPER_MAIL_STEPS,

@@ -229,7 +229,10 @@ export const listHistories = (tx: Tx, order_ids: readonly string[]) =>
     OrderHistory,
     sql`
     select o.id as order_id, o.customer_ref, o.is_test, o.prices_include_tax, o.source,
-           coalesce(o.coupon_code, '') as coupon, left(coalesce(o.referral_code, ''), 300) as affiliate,
+           coalesce(o.coupon_code, '') as coupon,
+           left(coalesce((select a.code from affiliate_attributions a
+                           where a.tenant_ref = ${tx.tenant} and a.order_id = o.id),
+                         o.referral_code, ''), 300) as affiliate,
            ${placeOf} as place,
            (select created_at from ledger_journals j
              where j.tenant_ref = ${tx.tenant} and j.order_id = o.id and j.kind = 'order.placed'

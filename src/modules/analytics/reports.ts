@@ -1,5 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import * as affiliates from '../affiliates/service.ts'
 import {
   FIGURE_NAMES,
   type Figure,
@@ -170,6 +171,10 @@ async function labelsOf(
   rows: readonly queries.GroupRow[],
 ): Promise<Map<string, string>> {
   const keys = rows.map(({ key }) => key).filter((key) => key !== '')
+  if (group_by === 'affiliate') {
+    const names = await affiliates.namesOf(db, keys)
+    return new Map(keys.map((key) => [key, names.get(key.toLowerCase()) ?? key]))
+  }
   if (group_by !== 'product' && group_by !== 'variant' && group_by !== 'collection') {
     return new Map(keys.map((key) => [key, key]))
   }

@@ -4,6 +4,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import { attributedCode } from '../affiliates/commissions.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as inventory from '../inventory/service.ts'
 import { defineOperation, type Replies } from '../operations/service.ts'
@@ -88,7 +89,9 @@ export const exchangeOperation = defineOperation<
 /** The cart of an exchange: for the customer of the returned order, to the same address. */
 async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<CheckoutRequest> {
   const { order_id } = await returns.find(db, returnId)
-  return cartOf(await orders.get(db, order_id), body)
+  const order = await orders.get(db, order_id)
+  // What the affiliate loses by the return, the new goods earn again.
+  return { ...cartOf(order, body), referral_code: await attributedCode(db, order) }
 }
 
 /** Taxed as the returned order was. Shipping costs what the merchant says, and nothing by default. */

@@ -25,6 +25,7 @@ import * as storeCredit from '../store-credit/money.ts'
 import { factsOf, requireAttested, requireOffered, requireServed } from './admission.ts'
 import type { CardCharge } from './pay.ts'
 import { requireQuoted } from './quote.ts'
+import { referralOf } from './referral.ts'
 import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
 import {
   asksProvider,
@@ -350,9 +351,10 @@ export function writeOrder(
 ): [Promise<WaitingOrder>, Promise<unknown>, Promise<unknown>] {
   const { order_id, sale, tenders, charge, placing } = writing
   const items = sale.priced.lines.map((line) => ({ ...line, id: newId() }))
+  const referral = readReferral(tx, keys, writing)
   const charges = charge === null ? tenders : [...tenders, rowOfCard(charge, placing, keys)]
   return [
-    insertWaiting(tx, newOrder(writing), items, charges),
+    insertWaiting(tx, newOrder(writing, referral), items, charges),
     charge === null ? Promise.resolve() : beginAttempt(tx, order_id, charge, placing),
     writePurchases(tx, order_id, items, writing),
   ]
@@ -412,7 +414,20 @@ const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge, { renewal }:
     charge_id: charge.attempt_id,
   })
 
-function newOrder({ order_id, order_number, key, sale, risk, placing, source }: Writing) {
+/** The referral code of an order, and how it came to it. */
+function readReferral(
+  { tenant }: Tx,
+  { touch: touchKey }: CheckoutDeps['keys'],
+  { placing: { request, renewal }, sale, source }: Writing,
+) {
+  const follows = renewal === undefined ? (source ?? null) : 'subscription'
+  return referralOf({ tenant, touchKey, request, sale, follows })
+}
+
+function newOrder(
+  { order_id, order_number, key, sale, risk, placing, source }: Writing,
+  referral: ReturnType<typeof readReferral>,
+) {
   const { request, renewal } = placing
   const { priced, store } = sale
   // A renewal starts no subscription: it belongs to one.
@@ -425,6 +440,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing, source }: 
     ...(sale.coupon?.recurring && priced.coupon.applied && { coupon_recurs: true as const }),
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
+    ...(referral !== null && { referral: referral.evidence }),
     subscriptions,
     ...(subscriptions.length > 0 && { time_zone: store.time_zone }),
   }
@@ -448,7 +464,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing, source }: 
     email: request.email ?? null,
     ip: request.ip ?? null,
     customer_name: nameOf(request),
-    referral_code: readReferral(request.referral_code),
+    referral_code: referral?.code ?? null,
     source: source ?? sourceOf(renewal),
     pricing: { ...pricing },
     risk: { ...risk },
@@ -477,9 +493,3 @@ function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscr
 /** The label of an address is no name: it may say "Home". */
 const nameOf = ({ name, shipping_address }: CheckoutRequest): string | null =>
   name?.trim() || shipping_address?.name?.trim() || null
-
-const REFERRAL = /^[A-Za-z0-9_-]{1,64}$/
-
-/** A referral code that is not well formed is ignored. */
-const readReferral = (code: unknown): string | null =>
-  typeof code === 'string' && REFERRAL.test(code) ? code : null

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
+import type { Source } from '../affiliates/commission-schema.ts'
 import { Recipient } from '../gift-cards/purchase-schema.ts'
 import {
   Attestation,
@@ -47,6 +48,10 @@ export const CheckoutRequest = Type.Object({
   person_id: Type.Optional(Nullable(Id)),
   // Any value: one that is no code is ignored, and is never an error.
   referral_code: Type.Optional(Type.Unknown()),
+  /** When the link with the code was followed, as `touchReferral` has signed it. */
+  referral_touch: Type.Optional(Type.Unknown()),
+  /** The browser of a shopper who applied as an affiliate, or opened the page of one. */
+  device_ref: Type.Optional(Type.Unknown()),
   card: Type.Optional(Nullable(CardInput)),
   payment_token: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 }))),
   apply_store_credit: Type.Optional(Type.Boolean()),
@@ -146,6 +151,15 @@ export const Risk = Type.Object({
 })
 export type Risk = Static<typeof Risk>
 
+/** How an order's referral code came to it, stored with the order until it is placed. */
+export interface Referral {
+  source: Source
+  /** When the link was followed. Null: the code came with the checkout itself. */
+  touched_at: string | null
+  /** The hash of the shopper's browser, where an affiliate may use it. */
+  device: string | null
+}
+
 /**
  * The terms that an order was priced by, stored with it for edits and for the steps after payment.
  */
@@ -159,6 +173,8 @@ export interface PricedBy {
   coupon_recurs?: true
   subscribe: boolean
   attestation: Attestation | null
+  /** How the order's referral code came to it. Absent without one. */
+  referral?: Referral
   /** The store's time zone, whose day a subscription starts on. Absent without subscriptions. */
   time_zone?: string
   /** The interval of each subscribed variant. */

@@ -41,6 +41,8 @@ export interface CheckoutDeps extends OrderChangeDeps {
     giftCards: CodeKeys
     customers: Buffer
     quote: Buffer
+    /** Verifies when the link of an affiliate was followed. */
+    touch: Buffer
   }
   /** Writes what became of a renewal to its subscription, in the transaction that ends its order. */
   onRenewal: (tx: Tx, ended: EndedRenewal) => Promise<void>

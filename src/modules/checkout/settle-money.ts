@@ -26,6 +26,7 @@ import { rateOf } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
+import { earnCommission } from './commission-money.ts'
 import type { Outcome } from './pay.ts'
 import { cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed-order.ts'
 import type { PricedBy } from './schema.ts'
@@ -75,7 +76,9 @@ export async function settleOrder<T>(
   const stock = awaitLater(orderStock.sell(tx, order_id))
   const holds = await captureHolds(tx, order_id, charges)
   const cardFacts = paid.kind === 'captured' ? paid.result.card : null
-  const started = await startSubscriptions(tx, whole, at, cardFacts)
+  const earned = await earnCommission(tx, whole)
+  const referral_code = earned.isAttributed ? order.referral_code : null
+  const started = await startSubscriptions(tx, whole, { at, card: cardFacts, referral_code })
   // Before all other events: an order is placed first.
   const placed = awaitLater(webhooks.emit(tx, placedEvent(whole, started)))
   const bought = order.gift_card_cents > 0 ? await issueCards(tx, deps, order) : []
@@ -83,7 +86,7 @@ export async function settleOrder<T>(
     writing,
     placed,
     answer(answerBody(whole, started, 'accepted'), whole),
-    ledger.post(tx, saleJournal(order, { ...holds, bought }, charges)),
+    ledger.postAll(tx, [saleJournal(order, { ...holds, bought }, charges), ...earned.journals]),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && redemptions.confirm(tx, { order_id }),
@@ -173,20 +176,22 @@ function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeR
   }
 }
 
+interface Start {
+  at: string
+  card: CardFacts | null
+  /** The code of the affiliate who earns by the order, and by its renewals. */
+  referral_code: string | null
+}
+
 /**
  * Starts the subscriptions of an order. A payment that was captured without a stored card, because
  * an operator decided it or the gateway's record does not show the card, buys this order alone: a
  * subscription that cannot be charged is not started, and the timeline says so.
  */
-async function startSubscriptions(
-  tx: Tx,
-  { order, items, charges }: WholeOrder,
-  at: string,
-  card: CardFacts | null,
-) {
+async function startSubscriptions(tx: Tx, { order, items, charges }: WholeOrder, start: Start) {
   const requested = startedOf(order, items)
   if (requested.length === 0) return []
-  const origin = originOf(order, charges, at, card)
+  const origin = originOf(order, charges, start)
   if (origin.vault_id !== null) return subscriptions.start(tx, origin, requested)
   const data = { reason: 'card_not_stored', variant_ids: requested.map((each) => each.variant_id) }
   const entry = { type: 'subscription_not_started', actor: 'system', data }
@@ -204,8 +209,7 @@ const customerOf = ({ customer_ref, person_id, email, customer_name }: OrderRow)
 function originOf(
   order: OrderRow,
   charges: readonly ChargeRow[],
-  at: string,
-  card: CardFacts | null,
+  { at, card, referral_code }: Start,
 ) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
   const { time_zone = 'UTC', ...pricing } = order.pricing as Partial<PricedBy>
@@ -219,7 +223,10 @@ function originOf(
     time_zone,
     ship_to: order.ship_to,
     email: order.email,
-    pricing: { shipping, tax, expedited, ...taxEstimate(order) },
+    pricing: {
+      ...{ shipping, tax, expedited, ...taxEstimate(order) },
+      ...(referral_code !== null && { referral_code }),
+    },
     gateway: paidBy?.gateway ?? null,
     vault_id: paidBy?.vault_id ?? null,
     initial_txn_id: paidBy?.txn_id ?? null,

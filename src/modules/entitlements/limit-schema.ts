@@ -18,6 +18,7 @@ export const COUNTED_LIMITS = {
   vendors: 'Vendors, archived ones included.',
   purchase_orders: 'Purchase orders, ended ones included.',
   stock_counts: 'Cycle counts, ended ones included.',
+  affiliates: 'Affiliates, applicants included.',
   bans: 'Fraud bans, lifted ones included.',
   site_versions: 'Saved versions of the site that are kept.',
   site_bytes: 'Bytes of the saved versions of the site.',

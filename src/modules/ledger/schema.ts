@@ -15,6 +15,8 @@ export const ACCOUNT_KINDS = [
   'suspense',
   'dispute_loss',
   'exchange',
+  'commission_expense',
+  'affiliate_payout',
 ] as const
 export const AccountKind = Type.Enum([...ACCOUNT_KINDS])
 export type AccountKind = Static<typeof AccountKind>

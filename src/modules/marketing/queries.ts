@@ -23,7 +23,7 @@ const status = sql`
 
 const terms = sql`type, percent_bps, amount_cents, min_subtotal_cents, max_discount_cents,
                   starts_at, ends_at, usage_limit, usage_limit_per_customer, first_order_only,
-                  applies_to, recurring`
+                  applies_to, recurring, referral_code`
 
 const columns = sql`coupons.id, coupons.code, ${terms}, used_count, campaign_id,
                     ${status} as status, coupons.created_at, coupons.updated_at`
@@ -32,7 +32,8 @@ const valuesOf = (of: CouponTerms) => sql`
   ${of.type}, ${of.percent_bps}, ${of.amount_cents}, ${of.min_subtotal_cents},
   ${of.max_discount_cents}, ${of.starts_at}, ${of.ends_at}, ${of.usage_limit},
   ${of.usage_limit_per_customer}, ${of.first_order_only},
-  ${of.applies_to === null ? null : JSON.stringify(of.applies_to)}, ${of.recurring}`
+  ${of.applies_to === null ? null : JSON.stringify(of.applies_to)}, ${of.recurring},
+  ${of.referral_code}`
 
 export const insertCoupon = (
   tx: Tx,

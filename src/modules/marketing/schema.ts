@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Code as ReferralCode } from '../affiliates/schema.ts'
 
 export const COUPON_TYPES = ['percent', 'fixed', 'free_shipping'] as const
 
@@ -31,6 +32,11 @@ const couponFields = {
   applies_to: Nullable(AppliesTo),
   recurring: Type.Boolean({ description: 'Whether renewals of a subscription keep the discount.' }),
   campaign_id: Nullable(Id),
+  referral_code: Nullable(
+    Type.String({
+      description: 'The code of the affiliate whom orders with the coupon come from.',
+    }),
+  ),
   status: CouponStatus,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -81,6 +87,7 @@ const terms = {
     ),
   ),
   recurring: Type.Optional(Type.Boolean()),
+  referral_code: Type.Optional(Nullable(ReferralCode)),
 }
 
 export const NewCoupon = Type.Object({

@@ -171,6 +171,7 @@ const NO_TERMS = {
   first_order_only: false,
   applies_to: null,
   recurring: false,
+  referral_code: null,
 }
 
 /** The terms after a change, or a refusal that lists the invalid ones. */

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import { followOrder } from '../affiliates/follow-money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import { unknownOf } from '../operations/replies.ts'
@@ -189,7 +190,10 @@ async function apply(
   const order = await orders.change(tx, await orders.lock(tx, before.id), {
     captured_cents: before.captured_cents + delta_cents,
   })
-  if (settled !== null) await ledger.post(tx, editJournal(before, plan, settled.entries))
+  if (settled !== null) {
+    await ledger.post(tx, editJournal(before, plan, settled.entries))
+    await followOrder(tx, order, { reason: 'edit', ref: plan.id })
+  }
   const items = await orders.listItems(tx, order.id)
   await record(tx, claim, { before, order, plan })
   const refund = settled?.refund ?? null

@@ -2,6 +2,7 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import { followOrder } from '../affiliates/follow-money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import { recallCharge, replyOf, unknownOf } from '../operations/replies.ts'
@@ -404,6 +405,7 @@ async function apply(
     plan.ban_ids.length > 0 && recordReview(tx, order, plan),
     hold !== null && emitHeld(tx, order, hold),
   ])
+  await followOrder(tx, order, { reason: 'edit', ref: plan.id })
   const added = charges.find(({ charge_id }) => charge_id === plan.charge?.attempt_id)
   const body = {
     order: forActor(order, actor),

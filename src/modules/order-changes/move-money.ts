@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
+import { followOrder } from '../affiliates/follow-money.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
@@ -128,6 +129,7 @@ export async function reverseMove(
   const parts = splitAmount(amount_cents, refund)
   await queries.lowerRefund(tx, refund.refund_id, { amount_cents, ...parts })
   await ledger.post(tx, releaseJournal(from, refund, parts))
+  await followOrder(tx, from, { reason: 'exchange', ref: refund.refund_id })
   const refunded_cents = from.refunded_cents - amount_cents
   return { to: refunded, from: await orders.change(tx, from, { refunded_cents }), amount_cents }
 }

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
+import { followOrder } from '../affiliates/follow-money.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import { cardEntries, reserveCards, takeCards } from '../gift-cards/purchase-money.ts'
 import type { CardShare } from '../gift-cards/purchase-schema.ts'
@@ -327,7 +328,7 @@ interface Succeeding {
   also?: FactChange
 }
 
-/** Records a refund whose money has moved: facts, timeline, journal and event. */
+/** Records a refund whose money has moved: facts, timeline, journal, event and commission. */
 export async function succeed(
   tx: Tx,
   order: OrderRow,
@@ -350,6 +351,10 @@ export async function succeed(
     kind === 'refund' && ledger.post(tx, refundJournal(order, refund, [...taken, ...entries])),
     kind === 'refund' && emitRefunded(tx, changed, shown),
   ])
+  if (kind === 'refund') {
+    const reason = refund.method === 'exchange' ? 'exchange' : 'refund'
+    await followOrder(tx, changed, { reason, ref: refund_id })
+  }
   return { state: 'succeeded', order: changed, refund: shown, entries }
 }
 

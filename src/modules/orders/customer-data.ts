@@ -49,6 +49,15 @@ export const refsByEmail = async (
 
 export const countOrders = queries.countOrders
 
+/** How many orders of a person tell their cards and addresses. */
+const TRACES_MAX = 50
+
+/** The cards that paid for orders of a person, and where these went: the newest ones. */
+export const listTraces = (
+  db: Db,
+  person: { customer_ref: string | null; email_folded: string | null },
+) => queries.listTraces(db, person, TRACES_MAX)
+
 /** Erases the person from at most `limit` orders with their notes, refunds, charges and mailed links. */
 export async function eraseOrders(
   tx: Tx,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import { Id, OpenObject } from '../../kernel/schema.ts'
+import { Id, Nullable, OpenObject } from '../../kernel/schema.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import { CustomerStats, GiftCardUse, SavedAddress } from './customer-schema.ts'
 import { orderColumns } from './queries.ts'
@@ -112,6 +112,33 @@ export const listRefsByEmail = (
      limit ${limit}`,
   )
 
+/** The newest orders of a person, by their reference and by their address. */
+export const listTraces = (
+  db: Db,
+  { customer_ref, email_folded }: { customer_ref: string | null; email_folded: string | null },
+  limit: number,
+) =>
+  db.many(
+    Type.Object({ ship_to: Nullable(OpenObject), cards: Type.Array(Type.String()) }),
+    sql`
+    with own as (
+      (select id, ship_to from orders
+        where tenant_ref = ${db.tenant} and email_folded = ${email_folded}::text
+        order by created_at desc
+        limit ${limit})
+       union
+      (select id, ship_to from orders
+        where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref}::text
+        order by created_at desc, id desc
+        limit ${limit})
+    )
+    select own.ship_to,
+           array(select c.card_fingerprint from charges c
+                  where c.tenant_ref = ${db.tenant} and c.order_id = own.id
+                    and c.card_fingerprint is not null) as cards
+      from own`,
+  )
+
 /**
  * An order whose payment is open. A hold before the capture counts, too: a release would capture
  * it.
@@ -176,6 +203,7 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
     update orders as o
        set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
            customer_name = null, ship_to = null, operation = ${erasedPlan},
+           pricing = pricing #- '{referral,device}',
            hold_reason = case when ${hasFixedReason} then hold_reason
                               when hold_reason is not null then ${ERASED} end
       from picked

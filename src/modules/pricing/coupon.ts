@@ -26,7 +26,7 @@ export interface CouponContext {
 /** The members of a coupon that decide whether and how it applies. */
 export type CouponTerms = Omit<
   Coupon,
-  'id' | 'code' | 'recurring' | 'campaign_id' | 'created_at' | 'updated_at'
+  'id' | 'code' | 'recurring' | 'campaign_id' | 'referral_code' | 'created_at' | 'updated_at'
 >
 
 /**

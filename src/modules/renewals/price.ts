@@ -15,12 +15,14 @@ interface StoredPricing {
   tax?: TaxPolicy | null
   expedited?: boolean | null
   coupon?: DiscountTerms | null
+  referral_code?: string
 }
 
 /** The checkout that a renewal is. */
 export function requestOf(subscription: DueSubscription): CheckoutRequest {
   const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
-  const { shipping = null, tax = null, expedited } = (subscription.pricing ?? {}) as StoredPricing
+  const stored = (subscription.pricing ?? {}) as StoredPricing
+  const { shipping = null, tax = null, expedited, referral_code } = stored
   return {
     customer_ref,
     person_id,
@@ -31,6 +33,7 @@ export function requestOf(subscription: DueSubscription): CheckoutRequest {
     shipping,
     tax,
     expedited: expedited ?? false,
+    referral_code,
   }
 }
 

@@ -78,6 +78,8 @@ export interface RenewalTerms {
   coupon?: RecurringCoupon | null
   /** The share of the goods that a tax provider answered for the origin order. */
   tax_estimate_bps?: number
+  /** The code of the affiliate who earns by the renewals, too. */
+  referral_code?: string
 }
 
 /** What all subscriptions of one order have in common. */

@@ -2,6 +2,7 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
+import { affiliateOf } from '../affiliates/customer-data.ts'
 import type { Customer } from '../customers/schema.ts'
 import * as customers from '../customers/service.ts'
 import * as orders from '../orders/customer-data.ts'
@@ -67,13 +68,14 @@ export async function readCustomer(db: Db, key: Buffer, customer_ref: string) {
   const [row] = await withStats(db, [customer], currency)
   if (row === undefined) throw new ApiError('customer_not_found')
   const { first_seen_at } = customer
-  const [returned, subscribed] = await Promise.all([
+  const [returned, subscribed, affiliate] = await Promise.all([
     returns.listOfLatest(
       db,
       history.orders.map(({ id }) => id),
     ),
     subscriptions.listLatest(db, customer_ref),
+    affiliateOf(db, customer_ref, customer.email),
   ])
   const things = { ...history, returns: returned, subscriptions: subscribed }
-  return { customer: { ...row, first_seen_at, ...things, affiliate: null } }
+  return { customer: { ...row, first_seen_at, ...things, affiliate } }
 }

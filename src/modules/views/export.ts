@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
+import * as affiliates from '../affiliates/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
@@ -83,14 +84,16 @@ export async function createExport(
  * who once entered another person's address must not get that person's orders.
  */
 async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
-  const [customer, store_credit, gift_cards, subscribed, groups, counted] = await Promise.all([
-    customers.find(db, key, customer_ref),
-    storeCredit.exportOf(db, customer_ref),
-    giftCards.exportOf(db, { customer_ref, emails: [] }),
-    subscriptions.exportOf(db, customer_ref),
-    pricing.groupsOf(db, [customer_ref]),
-    segments.exportOf(db, customer_ref),
-  ])
+  const [customer, store_credit, gift_cards, subscribed, groups, counted, partners] =
+    await Promise.all([
+      customers.find(db, key, customer_ref),
+      storeCredit.exportOf(db, customer_ref),
+      giftCards.exportOf(db, { customer_ref, emails: [] }),
+      subscriptions.exportOf(db, customer_ref),
+      pricing.groupsOf(db, [customer_ref]),
+      segments.exportOf(db, customer_ref),
+      affiliates.exportOf(db, customer_ref),
+    ])
   const head = {
     customer_ref,
     made_at: new Date(db.clock.now()).toISOString(),
@@ -100,6 +103,7 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
     subscriptions: subscribed,
     pricing_groups: groups.get(customer_ref) ?? [],
     marketing: { counted, ...(await exportReader(db, customer?.email ?? null)) },
+    affiliates: partners,
   }
   yield `${JSON.stringify(head).slice(0, -1)},"orders":[`
   yield* writeOrders(db, customer_ref)

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import * as affiliates from '../affiliates/service.ts'
 import * as catalog from '../catalog/schema.ts'
 import { METADATA_BYTES_MAX } from '../catalog/validate.ts'
 import * as domains from '../domains/service.ts'
@@ -16,6 +17,7 @@ const BOUNDS: Bound[] = [
   ['name_characters', 'Characters of a name, title or label.', catalog.NAME_LENGTH_MAX],
   ['description_characters', 'Characters of a description.', catalog.TEXT_LENGTH_MAX],
   ['metadata_bytes', 'Bytes of metadata, as JSON.', METADATA_BYTES_MAX],
+  ['codes_per_affiliate', 'Referral codes of an affiliate.', affiliates.CODES_MAX],
   ['asset_bytes', 'Bytes of an uploaded image.', ASSET_BYTES_MAX],
   ['font_bytes', 'Bytes of an uploaded web font.', FONT_BYTES_MAX],
 ].map(([limit, description, max]) => ({ limit, description, max }) as Bound)

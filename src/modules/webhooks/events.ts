@@ -34,6 +34,10 @@ export const EVENTS = {
   'commerce.inventory.low.v1': { deliverable: false },
   'commerce.giftcard.issued.v1': { deliverable: false },
   'commerce.dispute.opened.v1': { deliverable: false },
+  'commerce.affiliate.applied.v1': { deliverable: false },
+  'commerce.affiliate.activated.v1': { deliverable: false },
+  'commerce.affiliate.clawed_back.v1': { deliverable: false },
+  'commerce.affiliate.paid.v1': { deliverable: false },
   'platform.webhook.paused.v1': { deliverable: false },
 } as const satisfies Record<string, { deliverable: boolean }>
 

@@ -10,6 +10,7 @@ import { FEEDBACK_KEY, signFeedback } from '../../modules/marketing/readers.ts'
 import { ok } from '../../modules/returns/setup.ts'
 import { openMailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
+import { recruit } from './affiliates.ts'
 import { listExpected, openRecorder } from './record.ts'
 
 /**
@@ -37,7 +38,7 @@ const RETURNS = '/v1/merchant/returns'
 test('the examples of the API document are what the routes answer', async (t) => {
   const app = await openMailApp(t, { env: { MAIL_FEEDBACK_KEY: FEEDBACK_KEY } })
   const shop = await openShop(app, 'acme', [])
-  await enable(shop.merchant, 'bulk_fulfillment')
+  await enable(shop.merchant, 'bulk_fulfillment', 'affiliates')
   const published = await app.anyone.get('/openapi.json')
   const recorder = openRecorder(published.body as ApiDocument)
   const merchant = recorder.recorded(shop.merchant)
@@ -49,8 +50,8 @@ test('the examples of the API document are what the routes answer', async (t) =>
   await buyGoods(merchant, tea)
   await countStock(merchant, tea)
 
-  const buy = async (items: object[]) => {
-    const more = { items, email: 'ann@example.com', shipping_address: SHIP_TO }
+  const buy = async (items: object[], members: object = {}) => {
+    const more = { items, email: 'ann@example.com', shipping_address: SHIP_TO, ...members }
     return ok(await checkout(app, shop, cart(undefined, more)), 201)
   }
   const first = await buy([
@@ -65,6 +66,12 @@ test('the examples of the API document are what the routes answer', async (t) =>
   await readMails(merchant, recorder.recorded(app.operator))
   await chooseReaders(merchant)
   await hearOfBounces(recorder.recorded(app.anyone), recorder.recorded(app.operator))
+
+  await recruit({
+    merchant,
+    storefront,
+    buy: async (more) => (await buy([{ variant_id: tea, quantity: 1 }], more)).order.id,
+  })
 
   // A counter that is wrong, as a fault of a disk would leave it.
   await app.sql(`update inventory_levels set on_hand = on_hand + 1 where variant_id = $1`, [cup])

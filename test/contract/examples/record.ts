@@ -7,6 +7,7 @@ import { type Caller, callerBy } from '../../harness/app.ts'
 /** The routes whose operations have examples, by the beginning of their path. */
 const PREFIXES = [
   '/v1/mails',
+  '/v1/merchant/affiliates',
   '/v1/merchant/fulfillments',
   '/v1/merchant/inventory',
   '/v1/mail/',
@@ -19,6 +20,7 @@ const PREFIXES = [
   '/v1/merchant/purchasing',
   '/v1/merchant/returns',
   '/v1/my/store/mails',
+  '/v1/tenants/{tenant}/affiliates',
   '/v1/tenants/{tenant}/orders/{orderId}/returns',
 ]
 
@@ -97,8 +99,12 @@ const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z/g
 const TRACKING = /SIM\d{15}/g
 
-/** It has a time in it. */
+const REFERENCE = /AP-[0-9A-F]{10}/g
+const LINK = /localhost(?::\d+)?\/affiliates\/link\/[\w-]+/g
+
+/** They have a time in them. */
 const CURSOR = 'next_after'
+const SIGNED: readonly string[] = ['token', 'confirm', 'referral_touch']
 
 /** A page of a mail is not shown whole. */
 const TEXT_MAX = 300
@@ -114,12 +120,15 @@ function stable(example: ApiExample): ApiExample {
   const text = JSON.stringify(example, (name, value: unknown) => {
     if (typeof value !== 'string') return value
     if (name === CURSOR) return 'a-cursor'
+    if (SIGNED.includes(name)) return 'a-signed-token'
     return value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}…` : value
   })
   return JSON.parse(
     text
       .replace(ID, numbered)
       .replace(TIME, '2026-03-02T09:30:00.000Z')
-      .replace(TRACKING, 'SIM000281474976710'),
+      .replace(TRACKING, 'SIM000281474976710')
+      .replace(REFERENCE, 'AP-0123456789')
+      .replace(LINK, 'localhost:8080/affiliates/link/a-signed-token'),
   )
 }

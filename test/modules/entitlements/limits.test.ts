@@ -142,6 +142,11 @@ test('limits of a store', async (t) => {
       bans: () => acme.post('/v1/merchant/fraud/bans', { kind: 'email', value: 'a@b.example' }),
       locations: () =>
         acme.post('/v1/merchant/inventory/locations', { id: 'shelf', name: 'Shelf' }),
+      affiliates: async () => {
+        await acme.post('/v1/merchant/entitlements/enable', { feature_key: 'affiliates' })
+        const email = `${randomUUID()}@a.example`
+        return acme.post('/v1/merchant/affiliates', { name: 'A', email })
+      },
       vendors: () => acme.post('/v1/merchant/purchasing/vendors', { name: 'V' }),
       purchase_orders: async () => {
         const vendor = await acme.post('/v1/merchant/purchasing/vendors', { name: 'V' })

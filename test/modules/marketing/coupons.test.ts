@@ -40,6 +40,7 @@ test('coupons', async (t) => {
       applies_to: { product_ids: [], collection_slugs: ['sale'] },
       recurring: false,
       campaign_id: null,
+      referral_code: null,
       status: 'active',
     })
     assert.deepEqual((await acme.get(`${URL}/${id}`)).body, body)

@@ -1,0 +1,85 @@
+import { bpsOf } from '../../kernel/money.ts'
+import type { AttributionRow, Referred, Refusal } from './commission-schema.ts'
+
+/** What an order earns its affiliate, and whether it may earn anything: pure functions. */
+
+export type EarningTerms = Pick<AttributionRow, 'commission_type' | 'rate_bps' | 'amount_cents'>
+
+/** The goods of an order: as sold, and what is left of them after refunds and edits. */
+export interface Goods {
+  base_cents: number
+  left_cents: number
+}
+
+/**
+ * The commission for what is left of an order, rounding half a cent up. It is the only place that
+ * rounds: what a refund claws back is the difference of two results. So the clawbacks of partial
+ * refunds, in any number and order, add up to exactly what was earned, and never exceed it: the result
+ * grows with what is left, and is 0 where nothing is. It is never more than the goods themselves.
+ */
+export function commissionOf(terms: EarningTerms, { base_cents, left_cents }: Goods): number {
+  const left = Math.max(0, left_cents)
+  if (terms.commission_type === 'percent') return bpsOf(left, terms.rate_bps ?? 0)
+  const whole = Math.min(terms.amount_cents ?? 0, base_cents)
+  return base_cents === 0 ? 0 : proportion(whole, Math.min(left, base_cents), base_cents)
+}
+
+/** BigInt, since the product of two amounts exceeds the safe integers. */
+const proportion = (cents: number, some: number, whole: number): number =>
+  Number((2n * BigInt(cents) * BigInt(some) + BigInt(whole)) / (2n * BigInt(whole)))
+
+/** What is to be booked when something else is left of an order. */
+export interface Change {
+  left_cents: number
+  /** Negative: a clawback. */
+  amount_cents: number
+  booked_cents: number
+}
+
+/** After the merchant has declined a commission of the order, it earns no more, and still loses. */
+export function changeOf(attribution: AttributionRow, left: number): Change {
+  const left_cents = Math.max(0, left)
+  const { base_cents, booked_cents: before, declined } = attribution
+  const due = commissionOf(attribution, { base_cents, left_cents }) - before
+  const amount_cents = declined ? Math.min(0, due) : due
+  return { left_cents, amount_cents, booked_cents: before + amount_cents }
+}
+
+/** Who buys, in spellings that can be compared. */
+export interface Buyer {
+  customer_ref: string
+  person_id: string | null
+  email_folded: string | null
+  /** Fingerprints of the cards that pay. */
+  cards: readonly string[]
+  /** Folded. */
+  address: string | null
+}
+
+/** What is known of the affiliate's own purchases: cards that paid for them, addresses they went to. */
+export interface Traces {
+  cards: ReadonlySet<string>
+  addresses: ReadonlySet<string>
+}
+
+/** Why the order counts as the affiliate's own; null where it does not. */
+export function selfReferral(
+  affiliate: Pick<Referred, 'email_folded' | 'customer_ref' | 'person_id' | 'is_device'>,
+  buyer: Buyer,
+  own: Traces,
+): Refusal | null {
+  const isSame = (a: string | null, b: string | null) => a !== null && a === b
+  if (
+    isSame(affiliate.customer_ref, buyer.customer_ref) ||
+    isSame(affiliate.person_id, buyer.person_id) ||
+    isSame(mailboxOf(affiliate.email_folded), mailboxOf(buyer.email_folded))
+  )
+    return 'self_person'
+  if (buyer.cards.some((card) => own.cards.has(card))) return 'self_card'
+  if (affiliate.is_device) return 'self_device'
+  return buyer.address !== null && own.addresses.has(buyer.address) ? 'self_address' : null
+}
+
+/** Without the part after a plus: almost everywhere it is the same mailbox. */
+const mailboxOf = (folded: string | null): string | null =>
+  folded === null ? null : folded.replace(/\+[^@]*(?=@)/, '')

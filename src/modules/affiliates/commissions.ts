@@ -1,0 +1,41 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as queries from './commission-queries.ts'
+import type { Commission, Payout } from './commission-schema.ts'
+import * as payouts from './payout-queries.ts'
+
+/** Reads what was earned, and what was paid. */
+
+export async function list(db: Db, filters: queries.CommissionFilters, page: Page) {
+  const { rows, shown } = await queries.listCommissions(db, filters, page)
+  return { commissions: rows, ...shown }
+}
+
+export async function get(db: Db, id: string): Promise<Commission> {
+  const found = isUuid(id) ? await queries.findCommission(db, id) : null
+  if (found === null) throw new ApiError('commission_not_found')
+  return found
+}
+
+/** The code of the affiliate who earns by an order; null where none does. */
+export async function attributedCode(
+  db: Db,
+  { id, referral_code }: { id: string; referral_code: string | null },
+): Promise<string | null> {
+  if (referral_code === null) return null
+  const found = await queries.findAttributed(db, id)
+  return found?.code ?? null
+}
+
+export async function listPayouts(db: Db, filters: payouts.PayoutFilters, page: Page) {
+  const { rows, shown } = await payouts.listPayouts(db, filters, page)
+  return { payouts: rows, ...shown }
+}
+
+export async function getPayout(db: Db, id: string): Promise<Payout> {
+  const found = isUuid(id) ? await payouts.findPayout(db, id) : null
+  if (found === null) throw new ApiError('payout_not_found')
+  return found
+}

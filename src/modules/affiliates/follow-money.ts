@@ -1,0 +1,121 @@
+import type { Tx } from '../../db/database.ts'
+import { newId } from '../../kernel/id.ts'
+import { sum } from '../../kernel/money.ts'
+import * as ledger from '../ledger/money.ts'
+import type { PostedEntry } from '../ledger/schema.ts'
+import { listEntriesOfOrder } from '../ledger/service.ts'
+import * as webhooks from '../webhooks/service.ts'
+import { type Change, changeOf } from './commission.ts'
+import * as queries from './commission-queries.ts'
+import type { AttributionRow, CountingCommission } from './commission-schema.ts'
+import { commissionJournal } from './earn-money.ts'
+
+/** Lets a commission follow its order: in the transaction of the refund, the edit or the lost dispute. */
+
+/** An order that has just changed, under its lock and with its journal posted. */
+export interface ChangedOrder {
+  id: string
+  /** Null: no affiliate sent it, and nothing is read. */
+  referral_code: string | null
+  is_test: boolean
+}
+
+export interface Cause {
+  reason: 'refund' | 'edit' | 'exchange' | 'test_order'
+  ref: string
+}
+
+/**
+ * Books what the commission of an order gains or loses. What is left of its goods is read from the
+ * ledger, so that it is the same whichever path has led there, and a change that is followed twice
+ * changes nothing the second time.
+ */
+export async function followOrder(tx: Tx, order: ChangedOrder, cause: Cause): Promise<void> {
+  if (order.referral_code === null) return
+  const attribution = await queries.lockAttribution(tx, order.id)
+  if (attribution === null || attribution.refusal !== null) return
+  const left = order.is_test ? 0 : leftOf(await listEntriesOfOrder(tx, order.id))
+  const change = changeOf(attribution, left)
+  if (change.amount_cents !== 0) await book(tx, attribution, change, cause)
+  else if (change.left_cents !== attribution.left_cents) await write(tx, attribution, change)
+}
+
+const GOODS: readonly string[] = ['sales', 'discount', 'refund']
+
+/** Sales are credits, and so negative; discounts and refunds are debits. */
+const leftOf = (entries: readonly PostedEntry[]): number =>
+  0 -
+  sum(
+    entries
+      .filter(({ account }) => GOODS.includes(account))
+      .map(({ amount_cents }) => amount_cents),
+  )
+
+const write = (tx: Tx, { order_id }: AttributionRow, { left_cents, booked_cents }: Change) =>
+  queries.writeLeft(tx, { order_id, left_cents, booked_cents })
+
+async function book(
+  tx: Tx,
+  attribution: AttributionRow,
+  change: Change,
+  { reason, ref }: Cause,
+): Promise<void> {
+  const { order_id, affiliate_id, currency, left_cents: before } = attribution
+  const counting = await queries.lockCounting(tx, order_id)
+  const id = newId()
+  const { amount_cents } = change
+  const row: queries.NewCommission = {
+    ...{ id, amount_cents, reason, cause_ref: ref },
+    base_cents: change.left_cents - before,
+    ...(amount_cents < 0 ? clawbackOf(counting) : await earningOf(tx, order_id)),
+  }
+  await queries.insertCommission(tx, attribution, row)
+  await Promise.all([
+    write(tx, attribution, change),
+    ledger.post(tx, commissionJournal({ id, affiliate_id, currency }, amount_cents)),
+    amount_cents < 0 && emitClawback(tx, { affiliate_id, order_id, currency, ...row }),
+  ])
+  const isUntouched = counting.every(({ payout_id }) => payout_id === null)
+  if (change.booked_cents === 0 && isUntouched) await queries.reverseAll(tx, order_id)
+}
+
+/**
+ * While nothing of the order is approved, a clawback waits with what it takes from. Otherwise it counts
+ * at once, and whatever was paid is taken from what is paid next.
+ */
+function clawbackOf(counting: readonly CountingCommission[]) {
+  const isPending = counting.length > 0 && counting.every(({ status }) => status === 'pending')
+  return {
+    type: 'clawback' as const,
+    status: isPending ? ('pending' as const) : ('approved' as const),
+  }
+}
+
+/** Goods that an edit adds, or that come back to the order, are earned anew. */
+async function earningOf(tx: Tx, order_id: string) {
+  const { source } = await queries.findSource(tx, order_id)
+  return {
+    type: source === 'subscription' ? ('renewal' as const) : ('sale' as const),
+    status: 'pending' as const,
+  }
+}
+
+const emitClawback = (
+  tx: Tx,
+  {
+    id,
+    affiliate_id,
+    order_id,
+    currency,
+    amount_cents,
+    base_cents,
+    reason,
+  }: queries.NewCommission & Pick<AttributionRow, 'affiliate_id' | 'order_id' | 'currency'>,
+) =>
+  webhooks.emit(tx, {
+    type: 'commerce.affiliate.clawed_back.v1',
+    order_id,
+    data: {
+      commission: { id, affiliate_id, order_id, currency, base_cents, amount_cents, reason },
+    },
+  })

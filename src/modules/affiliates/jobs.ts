@@ -1,0 +1,27 @@
+import type { Database } from '../../db/database.ts'
+import type { DueWork } from '../../platform/due-work.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
+import * as queries from './commission-queries.ts'
+
+/** Stores of one step. The next step goes on with those after them. */
+const STORES_MAX = 50
+
+/** Commissions of one store that one statement approves. The other stores wait for them. */
+const BATCH = 500
+
+/** One step, as fd_worker: approves commissions whose delay is over. Answers how many. */
+export async function approveDue(database: Database, signal?: AbortSignal): Promise<number> {
+  const stores = await queries.approvalTurns.next(database.global, STORES_MAX)
+  return forEachStore(stores, (tenant) => queries.approveDue(database.tenant(tenant), BATCH), {
+    signal,
+  })
+}
+
+export const dueApprovals: DueWork = {
+  kind: 'commission_approval',
+  nextDue: queries.nextApproval,
+  async runDue(db) {
+    const count = await queries.approveDue(db, BATCH)
+    return { count, ran: count === 0 ? [] : [{ id: null, outcome: `${count} approved` }] }
+  },
+}

@@ -1,0 +1,18 @@
+/** Which affiliate has sent a shopper, and the name of a browser that an affiliate uses, as cookies have them. */
+
+/** What is sent with the checkout. */
+export interface Referral {
+  referral_code: string
+  referral_touch: string
+}
+
+/** The value of the cookie: short names, since it goes with every request. */
+export function unpackReferral(packed: unknown): Referral | null {
+  const { c, t } = Object(packed) as { c?: unknown; t?: unknown }
+  return typeof c === 'string' && typeof t === 'string'
+    ? { referral_code: c, referral_touch: t }
+    : null
+}
+
+export const unpackDevice = (packed: unknown): string | null =>
+  typeof packed === 'string' ? packed : null
