@@ -81,6 +81,302 @@ grant insert, select, update on activation_requests to fd_app;
 grant select on activation_requests to fd_operator;
 grant select on activation_requests to fd_worker;
 
+create table affiliate_attributions (
+  tenant_ref text not null,
+  order_id uuid not null,
+  affiliate_id uuid not null,
+  code text not null,
+  source text not null,
+  touched_at timestamp with time zone not null,
+  window_days integer not null,
+  model text not null,
+  refusal text,
+  currency text not null,
+  commission_type text not null,
+  rate_bps integer,
+  amount_cents bigint,
+  approval_delay_days integer not null,
+  base_cents bigint not null,
+  left_cents bigint not null,
+  booked_cents bigint not null,
+  declined boolean not null default false,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint affiliate_attributions_base_cents_check CHECK ((base_cents >= 0)),
+  constraint affiliate_attributions_booked_cents_check CHECK ((booked_cents >= 0)),
+  constraint affiliate_attributions_check CHECK (((refusal IS NULL) OR (booked_cents = 0))),
+  constraint affiliate_attributions_check1 CHECK (((commission_type = 'percent'::text) = (rate_bps IS NOT NULL))),
+  constraint affiliate_attributions_check2 CHECK (((commission_type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint affiliate_attributions_commission_type_check CHECK ((commission_type = ANY (ARRAY['percent'::text, 'fixed'::text]))),
+  constraint affiliate_attributions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint affiliate_attributions_left_cents_check CHECK ((left_cents >= 0)),
+  constraint affiliate_attributions_model_check CHECK ((length(model) <= 40)),
+  constraint affiliate_attributions_pkey PRIMARY KEY (tenant_ref, order_id),
+  constraint affiliate_attributions_refusal_check CHECK ((length(refusal) <= 40)),
+  constraint affiliate_attributions_source_check CHECK ((source = ANY (ARRAY['code'::text, 'link'::text, 'coupon'::text, 'subscription'::text, 'exchange'::text]))),
+  constraint affiliate_attributions_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_attributions_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
+);
+alter table affiliate_attributions owner to fd_owner;
+alter table affiliate_attributions enable row level security;
+alter table affiliate_attributions force row level security;
+create policy operator on affiliate_attributions for select to fd_operator using true;
+create policy owner on affiliate_attributions for all to fd_owner using true with check true;
+create policy tenant on affiliate_attributions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_attributions to fd_app;
+grant insert, select, update on affiliate_attributions to fd_worker;
+grant select on affiliate_attributions to fd_operator;
+
+create table affiliate_clicks (
+  tenant_ref text not null,
+  code_folded text not null,
+  shard integer not null,
+  clicks bigint not null,
+  constraint affiliate_clicks_clicks_check CHECK ((clicks > 0)),
+  constraint affiliate_clicks_pkey PRIMARY KEY (tenant_ref, code_folded, shard),
+  constraint affiliate_clicks_shard_check CHECK (((shard >= 0) AND (shard <= 7))),
+  constraint affiliate_clicks_tenant_ref_code_folded_fkey FOREIGN KEY (tenant_ref, code_folded) REFERENCES affiliate_codes(tenant_ref, code_folded),
+  constraint affiliate_clicks_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_clicks owner to fd_owner;
+alter table affiliate_clicks enable row level security;
+alter table affiliate_clicks force row level security;
+create policy operator on affiliate_clicks for select to fd_operator using true;
+create policy owner on affiliate_clicks for all to fd_owner using true with check true;
+create policy tenant on affiliate_clicks for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_clicks to fd_app;
+grant select on affiliate_clicks to fd_operator;
+grant select on affiliate_clicks to fd_worker;
+
+create table affiliate_codes (
+  tenant_ref text not null,
+  code_folded text not null,
+  code text not null,
+  affiliate_id uuid not null,
+  active boolean not null default true,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint affiliate_codes_check CHECK ((lower(code) = code_folded)),
+  constraint affiliate_codes_code_folded_check CHECK ((code_folded ~ '^[a-z0-9_-]{1,64}$'::text)),
+  constraint affiliate_codes_pkey PRIMARY KEY (tenant_ref, code_folded),
+  constraint affiliate_codes_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_codes owner to fd_owner;
+alter table affiliate_codes enable row level security;
+alter table affiliate_codes force row level security;
+CREATE INDEX affiliate_codes_of_affiliate ON affiliate_codes USING btree (tenant_ref, affiliate_id, code_folded);
+create policy operator on affiliate_codes for select to fd_operator using true;
+create policy owner on affiliate_codes for all to fd_owner using true with check true;
+create policy tenant on affiliate_codes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_codes to fd_app;
+grant select on affiliate_codes to fd_operator;
+grant select, update on affiliate_codes to fd_worker;
+
+create table affiliate_commissions (
+  tenant_ref text not null,
+  id uuid not null,
+  affiliate_id uuid not null,
+  order_id uuid not null,
+  type text not null,
+  currency text not null,
+  base_cents bigint not null,
+  amount_cents bigint not null,
+  status text not null,
+  reason text,
+  cause_ref text,
+  approves_at timestamp with time zone not null,
+  payout_id uuid,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint affiliate_commissions_cause_ref_check CHECK ((length(cause_ref) <= 200)),
+  constraint affiliate_commissions_check CHECK ((((type = 'clawback'::text) = (amount_cents < 0)) OR (status = 'declined'::text))),
+  constraint affiliate_commissions_check1 CHECK (((status = 'declined'::text) OR (amount_cents <> 0))),
+  constraint affiliate_commissions_check2 CHECK (((status <> 'paid'::text) OR (payout_id IS NOT NULL))),
+  constraint affiliate_commissions_check3 CHECK (((payout_id IS NULL) OR (status = ANY (ARRAY['approved'::text, 'paid'::text])))),
+  constraint affiliate_commissions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint affiliate_commissions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint affiliate_commissions_reason_check CHECK ((length(reason) <= 200)),
+  constraint affiliate_commissions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'paid'::text, 'declined'::text, 'reversed'::text]))),
+  constraint affiliate_commissions_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_commissions_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES affiliate_attributions(tenant_ref, order_id),
+  constraint affiliate_commissions_tenant_ref_payout_id_fkey FOREIGN KEY (tenant_ref, payout_id) REFERENCES affiliate_payouts(tenant_ref, id),
+  constraint affiliate_commissions_type_check CHECK ((type = ANY (ARRAY['sale'::text, 'renewal'::text, 'clawback'::text])))
+);
+alter table affiliate_commissions owner to fd_owner;
+alter table affiliate_commissions enable row level security;
+alter table affiliate_commissions force row level security;
+CREATE INDEX affiliate_commissions_due ON affiliate_commissions USING btree (approves_at) WHERE (status = 'pending'::text);
+CREATE INDEX affiliate_commissions_due_of_store ON affiliate_commissions USING btree (tenant_ref, approves_at) WHERE (status = 'pending'::text);
+CREATE INDEX affiliate_commissions_newest ON affiliate_commissions USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_of_affiliate ON affiliate_commissions USING btree (tenant_ref, affiliate_id, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_of_order ON affiliate_commissions USING btree (tenant_ref, order_id, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_of_payout ON affiliate_commissions USING btree (tenant_ref, payout_id) WHERE (payout_id IS NOT NULL);
+CREATE INDEX affiliate_commissions_of_status ON affiliate_commissions USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX affiliate_commissions_open ON affiliate_commissions USING btree (tenant_ref, affiliate_id, currency) INCLUDE (status, payout_id, amount_cents) WHERE (status = ANY (ARRAY['pending'::text, 'approved'::text]));
+CREATE INDEX affiliate_commissions_payable ON affiliate_commissions USING btree (tenant_ref, affiliate_id, currency) INCLUDE (amount_cents) WHERE ((status = 'approved'::text) AND (payout_id IS NULL));
+create policy due on affiliate_commissions for select to fd_worker using true;
+create policy operator on affiliate_commissions for select to fd_operator using true;
+create policy owner on affiliate_commissions for all to fd_owner using true with check true;
+create policy tenant on affiliate_commissions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on affiliate_commissions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER keep_paid BEFORE DELETE OR UPDATE ON affiliate_commissions FOR EACH ROW WHEN ((old.status = 'paid'::text)) EXECUTE FUNCTION fd_keep_paid();
+grant insert, select, update on affiliate_commissions to fd_app;
+grant insert, select, update on affiliate_commissions to fd_worker;
+grant select on affiliate_commissions to fd_operator;
+
+create table affiliate_devices (
+  tenant_ref text not null,
+  affiliate_id uuid not null,
+  device_hash bytea not null,
+  seen_at timestamp with time zone not null default fd_now(),
+  constraint affiliate_devices_device_hash_check CHECK ((length(device_hash) = 32)),
+  constraint affiliate_devices_pkey PRIMARY KEY (tenant_ref, affiliate_id, device_hash),
+  constraint affiliate_devices_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_devices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_devices owner to fd_owner;
+alter table affiliate_devices enable row level security;
+alter table affiliate_devices force row level security;
+create policy operator on affiliate_devices for select to fd_operator using true;
+create policy owner on affiliate_devices for all to fd_owner using true with check true;
+create policy tenant on affiliate_devices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on affiliate_devices to fd_app;
+grant delete, select on affiliate_devices to fd_worker;
+grant select on affiliate_devices to fd_operator;
+
+create table affiliate_payouts (
+  tenant_ref text not null,
+  id uuid not null,
+  affiliate_id uuid not null,
+  currency text not null,
+  amount_cents bigint not null,
+  status text not null default 'pending'::text,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  paid_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  constraint affiliate_payouts_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint affiliate_payouts_check CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint affiliate_payouts_check1 CHECK (((status = 'cancelled'::text) = (cancelled_at IS NOT NULL))),
+  constraint affiliate_payouts_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint affiliate_payouts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint affiliate_payouts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint affiliate_payouts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'paid'::text, 'cancelled'::text]))),
+  constraint affiliate_payouts_tenant_ref_affiliate_id_fkey FOREIGN KEY (tenant_ref, affiliate_id) REFERENCES affiliates(tenant_ref, id),
+  constraint affiliate_payouts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_payouts owner to fd_owner;
+alter table affiliate_payouts enable row level security;
+alter table affiliate_payouts force row level security;
+CREATE INDEX affiliate_payouts_newest ON affiliate_payouts USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX affiliate_payouts_of_affiliate ON affiliate_payouts USING btree (tenant_ref, affiliate_id, created_at DESC, id DESC);
+CREATE INDEX affiliate_payouts_of_status ON affiliate_payouts USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy operator on affiliate_payouts for select to fd_operator using true;
+create policy owner on affiliate_payouts for all to fd_owner using true with check true;
+create policy tenant on affiliate_payouts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_payouts to fd_app;
+grant select on affiliate_payouts to fd_operator;
+grant select on affiliate_payouts to fd_worker;
+
+create table affiliate_settings (
+  tenant_ref text not null,
+  applications_open boolean not null default false,
+  pays_renewals boolean not null default true,
+  commission_type text not null default 'percent'::text,
+  rate_bps integer default 1000,
+  amount_cents bigint,
+  cookie_days integer not null default 30,
+  approval_delay_days integer not null default 30,
+  payout_minimum_cents bigint not null default 0,
+  constraint affiliate_settings_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint affiliate_settings_approval_delay_days_check CHECK (((approval_delay_days >= 0) AND (approval_delay_days <= 365))),
+  constraint affiliate_settings_check CHECK (((commission_type = 'percent'::text) = (rate_bps IS NOT NULL))),
+  constraint affiliate_settings_check1 CHECK (((commission_type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint affiliate_settings_commission_type_check CHECK ((commission_type = ANY (ARRAY['percent'::text, 'fixed'::text]))),
+  constraint affiliate_settings_cookie_days_check CHECK (((cookie_days >= 1) AND (cookie_days <= 365))),
+  constraint affiliate_settings_payout_minimum_cents_check CHECK (((payout_minimum_cents >= 0) AND (payout_minimum_cents <= '100000000000'::bigint))),
+  constraint affiliate_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint affiliate_settings_rate_bps_check CHECK (((rate_bps >= 1) AND (rate_bps <= 10000))),
+  constraint affiliate_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table affiliate_settings owner to fd_owner;
+alter table affiliate_settings enable row level security;
+alter table affiliate_settings force row level security;
+create policy operator on affiliate_settings for select to fd_operator using true;
+create policy owner on affiliate_settings for all to fd_owner using true with check true;
+create policy tenant on affiliate_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on affiliate_settings to fd_app;
+grant select on affiliate_settings to fd_operator;
+grant select on affiliate_settings to fd_worker;
+
+create table affiliates (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  email text,
+  email_folded text,
+  status text not null,
+  customer_ref text,
+  person_id uuid,
+  website text,
+  message text,
+  address jsonb,
+  commission_type text not null,
+  rate_bps integer,
+  amount_cents bigint,
+  cookie_days integer not null,
+  approval_delay_days integer not null,
+  payout_minimum_cents bigint not null,
+  payout_account bytea,
+  payout_account_end text,
+  decline_reason text,
+  erased_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint affiliates_address_check CHECK ((length((address)::text) <= 5000)),
+  constraint affiliates_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint affiliates_approval_delay_days_check CHECK (((approval_delay_days >= 0) AND (approval_delay_days <= 365))),
+  constraint affiliates_check CHECK (((email IS NULL) = (erased_at IS NOT NULL))),
+  constraint affiliates_check1 CHECK (((email_folded IS NULL) = (email IS NULL))),
+  constraint affiliates_check2 CHECK (((commission_type = 'percent'::text) = (rate_bps IS NOT NULL))),
+  constraint affiliates_check3 CHECK (((commission_type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint affiliates_check4 CHECK (((payout_account IS NULL) = (payout_account_end IS NULL))),
+  constraint affiliates_check5 CHECK (((erased_at IS NULL) OR ((customer_ref IS NULL) AND (person_id IS NULL) AND (website IS NULL) AND (message IS NULL) AND (address IS NULL) AND (payout_account IS NULL) AND (decline_reason IS NULL)))),
+  constraint affiliates_commission_type_check CHECK ((commission_type = ANY (ARRAY['percent'::text, 'fixed'::text]))),
+  constraint affiliates_cookie_days_check CHECK (((cookie_days >= 1) AND (cookie_days <= 365))),
+  constraint affiliates_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint affiliates_decline_reason_check CHECK ((length(decline_reason) <= 2000)),
+  constraint affiliates_email UNIQUE (tenant_ref, email_folded),
+  constraint affiliates_email_check CHECK ((length(email) <= 254)),
+  constraint affiliates_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint affiliates_message_check CHECK ((length(message) <= 2000)),
+  constraint affiliates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint affiliates_payout_account_check CHECK ((length(payout_account) <= 1000)),
+  constraint affiliates_payout_account_end_check CHECK ((length(payout_account_end) <= 4)),
+  constraint affiliates_payout_minimum_cents_check CHECK (((payout_minimum_cents >= 0) AND (payout_minimum_cents <= '100000000000'::bigint))),
+  constraint affiliates_pkey PRIMARY KEY (tenant_ref, id),
+  constraint affiliates_rate_bps_check CHECK (((rate_bps >= 1) AND (rate_bps <= 10000))),
+  constraint affiliates_status_check CHECK ((status = ANY (ARRAY['applied'::text, 'invited'::text, 'active'::text, 'suspended'::text, 'declined'::text]))),
+  constraint affiliates_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint affiliates_website_check CHECK ((length(website) <= 2000))
+);
+alter table affiliates owner to fd_owner;
+alter table affiliates enable row level security;
+alter table affiliates force row level security;
+CREATE INDEX affiliates_newest ON affiliates USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX affiliates_of_customer ON affiliates USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX affiliates_of_status ON affiliates USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy operator on affiliates for select to fd_operator using true;
+create policy owner on affiliates for all to fd_owner using true with check true;
+create policy tenant on affiliates for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON affiliates REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_affiliates();
+CREATE TRIGGER meter_insert AFTER INSERT ON affiliates REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_affiliates();
+grant insert, select, update on affiliates to fd_app;
+grant select on affiliates to fd_operator;
+grant select, update on affiliates to fd_worker;
+
 create table analytics_days (
   tenant_ref text not null,
   generation integer not null,
@@ -570,6 +866,30 @@ grant select (title) on collections to fd_search;
 grant select (title_words) on collections to fd_search;
 grant update (title_words) on collections to fd_worker;
 
+create table consent_texts (
+  tenant_ref text not null,
+  sha256 text not null,
+  version text not null,
+  locale text not null,
+  text text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint consent_texts_locale_check CHECK ((length(locale) <= 35)),
+  constraint consent_texts_pkey PRIMARY KEY (tenant_ref, sha256),
+  constraint consent_texts_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint consent_texts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint consent_texts_text_check CHECK ((length(text) <= 2000)),
+  constraint consent_texts_version_check CHECK ((length(version) <= 40))
+);
+alter table consent_texts owner to fd_owner;
+alter table consent_texts enable row level security;
+alter table consent_texts force row level security;
+create policy operator on consent_texts for select to fd_operator using true;
+create policy owner on consent_texts for all to fd_owner using true with check true;
+create policy tenant on consent_texts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on consent_texts to fd_app;
+grant insert, select on consent_texts to fd_worker;
+grant select on consent_texts to fd_operator;
+
 create table coupon_codes (
   tenant_ref text not null,
   id uuid not null default fd_uuid(),
@@ -650,6 +970,7 @@ create table coupons (
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   is_exhausted boolean not null generated always as (COALESCE((used_count >= usage_limit), false)) stored,
+  referral_code text,
   constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
   constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
   constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
@@ -660,6 +981,7 @@ create table coupons (
   constraint coupons_min_subtotal_cents_check CHECK ((min_subtotal_cents >= 0)),
   constraint coupons_percent_bps_check CHECK (((percent_bps >= 1) AND (percent_bps <= 10000))),
   constraint coupons_pkey PRIMARY KEY (tenant_ref, id),
+  constraint coupons_referral_code_check CHECK ((referral_code ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
   constraint coupons_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text]))),
   constraint coupons_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint coupons_type_check CHECK ((type = ANY (ARRAY['percent'::text, 'fixed'::text, 'free_shipping'::text]))),
@@ -1311,6 +1633,26 @@ grant insert, select, update on gift_cards to fd_app;
 grant insert, select, update on gift_cards to fd_worker;
 grant select on gift_cards to fd_operator;
 
+create table global_mail_suppressions (
+  id uuid not null default fd_uuid(),
+  email_hash bytea not null,
+  domain text not null,
+  reason text not null,
+  detail text,
+  created_at timestamp with time zone not null default now(),
+  constraint global_mail_suppressions_detail_check CHECK ((length(detail) <= 500)),
+  constraint global_mail_suppressions_domain_check CHECK ((length(domain) <= 253)),
+  constraint global_mail_suppressions_email UNIQUE (email_hash),
+  constraint global_mail_suppressions_email_hash_check CHECK ((length(email_hash) = 32)),
+  constraint global_mail_suppressions_pkey PRIMARY KEY (id),
+  constraint global_mail_suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text])))
+);
+alter table global_mail_suppressions owner to fd_owner;
+CREATE INDEX global_mail_suppressions_newest ON global_mail_suppressions USING btree (created_at DESC, id DESC);
+grant delete, insert, select on global_mail_suppressions to fd_app;
+grant select on global_mail_suppressions to fd_operator;
+grant select on global_mail_suppressions to fd_worker;
+
 create table idempotency_keys (
   tenant_ref text not null,
   operation text not null,
@@ -1900,6 +2242,43 @@ alter table limit_counters owner to fd_owner;
 grant delete, insert, select, update on limit_counters to fd_worker;
 grant insert, select, update on limit_counters to fd_app;
 
+create table mail_suppressions (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  reason text not null,
+  soft_bounces integer not null default 0,
+  last_soft_at timestamp with time zone,
+  last_event_id text,
+  detail text,
+  created_by text not null,
+  suppressed_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint mail_suppressions_check CHECK (((suppressed_at IS NOT NULL) OR (reason = 'soft_bounces'::text))),
+  constraint mail_suppressions_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint mail_suppressions_detail_check CHECK ((length(detail) <= 500)),
+  constraint mail_suppressions_email UNIQUE (tenant_ref, email_folded),
+  constraint mail_suppressions_email_check CHECK ((length(email) <= 254)),
+  constraint mail_suppressions_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint mail_suppressions_last_event_id_check CHECK ((length(last_event_id) <= 200)),
+  constraint mail_suppressions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint mail_suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'soft_bounces'::text, 'complaint'::text, 'manual'::text]))),
+  constraint mail_suppressions_soft_bounces_check CHECK ((soft_bounces >= 0)),
+  constraint mail_suppressions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table mail_suppressions owner to fd_owner;
+alter table mail_suppressions enable row level security;
+alter table mail_suppressions force row level security;
+CREATE INDEX mail_suppressions_newest ON mail_suppressions USING btree (tenant_ref, created_at DESC, id DESC) WHERE (suppressed_at IS NOT NULL);
+CREATE INDEX mail_suppressions_of_reason ON mail_suppressions USING btree (tenant_ref, reason, created_at DESC, id DESC) WHERE (suppressed_at IS NOT NULL);
+create policy operator on mail_suppressions for select to fd_operator using true;
+create policy owner on mail_suppressions for all to fd_owner using true with check true;
+create policy tenant on mail_suppressions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on mail_suppressions to fd_app;
+grant select on mail_suppressions to fd_operator;
+grant select on mail_suppressions to fd_worker;
+
 create table mails (
   id uuid not null default fd_uuid(),
   tenant_ref text,
@@ -1934,6 +2313,52 @@ grant select (id) on mails to fd_gate;
 grant select (order_id) on mails to fd_gate;
 grant select (tenant_ref) on mails to fd_gate;
 
+create table marketing_consents (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  channel text not null default 'email'::text,
+  state text not null,
+  source text not null,
+  text_sha256 text,
+  form text,
+  form_url text,
+  requested_at timestamp with time zone,
+  requested_ip text,
+  mail_id uuid,
+  ip text,
+  actor text,
+  note text,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint marketing_consents_actor_check CHECK ((length(actor) <= 200)),
+  constraint marketing_consents_channel_check CHECK ((channel = 'email'::text)),
+  constraint marketing_consents_email_check CHECK ((length(email) <= 254)),
+  constraint marketing_consents_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint marketing_consents_form_check CHECK ((length(form) <= 100)),
+  constraint marketing_consents_form_url_check CHECK ((length(form_url) <= 2000)),
+  constraint marketing_consents_ip_check CHECK ((length(ip) <= 50)),
+  constraint marketing_consents_note_check CHECK ((length(note) <= 500)),
+  constraint marketing_consents_pkey PRIMARY KEY (tenant_ref, id),
+  constraint marketing_consents_requested_ip_check CHECK ((length(requested_ip) <= 50)),
+  constraint marketing_consents_source_check CHECK ((source = ANY (ARRAY['form'::text, 'import'::text, 'link'::text, 'one_click'::text, 'merchant'::text, 'complaint'::text]))),
+  constraint marketing_consents_state_check CHECK ((state = ANY (ARRAY['given'::text, 'withdrawn'::text]))),
+  constraint marketing_consents_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint marketing_consents_tenant_ref_text_sha256_fkey FOREIGN KEY (tenant_ref, text_sha256) REFERENCES consent_texts(tenant_ref, sha256)
+);
+alter table marketing_consents owner to fd_owner;
+alter table marketing_consents enable row level security;
+alter table marketing_consents force row level security;
+CREATE INDEX marketing_consents_newest ON marketing_consents USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX marketing_consents_of_address ON marketing_consents USING btree (tenant_ref, email_folded, created_at DESC, id DESC);
+CREATE INDEX marketing_consents_of_state ON marketing_consents USING btree (tenant_ref, state, created_at DESC, id DESC);
+create policy operator on marketing_consents for select to fd_operator using true;
+create policy owner on marketing_consents for all to fd_owner using true with check true;
+create policy tenant on marketing_consents for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on marketing_consents to fd_app;
+grant delete, insert, select on marketing_consents to fd_worker;
+grant select on marketing_consents to fd_operator;
+
 create table media_usage (
   tenant_ref text not null,
   bytes bigint not null,
@@ -1962,12 +2387,16 @@ create table newsletter_subscribers (
   confirmed_at timestamp with time zone,
   unsubscribed_at timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
+  form_url text,
+  requested_ip text,
   constraint newsletter_subscribers_check CHECK (((status = 'subscribed'::text) <= (confirmed_at IS NOT NULL))),
   constraint newsletter_subscribers_check1 CHECK (((status = 'unsubscribed'::text) <= (unsubscribed_at IS NOT NULL))),
   constraint newsletter_subscribers_email UNIQUE (tenant_ref, email_folded),
   constraint newsletter_subscribers_email_check CHECK ((length(email) <= 254)),
   constraint newsletter_subscribers_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint newsletter_subscribers_form_url_check CHECK ((length(form_url) <= 2000)),
   constraint newsletter_subscribers_pkey PRIMARY KEY (tenant_ref, id),
+  constraint newsletter_subscribers_requested_ip_check CHECK ((length(requested_ip) <= 50)),
   constraint newsletter_subscribers_source_check CHECK ((length(source) <= 100)),
   constraint newsletter_subscribers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'subscribed'::text, 'unsubscribed'::text]))),
   constraint newsletter_subscribers_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -1987,6 +2416,7 @@ CASE
     WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
     ELSE NULL::integer
 END IS NOT NULL);
+CREATE TRIGGER person_consent AFTER INSERT OR DELETE OR UPDATE OF status ON newsletter_subscribers FOR EACH ROW EXECUTE FUNCTION fd_person_consent();
 grant delete, insert, select, update on newsletter_subscribers to fd_app;
 grant delete, select, update on newsletter_subscribers to fd_worker;
 grant select on newsletter_subscribers to fd_operator;
@@ -3404,6 +3834,122 @@ grant insert, select on search_words to fd_app;
 grant insert, select on search_words to fd_worker;
 grant select on search_words to fd_operator;
 
+create table segment_people (
+  tenant_ref text not null,
+  email_folded text not null,
+  email text not null,
+  customer_ref text,
+  orders_count integer not null default 0,
+  total_spent_cents bigint not null default 0,
+  refunded_cents bigint not null default 0,
+  first_order_at timestamp with time zone,
+  last_order_at timestamp with time zone,
+  country text,
+  place text,
+  consent text not null default 'none'::text,
+  constraint segment_people_check CHECK (((orders_count = 0) = (last_order_at IS NULL))),
+  constraint segment_people_check1 CHECK (((orders_count > 0) OR (consent <> 'none'::text))),
+  constraint segment_people_consent_check CHECK ((consent = ANY (ARRAY['none'::text, 'given'::text, 'withdrawn'::text]))),
+  constraint segment_people_country_check CHECK ((length(country) <= 39)),
+  constraint segment_people_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint segment_people_email_check CHECK ((length(email) <= 320)),
+  constraint segment_people_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint segment_people_orders_count_check CHECK ((orders_count >= 0)),
+  constraint segment_people_pkey PRIMARY KEY (tenant_ref, email_folded),
+  constraint segment_people_place_check CHECK ((length(place) <= 80)),
+  constraint segment_people_refunded_cents_check CHECK ((refunded_cents >= 0)),
+  constraint segment_people_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint segment_people_total_spent_cents_check CHECK ((total_spent_cents >= 0))
+) with (fillfactor=90);
+alter table segment_people owner to fd_owner;
+alter table segment_people enable row level security;
+alter table segment_people force row level security;
+CREATE INDEX segment_people_of_customer ON segment_people USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+create policy operator on segment_people for select to fd_operator using true;
+create policy owner on segment_people for all to fd_owner using true with check true;
+create policy tenant on segment_people for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on segment_people to fd_app;
+grant delete, insert, select, update on segment_people to fd_worker;
+grant select on segment_people to fd_operator;
+
+create table segment_positions (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  sequence bigint not null default 0,
+  due_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint segment_positions_pkey PRIMARY KEY (tenant_ref),
+  constraint segment_positions_sequence_check CHECK ((sequence >= 0)),
+  constraint segment_positions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint segment_positions_tenant_ref_id_key UNIQUE (tenant_ref, id)
+);
+alter table segment_positions owner to fd_owner;
+alter table segment_positions enable row level security;
+alter table segment_positions force row level security;
+CREATE INDEX segment_positions_due ON segment_positions USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX segment_positions_due_of_tenant ON segment_positions USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on segment_positions for select to fd_worker using true;
+create policy operator on segment_positions for select to fd_operator using true;
+create policy owner on segment_positions for all to fd_owner using true with check true;
+create policy tenant on segment_positions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on segment_positions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on segment_positions to fd_app;
+grant insert, select, update on segment_positions to fd_worker;
+grant select on segment_positions to fd_operator;
+
+create table segment_purchases (
+  tenant_ref text not null,
+  product_id uuid not null,
+  email_folded text not null,
+  constraint segment_purchases_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint segment_purchases_pkey PRIMARY KEY (tenant_ref, product_id, email_folded),
+  constraint segment_purchases_tenant_ref_email_folded_fkey FOREIGN KEY (tenant_ref, email_folded) REFERENCES segment_people(tenant_ref, email_folded) ON DELETE CASCADE,
+  constraint segment_purchases_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table segment_purchases owner to fd_owner;
+alter table segment_purchases enable row level security;
+alter table segment_purchases force row level security;
+CREATE INDEX segment_purchases_of_person ON segment_purchases USING btree (tenant_ref, email_folded);
+create policy operator on segment_purchases for select to fd_operator using true;
+create policy owner on segment_purchases for all to fd_owner using true with check true;
+create policy tenant on segment_purchases for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on segment_purchases to fd_app;
+grant delete, insert, select on segment_purchases to fd_worker;
+grant select on segment_purchases to fd_operator;
+
+create table segments (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  match text not null,
+  conditions jsonb not null,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint segments_conditions_check CHECK (((jsonb_typeof(conditions) = 'array'::text) AND (length((conditions)::text) <= 131072))),
+  constraint segments_match_check CHECK ((match = ANY (ARRAY['all'::text, 'any'::text]))),
+  constraint segments_name UNIQUE (tenant_ref, name),
+  constraint segments_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint segments_pkey PRIMARY KEY (tenant_ref, id),
+  constraint segments_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table segments owner to fd_owner;
+alter table segments enable row level security;
+alter table segments force row level security;
+CREATE INDEX segments_newest ON segments USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on segments for select to fd_operator using true;
+create policy owner on segments for all to fd_owner using true with check true;
+create policy tenant on segments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON segments REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_segments();
+CREATE TRIGGER meter_insert AFTER INSERT ON segments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_segments();
+grant delete, insert, select, update on segments to fd_app;
+grant select on segments to fd_operator;
+grant select on segments to fd_worker;
+
 create table shopper_mail_settings (
   tenant_ref text not null,
   off_kinds text[] not null default '{}'::text[],
@@ -4056,6 +4602,7 @@ create table subscriptions (
   lease_until timestamp with time zone,
   lease_token uuid,
   version integer not null default 1,
+  email_folded text generated always as (lower(email)) stored,
   constraint subscriptions_cancel_reason_check CHECK ((length(cancel_reason) <= 2000)),
   constraint subscriptions_card_exp_month_check CHECK (((card_exp_month >= 1) AND (card_exp_month <= 12))),
   constraint subscriptions_card_exp_year_check CHECK (((card_exp_year >= 2000) AND (card_exp_year <= 2200))),
@@ -4087,6 +4634,7 @@ CREATE INDEX subscriptions_by_charge ON subscriptions USING btree (tenant_ref, n
 CREATE INDEX subscriptions_due ON subscriptions USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX subscriptions_due_of_tenant ON subscriptions USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX subscriptions_newest ON subscriptions USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX subscriptions_of_address ON subscriptions USING btree (tenant_ref, email_folded, status) WHERE (email_folded IS NOT NULL);
 CREATE INDEX subscriptions_of_card ON subscriptions USING btree (tenant_ref, card_fingerprint) WHERE ((card_fingerprint IS NOT NULL) AND (status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text])));
 CREATE INDEX subscriptions_of_customer ON subscriptions USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
 CREATE INDEX subscriptions_of_order ON subscriptions USING btree (tenant_ref, origin_order_id);
@@ -4730,13 +5278,13 @@ language plpgsql immutable as
 $$
 begin
   -- One expression, because PostgreSQL prepares each expression once in a transaction.
-  if (((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text])))
+  if (((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text])))
     and (((o.amount_cents <> 0) AND ((o.amount_cents >= '-9007199254740991'::bigint) AND (o.amount_cents <= '9007199254740991'::bigint))))
     and ((o."position" >= 0))
     and ((length(o.ref) <= 200))) is not false then
     return true;
   end if;
-  if not ((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text]))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_account_check'); end if;
+  if not ((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text]))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_account_check'); end if;
   if not (((o.amount_cents <> 0) AND ((o.amount_cents >= '-9007199254740991'::bigint) AND (o.amount_cents <= '9007199254740991'::bigint)))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_amount_cents_check'); end if;
   if not ((o."position" >= 0)) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_position_check'); end if;
   if not ((length(o.ref) <= 200)) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_ref_check'); end if;
@@ -5199,6 +5747,15 @@ begin
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
 
+create function fd_keep_paid()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  raise exception 'a paid commission never changes' using errcode = 'check_violation';
+end $$;
+alter routine fd_keep_paid() owner to fd_owner;
+
 create function fd_limit(store text, counted text, own bigint)
 returns bigint
 language sql stable as
@@ -5353,6 +5910,26 @@ begin
                  format(counting, '', target));
 end $$;
 alter routine fd_meter(regclass,text,boolean) owner to fd_owner;
+
+create function fd_meter_affiliates()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('affiliates', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_affiliates() owner to fd_owner;
 
 create function fd_meter_collections()
 returns trigger
@@ -5565,6 +6142,26 @@ $$
       return null;
     end $$;
 alter routine fd_meter_purchase_orders() owner to fd_owner;
+
+create function fd_meter_segments()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_segments() owner to fd_owner;
 
 create function fd_meter_site_versions()
 returns trigger
@@ -5880,6 +6477,31 @@ $$
 $$;
 alter routine fd_period_start(date,text,integer,integer,text) owner to fd_owner;
 grant execute on routine fd_period_start(date,text,integer,integer,text) to public;
+
+create function fd_person_consent()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  gone boolean := tg_op = 'DELETE';
+  store text := case when gone then old.tenant_ref else new.tenant_ref end;
+  address text := case when gone then old.email_folded else new.email_folded end;
+  agreed text := case when gone or new.status = 'pending' then 'none'
+                      when new.status = 'subscribed' then 'given' else 'withdrawn' end;
+begin
+  if agreed <> 'none' then
+    insert into segment_people as p (tenant_ref, email_folded, email, consent)
+    values (store, address, new.email, agreed)
+        on conflict (tenant_ref, email_folded) do update set consent = excluded.consent
+     where p.consent <> excluded.consent;
+    return null;
+  end if;
+  delete from segment_people where tenant_ref = store and email_folded = address and orders_count = 0;
+  update segment_people set consent = 'none'
+   where tenant_ref = store and email_folded = address and consent <> 'none';
+  return null;
+end $$;
+alter routine fd_person_consent() owner to fd_owner;
 
 create function fd_queue_sealed()
 returns trigger

@@ -76,7 +76,7 @@ import * as renewalRoutes from './modules/renewals/routes.ts'
 import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
-import { onTestFlag } from './modules/segments/count.ts'
+import * as segmentCount from './modules/segments/count.ts'
 import * as segmentRoutes from './modules/segments/routes.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
@@ -340,10 +340,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     webhookRoutes.operatorRoutes({ database, operator }),
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
     activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
-    orderRoutes.operatorRoutes(async (tx, order, is_test) => {
-      await flagTest(tx, order, is_test)
-      await onTestFlag(tx, order)
-    }),
+    orderRoutes.operatorRoutes(onTestFlag),
     suppressionRoutes.operatorRoutes({ database, operator }),
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
@@ -351,9 +348,10 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
   ]
 }
 
-/** Reports leave a test order out, and it earns no affiliate anything. */
+/** Reports and segments leave a test order out, and it earns no affiliate anything. */
 const onTestFlag: OnTestFlag = async (tx, order, is_test) => {
   await flagTest(tx, order, is_test)
+  await segmentCount.onTestFlag(tx, order)
   await followOrder(tx, { ...order, is_test }, { reason: 'test_order', ref: order.id })
 }
 
