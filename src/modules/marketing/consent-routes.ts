@@ -25,7 +25,6 @@ export const merchantRoutes =
       {
         config: {
           scope,
-          failures: ['customer_not_found'],
           query: {
             email: Type.String({ description: 'The whole address, in any case.' }),
             customer_ref: Type.String({

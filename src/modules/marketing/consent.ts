@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { withoutPort } from '../../kernel/address.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -231,10 +231,9 @@ export async function list(
   return { consents: rows, ...shown }
 }
 
-/** The address of a customer; none where both are named and differ. */
+/** The address of a customer; none where there is no such customer, or both are named and differ. */
 async function emailOf(db: Db, key: Buffer, customer_ref: string, named: string | undefined) {
   const customer = isCustomerRef(customer_ref) ? await customers.find(db, key, customer_ref) : null
-  if (customer === null) throw new ApiError('customer_not_found')
-  const email = customer.email ?? ''
+  const email = customer?.email ?? ''
   return named === undefined || foldEmail(named) === foldEmail(email) ? email : ''
 }
