@@ -17,7 +17,7 @@ const TIERS = [
   ['stores'],
   ['identity', 'customers', 'media', 'domains', 'webhooks', 'gateway'],
   ['credentials', 'sites', 'payments', 'gift-cards', 'store-credit', 'fraud', 'affiliates'],
-  ['catalog', 'operations'],
+  ['catalog', 'operations', 'campaigns'],
   ['inventory', 'marketing'],
   ['pricing'],
   ['orders', 'feeds'],

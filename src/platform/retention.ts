@@ -62,6 +62,12 @@ export const LIVES: Readonly<Record<string, Life>> = {
   asset_refs: owner('products', 'or its site version'),
   assets: until('deleted for 30 days, or never completed for a day', 'media'),
   audit_log: byMonth('RETENTION_AUDIT_DAYS', 'a whole month is older than the period'),
+  campaign_mailings: owner('campaigns', 'one row for each'),
+  campaign_recipients: bySlice(
+    'RETENTION_SHOPPER_MAIL_DAYS',
+    'older than the period, and their campaign is over',
+  ),
+  campaigns: forGood(STORE),
   carrier_labels: owner('orders', 'what was spent on carriers'),
   charges: forGood(MONEY),
   collection_products: owner('collections'),

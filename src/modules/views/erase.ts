@@ -6,6 +6,7 @@ import { newId } from '../../kernel/id.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
+import * as campaigns from '../campaigns/customer-data.ts'
 import * as carriers from '../carriers/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
@@ -153,6 +154,7 @@ async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudony
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
   await pricing.eraseCustomer(tx, customer_ref)
   await marketing.eraseSubscriber(tx, emails)
+  await campaigns.eraseCustomer(tx, { customer_ref, emails })
   await shopperMail.eraseCustomer(tx, { customer_ref, emails })
 }
 

@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
+import * as campaigns from '../campaigns/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
@@ -106,7 +107,9 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
   yield '],"events":['
   yield* writeEvents(db, customer_ref)
   yield '],"mails":['
-  yield* writeMails(db, customer_ref)
+  yield* writeMails(db, customer_ref, shopperMail.listMails)
+  yield '],"campaign_mails":['
+  yield* writeMails(db, customer_ref, campaigns.listMails)
   yield ']}'
 }
 
@@ -160,10 +163,21 @@ async function* writeEvents(db: Db, customer_ref: string): AsyncGenerator<string
   }
 }
 
-async function* writeMails(db: Db, customer_ref: string): AsyncGenerator<string> {
+type ListMails = (
+  db: Db,
+  customer_ref: string,
+  after: string,
+  limit: number,
+) => Promise<{ id: string; data: object }[]>
+
+async function* writeMails(
+  db: Db,
+  customer_ref: string,
+  list: ListMails,
+): AsyncGenerator<string> {
   let separator = ''
   for (let after = BEFORE_ALL; ; ) {
-    const page = await shopperMail.listMails(db, customer_ref, after, BATCH_ROWS)
+    const page = await list(db, customer_ref, after, BATCH_ROWS)
     for (const { id, data } of page) {
       yield separator + JSON.stringify(data)
       separator = ','

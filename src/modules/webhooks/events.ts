@@ -34,6 +34,7 @@ export const EVENTS = {
   'commerce.inventory.low.v1': { deliverable: false },
   'commerce.giftcard.issued.v1': { deliverable: false },
   'commerce.dispute.opened.v1': { deliverable: false },
+  'commerce.campaign.paused.v1': { deliverable: false },
   'platform.webhook.paused.v1': { deliverable: false },
 } as const satisfies Record<string, { deliverable: boolean }>
 

@@ -1,0 +1,37 @@
+import type { Db, Tx } from '../../db/database.ts'
+import type { Store } from '../stores/schema.ts'
+
+/**
+ * What campaigns need of modules on higher tiers: coupons know their campaign, so that campaigns are
+ * below them.
+ */
+
+/** Whom a campaign may be mailed to. */
+export interface Audience {
+  /** Throws where the store has no such segment. */
+  requireSegment(db: Db, segment_id: string): Promise<unknown>
+  /** The next addresses of a segment, in their order. Throws as above. */
+  members(
+    tx: Tx,
+    segment_id: string,
+    after: string,
+    limit: number,
+  ): Promise<{ email: string; customer_ref: string | null }[]>
+  /** Those of the addresses that have consented and are not suppressed, now. */
+  mayBeMailed(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** What every mail to a reader must offer. */
+export interface Unsubscribe {
+  url: string
+  /** Headers of RFC 8058, each with its value on one line. */
+  headers: Readonly<Record<string, string>>
+}
+
+export interface MailDeps extends Audience {
+  unsubscribeOf(db: Db, email: string): Unsubscribe
+  /** The word for a link that ends the subscription, in the language of a store. */
+  unsubscribeLabel(language: string): string
+  /** The address of a store's shop, without a path. Null where it is not known. */
+  shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
+}
