@@ -55,7 +55,7 @@ create table campaign_mailings (
   -- That of its campaign.
   id               uuid        not null,
   state            text        not null default 'listing' check (state in ('listing', 'sending', 'done')),
-  -- The last address of the segment that was looked at. It moves in the transaction that writes the recipients up to it.
+  -- The last address of the segment that was looked at, folded. It moves in the transaction that writes the recipients up to it.
   listed_to        text        not null default '',
   recipients_count bigint      not null default 0 check (recipients_count >= 0),
   left_out_count   bigint      not null default 0 check (left_out_count >= 0),
@@ -86,6 +86,7 @@ create table campaign_recipients (
   campaign_id     uuid        not null,
   -- Null once the person was erased.
   email           text        check (length(email) <= 320),
+  email_folded    text        check (length(email_folded) <= 320),
   customer_ref    text        check (length(customer_ref) <= 200),
   state           text        not null default 'queued'
                   check (state in ('queued', 'sent', 'skipped', 'failed', 'unknown')),
@@ -96,10 +97,11 @@ create table campaign_recipients (
   sent_at         timestamptz,
   created_at      timestamptz not null default fd_now(),
   primary key (tenant_ref, id),
-  constraint campaign_recipients_once unique (tenant_ref, campaign_id, email),
+  constraint campaign_recipients_once unique (tenant_ref, campaign_id, email_folded),
   foreign key (tenant_ref, campaign_id) references campaigns,
   check ((state = 'queued') = (next_attempt_at is not null)),
   check ((state = 'sent') = (sent_at is not null)),
+  check ((email is null) = (email_folded is null)),
   check (email is not null or state <> 'queued')
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02,
         autovacuum_vacuum_insert_scale_factor = 0.05);
@@ -110,7 +112,8 @@ create index campaign_recipients_of_campaign on campaign_recipients (tenant_ref,
 create index campaign_recipients_of_state on campaign_recipients (tenant_ref, campaign_id, state, id);
 create index campaign_recipients_old on campaign_recipients (tenant_ref, created_at, id);
 -- The privacy export and erasure.
-create index campaign_recipients_of_email on campaign_recipients (tenant_ref, email) where email is not null;
+create index campaign_recipients_of_address on campaign_recipients (tenant_ref, email_folded)
+       where email_folded is not null;
 create index campaign_recipients_of_customer on campaign_recipients (tenant_ref, customer_ref, id)
        where customer_ref is not null;
 

@@ -12,7 +12,9 @@ import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
 import { flagTest } from './modules/analytics/count.ts'
+import * as promotionRoutes from './modules/analytics/promotion-routes.ts'
 import * as analyticsRoutes from './modules/analytics/routes.ts'
+import * as campaignRoutes from './modules/campaigns/routes.ts'
 import * as labelRoutes from './modules/carriers/routes.ts'
 import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
@@ -85,6 +87,7 @@ import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
+import { openCampaigns } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openShopperMail } from './open-shopper-mail.ts'
 import { openUnsubscribe } from './open-unsubscribe.ts'
@@ -182,6 +185,10 @@ async function openDeps(runtime: Runtime, app: App) {
     subscriptionLinks: { key: key('subscription link') },
     newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     shopperMail: { ...openShopperMail(runtime), limits },
+    campaigns: {
+      ...openCampaigns(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
+      limits,
+    },
     media,
     catalog: { assetBase, media },
     feeds: {
@@ -277,6 +284,8 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   purchasingRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
   acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
+  campaignRoutes.merchantRoutes(deps.campaigns),
+  promotionRoutes.merchantRoutes,
   newsletterRoutes.merchantRoutes(deps.newsletter),
   consentRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   suppressionRoutes.merchantRoutes,

@@ -1,3 +1,4 @@
+import { dueCampaigns, dueMailings } from './modules/campaigns/jobs.ts'
 import { dueLabels } from './modules/carriers/jobs.ts'
 import { duePayments } from './modules/checkout/jobs.ts'
 import { dueDeliveries as dueParcels } from './modules/fulfillment/jobs.ts'
@@ -9,8 +10,10 @@ import { queueMails } from './modules/shopper-mail/service.ts'
 import { dueExpiry as dueStoreCredit } from './modules/store-credit/jobs.ts'
 import { dueDeliveries as dueWebhooks } from './modules/webhooks/dispatcher.ts'
 import { dueNumbering } from './modules/webhooks/jobs.ts'
+import { openCampaignSending } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openMailSending } from './open-shopper-mail.ts'
+import type { BulkTransport } from './platform/bulk-smtp.ts'
 import type { DueWork } from './platform/due-work.ts'
 import type { MailTransport } from './platform/mail.ts'
 import { dueEvents, type Handler } from './platform/outbox.ts'
@@ -37,6 +40,7 @@ interface DueWorkOptions {
   handlers: Readonly<Record<string, Handler>>
   /** Null: mails are not sent. */
   transport: MailTransport | null
+  bulk: BulkTransport | null
 }
 
 /**
@@ -46,7 +50,7 @@ interface DueWorkOptions {
  */
 export function openDueWork(
   runtime: Runtime,
-  { handlers, transport }: DueWorkOptions,
+  { handlers, transport, bulk }: DueWorkOptions,
 ): readonly DueWork[] {
   const payments = { ...openCheckout(runtime), database: runtime.workerDatabase }
   return [
@@ -58,8 +62,10 @@ export function openDueWork(
     dueStoreCredit,
     dueParcels,
     dueUnconfirmed,
+    dueCampaigns,
     dueNumbering(queueMails),
     dueWebhooks(openDispatch(runtime)),
     ...(transport === null ? [] : [dueMails(openMailSending(runtime, transport))]),
+    ...(bulk === null ? [] : [dueMailings(openCampaignSending(runtime, bulk))]),
   ]
 }

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import * as analytics from './modules/analytics/jobs.ts'
+import { createMailingWorker, moveDue } from './modules/campaigns/jobs.ts'
+import { WAKE_CAMPAIGN_MAIL } from './modules/campaigns/service.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
 import { voidUnused } from './modules/carriers/void-label.ts'
@@ -39,9 +41,11 @@ import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
+import { openCampaignSending } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openDispatch, openDueWork, openLabels } from './open-due-work.ts'
 import { openMailSending } from './open-shopper-mail.ts'
+import { type BulkTransport, createBulkTransport } from './platform/bulk-smtp.ts'
 import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -108,6 +112,7 @@ export function startWorker(runtime: Runtime): Worker {
   const labelDeps = openLabels(runtime)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = createTransport(config.SMTP_URL, config.MAIL_FROM, { dkim: config.dkim })
+  const bulk = config.SMTP_URL ? createBulkTransport(config.SMTP_URL) : null
   if (config.production && transport === null) {
     logger.warn('SMTP_URL is not set: mails wait in their table and are not sent')
   }
@@ -132,6 +137,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
+    loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
     loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
@@ -151,12 +157,13 @@ export function startWorker(runtime: Runtime): Worker {
   loops.push(
     ...startPrivacy(runtime, loop),
     ...startRetention(runtime, loop),
-    startClocks(runtime, { handlers, transport }, loop),
+    startClocks(runtime, { handlers, transport, bulk }, loop),
   )
   const started = [
     startDispatch(runtime, loop),
     startRenewals(runtime, checkoutDeps, loop),
     transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop),
+    bulk === null ? NO_LOOPS : startCampaignMail(runtime, bulk, loop),
   ]
   runtime.notifier.listen()
   return stopTogether(
@@ -268,6 +275,24 @@ function startShopperMail(runtime: Runtime, transport: MailTransport, loop: Star
   const sending = loop('shopper mail', SECOND, worker.step)
   runtime.notifier.subscribe(WAKE_SHOPPER_MAIL, sending.wake)
   return { loops: [sending], drain: worker.drain }
+}
+
+/** Starts the loop that sends the mails of campaigns, over connections of its own. */
+function startCampaignMail(runtime: Runtime, transport: BulkTransport, loop: StartLoop) {
+  const worker = createMailingWorker({
+    ...openCampaignSending(runtime, transport),
+    database: runtime.workerDatabase,
+    onFree: () => sending.wake(),
+  })
+  const sending = loop('campaign mail', SECOND, worker.step)
+  runtime.notifier.subscribe(WAKE_CAMPAIGN_MAIL, sending.wake)
+  return {
+    loops: [sending],
+    async drain() {
+      await worker.drain()
+      transport.close()
+    },
+  }
 }
 
 export interface Worker {

@@ -67,7 +67,7 @@ export type QueuedMail = Type.Static<typeof QueuedMail>
 const ADDRESS = /^[^\s\p{C}"(),:;<>@[\\\]]{1,64}@[^\s\p{C}"(),:;<>@[\\\]]{1,253}$/u
 
 /** Characters that would end a header line, or have no place in a subject. */
-export const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
 /**
  * Shorter than the lease, so that no mail is still being sent when another worker claims it; and
@@ -167,8 +167,11 @@ export interface Mailer {
   send: typeof send
 }
 
+/** Whether mail can be sent to the text: one address and nothing else. */
+export const isAddress = (text: string): boolean => text.length <= 254 && ADDRESS.test(text)
+
 function check(to: string, subject: string) {
-  if (to.length > 254 || !ADDRESS.test(to)) throw new InvalidMailError('recipient')
+  if (!isAddress(to)) throw new InvalidMailError('recipient')
   if (subject.length > 200 || CONTROL.test(subject)) throw new InvalidMailError('subject')
 }
 
@@ -277,7 +280,7 @@ export const SIGNED_HEADERS = [
 ].join(':')
 
 /** RFC 5322: no line is longer. */
-const LINE_LENGTH_MAX = 998
+export const LINE_LENGTH_MAX = 998
 
 /**
  * A header as it stands, on one line. The library folds long headers, and some servers then fail to verify

@@ -1,4 +1,5 @@
-import { CONTROL } from './mail.ts'
+import { text as readText } from 'node:stream/consumers'
+import { type DkimKey, LINE_LENGTH_MAX, type ListHeaders, SIGNED_HEADERS } from './mail.ts'
 
 /** A message to one person, as it is handed to a mail server. */
 export interface Message {
@@ -11,12 +12,11 @@ export interface Message {
   date: Date
   text: string
   html: string
-  /** Further headers, each with its value on one line. */
-  headers: Readonly<Record<string, string>>
+  headers: ListHeaders
 }
 
-const LINE_LENGTH = 76
-const LINES = new RegExp(`.{${LINE_LENGTH}}`, 'g')
+/** The lines of encoded text, as RFC 2045 bounds them. */
+const LINES = /.{76}/g
 
 /**
  * Writes a message by hand: the library builds a tree of streams for each, which takes longer than sending
@@ -38,17 +38,27 @@ export function writeMessage(message: Message): string {
     'MIME-Version': '1.0',
     'Content-Type': `multipart/alternative; boundary="${boundary}"`,
   }
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${requireLine(value)}\r\n`)
+  const lines = Object.entries(head).map(([name, value]) => `${requireLines(name, value)}\r\n`)
   return `${lines.join('')}\r\n${part('text/plain', text)}${part('text/html', html)}--${boundary}--\r\n`
 }
 
 const encodeLines = (content: string): string =>
   Buffer.from(content).toString('base64').replace(LINES, '$&\r\n').trimEnd()
 
-/** A header must not begin another. What is folded was folded here. */
-function requireLine(value: string): string {
-  if (CONTROL.test(value.replaceAll('\r\n ', ''))) throw new Error('a header has a line break')
-  return value
+/** Whatever comes from outside is encoded or refused: a header must not begin another. */
+function requireLines(name: string, value: string): string {
+  const lines = `${name}: ${value}`.split('\r\n ')
+  const areValid = lines.every((line) => /^[\x20-\x7e]*$/.test(line) && line.length <= LINE_LENGTH_MAX)
+  if (!areValid) throw new Error(`the header ${name} is not valid`)
+  return lines.join('\r\n ')
+}
+
+/** Signs a message, with the headers that a reader leaves by. */
+export async function signMessage(key: DkimKey, message: string): Promise<string> {
+  // Loaded with the first mail: most processes never send one.
+  const { default: Dkim } = await import('nodemailer/lib/dkim/index.js')
+  const signer = new Dkim({ ...key, headerFieldNames: SIGNED_HEADERS })
+  return readText(signer.sign(message))
 }
 
 /** Bytes of one encoded word: with its frame it has at most 75 characters, as RFC 2047 asks. */

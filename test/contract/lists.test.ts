@@ -101,6 +101,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   const coupon = await make('GET /v1/merchant/marketing/coupons/:id')
   await send('POST', `/v1/merchant/marketing/coupons/${coupon.id}/codes`, { count: ROWS.length })
   await make('POST /v1/merchant/marketing/subscribers/:id/unsubscribe')
+  const campaign = await make('GET /v1/merchant/marketing/campaigns/:id/recipients')
   const card = await make('GET /v1/merchant/gift-cards/:id')
   const credited = await make('GET /v1/merchant/store-credit/:customer_ref')
   const group = await make('GET /v1/merchant/pricing-groups/:id')
@@ -131,6 +132,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     '/v1/merchant/inventory/{variant_id}/costs': { variant_id: purchase.variant_id },
     '/v1/merchant/purchasing/orders/{id}/receipts': { id: purchase.id },
     '/v1/merchant/gift-cards/{id}/transactions': card,
+    '/v1/merchant/marketing/campaigns/{id}/recipients': campaign,
     '/v1/merchant/marketing/coupons/{id}/codes': coupon,
     '/v1/merchant/marketing/coupons/{id}/redemptions': coupon,
     '/v1/merchant/pricing-groups/{id}/members': group,

@@ -16,7 +16,7 @@ export async function eraseCustomer(
   { customer_ref, emails }: { customer_ref: string; emails: readonly string[] },
 ): Promise<void> {
   const folded = emails.map(foldEmail).filter((each) => each !== null)
-  const person = { customer_ref, emails: [...new Set([...emails, ...folded])] }
+  const person = { customer_ref, emails: [...new Set(folded)] }
   await queries.lockMailingsOf(tx, person)
   await queries.eraseRecipients(tx, person)
 }

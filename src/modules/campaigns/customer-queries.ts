@@ -5,13 +5,13 @@ import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 
 interface Person {
   customer_ref: string
-  /** In lower case. */
+  /** Folded. */
   emails: readonly string[]
 }
 
 const ofPerson = (db: Db, { customer_ref, emails }: Person) => sql`
   tenant_ref = ${db.tenant}
-  and (customer_ref = ${customer_ref} or email = any(${emails}::text[]))`
+  and (customer_ref = ${customer_ref} or email_folded = any(${emails}::text[]))`
 
 /** Locks the mailings that a person is a recipient of: their counts change with them. */
 export const lockMailingsOf = (tx: Tx, person: Person) =>
@@ -31,7 +31,7 @@ export const eraseRecipients = (tx: Tx, person: Person) =>
        where ${ofPerson(tx, person)}
     ), erased as (
       update campaign_recipients r
-         set email = null, customer_ref = null, last_error = null,
+         set email = null, email_folded = null, customer_ref = null, last_error = null,
              state = case when is_queued then 'skipped' else state end,
              reason = case when is_queued then 'erased' else reason end,
              next_attempt_at = null

@@ -1,4 +1,5 @@
-import type { Db, Tx } from '../../db/database.ts'
+import type { Db } from '../../db/database.ts'
+import type { ListHeaders } from '../../platform/mail.ts'
 import type { Store } from '../stores/schema.ts'
 
 /**
@@ -10,13 +11,13 @@ import type { Store } from '../stores/schema.ts'
 export interface Audience {
   /** Throws where the store has no such segment. */
   requireSegment(db: Db, segment_id: string): Promise<unknown>
-  /** The next addresses of a segment, in their order. Throws as above. */
+  /** The people of a segment after a folded address, in the order of those. Throws as above. */
   members(
-    tx: Tx,
+    db: Db,
     segment_id: string,
     after: string,
     limit: number,
-  ): Promise<{ email: string; customer_ref: string | null }[]>
+  ): Promise<{ email: string; email_folded: string; customer_ref: string | null }[]>
   /** Those of the addresses that have consented and are not suppressed, now. */
   mayBeMailed(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
 }
@@ -24,8 +25,7 @@ export interface Audience {
 /** What every mail to a reader must offer. */
 export interface Unsubscribe {
   url: string
-  /** Headers of RFC 8058, each with its value on one line. */
-  headers: Readonly<Record<string, string>>
+  headers: ListHeaders
 }
 
 export interface MailDeps extends Audience {

@@ -65,18 +65,20 @@ export const renewLocked = (tx: Tx, { id, lease_token }: Lease) =>
 
 export interface NewRecipient {
   email: string
+  email_folded: string
   customer_ref: string | null
 }
 
 /** Writes recipients down. An address that is known already is left as it is. */
 export const insertRecipients = (tx: Tx, campaign_id: string, people: readonly NewRecipient[]) =>
   tx.run(sql`
-    insert into campaign_recipients (tenant_ref, campaign_id, email, customer_ref)
-    select ${tx.tenant}, ${campaign_id}::uuid, p.email, p.customer_ref
+    insert into campaign_recipients (tenant_ref, campaign_id, email, email_folded, customer_ref)
+    select ${tx.tenant}, ${campaign_id}::uuid, p.email, p.email_folded, p.customer_ref
       from unnest(${people.map(({ email }) => email)}::text[],
+                  ${people.map(({ email_folded }) => email_folded)}::text[],
                   ${people.map(({ customer_ref }) => customer_ref)}::text[])
-           as p (email, customer_ref)
-        on conflict (tenant_ref, campaign_id, email) do nothing`)
+           as p (email, email_folded, customer_ref)
+        on conflict (tenant_ref, campaign_id, email_folded) do nothing`)
 
 interface Listed {
   listed_to: string

@@ -5,16 +5,22 @@ import { SYSTEM } from '../../platform/audit.ts'
 import type { BulkTransport, Outcome } from '../../platform/bulk-smtp.ts'
 import type { Lease } from '../../platform/leases.ts'
 import type { Limits } from '../../platform/limits.ts'
-import { addressOf, domainOf } from '../../platform/mail.ts'
-import { writeMessage } from '../../platform/mime.ts'
-import type { MailDeps } from './deps.ts'
+import {
+  addressOf,
+  type DkimKey,
+  domainOf,
+  InvalidMailError,
+  isAddress,
+} from '../../platform/mail.ts'
+import { signMessage, writeMessage } from '../../platform/mime.ts'
 import { askMerchant } from './ask-merchant.ts'
+import type { MailDeps } from './deps.ts'
 import * as mailings from './mailing-queries.ts'
 import * as queries from './queries.ts'
 import { scanMail } from './scan.ts'
 import type { Campaign, QueuedRecipient } from './schema.ts'
 import { auditCampaign, get, requireDraft } from './service.ts'
-import { loadLook, prepareMail, type WrittenMail } from './write-mail.ts'
+import { loadLook, prepareMail } from './write-mail.ts'
 
 /**
  * Sends the mails of a campaign, in turns of some seconds so that the stores share the connections. SMTP
@@ -25,6 +31,8 @@ import { loadLook, prepareMail, type WrittenMail } from './write-mail.ts'
 
 export interface SendingDeps extends MailDeps {
   transport: BulkTransport
+  /** Signs the mails. Null: they are not signed here. */
+  dkim: DkimKey | null
   /** The sender of all mails, as `Name <address>`. */
   from: string
   limits: Pick<Limits, 'addHits'>
@@ -133,7 +141,7 @@ async function listSome(deps: SendingDeps, tx: Tx, { lease, campaign }: Listing)
     people.length === 0 ? 0 : await mailings.insertRecipients(tx, lease.id, people)
   const isLast = page.length < LISTED
   await mailings.moveCheckpoint(tx, lease.id, {
-    listed_to: page.at(-1)?.email ?? mailing.listed_to,
+    listed_to: page.at(-1)?.email_folded ?? mailing.listed_to,
     recipients,
     left_out: page.length - people.length,
     isLast,
@@ -174,10 +182,9 @@ async function sendWave(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<vo
   if (wave === null || wave.length === 0) return
   turn.tried += wave.length
   const results = await Promise.all(
-    wave.map(async (recipient) => {
-      const mail = turn.write(deps.unsubscribeOf(db, recipient.email))
-      return resultOf(recipient, await deliver(deps, recipient, mail))
-    }),
+    wave.map(async (recipient) =>
+      resultOf(recipient, await attempt(deps, db, turn.write, recipient)),
+    ),
   )
   await deps.onAnswered?.()
   if (results.some(({ reason }) => reason === UNAVAILABLE)) turn.end ??= 'unavailable'
@@ -223,20 +230,39 @@ async function claimWave(
   return wave
 }
 
-function deliver(
-  { transport, from }: SendingDeps,
-  { id, email }: QueuedRecipient,
-  { fromName, ...mail }: WrittenMail,
+/** A mail that cannot be written is refused as by the mail server, and does not stop the others. */
+async function attempt(
+  deps: SendingDeps,
+  db: TenantDb,
+  write: Turn['write'],
+  recipient: QueuedRecipient,
 ): Promise<Outcome> {
-  const address = addressOf(from)
+  const from = addressOf(deps.from)
+  let message: string
+  try {
+    message = await writeFor(deps, db, write, recipient)
+  } catch (error) {
+    return { state: 'refused', error: error instanceof Error ? error.message : 'not an Error' }
+  }
+  return deps.transport.deliver({ from, to: recipient.email }, message)
+}
+
+async function writeFor(
+  deps: SendingDeps,
+  db: TenantDb,
+  write: Turn['write'],
+  { id, email }: QueuedRecipient,
+): Promise<string> {
+  if (!isAddress(email)) throw new InvalidMailError('recipient')
+  const { fromName, ...mail } = write(deps.unsubscribeOf(db, email))
   const message = writeMessage({
     ...mail,
-    from: { name: fromName, address },
+    from: { name: fromName, address: addressOf(deps.from) },
     to: email,
-    messageId: `${id}@${domainOf(from)}`,
+    messageId: `${id}@${domainOf(deps.from)}`,
     date: new Date(machineNow()),
   })
-  return transport.deliver({ from: address, to: email }, message)
+  return deps.dkim === null ? message : signMessage(deps.dkim, message)
 }
 
 const UNAVAILABLE = 'unavailable'

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { html, trustedHtml } from '../../kernel/html.ts'
-import { oneLine } from '../../platform/mail.ts'
+import { isAddress, type ListHeaders, oneLine } from '../../platform/mail.ts'
 import { asLine, type Brand, brandOf } from '../sites/brand.ts'
 import * as stores from '../stores/service.ts'
 import type { MailDeps, Unsubscribe } from './deps.ts'
@@ -102,17 +102,18 @@ export interface WrittenMail extends Parts {
   subject: string
   fromName: string
   replyTo: string | null
-  headers: Readonly<Record<string, string>>
+  headers: ListHeaders
 }
 
 /** Writes a campaign once, and answers what writes each reader's own link into it. */
 export function prepareMail(look: Look, draft: Draft): (reader: Unsubscribe) => WrittenMail {
   const parts = writeParts(look, draft, LINK_OF_READER)
   const [text, shown] = [parts.text.split(LINK_OF_READER), parts.html.split(LINK_OF_READER)]
+  const replyTo = draft.reply_to ?? look.email ?? ''
   const common = {
     subject: draft.subject,
     fromName: oneLine(draft.sender_name ?? look.name),
-    replyTo: draft.reply_to ?? look.email,
+    replyTo: isAddress(replyTo) ? replyTo : null,
   }
   return ({ url, headers }) => ({
     ...common,

@@ -128,6 +128,17 @@ export const listCoupons = (db: Db, { status: wanted, campaign_id }: CouponFilte
     page,
   )
 
+/** The coupons of a campaign, which are few. */
+export const listOfCampaign = (db: Db, campaign_id: string) =>
+  db.many(
+    Coupon,
+    sql`
+    select ${columns}
+      from coupons
+     where tenant_ref = ${db.tenant} and campaign_id = ${campaign_id}
+     order by coupons.created_at desc, coupons.id desc`,
+  )
+
 /** The coupon behind a code, and how often the customer has used it. */
 export const findByCode = (db: Db, folded: string, customer_ref: string) =>
   db.maybe(

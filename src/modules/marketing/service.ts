@@ -111,6 +111,8 @@ export async function list(
   return { coupons: rows, ...shown }
 }
 
+export const listOfCampaign = queries.listOfCampaign
+
 export async function listRedemptions(db: Db, id: string, page: Page) {
   await get(db, id)
   const { rows, shown } = await queries.listRedemptions(db, id, page)

@@ -1,0 +1,38 @@
+import type { MailDeps } from './modules/campaigns/deps.ts'
+import type { SendingDeps } from './modules/campaigns/mailing.ts'
+import { mayBeMailed, unsubscribeHeaders, unsubscribeUrl } from './modules/marketing/consent.ts'
+import { textsIn } from './modules/marketing/newsletter-texts.ts'
+import * as segments from './modules/segments/service.ts'
+import { openUnsubscribe } from './open-unsubscribe.ts'
+import type { BulkTransport } from './platform/bulk-smtp.ts'
+import type { Runtime } from './runtime.ts'
+import { openShopUrl } from './shop-url.ts'
+
+/** Opens what campaigns are written with: for the routes, and for the loop that sends their mails. */
+export function openCampaigns(
+  runtime: Pick<Runtime, 'config' | 'key'>,
+  publicUrl = () => runtime.config.PUBLIC_URL ?? `http://localhost:${runtime.config.PORT}`,
+): MailDeps {
+  const links = openUnsubscribe(runtime, publicUrl)
+  return {
+    requireSegment: segments.get,
+    members: segments.members,
+    mayBeMailed,
+    unsubscribeOf: (db, email) => ({
+      url: unsubscribeUrl(links, db, email),
+      headers: unsubscribeHeaders(links, db, email),
+    }),
+    unsubscribeLabel: (language) => textsIn(language).leave,
+    shopUrl: openShopUrl(runtime.config, publicUrl),
+  }
+}
+
+/** What the mails of campaigns are sent with, for the loop and the test clock. */
+export const openCampaignSending = (runtime: Runtime, transport: BulkTransport): SendingDeps => ({
+  ...openCampaigns(runtime),
+  transport,
+  dkim: runtime.config.dkim,
+  from: runtime.config.MAIL_FROM,
+  limits: runtime.limits,
+  perMinute: runtime.config.CAMPAIGN_MAILS_PER_MINUTE,
+})
