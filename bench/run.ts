@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Against, runAgainst } from './against.ts'
+import { campaignMail } from './campaign-mail.ts'
 import { catalogReads } from './catalog.ts'
 import { checkouts, openCheckouts } from './checkout.ts'
 import { claimScan } from './claims.ts'
@@ -36,6 +37,7 @@ const BENCHES: Record<string, Bench> = {
   checkout: { run: checkouts, open: openCheckouts },
   renewals: { run: renewals },
   segments: { run: segmentPreview },
+  'campaign-mail': { run: campaignMail },
 }
 
 const ROUNDS = 5
