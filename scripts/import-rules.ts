@@ -25,7 +25,7 @@ const TIERS = [
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents', 'segments'],
   ['checkout', 'carriers', 'shopper-mail'],
-  ['renewals'],
+  ['renewals', 'reminders'],
   ['views', 'analytics', 'billing', 'test-clock'],
 ]
 

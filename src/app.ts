@@ -69,6 +69,8 @@ import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as purchasingRoutes from './modules/purchasing/routes.ts'
+import * as reminderRoutes from './modules/reminders/routes.ts'
+import { keepCart } from './modules/reminders/service.ts'
 import * as renewalRoutes from './modules/renewals/routes.ts'
 import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
@@ -286,6 +288,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   marketingRoutes.merchantRoutes,
   campaignRoutes.merchantRoutes(deps.campaigns),
   promotionRoutes.merchantRoutes,
+  reminderRoutes.merchantRoutes,
   newsletterRoutes.merchantRoutes(deps.newsletter),
   consentRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   suppressionRoutes.merchantRoutes,
@@ -321,7 +324,10 @@ const storefrontRoutes = (
   orderChangeRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
-  checkoutRoutes.storefrontRoutes(checkout),
+  checkoutRoutes.storefrontRoutes({
+    ...checkout,
+    keepCart: (db, cart) => keepCart(limits, db, cart),
+  }),
   exchangeRoutes.storefrontRoutes(checkout),
   paymentRoutes.storefrontRoutes(payments.deps),
   keyRoutes.storefrontRoutes,

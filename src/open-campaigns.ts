@@ -2,9 +2,11 @@ import type { MailDeps } from './modules/campaigns/deps.ts'
 import type { SendingDeps } from './modules/campaigns/mailing.ts'
 import { mayBeMailed, unsubscribeHeaders, unsubscribeUrl } from './modules/marketing/consent.ts'
 import { textsIn } from './modules/marketing/newsletter-texts.ts'
+import type { ReminderWorkerOptions } from './modules/reminders/jobs.ts'
 import * as segments from './modules/segments/service.ts'
 import { openUnsubscribe } from './open-unsubscribe.ts'
 import type { BulkTransport } from './platform/bulk-smtp.ts'
+import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 import { openShopUrl } from './shop-url.ts'
 
@@ -26,6 +28,16 @@ export function openCampaigns(
     shopUrl: openShopUrl(runtime.config, publicUrl),
   }
 }
+
+/** What reminders of unfinished checkouts are sent with, for the loop and the test clock. */
+export const openReminders = (
+  runtime: Runtime,
+  transport: MailTransport,
+): ReminderWorkerOptions => ({
+  ...openCampaigns(runtime),
+  database: runtime.workerDatabase,
+  transport,
+})
 
 /** What the mails of campaigns are sent with, for the loop and the test clock. */
 export const openCampaignSending = (runtime: Runtime, transport: BulkTransport): SendingDeps => ({

@@ -4,13 +4,14 @@ import { duePayments } from './modules/checkout/jobs.ts'
 import { dueDeliveries as dueParcels } from './modules/fulfillment/jobs.ts'
 import { dueExpiry as dueGiftCards } from './modules/gift-cards/jobs.ts'
 import { dueUnconfirmed } from './modules/marketing/newsletter-jobs.ts'
+import { dueReminders } from './modules/reminders/jobs.ts'
 import { dueRenewals } from './modules/renewals/jobs.ts'
 import { dueMails } from './modules/shopper-mail/jobs.ts'
 import { queueMails } from './modules/shopper-mail/service.ts'
 import { dueExpiry as dueStoreCredit } from './modules/store-credit/jobs.ts'
 import { dueDeliveries as dueWebhooks } from './modules/webhooks/dispatcher.ts'
 import { dueNumbering } from './modules/webhooks/jobs.ts'
-import { openCampaignSending } from './open-campaigns.ts'
+import { openCampaignSending, openReminders } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openMailSending } from './open-shopper-mail.ts'
 import type { BulkTransport } from './platform/bulk-smtp.ts'
@@ -66,6 +67,7 @@ export function openDueWork(
     dueNumbering(queueMails),
     dueWebhooks(openDispatch(runtime)),
     ...(transport === null ? [] : [dueMails(openMailSending(runtime, transport))]),
+    ...(transport === null ? [] : [dueReminders(openReminders(runtime, transport))]),
     ...(bulk === null ? [] : [dueMailings(openCampaignSending(runtime, bulk))]),
   ]
 }

@@ -25,6 +25,7 @@ import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
 import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
+import { createReminderWorker, deleteOldCarts } from './modules/reminders/jobs.ts'
 import { createRenewalWorker } from './modules/renewals/jobs.ts'
 import * as segments from './modules/segments/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
@@ -41,7 +42,7 @@ import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
-import { openCampaignSending } from './open-campaigns.ts'
+import { openCampaignSending, openReminders } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openDispatch, openDueWork, openLabels } from './open-due-work.ts'
 import { openMailSending } from './open-shopper-mail.ts'
@@ -139,6 +140,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
     loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
     loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
+    loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', MINUTE, recountStock),
@@ -164,6 +166,7 @@ export function startWorker(runtime: Runtime): Worker {
     startRenewals(runtime, checkoutDeps, loop),
     transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop),
     bulk === null ? NO_LOOPS : startCampaignMail(runtime, bulk, loop),
+    transport === null ? NO_LOOPS : startReminders(runtime, transport, loop),
   ]
   runtime.notifier.listen()
   return stopTogether(
@@ -274,6 +277,16 @@ function startShopperMail(runtime: Runtime, transport: MailTransport, loop: Star
   })
   const sending = loop('shopper mail', SECOND, worker.step)
   runtime.notifier.subscribe(WAKE_SHOPPER_MAIL, sending.wake)
+  return { loops: [sending], drain: worker.drain }
+}
+
+/** Starts the loop that reminds shoppers of checkouts that they did not finish. */
+function startReminders(runtime: Runtime, transport: MailTransport, loop: StartLoop) {
+  const worker = createReminderWorker({
+    ...openReminders(runtime, transport),
+    onFree: () => sending.wake(),
+  })
+  const sending = loop('checkout reminders', 10 * SECOND, worker.step)
   return { loops: [sending], drain: worker.drain }
 }
 

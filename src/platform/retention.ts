@@ -70,6 +70,11 @@ export const LIVES: Readonly<Record<string, Life>> = {
   campaigns: forGood(STORE),
   carrier_labels: owner('orders', 'what was spent on carriers'),
   charges: forGood(MONEY),
+  checkout_reminder_settings: owner('stores', 'one row for each'),
+  checkout_reminders: until(
+    '30 days after the cart was last seen, or at once when the store switches reminders off',
+    'reminder upkeep',
+  ),
   collection_products: owner('collections'),
   collections: forGood(STORE),
   consent_texts: forGood('What readers agreed to: proves their consents.'),

@@ -102,6 +102,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   await send('POST', `/v1/merchant/marketing/coupons/${coupon.id}/codes`, { count: ROWS.length })
   await make('POST /v1/merchant/marketing/subscribers/:id/unsubscribe')
   const campaign = await make('GET /v1/merchant/marketing/campaigns/:id/recipients')
+  await plantReminders(app)
   const card = await make('GET /v1/merchant/gift-cards/:id')
   const credited = await make('GET /v1/merchant/store-credit/:customer_ref')
   const group = await make('GET /v1/merchant/pricing-groups/:id')
@@ -188,6 +189,11 @@ const plantGlobalSuppressions = async (app: TestApp) =>
   (await app.database.openAdmin()).query(`
     insert into global_mail_suppressions (email_hash, domain, reason)
     select sha256(n::text::bytea), 'example.com', 'hard_bounce' from generate_series(1, 3) n`)
+
+const plantReminders = async (app: TestApp) =>
+  (await app.database.openAdmin()).query(`
+    insert into checkout_reminders (tenant_ref, email, email_folded, items, next_attempt_at)
+    select 'acme', n || '@x.example', n || '@x.example', '[]', now() from generate_series(1, 3) n`)
 
 const plantClockRuns = async (app: TestApp) =>
   (await app.database.openAdmin()).query(`

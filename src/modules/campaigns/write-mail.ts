@@ -11,6 +11,8 @@ import type { Campaign } from './schema.ts'
 export type Draft = Pick<Campaign, 'sender_name' | 'reply_to' | 'utm'> & {
   subject: string
   body_markdown: string
+  /** The plain text, where the Markdown has marks that a reader should not see. */
+  text?: string
 }
 
 /** How the mails of a store look, and who they come from. */
@@ -50,7 +52,7 @@ export interface Parts {
 export function writeParts(look: Look, draft: Draft, unsubscribeUrl: string): Parts {
   const footer = `${look.name}\n${look.unsubscribe}: ${unsubscribeUrl}\n`
   return {
-    text: `${draft.body_markdown.trimEnd()}\n\n-- \n${footer}`,
+    text: `${(draft.text ?? draft.body_markdown).trimEnd()}\n\n-- \n${footer}`,
     html: writeHtml(look, draft, unsubscribeUrl),
   }
 }

@@ -15,6 +15,7 @@ import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as payments from '../payments/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as reminders from '../reminders/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
 import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
@@ -155,6 +156,7 @@ async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudony
   await pricing.eraseCustomer(tx, customer_ref)
   await marketing.eraseSubscriber(tx, emails)
   await campaigns.eraseCustomer(tx, { customer_ref, emails })
+  await reminders.eraseCustomer(tx, { customer_ref, emails })
   await shopperMail.eraseCustomer(tx, { customer_ref, emails })
 }
 

@@ -12,6 +12,7 @@ import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as reminders from '../reminders/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
 import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
@@ -84,13 +85,14 @@ export async function createExport(
  * who once entered another person's address must not get that person's orders.
  */
 async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
-  const [customer, store_credit, gift_cards, subscribed, groups, counted] = await Promise.all([
+  const [customer, store_credit, gift_cards, subscribed, groups, counted, carts] = await Promise.all([
     customers.find(db, key, customer_ref),
     storeCredit.exportOf(db, customer_ref),
     giftCards.exportOf(db, { customer_ref, emails: [] }),
     subscriptions.exportOf(db, customer_ref),
     pricing.groupsOf(db, [customer_ref]),
     segments.exportOf(db, customer_ref),
+    reminders.exportOf(db, customer_ref),
   ])
   const head = {
     customer_ref,
@@ -100,6 +102,7 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
     gift_cards,
     subscriptions: subscribed,
     pricing_groups: groups.get(customer_ref) ?? [],
+    unfinished_checkouts: carts,
     marketing: { counted, ...(await exportReader(db, customer?.email ?? null)) },
   }
   yield `${JSON.stringify(head).slice(0, -1)},"orders":[`
