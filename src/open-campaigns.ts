@@ -12,11 +12,12 @@ import { openShopUrl } from './shop-url.ts'
 
 /** Opens what campaigns are written with: for the routes, and for the loop that sends their mails. */
 export function openCampaigns(
-  runtime: Pick<Runtime, 'config' | 'key'>,
+  runtime: Pick<Runtime, 'config' | 'key' | 'scanner'>,
   publicUrl = () => runtime.config.PUBLIC_URL ?? `http://localhost:${runtime.config.PORT}`,
 ): MailDeps {
   const links = openUnsubscribe(runtime, publicUrl)
   return {
+    scanner: runtime.scanner,
     requireSegment: segments.get,
     members: segments.members,
     mayBeMailed,

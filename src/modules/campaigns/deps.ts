@@ -1,5 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import type { ListHeaders } from '../../platform/mail.ts'
+import type { Scanner } from '../claims/scanner.ts'
 import type { Store } from '../stores/schema.ts'
 
 /**
@@ -29,6 +30,7 @@ export interface Unsubscribe {
 }
 
 export interface MailDeps extends Audience {
+  scanner: Scanner
   unsubscribeOf(db: Db, email: string): Unsubscribe
   /** The word for a link that ends the subscription, in the language of a store. */
   unsubscribeLabel(language: string): string

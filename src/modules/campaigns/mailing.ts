@@ -38,6 +38,8 @@ export interface SendingDeps extends MailDeps {
   limits: Pick<Limits, 'addHits'>
   /** Mails of one store in a minute. */
   perMinute: number
+  /** How long a mailing waits that the mail server or a limit holds back. By default a minute, and 10 s. */
+  heldBackSeconds?: number
   /** For tests: what happens after the mail server has answered and before that is written. */
   onAnswered?: () => Promise<void>
 }
@@ -73,12 +75,13 @@ export async function runTurn(
 ): Promise<number> {
   const campaign = await get(db, lease.id)
   await settleInterrupted(db, lease)
-  if (!(await listRecipients(deps, db, { lease, campaign, signal }))) {
-    await endTurn(db, lease, 'turn')
+  const listed = await listRecipients(deps, db, { lease, campaign, signal })
+  if (listed !== 'all') {
+    if (listed === 'some') await endTurn(deps, db, lease, 'turn')
     return 0
   }
   const draft = requireDraft(campaign)
-  if (!(await scanMail(draft)).passed) {
+  if (!(await scanMail(deps.scanner, db.tenant, draft)).passed) {
     await stop(db, lease, 'claims')
     return 0
   }
@@ -86,8 +89,10 @@ export async function runTurn(
   const turn: Turn = { lease, write, after: mailings.BEFORE_ALL, tried: 0, end: null, signal }
   const until = machineNow() + TURN_MS
   const lanes = Array.from({ length: WAVES }, () => sendWaves(deps, db, turn, until))
-  await Promise.all(lanes)
-  await endTurn(db, lease, turn.end ?? 'turn')
+  // All of them end before an error is thrown: none may claim more behind it.
+  const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+  await endTurn(deps, db, lease, turn.end ?? 'turn')
   return turn.tried
 }
 
@@ -106,22 +111,26 @@ interface Listing {
   signal: AbortSignal
 }
 
-/** Writes all recipients down, each once. Answers false if it was stopped before the last one. */
-async function listRecipients(deps: SendingDeps, db: TenantDb, listing: Listing): Promise<boolean> {
+/** Writes recipients down, each once: all of them, some of them, or none where the segment is gone. */
+async function listRecipients(
+  deps: SendingDeps,
+  db: TenantDb,
+  listing: Listing,
+): Promise<'all' | 'some' | 'none'> {
   const until = machineNow() + TURN_MS
   try {
     for (;;) {
       const state = await db.transaction('campaign mail: recipients', (tx) =>
         listSome(deps, tx, listing),
       )
-      if (state !== 'listing') return state === 'sending'
-      if (listing.signal.aborted || machineNow() > until) return false
+      if (state !== 'listing') return state === 'sending' ? 'all' : 'some'
+      if (listing.signal.aborted || machineNow() > until) return 'some'
     }
   } catch (error) {
     // Only the segment refuses anything here: it was deleted, or cannot be read.
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     await stop(db, listing.lease, 'segment')
-    return false
+    return 'none'
   }
 }
 
@@ -166,10 +175,15 @@ async function sendWaves(
   turn: Turn,
   until: number,
 ): Promise<void> {
-  while (turn.end === null) {
-    if (turn.signal.aborted || machineNow() > until) turn.end ??= 'turn'
-    else if (!(await isWithinPace(deps, db))) turn.end ??= 'paced'
-    else await sendWave(deps, db, turn)
+  try {
+    while (turn.end === null) {
+      if (turn.signal.aborted || machineNow() > until) turn.end ??= 'turn'
+      else if (!(await isWithinPace(deps, db))) turn.end ??= 'paced'
+      else await sendWave(deps, db, turn)
+    }
+  } catch (error) {
+    turn.end ??= 'turn'
+    throw error
   }
 }
 
@@ -307,17 +321,15 @@ const recordWave = (db: TenantDb, id: string, results: readonly mailings.Result[
     )
   })
 
-const WAITS: Record<Exclude<End, 'done'>, number> = {
-  turn: 0,
-  paced: PACED_SECONDS,
-  unavailable: UNAVAILABLE_SECONDS,
-  stopped: 0,
+function waitOf({ heldBackSeconds }: SendingDeps, end: Exclude<End, 'done'>): number {
+  if (end === 'paced') return heldBackSeconds ?? PACED_SECONDS
+  return end === 'unavailable' ? (heldBackSeconds ?? UNAVAILABLE_SECONDS) : 0
 }
 
 /** Ends a turn: the mailing is done, waits for its next recipient, or for its next turn. */
-const endTurn = (db: TenantDb, lease: Lease, end: End): Promise<void> =>
+const endTurn = (deps: SendingDeps, db: TenantDb, lease: Lease, end: End): Promise<void> =>
   db.transaction('campaign mail: end turn', async (tx) => {
-    if (end !== 'done') return mailings.finishTurn(tx, lease, null, WAITS[end])
+    if (end !== 'done') return mailings.finishTurn(tx, lease, null, waitOf(deps, end))
     const campaign = await queries.lock(tx, lease.id)
     const { at } = await mailings.findNextDue(tx, lease.id)
     if (at !== null) return mailings.finishTurn(tx, lease, at, 0)

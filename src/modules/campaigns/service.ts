@@ -186,7 +186,7 @@ async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Prom
   const draft = requireDraft(campaign)
   if (campaign.segment_id === null) throw invalidBody('segment_id', 'must be set before it is sent')
   await deps.requireSegment(db, campaign.segment_id)
-  await requireCleanText(draft)
+  await requireCleanText(deps.scanner, db.tenant, draft)
   return draft
 }
 
@@ -213,7 +213,7 @@ export async function sendTest(
   const campaign = await get(db, id)
   if (campaign.channel !== EMAIL) throw new ApiError('not_a_mail_campaign')
   const draft = requireDraft(campaign)
-  await requireCleanText(draft)
+  await requireCleanText(deps.scanner, db.tenant, draft)
   const { owner_email: email } = await stores.get(db)
   if (email === null) throw new ApiError('no_owner_address')
   const look = await loadLook(deps, db)

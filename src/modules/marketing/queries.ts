@@ -233,6 +233,8 @@ export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
     page,
   )
 
+const OfCampaign = Type.Object({ campaign_id: Nullable(Id) })
+
 /**
  * Reserves one use, if one is left. The row stays locked until the transaction ends, so that a
  * later count of a customer's uses includes all earlier ones.
@@ -246,8 +248,6 @@ export const reserveUse = (tx: Tx, coupon_id: string) =>
        and (usage_limit is null or used_count < usage_limit)
     returning campaign_id`,
   )
-
-const OfCampaign = Type.Object({ campaign_id: Nullable(Id) })
 
 export const releaseUse = (tx: Tx, coupon_id: string) =>
   tx.one(

@@ -71,7 +71,7 @@ async function remind(
   }
   const look = await loadLook(options, db)
   const draft = await writeDraft(db, cart, look)
-  if (!(await scanMail(draft)).passed) {
+  if (!(await scanMail(options.scanner, db.tenant, draft)).passed) {
     await queries.finishStopped(db, cart, 'claims')
     return 'claims'
   }
