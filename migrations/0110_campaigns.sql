@@ -124,7 +124,7 @@ create index coupons_in_campaign on coupons (tenant_ref, campaign_id, created_at
 alter table coupon_redemptions add column budget_taken bigint not null default 0 check (budget_taken >= 0);
 
 -- A mail may have HTML beside its text, as the test of a campaign.
-alter table mails add column html text check (length(html) <= 200000);
+alter table mails add column html text check (length(html) <= 1000000);
 
 -- Figures by coupon, whatever code of it was typed. The days that are counted already are counted again with it.
 alter table analytics_facts add column coupon_id text not null default '';

@@ -30,10 +30,11 @@ export async function askMerchant(
   await emit(tx, { type: 'commerce.campaign.paused.v1', data: { campaign, reason } })
   const { owner_email } = await stores.get(tx)
   if (owner_email === null) return after
+  const shown = mail.oneLine(name).toWellFormed()
   await mail.send(tx, {
     to: owner_email,
-    subject: `Your campaign ${mail.oneLine(name)} is paused`,
-    text: `The campaign "${mail.oneLine(name)}" was paused and sends nothing.\n\n${TEXTS[reason]}\n\nThen resume it, or cancel it.\n`,
+    subject: `Your campaign ${shown} is paused`,
+    text: `The campaign "${shown}" was paused and sends nothing.\n\n${TEXTS[reason]}\n\nThen resume it, or cancel it.\n`,
     tenant_ref: tx.tenant,
   })
   return after

@@ -13,6 +13,7 @@ import {
   isAddress,
 } from '../../platform/mail.ts'
 import { signMessage, writeMessage } from '../../platform/mime.ts'
+import * as stores from '../stores/service.ts'
 import { askMerchant } from './ask-merchant.ts'
 import type { MailDeps } from './deps.ts'
 import * as mailings from './mailing-queries.ts'
@@ -75,6 +76,11 @@ export async function runTurn(
 ): Promise<number> {
   const campaign = await get(db, lease.id)
   await settleInterrupted(db, lease)
+  // The campaigns of a suspended store wait until it is live again.
+  if ((await stores.get(db)).status === 'suspended') {
+    await endTurn(deps, db, lease, 'unavailable')
+    return 0
+  }
   const listed = await listRecipients(deps, db, { lease, campaign, signal })
   if (listed !== 'all') {
     if (listed === 'some') await endTurn(deps, db, lease, 'turn')

@@ -220,7 +220,7 @@ export async function sendTest(
   // Without a link that works: a test must not unsubscribe anybody.
   const parts = writeParts(look, draft, look.shopUrl ?? '#')
   await db.transaction('campaigns: test', async (tx) => {
-    const subject = `[Test] ${draft.subject}`.slice(0, SUBJECT_LENGTH_MAX)
+    const subject = `[Test] ${draft.subject}`.slice(0, SUBJECT_LENGTH_MAX).toWellFormed()
     await mail.send(tx, { to: email, subject, ...parts, tenant_ref: db.tenant })
     await auditCampaign(tx, actor, 'tested', { after: campaign })
   })

@@ -435,6 +435,17 @@ describe('the mails of a campaign', () => {
     assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'segment'])
   })
 
+  test('of a suspended store wait until it is live again', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const campaign = await startMail(merchant)
+    await app.sql(`update stores set status = 'suspended' where tenant_ref = $1`, [tenant])
+    assert.deepEqual(await app.sendAll(), [])
+    await app.sql(`update stores set status = 'live' where tenant_ref = $1`, [tenant])
+    await makeDue(campaign)
+    assert.equal((await app.sendAll()).length, 1)
+  })
+
   test('of one store do not hold up those of another', async () => {
     const [big, small] = [await app.newStore(), await app.newStore()]
     await addReaders(app, big.tenant, 2_000, 'big')
