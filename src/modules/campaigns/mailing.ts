@@ -341,7 +341,8 @@ const endTurn = (deps: SendingDeps, db: TenantDb, lease: Lease, end: End): Promi
     if (at !== null) return mailings.finishTurn(tx, lease, at, 0)
     await mailings.finishMailing(tx, lease)
     if (campaign?.status !== 'active' || !isOnlyMail(campaign)) return
-    const after = await queries.setStatus(tx, lease.id, { ...campaign, status: 'ended' })
+    const { starts_at, ends_at } = campaign
+    const after = await queries.setStatus(tx, lease.id, { status: 'ended', starts_at, ends_at })
     await auditCampaign(tx, SYSTEM, 'ended', { before: campaign, after })
   })
 

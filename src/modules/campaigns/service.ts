@@ -181,13 +181,12 @@ export function cancel(db: TenantDb, actor: audit.Actor, id: string): Promise<Ca
 const timesOf = ({ starts_at, ends_at }: Campaign) => ({ starts_at, ends_at })
 
 /** Refuses a mail campaign that lacks something, or whose text makes a prohibited claim. */
-async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Promise<Draft | null> {
-  if (campaign.channel !== EMAIL) return null
+async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Promise<void> {
+  if (campaign.channel !== EMAIL) return
   const draft = requireDraft(campaign)
   if (campaign.segment_id === null) throw invalidBody('segment_id', 'must be set before it is sent')
   await deps.requireSegment(db, campaign.segment_id)
   await requireCleanText(deps.scanner, db.tenant, draft)
-  return draft
 }
 
 /** The text of a mail campaign, which must be complete. */

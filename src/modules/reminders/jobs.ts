@@ -148,8 +148,9 @@ async function writeDraft(
     items.map(({ variant_id }) => variant_id),
   )
   const lines = items.map(({ variant_id, quantity }) => {
-    const { product_name = '', label = null } = names.get(variant_id) ?? {}
-    return `${quantity} × ${product_name}${label === null ? '' : ` (${label})`}`
+    const found = names.get(variant_id)
+    const label = found?.label ? ` (${found.label})` : ''
+    return `${quantity} × ${found?.product_name ?? ''}${label}`
   })
   const intro = sent_count === 0 ? texts.first : texts.second
   const url = shopUrl === null ? null : `${shopUrl}/cart`
