@@ -29,8 +29,10 @@ export interface BulkTransport {
 export interface BulkOptions {
   /** Messages that are sent at the same time, each over a connection of its own. */
   connections?: number
-  /** The deadline of one message, with the connection if it needs a new one. */
+  /** The deadline of one message, and of a new connection for it. */
   deliverMs?: number
+  /** How long a connection stays open without a message. */
+  idleMs?: number
 }
 
 const CONNECTIONS = 8
@@ -38,14 +40,14 @@ const CONNECTIONS = 8
 /** Shorter than a lease, and than the 15 s that a stopping process has. */
 const DELIVER_MS = 12_000
 
-/** Servers end connections that are silent for longer, and some after a number of mails. */
+/** Servers end connections that are silent for longer. */
 const IDLE_MS = 20_000
 
 export function createBulkTransport(
   smtpUrl: string,
-  { connections = CONNECTIONS, deliverMs = DELIVER_MS }: BulkOptions = {},
+  { connections = CONNECTIONS, deliverMs = DELIVER_MS, idleMs = IDLE_MS }: BulkOptions = {},
 ): BulkTransport {
-  const idle: OpenConnection[] = []
+  const idle = openIdle(idleMs)
   const waiting: (() => void)[] = []
   let busy = 0
 
@@ -64,12 +66,12 @@ export function createBulkTransport(
   /** A server may have ended a connection that was idle. Nothing is lost then, and another is opened. */
   async function attempt(envelope: Envelope, message: string): Promise<Outcome> {
     for (;;) {
-      const known = idle.pop()
+      const known = idle.take()
       const opened = known ?? (await openConnection(smtpUrl, deliverMs))
       if ('error' in opened) return { state: 'unavailable', error: opened.error }
       const { isUnanswered, ...outcome } = await opened.send(envelope, message, deliverMs)
       // A refusal leaves a transaction open on the server, which a new connection does not have.
-      if (outcome.state === 'sent' && opened.isOpen()) idle.push(opened)
+      if (outcome.state === 'sent' && opened.isOpen()) idle.keep(opened)
       else opened.close()
       if (known === undefined || outcome.state !== 'unavailable' || !isUnanswered) return outcome
     }
@@ -84,11 +86,39 @@ export function createBulkTransport(
         leave()
       }
     },
-    close() {
-      for (const connection of idle.splice(0)) connection.close()
+    close: idle.close,
+  }
+}
+
+/** Connections that wait for a message. The one that was used last is used first. */
+function openIdle(idleMs: number) {
+  const timers = new Map<OpenConnection, NodeJS.Timeout>()
+  const close = (connection: OpenConnection) => {
+    clearTimeout(timers.get(connection))
+    timers.delete(connection)
+    connection.close()
+  }
+  return {
+    keep(connection: OpenConnection): void {
+      timers.set(
+        connection,
+        setTimeout(() => close(connection), idleMs),
+      )
+    },
+    take(): OpenConnection | undefined {
+      const connection = [...timers.keys()].at(-1)
+      if (connection === undefined) return undefined
+      clearTimeout(timers.get(connection))
+      timers.delete(connection)
+      return connection
+    },
+    close(): void {
+      for (const connection of timers.keys()) close(connection)
     },
   }
 }
+
+const SILENT_MS = 60_000
 
 /** With whether the server has said anything of the message. */
 type Sending = Outcome & { isUnanswered: boolean }
@@ -116,7 +146,8 @@ async function openConnection(
     ...options,
     connectionTimeout: deliverMs,
     greetingTimeout: deliverMs,
-    socketTimeout: IDLE_MS,
+    // Only the last resort: a message has a deadline, and an idle connection has its own.
+    socketTimeout: SILENT_MS,
   })
   let ended: Error | null = null
   let onEnd = (_: Error) => {}

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type BulkOptions, createBulkTransport } from '../../src/platform/bulk-smtp.ts'
+import { until } from '../harness/eventually.ts'
 import { startBadSmtp, startSmtp } from '../harness/smtp.ts'
 
 const MESSAGE = 'Subject: hello\r\n\r\nHello.\r\n.\r\n..\r\n'
 const to = (n: number | string) => ({ from: 'news@shop.example', to: `reader-${n}@example.com` })
 
-function open(t: TestContext, url: string, options: BulkOptions = {}) {
-  const transport = createBulkTransport(url, options)
-  t.after(() => transport.close())
-  return transport
-}
+/** The mail server of a test ends after its last connection. */
+const open = (url: string, options: BulkOptions = {}) =>
+  createBulkTransport(url, { idleMs: 200, ...options })
 
 /** Speaks SMTP by a table of replies, by the first word of each command. `null`: ends the connection. */
 const speaking =
@@ -41,7 +40,7 @@ describe('the transport for many mails', () => {
         done()
       },
     })
-    const transport = open(t, url, { connections: 3 })
+    const transport = open(url, { connections: 3 })
     const outcomes = await Promise.all(
       Array.from({ length: 60 }, (_, n) => transport.deliver(to(n), MESSAGE)),
     )
@@ -60,7 +59,7 @@ describe('the transport for many mails', () => {
       sockets.add(socket)
       speaking({})(socket)
     })
-    const transport = open(t, url)
+    const transport = open(url)
     assert.equal((await transport.deliver(to(1), MESSAGE)).state, 'sent')
     for (const socket of sockets) socket.destroy()
     assert.equal((await transport.deliver(to(2), MESSAGE)).state, 'sent')
@@ -81,14 +80,14 @@ describe('the transport for many mails', () => {
   ] as const) {
     test(`says ${state} where the server ${what}`, async (t) => {
       const url = await startBadSmtp(t, speaking(replies))
-      const transport = open(t, url, { deliverMs: 300 })
+      const transport = open(url, { deliverMs: 300 })
       const outcome = await transport.deliver(to(1), MESSAGE)
       assert.equal(outcome.state, state, JSON.stringify(outcome))
     })
   }
 
-  test('says unavailable where nobody listens', async (t) => {
-    const transport = open(t, 'smtp://127.0.0.1:1', { deliverMs: 2_000 })
+  test('says unavailable where nobody listens', async () => {
+    const transport = open('smtp://127.0.0.1:1', { deliverMs: 2_000 })
     assert.equal((await transport.deliver(to(1), MESSAGE)).state, 'unavailable')
   })
 
@@ -105,9 +104,26 @@ describe('the transport for many mails', () => {
       },
     })
     const withLogin = (password: string) => url.replace('://', `://shop:${password}@`)
-    assert.equal((await open(t, withLogin('right')).deliver(to(1), MESSAGE)).state, 'sent')
-    assert.equal((await open(t, withLogin('wrong')).deliver(to(2), MESSAGE)).state, 'unavailable')
+    assert.equal((await open(withLogin('right')).deliver(to(1), MESSAGE)).state, 'sent')
+    assert.equal((await open(withLogin('wrong')).deliver(to(2), MESSAGE)).state, 'unavailable')
     assert.deepEqual([seen, received.length], [['shop:right', 'shop:wrong'], 1])
+  })
+
+  test('closes a connection that has waited for too long', async (t) => {
+    let connected = 0
+    const { url } = await startSmtp(t, {
+      onConnect(_session, done) {
+        connected += 1
+        done()
+      },
+      onClose() {
+        connected -= 1
+      },
+    })
+    const transport = open(url, { idleMs: 50 })
+    assert.equal((await transport.deliver(to(1), MESSAGE)).state, 'sent')
+    assert.equal(connected, 1)
+    await until('it is closed', () => connected === 0)
   })
 
   test('goes on with others after a refusal', async (t) => {
@@ -117,7 +133,7 @@ describe('the transport for many mails', () => {
         else done()
       },
     })
-    const transport = open(t, url, { connections: 1 })
+    const transport = open(url, { connections: 1 })
     const states: string[] = []
     for (const n of [1, 'bad', 2, 'bad', 3]) {
       states.push((await transport.deliver(to(n), MESSAGE)).state)

@@ -59,8 +59,8 @@ export async function openCampaignApp(
   const app = await openTestApp(t, { ...options, env })
   const superuser = await openSuperuser(t, app.database)
   const { workerDatabase: database } = app.runtime
-  const transport = createBulkTransport(url)
-  t.after(() => transport.close())
+  // The mail server ends after its last connection.
+  const transport = createBulkTransport(url, { idleMs: 200 })
   const worker = (more: Partial<MailingWorkerOptions> = {}) =>
     createMailingWorker({ ...openCampaignSending(app.runtime, transport), database, ...more })
   const usual = worker()

@@ -129,7 +129,8 @@ export const moverOf = (runtime: Runtime, smtpUrl: string): MoverDeps => ({
   work: openDueWork(runtime, {
     handlers: handlersOf(runtime),
     transport: createTransport(smtpUrl, 'Fairdock <no-reply@fairdock.example>'),
-    bulk: createBulkTransport(smtpUrl),
+    // The mail server ends after its last connection.
+    bulk: createBulkTransport(smtpUrl, { idleMs: 200 }),
   }),
   onAlert: () => {},
 })
