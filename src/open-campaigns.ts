@@ -1,6 +1,6 @@
 import type { MailDeps } from './modules/campaigns/deps.ts'
 import type { SendingDeps } from './modules/campaigns/mailing.ts'
-import { mayBeMailed, unsubscribeHeaders, unsubscribeUrl } from './modules/marketing/consent.ts'
+import { mayBeMailed, unsubscribeHeaders } from './modules/marketing/consent.ts'
 import { textsIn } from './modules/marketing/newsletter-texts.ts'
 import type { ReminderWorkerOptions } from './modules/reminders/jobs.ts'
 import * as segments from './modules/segments/service.ts'
@@ -21,10 +21,11 @@ export function openCampaigns(
     requireSegment: segments.get,
     members: segments.members,
     mayBeMailed,
-    unsubscribeOf: (db, email) => ({
-      url: unsubscribeUrl(links, db, email),
-      headers: unsubscribeHeaders(links, db, email),
-    }),
+    unsubscribeOf(db, email) {
+      const headers = unsubscribeHeaders(links, db, email)
+      // The header has the link between angle brackets.
+      return { url: headers['List-Unsubscribe'].slice(1, -1), headers }
+    },
     unsubscribeLabel: (language) => textsIn(language).leave,
     shopUrl: openShopUrl(runtime.config, publicUrl),
   }
