@@ -193,7 +193,7 @@ export const Recipient = Shared(
     reason: Nullable(
       Type.String({
         description:
-          'Why it is not sent: `not_allowed` (no consent, or suppressed), `erased`, `refused` (by the mail server), `interrupted` (a crash), `no_reply` (the connection was lost after the mail was handed over).',
+          'Why it is not sent: `not_allowed` (no consent, or suppressed), `erased`, `refused` (by the mail server), `interrupted` (a crash), `no_reply` (the connection was lost after the mail was handed over). Of one that is tried again: `deferred` (by the mail server), `unavailable` (the mail server).',
       }),
     ),
     attempt_count: Type.Integer(),
