@@ -140,7 +140,7 @@ async function openConnection(
     import('nodemailer/lib/smtp-connection/index.js'),
     import('nodemailer/lib/shared/index.js'),
   ])
-  const options: SMTPConnection.Options & { auth?: SMTPConnection.Credentials } =
+  const options: SMTPConnection.Options & { auth?: SMTPConnection.Credentials | undefined } =
     parseConnectionUrl(smtpUrl)
   const connection = new Connection({
     ...options,

@@ -208,8 +208,8 @@ export async function sendTest(
   actor: audit.Actor,
   id: string,
 ): Promise<{ email: string }> {
-  await requireWithin(deps.limits, `campaign-tests:${db.tenant}`, TESTS_PER_MINUTE)
   const campaign = await get(db, id)
+  await requireWithin(deps.limits, `campaign-tests:${db.tenant}`, TESTS_PER_MINUTE)
   if (campaign.channel !== EMAIL) throw new ApiError('not_a_mail_campaign')
   const draft = requireDraft(campaign)
   await requireCleanText(deps.scanner, db.tenant, draft)
