@@ -105,7 +105,7 @@ create table analytics_days (
   active_customers_count bigint not null,
   restated_at timestamp with time zone,
   constraint analytics_days_calendar_check CHECK ((calendar = ANY (ARRAY['booked'::text, 'cohort'::text]))),
-  constraint analytics_days_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'product'::text, 'variant'::text, 'coupon'::text, 'affiliate'::text, 'source'::text, 'place'::text, 'customer'::text, 'cohort'::text]))),
+  constraint analytics_days_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'product'::text, 'variant'::text, 'coupon'::text, 'coupon_id'::text, 'affiliate'::text, 'source'::text, 'place'::text, 'customer'::text, 'cohort'::text]))),
   constraint analytics_days_key_check CHECK ((length(key) <= 300)),
   constraint analytics_days_pkey PRIMARY KEY (tenant_ref, generation, calendar, dimension, currency, day, key),
   constraint analytics_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -153,6 +153,7 @@ create table analytics_facts (
   repeat_customers_count bigint not null,
   active_customers_count bigint not null,
   lines jsonb not null,
+  coupon_id text not null default ''::text,
   constraint analytics_facts_cohort_check CHECK ((cohort ~ '^\d{4}-\d{2}$'::text)),
   constraint analytics_facts_customer_check CHECK ((customer = ANY (ARRAY['new'::text, 'returning'::text]))),
   constraint analytics_facts_pkey PRIMARY KEY (tenant_ref, generation, sequence),
@@ -398,6 +399,176 @@ grant insert, select on audit_log to fd_app;
 grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
 
+create table campaign_mailings (
+  tenant_ref text not null,
+  id uuid not null,
+  state text not null default 'listing'::text,
+  listed_to text not null default ''::text,
+  recipients_count bigint not null default 0,
+  left_out_count bigint not null default 0,
+  sent_count bigint not null default 0,
+  skipped_count bigint not null default 0,
+  failed_count bigint not null default 0,
+  unknown_count bigint not null default 0,
+  in_flight uuid[] not null default '{}'::uuid[],
+  due_at timestamp with time zone default fd_now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint campaign_mailings_check CHECK (((state <> 'done'::text) OR (due_at IS NULL))),
+  constraint campaign_mailings_check1 CHECK (((((sent_count + skipped_count) + failed_count) + unknown_count) <= recipients_count)),
+  constraint campaign_mailings_failed_count_check CHECK ((failed_count >= 0)),
+  constraint campaign_mailings_in_flight_check CHECK ((cardinality(in_flight) <= 1000)),
+  constraint campaign_mailings_left_out_count_check CHECK ((left_out_count >= 0)),
+  constraint campaign_mailings_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaign_mailings_recipients_count_check CHECK ((recipients_count >= 0)),
+  constraint campaign_mailings_sent_count_check CHECK ((sent_count >= 0)),
+  constraint campaign_mailings_skipped_count_check CHECK ((skipped_count >= 0)),
+  constraint campaign_mailings_state_check CHECK ((state = ANY (ARRAY['listing'::text, 'sending'::text, 'done'::text]))),
+  constraint campaign_mailings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint campaign_mailings_tenant_ref_id_fkey FOREIGN KEY (tenant_ref, id) REFERENCES campaigns(tenant_ref, id),
+  constraint campaign_mailings_unknown_count_check CHECK ((unknown_count >= 0))
+) with (fillfactor=50);
+alter table campaign_mailings owner to fd_owner;
+alter table campaign_mailings enable row level security;
+alter table campaign_mailings force row level security;
+CREATE INDEX campaign_mailings_due ON campaign_mailings USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX campaign_mailings_due_of_tenant ON campaign_mailings USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on campaign_mailings for select to fd_worker using true;
+create policy operator on campaign_mailings for select to fd_operator using true;
+create policy owner on campaign_mailings for all to fd_owner using true with check true;
+create policy tenant on campaign_mailings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on campaign_mailings for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on campaign_mailings to fd_app;
+grant insert, select, update on campaign_mailings to fd_worker;
+grant select on campaign_mailings to fd_operator;
+
+create table campaign_recipients (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  campaign_id uuid not null,
+  email text,
+  email_folded text,
+  customer_ref text,
+  state text not null default 'queued'::text,
+  reason text,
+  attempt_count integer not null default 0,
+  next_attempt_at timestamp with time zone default fd_now(),
+  last_error text,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint campaign_recipients_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint campaign_recipients_check CHECK (((state = 'queued'::text) = (next_attempt_at IS NOT NULL))),
+  constraint campaign_recipients_check1 CHECK (((state = 'sent'::text) = (sent_at IS NOT NULL))),
+  constraint campaign_recipients_check2 CHECK (((email IS NULL) = (email_folded IS NULL))),
+  constraint campaign_recipients_check3 CHECK (((email IS NOT NULL) OR (state <> 'queued'::text))),
+  constraint campaign_recipients_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint campaign_recipients_email_check CHECK ((length(email) <= 320)),
+  constraint campaign_recipients_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint campaign_recipients_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint campaign_recipients_once UNIQUE (tenant_ref, campaign_id, email_folded),
+  constraint campaign_recipients_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaign_recipients_reason_check CHECK ((length(reason) <= 40)),
+  constraint campaign_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'skipped'::text, 'failed'::text, 'unknown'::text]))),
+  constraint campaign_recipients_tenant_ref_campaign_id_fkey FOREIGN KEY (tenant_ref, campaign_id) REFERENCES campaigns(tenant_ref, id),
+  constraint campaign_recipients_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+alter table campaign_recipients owner to fd_owner;
+alter table campaign_recipients enable row level security;
+alter table campaign_recipients force row level security;
+CREATE INDEX campaign_recipients_of_address ON campaign_recipients USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
+CREATE INDEX campaign_recipients_of_campaign ON campaign_recipients USING btree (tenant_ref, campaign_id, id);
+CREATE INDEX campaign_recipients_of_customer ON campaign_recipients USING btree (tenant_ref, customer_ref, id) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX campaign_recipients_of_state ON campaign_recipients USING btree (tenant_ref, campaign_id, state, id);
+CREATE INDEX campaign_recipients_old ON campaign_recipients USING btree (tenant_ref, created_at, id);
+create policy due on campaign_recipients for select to fd_worker using true;
+create policy operator on campaign_recipients for select to fd_operator using true;
+create policy owner on campaign_recipients for all to fd_owner using true with check true;
+create policy tenant on campaign_recipients for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on campaign_recipients for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on campaign_recipients to fd_worker;
+grant select on campaign_recipients to fd_operator;
+grant select, update on campaign_recipients to fd_app;
+
+create table campaigns (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  channel text not null,
+  status text not null default 'draft'::text,
+  pause_reason text,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  budget_type text,
+  budget_limit bigint,
+  budget_used bigint not null default 0,
+  utm_source text,
+  utm_medium text,
+  utm_campaign text,
+  coupon_count integer not null default 0,
+  segment_id uuid,
+  subject text,
+  body_markdown text,
+  sender_name text,
+  reply_to text,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint campaigns_body_markdown_check CHECK (((length(body_markdown) >= 1) AND (length(body_markdown) <= 16000))),
+  constraint campaigns_budget_limit_check CHECK ((budget_limit > 0)),
+  constraint campaigns_budget_type_check CHECK ((budget_type = ANY (ARRAY['spend'::text, 'uses'::text]))),
+  constraint campaigns_budget_used_check CHECK ((budget_used >= 0)),
+  constraint campaigns_channel_check CHECK ((channel ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint campaigns_check CHECK (((budget_type IS NULL) = (budget_limit IS NULL))),
+  constraint campaigns_check1 CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
+  constraint campaigns_check2 CHECK ((ends_at > starts_at)),
+  constraint campaigns_check3 CHECK (((status = ANY (ARRAY['draft'::text, 'cancelled'::text])) OR (starts_at IS NOT NULL))),
+  constraint campaigns_check4 CHECK (((due_at IS NULL) OR (status = ANY (ARRAY['scheduled'::text, 'active'::text, 'paused'::text])))),
+  constraint campaigns_check5 CHECK (((channel = 'email'::text) OR (COALESCE((segment_id)::text, subject, body_markdown, sender_name, reply_to) IS NULL))),
+  constraint campaigns_coupon_count_check CHECK ((coupon_count >= 0)),
+  constraint campaigns_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint campaigns_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['merchant'::text, 'late'::text, 'claims'::text, 'segment'::text]))),
+  constraint campaigns_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaigns_reply_to_check CHECK ((length(reply_to) <= 254)),
+  constraint campaigns_sender_name_check CHECK (((length(sender_name) >= 1) AND (length(sender_name) <= 100))),
+  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'active'::text, 'paused'::text, 'ended'::text, 'cancelled'::text]))),
+  constraint campaigns_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200))),
+  constraint campaigns_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint campaigns_utm_campaign_check CHECK (((length(utm_campaign) >= 1) AND (length(utm_campaign) <= 200))),
+  constraint campaigns_utm_medium_check CHECK (((length(utm_medium) >= 1) AND (length(utm_medium) <= 200))),
+  constraint campaigns_utm_source_check CHECK (((length(utm_source) >= 1) AND (length(utm_source) <= 200)))
+) with (fillfactor=80);
+alter table campaigns owner to fd_owner;
+alter table campaigns enable row level security;
+alter table campaigns force row level security;
+CREATE INDEX campaigns_due ON campaigns USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX campaigns_due_of_tenant ON campaigns USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX campaigns_newest ON campaigns USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX campaigns_of_channel ON campaigns USING btree (tenant_ref, channel, created_at DESC, id DESC);
+CREATE INDEX campaigns_of_status ON campaigns USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy due on campaigns for select to fd_worker using true;
+create policy operator on campaigns for select to fd_operator using true;
+create policy owner on campaigns for all to fd_owner using true with check true;
+create policy tenant on campaigns for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on campaigns for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER meter_delete AFTER DELETE ON campaigns REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_campaigns();
+CREATE TRIGGER meter_insert AFTER INSERT ON campaigns REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_campaigns();
+grant delete, insert, select, update on campaigns to fd_app;
+grant select on campaigns to fd_operator;
+grant select, update on campaigns to fd_worker;
+
 create table carrier_labels (
   tenant_ref text not null,
   id uuid not null default fd_uuid(),
@@ -503,6 +674,87 @@ grant insert, select, update on charges to fd_app;
 grant insert, select, update on charges to fd_worker;
 grant select on charges to fd_operator;
 
+create table checkout_reminder_settings (
+  tenant_ref text not null,
+  enabled boolean not null default false,
+  basis text not null default 'consent'::text,
+  first_after_minutes integer not null default 60,
+  second_after_minutes integer default 1440,
+  law_confirmed_by text,
+  law_confirmed_at timestamp with time zone,
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint checkout_reminder_settings_basis_check CHECK ((basis = ANY (ARRAY['consent'::text, 'soft_opt_in'::text]))),
+  constraint checkout_reminder_settings_check CHECK (((NOT enabled) OR (law_confirmed_at IS NOT NULL))),
+  constraint checkout_reminder_settings_first_after_minutes_check CHECK (((first_after_minutes >= 30) AND (first_after_minutes <= 10080))),
+  constraint checkout_reminder_settings_law_confirmed_by_check CHECK ((length(law_confirmed_by) <= 200)),
+  constraint checkout_reminder_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint checkout_reminder_settings_second_after_minutes_check CHECK (((second_after_minutes >= 60) AND (second_after_minutes <= 20160))),
+  constraint checkout_reminder_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table checkout_reminder_settings owner to fd_owner;
+alter table checkout_reminder_settings enable row level security;
+alter table checkout_reminder_settings force row level security;
+create policy operator on checkout_reminder_settings for select to fd_operator using true;
+create policy owner on checkout_reminder_settings for all to fd_owner using true with check true;
+create policy tenant on checkout_reminder_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on checkout_reminder_settings to fd_app;
+grant select on checkout_reminder_settings to fd_operator;
+grant select on checkout_reminder_settings to fd_worker;
+
+create table checkout_reminders (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  customer_ref text,
+  items jsonb not null,
+  state text not null default 'waiting'::text,
+  reason text,
+  sent_count integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  last_sent_at timestamp with time zone,
+  last_error text,
+  began_at timestamp with time zone not null default fd_now(),
+  seen_at timestamp with time zone not null default fd_now(),
+  created_at timestamp with time zone not null default fd_now(),
+  constraint checkout_reminders_check CHECK (((state = 'waiting'::text) = (next_attempt_at IS NOT NULL))),
+  constraint checkout_reminders_check1 CHECK (((state = 'stopped'::text) = (reason IS NOT NULL))),
+  constraint checkout_reminders_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint checkout_reminders_email UNIQUE (tenant_ref, email_folded),
+  constraint checkout_reminders_email_check CHECK ((length(email) <= 254)),
+  constraint checkout_reminders_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint checkout_reminders_items_check CHECK (((jsonb_typeof(items) = 'array'::text) AND (length((items)::text) <= 65536))),
+  constraint checkout_reminders_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint checkout_reminders_pkey PRIMARY KEY (tenant_ref, id),
+  constraint checkout_reminders_reason_check CHECK ((length(reason) <= 40)),
+  constraint checkout_reminders_sent_count_check CHECK (((sent_count >= 0) AND (sent_count <= 2))),
+  constraint checkout_reminders_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'stopped'::text]))),
+  constraint checkout_reminders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=80);
+alter table checkout_reminders owner to fd_owner;
+alter table checkout_reminders enable row level security;
+alter table checkout_reminders force row level security;
+CREATE INDEX checkout_reminders_due ON checkout_reminders USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX checkout_reminders_due_of_tenant ON checkout_reminders USING btree (tenant_ref, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX checkout_reminders_newest ON checkout_reminders USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX checkout_reminders_of_customer ON checkout_reminders USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX checkout_reminders_of_state ON checkout_reminders USING btree (tenant_ref, state, created_at DESC, id DESC);
+CREATE INDEX checkout_reminders_seen ON checkout_reminders USING btree (tenant_ref, seen_at);
+create policy due on checkout_reminders for select to fd_worker using true;
+create policy operator on checkout_reminders for select to fd_operator using true;
+create policy owner on checkout_reminders for all to fd_owner using true with check true;
+create policy tenant on checkout_reminders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on checkout_reminders for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on checkout_reminders to fd_app;
+grant delete, select, update on checkout_reminders to fd_worker;
+grant select on checkout_reminders to fd_operator;
+
 create table collection_products (
   tenant_ref text not null,
   collection_id uuid not null,
@@ -575,6 +827,30 @@ grant select (title) on collections to fd_search;
 grant select (title_words) on collections to fd_search;
 grant update (title_words) on collections to fd_worker;
 
+create table consent_texts (
+  tenant_ref text not null,
+  sha256 text not null,
+  version text not null,
+  locale text not null,
+  text text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint consent_texts_locale_check CHECK ((length(locale) <= 35)),
+  constraint consent_texts_pkey PRIMARY KEY (tenant_ref, sha256),
+  constraint consent_texts_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint consent_texts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint consent_texts_text_check CHECK ((length(text) <= 2000)),
+  constraint consent_texts_version_check CHECK ((length(version) <= 40))
+);
+alter table consent_texts owner to fd_owner;
+alter table consent_texts enable row level security;
+alter table consent_texts force row level security;
+create policy operator on consent_texts for select to fd_operator using true;
+create policy owner on consent_texts for all to fd_owner using true with check true;
+create policy tenant on consent_texts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on consent_texts to fd_app;
+grant insert, select on consent_texts to fd_worker;
+grant select on consent_texts to fd_operator;
+
 create table coupon_codes (
   tenant_ref text not null,
   id uuid not null default fd_uuid(),
@@ -614,6 +890,8 @@ create table coupon_redemptions (
   state text not null default 'claimed'::text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  budget_taken bigint not null default 0,
+  constraint coupon_redemptions_budget_taken_check CHECK ((budget_taken >= 0)),
   constraint coupon_redemptions_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
   constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
   constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
@@ -663,6 +941,7 @@ create table coupons (
   constraint coupons_code_check CHECK (((length(code) >= 1) AND (length(code) <= 64))),
   constraint coupons_max_discount_cents_check CHECK ((max_discount_cents >= 0)),
   constraint coupons_min_subtotal_cents_check CHECK ((min_subtotal_cents >= 0)),
+  constraint coupons_of_campaign FOREIGN KEY (tenant_ref, campaign_id) REFERENCES campaigns(tenant_ref, id),
   constraint coupons_percent_bps_check CHECK (((percent_bps >= 1) AND (percent_bps <= 10000))),
   constraint coupons_pkey PRIMARY KEY (tenant_ref, id),
   constraint coupons_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text]))),
@@ -677,6 +956,7 @@ alter table coupons enable row level security;
 alter table coupons force row level security;
 CREATE INDEX coupons_by_end ON coupons USING btree (tenant_ref, ends_at, is_exhausted) WHERE (status = 'active'::text);
 CREATE INDEX coupons_by_status ON coupons USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX coupons_in_campaign ON coupons USING btree (tenant_ref, campaign_id, created_at DESC, id DESC) WHERE (campaign_id IS NOT NULL);
 CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on coupons for select to fd_operator using true;
 create policy owner on coupons for all to fd_owner using true with check true;
@@ -1322,6 +1602,26 @@ grant insert, select, update on gift_cards to fd_app;
 grant insert, select, update on gift_cards to fd_worker;
 grant select on gift_cards to fd_operator;
 
+create table global_mail_suppressions (
+  id uuid not null default fd_uuid(),
+  email_hash bytea not null,
+  domain text not null,
+  reason text not null,
+  detail text,
+  created_at timestamp with time zone not null default now(),
+  constraint global_mail_suppressions_detail_check CHECK ((length(detail) <= 500)),
+  constraint global_mail_suppressions_domain_check CHECK ((length(domain) <= 253)),
+  constraint global_mail_suppressions_email UNIQUE (email_hash),
+  constraint global_mail_suppressions_email_hash_check CHECK ((length(email_hash) = 32)),
+  constraint global_mail_suppressions_pkey PRIMARY KEY (id),
+  constraint global_mail_suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text])))
+);
+alter table global_mail_suppressions owner to fd_owner;
+CREATE INDEX global_mail_suppressions_newest ON global_mail_suppressions USING btree (created_at DESC, id DESC);
+grant delete, insert, select on global_mail_suppressions to fd_app;
+grant select on global_mail_suppressions to fd_operator;
+grant select on global_mail_suppressions to fd_worker;
+
 create table idempotency_keys (
   tenant_ref text not null,
   operation text not null,
@@ -1924,6 +2224,43 @@ alter table limit_counters owner to fd_owner;
 grant delete, insert, select, update on limit_counters to fd_worker;
 grant insert, select, update on limit_counters to fd_app;
 
+create table mail_suppressions (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  reason text not null,
+  soft_bounces integer not null default 0,
+  last_soft_at timestamp with time zone,
+  last_event_id text,
+  detail text,
+  created_by text not null,
+  suppressed_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint mail_suppressions_check CHECK (((suppressed_at IS NOT NULL) OR (reason = 'soft_bounces'::text))),
+  constraint mail_suppressions_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint mail_suppressions_detail_check CHECK ((length(detail) <= 500)),
+  constraint mail_suppressions_email UNIQUE (tenant_ref, email_folded),
+  constraint mail_suppressions_email_check CHECK ((length(email) <= 254)),
+  constraint mail_suppressions_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint mail_suppressions_last_event_id_check CHECK ((length(last_event_id) <= 200)),
+  constraint mail_suppressions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint mail_suppressions_reason_check CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'soft_bounces'::text, 'complaint'::text, 'manual'::text]))),
+  constraint mail_suppressions_soft_bounces_check CHECK ((soft_bounces >= 0)),
+  constraint mail_suppressions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table mail_suppressions owner to fd_owner;
+alter table mail_suppressions enable row level security;
+alter table mail_suppressions force row level security;
+CREATE INDEX mail_suppressions_newest ON mail_suppressions USING btree (tenant_ref, created_at DESC, id DESC) WHERE (suppressed_at IS NOT NULL);
+CREATE INDEX mail_suppressions_of_reason ON mail_suppressions USING btree (tenant_ref, reason, created_at DESC, id DESC) WHERE (suppressed_at IS NOT NULL);
+create policy operator on mail_suppressions for select to fd_operator using true;
+create policy owner on mail_suppressions for all to fd_owner using true with check true;
+create policy tenant on mail_suppressions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on mail_suppressions to fd_app;
+grant select on mail_suppressions to fd_operator;
+grant select on mail_suppressions to fd_worker;
+
 create table mails (
   id uuid not null default fd_uuid(),
   tenant_ref text,
@@ -1938,8 +2275,10 @@ create table mails (
   created_at timestamp with time zone not null default now(),
   sent_at timestamp with time zone,
   order_id uuid,
+  html text,
   constraint mails_attempt_count_check CHECK ((attempt_count >= 0)),
   constraint mails_body_check CHECK ((length(body) <= 20000)),
+  constraint mails_html_check CHECK ((length(html) <= 1000000)),
   constraint mails_last_error_check CHECK ((length(last_error) <= 500)),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
@@ -1957,6 +2296,52 @@ grant select on mails to fd_operator;
 grant select (id) on mails to fd_gate;
 grant select (order_id) on mails to fd_gate;
 grant select (tenant_ref) on mails to fd_gate;
+
+create table marketing_consents (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  channel text not null default 'email'::text,
+  state text not null,
+  source text not null,
+  text_sha256 text,
+  form text,
+  form_url text,
+  requested_at timestamp with time zone,
+  requested_ip text,
+  mail_id uuid,
+  ip text,
+  actor text,
+  note text,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint marketing_consents_actor_check CHECK ((length(actor) <= 200)),
+  constraint marketing_consents_channel_check CHECK ((channel = 'email'::text)),
+  constraint marketing_consents_email_check CHECK ((length(email) <= 254)),
+  constraint marketing_consents_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint marketing_consents_form_check CHECK ((length(form) <= 100)),
+  constraint marketing_consents_form_url_check CHECK ((length(form_url) <= 2000)),
+  constraint marketing_consents_ip_check CHECK ((length(ip) <= 50)),
+  constraint marketing_consents_note_check CHECK ((length(note) <= 500)),
+  constraint marketing_consents_pkey PRIMARY KEY (tenant_ref, id),
+  constraint marketing_consents_requested_ip_check CHECK ((length(requested_ip) <= 50)),
+  constraint marketing_consents_source_check CHECK ((source = ANY (ARRAY['form'::text, 'import'::text, 'link'::text, 'one_click'::text, 'merchant'::text, 'complaint'::text]))),
+  constraint marketing_consents_state_check CHECK ((state = ANY (ARRAY['given'::text, 'withdrawn'::text]))),
+  constraint marketing_consents_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint marketing_consents_tenant_ref_text_sha256_fkey FOREIGN KEY (tenant_ref, text_sha256) REFERENCES consent_texts(tenant_ref, sha256)
+);
+alter table marketing_consents owner to fd_owner;
+alter table marketing_consents enable row level security;
+alter table marketing_consents force row level security;
+CREATE INDEX marketing_consents_newest ON marketing_consents USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX marketing_consents_of_address ON marketing_consents USING btree (tenant_ref, email_folded, created_at DESC, id DESC);
+CREATE INDEX marketing_consents_of_state ON marketing_consents USING btree (tenant_ref, state, created_at DESC, id DESC);
+create policy operator on marketing_consents for select to fd_operator using true;
+create policy owner on marketing_consents for all to fd_owner using true with check true;
+create policy tenant on marketing_consents for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on marketing_consents to fd_app;
+grant delete, insert, select on marketing_consents to fd_worker;
+grant select on marketing_consents to fd_operator;
 
 create table media_usage (
   tenant_ref text not null,
@@ -1986,12 +2371,16 @@ create table newsletter_subscribers (
   confirmed_at timestamp with time zone,
   unsubscribed_at timestamp with time zone,
   created_at timestamp with time zone not null default fd_now(),
+  form_url text,
+  requested_ip text,
   constraint newsletter_subscribers_check CHECK (((status = 'subscribed'::text) <= (confirmed_at IS NOT NULL))),
   constraint newsletter_subscribers_check1 CHECK (((status = 'unsubscribed'::text) <= (unsubscribed_at IS NOT NULL))),
   constraint newsletter_subscribers_email UNIQUE (tenant_ref, email_folded),
   constraint newsletter_subscribers_email_check CHECK ((length(email) <= 254)),
   constraint newsletter_subscribers_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint newsletter_subscribers_form_url_check CHECK ((length(form_url) <= 2000)),
   constraint newsletter_subscribers_pkey PRIMARY KEY (tenant_ref, id),
+  constraint newsletter_subscribers_requested_ip_check CHECK ((length(requested_ip) <= 50)),
   constraint newsletter_subscribers_source_check CHECK ((length(source) <= 100)),
   constraint newsletter_subscribers_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'subscribed'::text, 'unsubscribed'::text]))),
   constraint newsletter_subscribers_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -2011,6 +2400,7 @@ CASE
     WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
     ELSE NULL::integer
 END IS NOT NULL);
+CREATE TRIGGER person_consent AFTER INSERT OR DELETE OR UPDATE OF status ON newsletter_subscribers FOR EACH ROW EXECUTE FUNCTION fd_person_consent();
 grant delete, insert, select, update on newsletter_subscribers to fd_app;
 grant delete, select, update on newsletter_subscribers to fd_worker;
 grant select on newsletter_subscribers to fd_operator;
@@ -3479,6 +3869,122 @@ grant insert, select on search_words to fd_app;
 grant insert, select on search_words to fd_worker;
 grant select on search_words to fd_operator;
 
+create table segment_people (
+  tenant_ref text not null,
+  email_folded text not null,
+  email text not null,
+  customer_ref text,
+  orders_count integer not null default 0,
+  total_spent_cents bigint not null default 0,
+  refunded_cents bigint not null default 0,
+  first_order_at timestamp with time zone,
+  last_order_at timestamp with time zone,
+  country text,
+  place text,
+  consent text not null default 'none'::text,
+  constraint segment_people_check CHECK (((orders_count = 0) = (last_order_at IS NULL))),
+  constraint segment_people_check1 CHECK (((orders_count > 0) OR (consent <> 'none'::text))),
+  constraint segment_people_consent_check CHECK ((consent = ANY (ARRAY['none'::text, 'given'::text, 'withdrawn'::text]))),
+  constraint segment_people_country_check CHECK ((length(country) <= 39)),
+  constraint segment_people_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint segment_people_email_check CHECK ((length(email) <= 320)),
+  constraint segment_people_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint segment_people_orders_count_check CHECK ((orders_count >= 0)),
+  constraint segment_people_pkey PRIMARY KEY (tenant_ref, email_folded),
+  constraint segment_people_place_check CHECK ((length(place) <= 80)),
+  constraint segment_people_refunded_cents_check CHECK ((refunded_cents >= 0)),
+  constraint segment_people_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint segment_people_total_spent_cents_check CHECK ((total_spent_cents >= 0))
+) with (fillfactor=90);
+alter table segment_people owner to fd_owner;
+alter table segment_people enable row level security;
+alter table segment_people force row level security;
+CREATE INDEX segment_people_of_customer ON segment_people USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+create policy operator on segment_people for select to fd_operator using true;
+create policy owner on segment_people for all to fd_owner using true with check true;
+create policy tenant on segment_people for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on segment_people to fd_app;
+grant delete, insert, select, update on segment_people to fd_worker;
+grant select on segment_people to fd_operator;
+
+create table segment_positions (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  sequence bigint not null default 0,
+  due_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint segment_positions_pkey PRIMARY KEY (tenant_ref),
+  constraint segment_positions_sequence_check CHECK ((sequence >= 0)),
+  constraint segment_positions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint segment_positions_tenant_ref_id_key UNIQUE (tenant_ref, id)
+);
+alter table segment_positions owner to fd_owner;
+alter table segment_positions enable row level security;
+alter table segment_positions force row level security;
+CREATE INDEX segment_positions_due ON segment_positions USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX segment_positions_due_of_tenant ON segment_positions USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on segment_positions for select to fd_worker using true;
+create policy operator on segment_positions for select to fd_operator using true;
+create policy owner on segment_positions for all to fd_owner using true with check true;
+create policy tenant on segment_positions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on segment_positions for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on segment_positions to fd_app;
+grant insert, select, update on segment_positions to fd_worker;
+grant select on segment_positions to fd_operator;
+
+create table segment_purchases (
+  tenant_ref text not null,
+  product_id uuid not null,
+  email_folded text not null,
+  constraint segment_purchases_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint segment_purchases_pkey PRIMARY KEY (tenant_ref, product_id, email_folded),
+  constraint segment_purchases_tenant_ref_email_folded_fkey FOREIGN KEY (tenant_ref, email_folded) REFERENCES segment_people(tenant_ref, email_folded) ON DELETE CASCADE,
+  constraint segment_purchases_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table segment_purchases owner to fd_owner;
+alter table segment_purchases enable row level security;
+alter table segment_purchases force row level security;
+CREATE INDEX segment_purchases_of_person ON segment_purchases USING btree (tenant_ref, email_folded);
+create policy operator on segment_purchases for select to fd_operator using true;
+create policy owner on segment_purchases for all to fd_owner using true with check true;
+create policy tenant on segment_purchases for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on segment_purchases to fd_app;
+grant delete, insert, select on segment_purchases to fd_worker;
+grant select on segment_purchases to fd_operator;
+
+create table segments (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  match text not null,
+  conditions jsonb not null,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint segments_conditions_check CHECK (((jsonb_typeof(conditions) = 'array'::text) AND (length((conditions)::text) <= 131072))),
+  constraint segments_match_check CHECK ((match = ANY (ARRAY['all'::text, 'any'::text]))),
+  constraint segments_name UNIQUE (tenant_ref, name),
+  constraint segments_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint segments_pkey PRIMARY KEY (tenant_ref, id),
+  constraint segments_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table segments owner to fd_owner;
+alter table segments enable row level security;
+alter table segments force row level security;
+CREATE INDEX segments_newest ON segments USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on segments for select to fd_operator using true;
+create policy owner on segments for all to fd_owner using true with check true;
+create policy tenant on segments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER meter_delete AFTER DELETE ON segments REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_segments();
+CREATE TRIGGER meter_insert AFTER INSERT ON segments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_segments();
+grant delete, insert, select, update on segments to fd_app;
+grant select on segments to fd_operator;
+grant select on segments to fd_worker;
+
 create table shopper_mail_settings (
   tenant_ref text not null,
   off_kinds text[] not null default '{}'::text[],
@@ -4136,6 +4642,7 @@ create table subscriptions (
   lease_until timestamp with time zone,
   lease_token uuid,
   version integer not null default 1,
+  email_folded text generated always as (lower(email)) stored,
   constraint subscriptions_cancel_reason_check CHECK ((length(cancel_reason) <= 2000)),
   constraint subscriptions_card_exp_month_check CHECK (((card_exp_month >= 1) AND (card_exp_month <= 12))),
   constraint subscriptions_card_exp_year_check CHECK (((card_exp_year >= 2000) AND (card_exp_year <= 2200))),
@@ -4167,6 +4674,7 @@ CREATE INDEX subscriptions_by_charge ON subscriptions USING btree (tenant_ref, n
 CREATE INDEX subscriptions_due ON subscriptions USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX subscriptions_due_of_tenant ON subscriptions USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX subscriptions_newest ON subscriptions USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX subscriptions_of_address ON subscriptions USING btree (tenant_ref, email_folded, status) WHERE (email_folded IS NOT NULL);
 CREATE INDEX subscriptions_of_card ON subscriptions USING btree (tenant_ref, card_fingerprint) WHERE ((card_fingerprint IS NOT NULL) AND (status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text])));
 CREATE INDEX subscriptions_of_customer ON subscriptions USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
 CREATE INDEX subscriptions_of_order ON subscriptions USING btree (tenant_ref, origin_order_id);
@@ -5066,6 +5574,26 @@ begin
 end $$;
 alter routine fd_meter(regclass,text,boolean) owner to fd_owner;
 
+create function fd_meter_campaigns()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_campaigns() owner to fd_owner;
+
 create function fd_meter_collections()
 returns trigger
 language plpgsql volatile as
@@ -5277,6 +5805,26 @@ $$
       return null;
     end $$;
 alter routine fd_meter_purchase_orders() owner to fd_owner;
+
+create function fd_meter_segments()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('segments', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_segments() owner to fd_owner;
 
 create function fd_meter_site_versions()
 returns trigger
@@ -5592,6 +6140,31 @@ $$
 $$;
 alter routine fd_period_start(date,text,integer,integer,text) owner to fd_owner;
 grant execute on routine fd_period_start(date,text,integer,integer,text) to public;
+
+create function fd_person_consent()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  gone boolean := tg_op = 'DELETE';
+  store text := case when gone then old.tenant_ref else new.tenant_ref end;
+  address text := case when gone then old.email_folded else new.email_folded end;
+  agreed text := case when gone or new.status = 'pending' then 'none'
+                      when new.status = 'subscribed' then 'given' else 'withdrawn' end;
+begin
+  if agreed <> 'none' then
+    insert into segment_people as p (tenant_ref, email_folded, email, consent)
+    values (store, address, new.email, agreed)
+        on conflict (tenant_ref, email_folded) do update set consent = excluded.consent
+     where p.consent <> excluded.consent;
+    return null;
+  end if;
+  delete from segment_people where tenant_ref = store and email_folded = address and orders_count = 0;
+  update segment_people set consent = 'none'
+   where tenant_ref = store and email_folded = address and consent <> 'none';
+  return null;
+end $$;
+alter routine fd_person_consent() owner to fd_owner;
 
 create function fd_queue_sealed()
 returns trigger

@@ -89,9 +89,9 @@ describe('what coupons and campaigns have brought', () => {
       await merchant.post(`${COUPONS}/${coupons[0].id}/codes`, { count: 5 }),
       201,
     )
-    const typed = [...coupons.map(({ code }) => code), ...codes, undefined]
-    for (let n = 0; n < 24; n++) {
-      const coupon_code = typed[n % typed.length]
+    const main = [...coupons.map(({ code }) => code), undefined]
+    const typed = [...codes, ...Array.from({ length: 19 }, (_, n) => main[n % main.length])]
+    for (const [n, coupon_code] of typed.entries()) {
       const items = [
         { variant_id: shop.variants[1_000], quantity: 1 + randomInt(3) },
         { variant_id: shop.variants[333], quantity: 1 + randomInt(4) },

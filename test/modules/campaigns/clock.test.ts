@@ -16,19 +16,17 @@ test('a moved clock starts a campaign at its time, sends its mails, and ends it'
   await act(merchant, id, 'schedule', { send_at, ends_at })
 
   const ran = await app.advance(merchant, { advance: 'P5D' })
-  const campaign = ran.filter(({ kind }) => kind === 'campaign')
-  assert.deepEqual(
-    campaign.map((run) => [run.id, run.outcome, run.at]),
-    [[id, 'active', send_at]],
-  )
+  /** The clock goes on while it is moved, so that a time is met within a second. */
+  const changesIn = (runs: typeof ran, due: string) =>
+    runs
+      .filter(({ kind }) => kind === 'campaign')
+      .map((run) => [run.id, run.outcome, Math.abs(Date.parse(run.at) - Date.parse(due)) < 1_000])
+  assert.deepEqual(changesIn(ran, send_at), [[id, 'active', true]])
   assert.ok(ran.some(({ kind, outcome }) => kind === 'campaign_mail' && outcome === '25 mails'))
   assert.equal(app.mails.length, 25)
   assert.equal((await readCampaign(merchant, id)).mailing.sent_count, 25)
 
   const later = await app.advance(merchant, { advance: 'P7D' })
-  assert.deepEqual(
-    later.filter(({ kind }) => kind === 'campaign').map(({ outcome, at: when }) => [outcome, when]),
-    [['ended', ends_at]],
-  )
+  assert.deepEqual(changesIn(later, ends_at), [[id, 'ended', true]])
   assert.equal((await readCampaign(merchant, id)).status, 'ended')
 })

@@ -268,10 +268,11 @@ describe('reminders of unfinished checkouts', () => {
     const email = newEmail()
     await agree(shop, email)
     await look(shop, email)
+    const held = Promise.withResolvers<void>()
     const dying: MailTransport = {
       async deliver(mail) {
         await transport.deliver(mail)
-        return new Promise(() => {})
+        return held.promise
       },
     }
     await makeDue(shop)
@@ -283,6 +284,8 @@ describe('reminders of unfinished checkouts', () => {
     assert.deepEqual(await sendDue(shop), [])
     const [row] = await listOf(shop)
     assert.deepEqual([row?.state, row?.sent_count], ['stopped', 1])
+    held.resolve()
+    await killed.drain()
   })
 
   test('keep no cart without an address, and none for half an address', async () => {
