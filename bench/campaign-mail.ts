@@ -151,7 +151,10 @@ async function sendCampaign(admin: pg.Client, sender: Sender, count: number): Pr
   sender.wake()
   while (!(await isDone(admin, id))) await pause(20)
   const seconds = (performance.now() - startedAt) / 1_000
-  const sent = await admin.query('select sent_count::int as sent from campaign_mailings where id = $1', [id])
+  const sent = await admin.query(
+    'select sent_count::int as sent from campaign_mailings where id = $1',
+    [id],
+  )
   if (sent.rows[0].sent !== count) throw new Error(`${sent.rows[0].sent} of ${count} were sent`)
   return count / seconds
 }

@@ -175,10 +175,7 @@ export const ERRORS = {
     'The reader complained, so only they can lift this, by asking for the newsletter again.',
   ],
   code_exists: [409, 'A coupon with that code already exists. Choose another code.'],
-  coupon_used: [
-    409,
-    'The coupon was used, and so stays in its campaign. Create another coupon.',
-  ],
+  coupon_used: [409, 'The coupon was used, and so stays in its campaign. Create another coupon.'],
   not_a_mail_campaign: [409, 'Only campaigns of the channel `email` send mails.'],
   no_owner_address: [
     409,

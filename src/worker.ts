@@ -24,8 +24,8 @@ import * as newsletter from './modules/marketing/newsletter-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
-import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
 import { createReminderWorker, deleteOldCarts } from './modules/reminders/jobs.ts'
+import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
 import { createRenewalWorker } from './modules/renewals/jobs.ts'
 import * as segments from './modules/segments/jobs.ts'
 import { createMailWorker } from './modules/shopper-mail/jobs.ts'
@@ -123,10 +123,7 @@ export function startWorker(runtime: Runtime): Worker {
   const outboxLoop = loop('outbox', SECOND, outbox.step)
   const loops = [
     outboxLoop,
-    loop('outbox upkeep', HOUR, () => deleteHandled(database)),
-    loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
-    loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
-    loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
+    ...startUpkeep(runtime, loop),
     loop('unfinished payments', SECOND, withCheckout(checkout.reconcile)),
     loop('unfinished labels', SECOND, (signal) => finishLabels(labelDeps, signal)),
     loop('late approvals', SECOND, withCheckout(checkout.watchLateApprovals)),
@@ -138,9 +135,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
-    loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
-    loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
-    loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
+    ...startMarketing(runtime, loop),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', MINUTE, recountStock),
@@ -148,7 +143,6 @@ export function startWorker(runtime: Runtime): Worker {
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
     loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
-    loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
     loop('webhook erasure', 60 * SECOND, (signal) =>
       webhooks.eraseDeliveredEvents(database, signal),
     ),
@@ -165,8 +159,8 @@ export function startWorker(runtime: Runtime): Worker {
     startDispatch(runtime, loop),
     startRenewals(runtime, checkoutDeps, loop),
     transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop),
-    bulk === null ? NO_LOOPS : startCampaignMail(runtime, bulk, loop),
     transport === null ? NO_LOOPS : startReminders(runtime, transport, loop),
+    bulk === null ? NO_LOOPS : startCampaignMail(runtime, bulk, loop),
   ]
   runtime.notifier.listen()
   return stopTogether(
@@ -205,6 +199,22 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
   ]
 }
+
+/** Starts the loops that delete what the platform itself no longer needs. */
+const startUpkeep = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
+  loop('outbox upkeep', HOUR, () => deleteHandled(database)),
+  loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
+  loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
+  loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
+  loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
+]
+
+/** Starts the loops that start and end campaigns, and forget what readers and carts left behind. */
+const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
+  loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
+  loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
+  loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
+]
 
 /** Starts the loops that number journals, and count those that have their number. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [

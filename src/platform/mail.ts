@@ -37,9 +37,7 @@ export interface OutgoingMail {
 }
 
 /** The headers by which a mail program offers to leave a list in one click (RFC 8058). */
-export type ListHeaders = Readonly<
-  Record<'List-Unsubscribe' | 'List-Unsubscribe-Post', string>
->
+export type ListHeaders = Readonly<Record<'List-Unsubscribe' | 'List-Unsubscribe-Post', string>>
 
 /** Sends one mail. Returns once the mail server has accepted it, and throws otherwise. */
 export interface MailTransport {
@@ -293,9 +291,7 @@ function onOneLine(name: string, value: string) {
 }
 
 const listHeadersOf = (headers: ListHeaders) =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, onOneLine(name, value)]),
-  )
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, onOneLine(name, value)]))
 
 /** Creates the transport for the server that `SMTP_URL` names. Null without one. */
 export function createTransport(
@@ -312,20 +308,22 @@ export function createTransport(
       check(mail.recipient, mail.subject)
       if (fromName !== undefined && CONTROL.test(fromName)) throw new InvalidMailError('sender')
       await sendOverSmtp(
-        { url: smtpUrl, deliverMs, dkim }, {
-        from: fromName === undefined ? from : { name: fromName, address: addressOf(from) },
-        to: { name: '', address: mail.recipient },
-        // A store writes its own address into its site: one that is none is left out.
-        ...(replyTo && ADDRESS.test(replyTo) && { replyTo: { name: '', address: replyTo } }),
-        subject: mail.subject,
-        text: mail.body,
-        ...(html != null && { html }),
-        messageId: `<${mail.id}@${domainOf(from)}>`,
-        headers: {
-          'auto-submitted': 'auto-generated',
-          ...(listHeaders !== undefined && listHeadersOf(listHeaders)),
+        { url: smtpUrl, deliverMs, dkim },
+        {
+          from: fromName === undefined ? from : { name: fromName, address: addressOf(from) },
+          to: { name: '', address: mail.recipient },
+          // A store writes its own address into its site: one that is none is left out.
+          ...(replyTo && ADDRESS.test(replyTo) && { replyTo: { name: '', address: replyTo } }),
+          subject: mail.subject,
+          text: mail.body,
+          ...(html != null && { html }),
+          messageId: `<${mail.id}@${domainOf(from)}>`,
+          headers: {
+            'auto-submitted': 'auto-generated',
+            ...(listHeaders !== undefined && listHeadersOf(listHeaders)),
+          },
         },
-      })
+      )
     },
   }
 }
@@ -361,10 +359,7 @@ interface SmtpServer {
  * Sends one mail over its own connection, with one deadline for all of it. The library's timeouts
  * restart with every byte, so a slow server could hold a mail beyond its lease.
  */
-async function sendOverSmtp(
-  { url, deliverMs, dkim }: SmtpServer,
-  message: Message,
-): Promise<void> {
+async function sendOverSmtp({ url, deliverMs, dkim }: SmtpServer, message: Message): Promise<void> {
   // Loaded with the first mail: most processes never send one.
   const { createTransport: createSmtp } = await import('nodemailer')
   let socket: Socket | undefined

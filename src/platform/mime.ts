@@ -48,7 +48,9 @@ const encodeLines = (content: string): string =>
 /** Whatever comes from outside is encoded or refused: a header must not begin another. */
 function requireLines(name: string, value: string): string {
   const lines = `${name}: ${value}`.split('\r\n ')
-  const areValid = lines.every((line) => /^[\x20-\x7e]*$/.test(line) && line.length <= LINE_LENGTH_MAX)
+  const areValid = lines.every(
+    (line) => /^[\x20-\x7e]*$/.test(line) && line.length <= LINE_LENGTH_MAX,
+  )
   if (!areValid) throw new Error(`the header ${name} is not valid`)
   return lines.join('\r\n ')
 }
@@ -77,9 +79,7 @@ function encodeText(text: string): string {
     word += character
   }
   words.push(word)
-  return words
-    .map((each) => `=?UTF-8?B?${Buffer.from(each).toString('base64')}?=`)
-    .join('\r\n ')
+  return words.map((each) => `=?UTF-8?B?${Buffer.from(each).toString('base64')}?=`).join('\r\n ')
 }
 
 /** A name before an address: quoted, or in encoded words. */

@@ -22,7 +22,9 @@ export async function startCampaign(merchant: Caller) {
 /** A mail that can be tested: the store has an owner. */
 export async function makeMailCampaign(merchant: Caller, app: TestApp) {
   const admin = await app.database.openAdmin()
-  await admin.query(`update stores set owner_email = 'owner@canary.example' where tenant_ref = 'acme'`)
+  await admin.query(
+    `update stores set owner_email = 'owner@canary.example' where tenant_ref = 'acme'`,
+  )
   return create(merchant, { channel: 'email', subject: 'a canary', body_markdown: 'a canary' })
 }
 

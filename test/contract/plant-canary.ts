@@ -52,11 +52,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       '/v1/merchant/marketing/consents/withdraw',
       { email: `${canary}@canary.example`, note: canary },
     ],
-    [
-      'POST',
-      CAMPAIGNS,
-      { name: canary, channel: 'email', subject: canary, body_markdown: canary },
-    ],
+    ['POST', CAMPAIGNS, { name: canary, channel: 'email', subject: canary, body_markdown: canary }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

@@ -25,7 +25,8 @@ const read = (raw: string) => readMail({ from: '', to: ['ann@example.com'], raw 
 describe('a message that is written by hand', () => {
   test('is read by a mail program as it was meant', () => {
     const text = `Grüße, 5 €, 你好, 😀\n${'a long line '.repeat(200)}\n`
-    const subject = 'Grüße aus dem Laden – 你好 😀, mit einem Betreff, der länger ist als eine Zeile'
+    const subject =
+      'Grüße aus dem Laden – 你好 😀, mit einem Betreff, der länger ist als eine Zeile'
     const raw = writeMessage({ ...message, subject, text, html: `<p>${text}</p>` })
     const mail = read(raw)
     assert.deepEqual([mail.subject, mail.text, mail.html], [subject, text, `<p>${text}</p>`])
@@ -43,13 +44,22 @@ describe('a message that is written by hand', () => {
 
   test('quotes a name so that it stays a name', () => {
     for (const name of ['Ann "the cup" O\\Neil', 'Änne <x@y.example>', 'a, b; c', '=?x?=']) {
-      const from = read(writeMessage({ ...message, from: { ...message.from, name } })).header('from')
-      assert.match(from ?? '', /^(?:"(?:[^"\\]|\\.)*"|=\?UTF-8\?B\?[\w+/=]+\?=) <news@shop\.example>$/)
+      const from = read(writeMessage({ ...message, from: { ...message.from, name } })).header(
+        'from',
+      )
+      assert.match(
+        from ?? '',
+        /^(?:"(?:[^"\\]|\\.)*"|=\?UTF-8\?B\?[\w+/=]+\?=) <news@shop\.example>$/,
+      )
     }
   })
 
   test('refuses whatever would begin another header', () => {
-    const bad = ['a@b.example\r\nBcc: c@d.example', 'a@b.example\r\n Bcc: c@d.example\n', 'ü@b.example']
+    const bad = [
+      'a@b.example\r\nBcc: c@d.example',
+      'a@b.example\r\n Bcc: c@d.example\n',
+      'ü@b.example',
+    ]
     for (const to of bad) assert.throws(() => writeMessage({ ...message, to }), /header To/)
     const subject = read(writeMessage({ ...message, subject: 'a\r\nBcc: c@d.example' }))
     assert.equal(subject.header('bcc'), null)

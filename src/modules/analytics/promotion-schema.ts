@@ -3,7 +3,9 @@ import { Id } from '../../kernel/schema.ts'
 import { headFields } from './schema.ts'
 
 const figureFields = {
-  orders: Type.Integer({ description: 'Captured orders with the coupon. Test orders do not count.' }),
+  orders: Type.Integer({
+    description: 'Captured orders with the coupon. Test orders do not count.',
+  }),
   revenue_cents: Type.Integer({
     description: 'Goods of these orders at charged prices, less the discount, without tax.',
   }),

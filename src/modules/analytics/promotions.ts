@@ -36,10 +36,12 @@ export async function performance(db: Db, asked: Asked, id: string) {
     ...headFor(asked),
     campaign_id,
     ...figures.reduce(add, NOTHING),
-    coupons: coupons.map((coupon, at): CouponFigures => ({
-      ...nameOf(coupon),
-      ...(figures[at] ?? NOTHING),
-    })),
+    coupons: coupons.map(
+      (coupon, at): CouponFigures => ({
+        ...nameOf(coupon),
+        ...(figures[at] ?? NOTHING),
+      }),
+    ),
   }
 }
 

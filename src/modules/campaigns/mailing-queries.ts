@@ -9,8 +9,8 @@ import {
   DueMailing,
   MAILING_STATES,
   QueuedRecipient,
-  Recipient,
   RECIPIENT_STATES,
+  Recipient,
   type RecipientState,
 } from './schema.ts'
 

@@ -152,8 +152,7 @@ async function listSome(deps: SendingDeps, tx: Tx, { lease, campaign }: Listing)
     page.map(({ email }) => email),
   )
   const people = page.filter(({ email }) => allowed.has(email))
-  const recipients =
-    people.length === 0 ? 0 : await mailings.insertRecipients(tx, lease.id, people)
+  const recipients = people.length === 0 ? 0 : await mailings.insertRecipients(tx, lease.id, people)
   const isLast = page.length < LISTED
   await mailings.moveCheckpoint(tx, lease.id, {
     listed_to: page.at(-1)?.email_folded ?? mailing.listed_to,
@@ -215,11 +214,7 @@ async function sendWave(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<vo
  * Claims the next recipients, durably before any mail is sent. Consent and suppression are asked again
  * here: minutes or days may have passed since the recipients were written down.
  */
-async function claimWave(
-  deps: SendingDeps,
-  tx: Tx,
-  turn: Turn,
-): Promise<QueuedRecipient[] | null> {
+async function claimWave(deps: SendingDeps, tx: Tx, turn: Turn): Promise<QueuedRecipient[] | null> {
   const { lease } = turn
   const mailing = await mailings.renewLocked(tx, lease)
   if (mailing === null) {
@@ -288,7 +283,10 @@ async function writeFor(
 const UNAVAILABLE = 'unavailable'
 
 /** What is written down of an answer. Nothing is sent again of which it is not known that it was not sent. */
-function resultOf({ id, email, attempt_count }: QueuedRecipient, outcome: Outcome): mailings.Result {
+function resultOf(
+  { id, email, attempt_count }: QueuedRecipient,
+  outcome: Outcome,
+): mailings.Result {
   const none = { id, reason: null, error: null, wait_seconds: null, is_attempt: true }
   if (outcome.state === 'sent') return { ...none, state: 'sent' }
   const error = describe(outcome.error, email)
@@ -306,7 +304,12 @@ function resultOf({ id, email, attempt_count }: QueuedRecipient, outcome: Outcom
 
 /** The error as text, fit for its column, without the address that mail servers repeat. */
 const describe = (error: string, email: string): string =>
-  [...error.replaceAll(email, '[address]').toWellFormed().replace(/\p{Cc}+/gu, ' ')]
+  [
+    ...error
+      .replaceAll(email, '[address]')
+      .toWellFormed()
+      .replace(/\p{Cc}+/gu, ' '),
+  ]
     .slice(0, 500)
     .join('')
 

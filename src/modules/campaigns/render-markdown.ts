@@ -31,6 +31,7 @@ export function renderMarkdown(text: string, mapLink: MapLink = (address) => add
 }
 
 function finish(token: Token, mapLink: MapLink): void {
-  if (token.type === 'link_open') token.attrSet('href', mapLink(String(token.attrGet('href') ?? '')))
+  if (token.type === 'link_open')
+    token.attrSet('href', mapLink(String(token.attrGet('href') ?? '')))
   if (token.type === 'image') token.attrSet('style', 'max-width:100%;height:auto;border:0')
 }

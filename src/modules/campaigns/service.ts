@@ -73,7 +73,9 @@ function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch):
   const isRunning = status === 'active' || status === 'paused'
   const fixed = [
     ...(isRunning ? (['starts_at', 'send_at'] as const) : []),
-    ...(status === 'active' ? (['subject', 'body_markdown', 'sender_name', 'reply_to'] as const) : []),
+    ...(status === 'active'
+      ? (['subject', 'body_markdown', 'sender_name', 'reply_to'] as const)
+      : []),
     ...(mailing !== null || status === 'active' ? (['segment_id'] as const) : []),
   ]
   const issues = fixed
@@ -110,9 +112,7 @@ export async function schedule(
     const { starts_at, ends_at } = readStart(before, request, { now, lateMs: LATE_MS })
     const isNow = Date.parse(starts_at) <= now
     const change = { status: isNow ? 'active' : 'scheduled', starts_at, ends_at } as const
-    const after = isNow
-      ? await start(tx, before, change)
-      : await queries.setStatus(tx, id, change)
+    const after = isNow ? await start(tx, before, change) : await queries.setStatus(tx, id, change)
     await auditCampaign(tx, actor, 'scheduled', { before, after })
     return after
   })

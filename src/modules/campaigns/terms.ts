@@ -24,7 +24,10 @@ export const NO_TERMS = {
   reply_to: null,
 }
 
-type Known = CampaignTerms & { channel: string; budget: Campaign['budget'] | CampaignTerms['budget'] }
+type Known = CampaignTerms & {
+  channel: string
+  budget: Campaign['budget'] | CampaignTerms['budget']
+}
 
 const MAIL_TERMS = ['segment_id', 'subject', 'body_markdown', 'sender_name', 'reply_to'] as const
 

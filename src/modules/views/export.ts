@@ -85,15 +85,16 @@ export async function createExport(
  * who once entered another person's address must not get that person's orders.
  */
 async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
-  const [customer, store_credit, gift_cards, subscribed, groups, counted, carts] = await Promise.all([
-    customers.find(db, key, customer_ref),
-    storeCredit.exportOf(db, customer_ref),
-    giftCards.exportOf(db, { customer_ref, emails: [] }),
-    subscriptions.exportOf(db, customer_ref),
-    pricing.groupsOf(db, [customer_ref]),
-    segments.exportOf(db, customer_ref),
-    reminders.exportOf(db, customer_ref),
-  ])
+  const [customer, store_credit, gift_cards, subscribed, groups, counted, carts] =
+    await Promise.all([
+      customers.find(db, key, customer_ref),
+      storeCredit.exportOf(db, customer_ref),
+      giftCards.exportOf(db, { customer_ref, emails: [] }),
+      subscriptions.exportOf(db, customer_ref),
+      pricing.groupsOf(db, [customer_ref]),
+      segments.exportOf(db, customer_ref),
+      reminders.exportOf(db, customer_ref),
+    ])
   const head = {
     customer_ref,
     made_at: new Date(db.clock.now()).toISOString(),
@@ -173,11 +174,7 @@ type ListMails = (
   limit: number,
 ) => Promise<{ id: string; data: object }[]>
 
-async function* writeMails(
-  db: Db,
-  customer_ref: string,
-  list: ListMails,
-): AsyncGenerator<string> {
+async function* writeMails(db: Db, customer_ref: string, list: ListMails): AsyncGenerator<string> {
   let separator = ''
   for (let after = BEFORE_ALL; ; ) {
     const page = await list(db, customer_ref, after, BATCH_ROWS)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import type { Shop } from '../checkout/setup.ts'
-import { createCoupon, URL as COUPONS } from '../marketing/setup.ts'
+import { URL as COUPONS, createCoupon } from '../marketing/setup.ts'
 import { ok, shareTimedApp, type TimedApp } from './setup.ts'
 
 const CAMPAIGNS = '/v1/merchant/marketing/campaigns'

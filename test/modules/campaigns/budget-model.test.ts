@@ -63,7 +63,8 @@ test('a budget is what its orders took, and never more than its limit, after any
             const order = orders[each.order]
             if (order === undefined) continue
             const { order_id } = order
-            await db.transaction(each.kind, (tx) => redemptions[each.kind](tx, { order_id }))
+            const end = each.kind === 'release' ? redemptions.release : redemptions.confirm
+            await db.transaction(each.kind, (tx) => end(tx, { order_id }))
             if (each.kind === 'release') order.taken = null
           }
           const { budget } = await readCampaign(merchant, id)

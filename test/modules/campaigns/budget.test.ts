@@ -6,7 +6,7 @@ import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { assertRefused, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { cart, checkout, DECLINED, openShop, preview, type Shop } from '../checkout/setup.ts'
-import { createCoupon, URL as COUPONS } from '../marketing/setup.ts'
+import { URL as COUPONS, createCoupon } from '../marketing/setup.ts'
 import {
   act,
   type CampaignApp,
@@ -44,7 +44,10 @@ async function refusalOf(code: string): Promise<string> {
   const shown = await preview(app, shop, cart(shop.variants[1_000], body))
   const bought = await buy(code, body)
   assert.deepEqual([bought.status, bought.body.error?.code], [422, 'coupon_invalid'], bought.text)
-  assert.deepEqual([shown.body.coupon.applied, shown.body.coupon.reason], [false, bought.body.reason])
+  assert.deepEqual(
+    [shown.body.coupon.applied, shown.body.coupon.reason],
+    [false, bought.body.reason],
+  )
   return bought.body.reason
 }
 
@@ -92,10 +95,11 @@ describe('the budget of a campaign', () => {
     assert.equal(await refusalOf(coupon.code), 'exhausted')
     const cancel = `/v1/merchant/orders/${bought.body.order.id}/cancel`
     const headers = () => ({ 'idempotency-key': randomUUID() })
-    const answers = await times(3, () =>
-      shop.merchant.post(cancel, { reason: 'other' }, headers()),
+    const answers = await times(3, () => shop.merchant.post(cancel, { reason: 'other' }, headers()))
+    assert.ok(
+      answers.some(({ status }) => status === 200),
+      answers[0]?.text,
     )
-    assert.ok(answers.some(({ status }) => status === 200), answers[0]?.text)
     assert.equal(await usedOf(id), 0)
     assert.equal((await buy(coupon.code)).status, 201)
     await assertOrdersAddUp(await openSuperuser(t, app.database))
@@ -243,7 +247,9 @@ test('an order without a coupon sends no statement about coupons or campaigns', 
     texts.length = 0
     const placed = await checkout(own, store, cart(store.variants[1_000], more))
     assert.equal(placed.status, 201, placed.text)
-    return texts.filter((text) => /\b(coupons|coupon_codes|coupon_redemptions|campaigns)\b/.test(text))
+    return texts.filter((text) =>
+      /\b(coupons|coupon_codes|coupon_redemptions|campaigns)\b/.test(text),
+    )
   }
   assert.deepEqual(await aboutCoupons({}), [])
   const withCoupon = await aboutCoupons({ customer_ref: 'bob', coupon_code: coupon.code })

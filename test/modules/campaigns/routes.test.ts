@@ -62,7 +62,10 @@ describe('campaigns', () => {
       [campaign.segment_id, campaign.subject, campaign.send_at, campaign.starts_at],
       [segment_id, LETTER.subject, send_at, send_at],
     )
-    assert.deepEqual([campaign.sender_name, campaign.reply_to], ['Ann of the shop', 'ann@shop.example'])
+    assert.deepEqual(
+      [campaign.sender_name, campaign.reply_to],
+      ['Ann of the shop', 'ann@shop.example'],
+    )
   })
 
   test('refuse what makes no campaign, and say which member', async () => {
@@ -263,7 +266,10 @@ describe('campaigns', () => {
     ]) {
       const { id } = await createCampaign(merchant, { ...LETTER, segment_id, body_markdown })
       for (const verb of ['schedule', 'test']) {
-        const refused = await merchant.post(`${URL}/${id}/${verb}`, verb === 'test' ? undefined : {})
+        const refused = await merchant.post(
+          `${URL}/${id}/${verb}`,
+          verb === 'test' ? undefined : {},
+        )
         assert.equal(refused.body.error?.code, 'ruo_claims_violation', `${verb} ${body_markdown}`)
         assert.equal(refused.body.findings[0].path, '/body_markdown')
       }

@@ -35,8 +35,7 @@ const answering = (answer: (to: string) => Promise<Outcome> | Outcome): BulkTran
 const DOWN = answering(() => ({ state: 'unavailable', error: 'connect ECONNREFUSED' }))
 
 const recipientsOf = async (merchant: Caller, id: string, state = '') =>
-  (await merchant.get(`${URL}/${id}/recipients?limit=100&state=${state}`)).body
-    .recipients as {
+  (await merchant.get(`${URL}/${id}/recipients?limit=100&state=${state}`)).body.recipients as {
     email: string
     state: string
     reason: string | null
@@ -107,7 +106,8 @@ describe('the mails of a campaign', () => {
     assert.match(mail.html ?? '', /<a href="https:\/\/shop\.example\/cups">here<\/a>/)
     assert.match(mail.text, /^# Hello\n/)
     const raw = app.received[before]?.raw ?? ''
-    const line = /^List-Unsubscribe: <(http:\/\/platform\.example\/v1\/unsubscribe\/[\w-]+)>\r$/m.exec(raw)
+    const line =
+      /^List-Unsubscribe: <(http:\/\/platform\.example\/v1\/unsubscribe\/[\w-]+)>\r$/m.exec(raw)
     assert.ok(line, 'the address stands on the line of its header')
     assert.match(raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
     assert.ok(mail.text.includes('/v1/unsubscribe/') && mail.html?.includes('/v1/unsubscribe/'))
@@ -414,7 +414,9 @@ describe('the mails of a campaign', () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const { id } = await startMail(merchant)
-    await app.sql(`update campaigns set body_markdown = 'Our tea cures cancer.' where id = $1`, [id])
+    await app.sql(`update campaigns set body_markdown = 'Our tea cures cancer.' where id = $1`, [
+      id,
+    ])
     assert.deepEqual(await app.sendAll(), [])
     const stopped = await readCampaign(merchant, id)
     assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'claims'])

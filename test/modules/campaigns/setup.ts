@@ -181,6 +181,7 @@ export async function assertCountsAddUp({ sql }: Pick<CampaignApp, 'sql'>): Prom
 /** How often each address has got a mail. */
 export function countByAddress(received: readonly Pick<ReceivedMail, 'to'>[]): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const { to } of received) for (const each of to) counts.set(each, (counts.get(each) ?? 0) + 1)
+  for (const { to } of received)
+    for (const each of to) counts.set(each, (counts.get(each) ?? 0) + 1)
   return counts
 }

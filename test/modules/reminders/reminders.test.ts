@@ -118,7 +118,10 @@ describe('reminders of unfinished checkouts', () => {
     assert.match(first.text, /2 × Worth 1000/)
     assert.match(first.html ?? '', /2 × Worth 1000/)
     const raw = app.received[before]?.raw ?? ''
-    assert.match(raw, /^List-Unsubscribe: <http:\/\/platform\.example\/v1\/unsubscribe\/[\w-]+>\r$/m)
+    assert.match(
+      raw,
+      /^List-Unsubscribe: <http:\/\/platform\.example\/v1\/unsubscribe\/[\w-]+>\r$/m,
+    )
     const [second, ...more] = await sendDue(shop)
     assert.ok(second && more.length === 0)
     assert.notEqual(second.text, first.text)
@@ -235,10 +238,9 @@ describe('reminders of unfinished checkouts', () => {
       const body = cart(shop.variants[2_000], { customer_ref: email.split('@')[0], email })
       assert.equal((await checkout(app, shop, body)).status, 201)
     }
-    await app.sql(
-      `update orders set created_at = now() - interval '1 day' where tenant_ref = $1`,
-      [shop.tenant],
-    )
+    await app.sql(`update orders set created_at = now() - interval '1 day' where tenant_ref = $1`, [
+      shop.tenant,
+    ])
     const withdraw = { email: left, note: 'by phone' }
     await shop.merchant.post('/v1/merchant/marketing/consents/withdraw', withdraw)
     await shop.merchant.post('/v1/merchant/marketing/suppressions', { email: bounced })
