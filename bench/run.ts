@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Against, runAgainst } from './against.ts'
 import { bulk } from './bulk.ts'
+import { campaignMail } from './campaign-mail.ts'
 import { catalogReads } from './catalog.ts'
 import { checkouts, openCheckouts } from './checkout.ts'
 import { claimScan } from './claims.ts'
@@ -42,6 +43,7 @@ const BENCHES: Record<string, Bench> = {
   renewals: { run: renewals },
   scheduler: { run: scheduler },
   segments: { run: segmentPreview },
+  'campaign-mail': { run: campaignMail },
 }
 
 const ROUNDS = 5

@@ -17,7 +17,7 @@ const TIERS = [
   ['stores'],
   ['identity', 'customers', 'media', 'domains', 'webhooks', 'gateway'],
   ['credentials', 'sites', 'payments', 'gift-cards', 'store-credit', 'fraud', 'affiliates'],
-  ['catalog', 'operations'],
+  ['catalog', 'operations', 'campaigns'],
   ['inventory', 'marketing'],
   ['pricing'],
   ['orders', 'feeds'],
@@ -25,7 +25,7 @@ const TIERS = [
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents', 'segments'],
   ['checkout', 'carriers', 'shopper-mail'],
-  ['renewals'],
+  ['renewals', 'reminders'],
   ['views', 'analytics', 'billing', 'test-clock'],
 ]
 

@@ -15,6 +15,7 @@ const LONG = {
   FUZZ_RUNS: '100000',
   WEBHOOK_KILLS: '20',
   RENEWAL_KILLS: '10',
+  CAMPAIGN_ADDRESSES: '10000',
   // A run of an hour sets its own.
   WALK_SECONDS: process.env.WALK_SECONDS ?? '600',
 }
@@ -22,6 +23,7 @@ const LONG = {
 const FILES = [
   'test/db/backend-kills.test.ts',
   'test/http/fuzz.test.ts',
+  'test/modules/campaigns/killed-workers.test.ts',
   'test/modules/checkout/card-data.test.ts',
   'test/modules/checkout/faults.test.ts',
   'test/modules/checkout/parallel.test.ts',

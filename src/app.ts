@@ -16,7 +16,9 @@ import * as payoutRoutes from './modules/affiliates/payout-routes.ts'
 import * as affiliateRoutes from './modules/affiliates/routes.ts'
 import * as affiliatePages from './modules/affiliates/storefront-routes.ts'
 import { flagTest } from './modules/analytics/count.ts'
+import * as promotionRoutes from './modules/analytics/promotion-routes.ts'
 import * as analyticsRoutes from './modules/analytics/routes.ts'
+import * as campaignRoutes from './modules/campaigns/routes.ts'
 import * as labelRoutes from './modules/carriers/routes.ts'
 import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
@@ -72,6 +74,8 @@ import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as purchasingRoutes from './modules/purchasing/routes.ts'
+import * as reminderRoutes from './modules/reminders/routes.ts'
+import { keepCart } from './modules/reminders/service.ts'
 import * as renewalRoutes from './modules/renewals/routes.ts'
 import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
@@ -90,6 +94,7 @@ import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
+import { openCampaigns } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openShopperMail } from './open-shopper-mail.ts'
 import { openUnsubscribe } from './open-unsubscribe.ts'
@@ -188,6 +193,10 @@ async function openDeps(runtime: Runtime, app: App) {
     subscriptionLinks: { key: key('subscription link') },
     newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     shopperMail: { ...openShopperMail(runtime), limits },
+    campaigns: {
+      ...openCampaigns(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
+      limits,
+    },
     media,
     catalog: { assetBase, media },
     feeds: { assetBase, shopUrl },
@@ -281,6 +290,9 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   purchasingRoutes.merchantRoutes({ idempotencyKey: runtime.key('idempotency fingerprint') }),
   acceptAnyDigits(mediaRoutes.merchantRoutes(deps.media)),
   marketingRoutes.merchantRoutes,
+  campaignRoutes.merchantRoutes(deps.campaigns),
+  promotionRoutes.merchantRoutes,
+  reminderRoutes.merchantRoutes,
   newsletterRoutes.merchantRoutes(deps.newsletter),
   consentRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   suppressionRoutes.merchantRoutes,
@@ -319,7 +331,10 @@ const storefrontRoutes = (
   orderChangeRoutes.storefrontRoutes(checkout),
   returnRoutes.storefrontRoutes({ ...checkout, ...PARCELS }),
   subscriptionRoutes.storefrontRoutes({ ...checkout, links: subscriptionLinks }),
-  checkoutRoutes.storefrontRoutes(checkout),
+  checkoutRoutes.storefrontRoutes({
+    ...checkout,
+    keepCart: (db, cart) => keepCart(limits, db, cart),
+  }),
   exchangeRoutes.storefrontRoutes(checkout),
   paymentRoutes.storefrontRoutes(payments.deps),
   keyRoutes.storefrontRoutes,

@@ -270,6 +270,12 @@ export const SETTINGS = {
     1_000_000,
     'mails to shoppers that one store sends in a minute; more wait',
   ),
+  CAMPAIGN_MAILS_PER_MINUTE: whole(
+    3_000,
+    20,
+    10_000_000,
+    'mails of campaigns that one store sends in a minute; more wait',
+  ),
   IDENTITY_JWKS_URL: url(['http', 'https'], 'the keys of a trusted identity provider'),
   IDENTITY_ISSUER: optional('the `iss` of its tokens'),
   IDENTITY_AUDIENCE: optional('the `aud` of its tokens'),

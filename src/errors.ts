@@ -88,6 +88,7 @@ export const ERRORS = {
   suppression_not_found: [404, 'No such suppression, or it has been lifted. Check the id.'],
   segment_not_found: [404, 'No such segment. Check its id.'],
   coupon_not_found: [404, 'No such coupon. Check its id.'],
+  campaign_not_found: [404, 'No such campaign. Check its id.'],
   payment_not_found: [404, 'No such payment. Check `attempt_id`.'],
   export_not_found: [404, 'No such export, or it has expired. Request a new one.'],
   idempotency_key_not_found: [404, 'No such Idempotency-Key of that operation. Check both.'],
@@ -182,6 +183,12 @@ export const ERRORS = {
   referral_code_exists: [409, 'An affiliate already has that code. Choose another code.'],
   applications_closed: [409, 'The store takes no applications now. Ask its merchant.'],
   nothing_to_pay: [409, 'No affiliate is due. `skipped` says why those who were named are not.'],
+  coupon_used: [409, 'The coupon was used, and so stays in its campaign. Create another coupon.'],
+  not_a_mail_campaign: [409, 'Only campaigns of the channel `email` send mails.'],
+  no_owner_address: [
+    409,
+    'The store has no owner whose address a test could go to. The operator can set one.',
+  ],
   confirm_invalid: [
     409,
     '`confirm` is not valid, or has expired. Send the request without it for a new one.',

@@ -1,17 +1,21 @@
 import { dueApprovals } from './modules/affiliates/jobs.ts'
+import { dueCampaigns, dueMailings } from './modules/campaigns/jobs.ts'
 import { dueLabels } from './modules/carriers/jobs.ts'
 import { duePayments } from './modules/checkout/jobs.ts'
 import { dueDeliveries as dueParcels } from './modules/fulfillment/jobs.ts'
 import { dueExpiry as dueGiftCards } from './modules/gift-cards/jobs.ts'
 import { dueUnconfirmed } from './modules/marketing/newsletter-jobs.ts'
+import { dueReminders } from './modules/reminders/jobs.ts'
 import { dueRenewals } from './modules/renewals/jobs.ts'
 import { dueMails } from './modules/shopper-mail/jobs.ts'
 import { queueMails } from './modules/shopper-mail/service.ts'
 import { dueExpiry as dueStoreCredit } from './modules/store-credit/jobs.ts'
 import { dueDeliveries as dueWebhooks } from './modules/webhooks/dispatcher.ts'
 import { dueNumbering } from './modules/webhooks/jobs.ts'
+import { openCampaignSending, openReminders } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openMailSending } from './open-shopper-mail.ts'
+import type { BulkTransport } from './platform/bulk-smtp.ts'
 import type { DueWork } from './platform/due-work.ts'
 import type { MailTransport } from './platform/mail.ts'
 import { dueEvents, type Handler } from './platform/outbox.ts'
@@ -38,6 +42,7 @@ interface DueWorkOptions {
   handlers: Readonly<Record<string, Handler>>
   /** Null: mails are not sent. */
   transport: MailTransport | null
+  bulk: BulkTransport | null
 }
 
 /**
@@ -47,7 +52,7 @@ interface DueWorkOptions {
  */
 export function openDueWork(
   runtime: Runtime,
-  { handlers, transport }: DueWorkOptions,
+  { handlers, transport, bulk }: DueWorkOptions,
 ): readonly DueWork[] {
   const payments = { ...openCheckout(runtime), database: runtime.workerDatabase }
   return [
@@ -60,8 +65,11 @@ export function openDueWork(
     dueParcels,
     dueApprovals,
     dueUnconfirmed,
+    dueCampaigns,
     dueNumbering(queueMails),
     dueWebhooks(openDispatch(runtime)),
     ...(transport === null ? [] : [dueMails(openMailSending(runtime, transport))]),
+    ...(transport === null ? [] : [dueReminders(openReminders(runtime, transport))]),
+    ...(bulk === null ? [] : [dueMailings(openCampaignSending(runtime, bulk))]),
   ]
 }

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import { approveDue } from './modules/affiliates/jobs.ts'
 import * as analytics from './modules/analytics/jobs.ts'
+import { createMailingWorker, moveDue } from './modules/campaigns/jobs.ts'
+import { WAKE_CAMPAIGN_MAIL } from './modules/campaigns/service.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
 import { voidUnused } from './modules/carriers/void-label.ts'
@@ -23,6 +25,7 @@ import * as newsletter from './modules/marketing/newsletter-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
+import { createReminderWorker, deleteOldCarts } from './modules/reminders/jobs.ts'
 import { isOfCardUpdater, onCardUpdate } from './modules/renewals/event-jobs.ts'
 import { createRenewalWorker } from './modules/renewals/jobs.ts'
 import * as segments from './modules/segments/jobs.ts'
@@ -40,9 +43,11 @@ import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
+import { openCampaignSending, openReminders } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openDispatch, openDueWork, openLabels } from './open-due-work.ts'
 import { openMailSending } from './open-shopper-mail.ts'
+import { type BulkTransport, createBulkTransport } from './platform/bulk-smtp.ts'
 import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -109,6 +114,7 @@ export function startWorker(runtime: Runtime): Worker {
   const labelDeps = openLabels(runtime)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = createTransport(config.SMTP_URL, config.MAIL_FROM, { dkim: config.dkim })
+  const bulk = config.SMTP_URL ? createBulkTransport(config.SMTP_URL) : null
   if (config.production && transport === null) {
     logger.warn('SMTP_URL is not set: mails wait in their table and are not sent')
   }
@@ -118,10 +124,7 @@ export function startWorker(runtime: Runtime): Worker {
   const outboxLoop = loop('outbox', SECOND, outbox.step)
   const loops = [
     outboxLoop,
-    loop('outbox upkeep', HOUR, () => deleteHandled(database)),
-    loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
-    loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
-    loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
+    ...startUpkeep(runtime, loop),
     loop('unfinished payments', SECOND, withCheckout(checkout.reconcile)),
     loop('unfinished labels', SECOND, (signal) => finishLabels(labelDeps, signal)),
     loop('late approvals', SECOND, withCheckout(checkout.watchLateApprovals)),
@@ -133,7 +136,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
-    loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
+    ...startMarketing(runtime, loop),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', MINUTE, recountStock),
@@ -141,7 +144,6 @@ export function startWorker(runtime: Runtime): Worker {
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
     loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
-    loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
     loop('webhook erasure', 60 * SECOND, (signal) =>
       webhooks.eraseDeliveredEvents(database, signal),
     ),
@@ -152,12 +154,14 @@ export function startWorker(runtime: Runtime): Worker {
   loops.push(
     ...startPrivacy(runtime, loop),
     ...startRetention(runtime, loop),
-    startClocks(runtime, { handlers, transport }, loop),
+    startClocks(runtime, { handlers, transport, bulk }, loop),
   )
   const started = [
     startDispatch(runtime, loop),
     startRenewals(runtime, checkoutDeps, loop),
     transport === null ? NO_LOOPS : startShopperMail(runtime, transport, loop),
+    transport === null ? NO_LOOPS : startReminders(runtime, transport, loop),
+    bulk === null ? NO_LOOPS : startCampaignMail(runtime, bulk, loop),
   ]
   runtime.notifier.listen()
   return stopTogether(
@@ -196,6 +200,22 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
   ]
 }
+
+/** Starts the loops that delete what the platform itself no longer needs. */
+const startUpkeep = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
+  loop('outbox upkeep', HOUR, () => deleteHandled(database)),
+  loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
+  loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
+  loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
+  loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
+]
+
+/** Starts the loops that start and end campaigns, and forget what readers and carts left behind. */
+const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
+  loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
+  loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
+  loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
+]
 
 /** Starts the loops that number journals, count those that have their number, and approve commissions. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
@@ -270,6 +290,34 @@ function startShopperMail(runtime: Runtime, transport: MailTransport, loop: Star
   const sending = loop('shopper mail', SECOND, worker.step)
   runtime.notifier.subscribe(WAKE_SHOPPER_MAIL, sending.wake)
   return { loops: [sending], drain: worker.drain }
+}
+
+/** Starts the loop that reminds shoppers of checkouts that they did not finish. */
+function startReminders(runtime: Runtime, transport: MailTransport, loop: StartLoop) {
+  const worker = createReminderWorker({
+    ...openReminders(runtime, transport),
+    onFree: () => sending.wake(),
+  })
+  const sending = loop('checkout reminders', 10 * SECOND, worker.step)
+  return { loops: [sending], drain: worker.drain }
+}
+
+/** Starts the loop that sends the mails of campaigns, over connections of its own. */
+function startCampaignMail(runtime: Runtime, transport: BulkTransport, loop: StartLoop) {
+  const worker = createMailingWorker({
+    ...openCampaignSending(runtime, transport),
+    database: runtime.workerDatabase,
+    onFree: () => sending.wake(),
+  })
+  const sending = loop('campaign mail', SECOND, worker.step)
+  runtime.notifier.subscribe(WAKE_CAMPAIGN_MAIL, sending.wake)
+  return {
+    loops: [sending],
+    async drain() {
+      await worker.drain()
+      transport.close()
+    },
+  }
 }
 
 export interface Worker {

@@ -62,7 +62,12 @@ test('the metrics', async (t) => {
       values ('acme', 'test.v1', '{}', now() + interval '1 hour');
       insert into shopper_mails (tenant_ref, kind, about_id, state, reason, next_attempt_at)
       values ('acme', 'order_placed', gen_random_uuid(), 'queued', null, now() - interval '1 hour'),
-             ('acme', 'order_placed', gen_random_uuid(), 'dead', 'refused', null)`)
+             ('acme', 'order_placed', gen_random_uuid(), 'dead', 'refused', null);
+      with started as (
+        insert into campaigns (tenant_ref, name, channel, status, starts_at)
+        values ('acme', 'May', 'email', 'active', now()) returning tenant_ref, id)
+      insert into campaign_mailings (tenant_ref, id, due_at)
+      select tenant_ref, id, now() - interval '1 hour' from started`)
     const { queues, deadLetters, unsettled } = await readQueueFacts(
       app.runtime.operatorDatabase.global,
     )
@@ -71,6 +76,7 @@ test('the metrics', async (t) => {
     assert.ok(Math.abs((byKind.mail?.oldest_seconds ?? 0) - 3_600) < 60)
     assert.equal(byKind.shopper_mail?.count, 1)
     assert.ok(Math.abs((byKind.shopper_mail?.oldest_seconds ?? 0) - 3_600) < 60)
+    assert.equal(byKind.campaign_mail?.count, 1)
     assert.deepEqual(byKind.outbox, { count: 1, oldest_seconds: 0 }, 'it waits, and is not due')
     assert.deepEqual(
       deadLetters.map(({ kind, count }) => [kind, count]),

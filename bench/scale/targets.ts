@@ -21,6 +21,7 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                     (select id from coupons where tenant_ref = $1 limit 1) as coupon_id,
                     (select id from segments where tenant_ref = $1 order by created_at limit 1)
                       as segment_id,
+                    (select id from campaigns where tenant_ref = $1 limit 1) as campaign_id,
                     (select id from gift_cards where tenant_ref = $1 order by created_at limit 1)
                       as gift_card_id,
                     (select code_last4 from gift_cards where tenant_ref = $1

@@ -44,6 +44,10 @@ const queues = union([
     'shopper_mail',
     sql`select next_attempt_at as since from shopper_mails where next_attempt_at is not null order by next_attempt_at`,
   ),
+  count(
+    'campaign_mail',
+    sql`select due_at as since from campaign_mailings where due_at is not null order by due_at`,
+  ),
   count('webhooks', sql`select due_at as since from webhook_queue order by due_at`),
   count(
     'event_numbering',

@@ -5,13 +5,15 @@ import type { Database, Db, Tx } from '../db/database.ts'
 import { machineTime, type Runner, sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 
-/** A plain-text mail to one person. */
+/** A mail to one person. */
 export interface Mail {
   /** The id of its row, where the caller has to know it. */
   id?: string
   to: string
   subject: string
   text: string
+  /** The same as HTML. Absent: the mail is plain text alone. */
+  html?: string
   /** The store it concerns, if any. */
   tenant_ref?: string
   /** The order it has a link to. It is erased with its customer. */
@@ -25,8 +27,8 @@ export interface OutgoingMail {
   recipient: string
   subject: string
   body: string
-  /** The same as HTML. Absent: the mail is plain text alone. */
-  html?: string
+  /** The same as HTML. Absent or null: the mail is plain text alone. */
+  html?: string | null
   /** The sender's name, before the one address that all mails come from. */
   fromName?: string
   replyTo?: string | null
@@ -54,6 +56,7 @@ const QueuedMail = Type.Object({
   recipient: Type.String(),
   subject: Type.String(),
   body: Type.String(),
+  html: Nullable(Type.String()),
   attempt_count: Type.Integer(),
 })
 export type QueuedMail = Type.Static<typeof QueuedMail>
@@ -88,9 +91,10 @@ export async function send(db: Runner, mail: Mail): Promise<void> {
     throw new InvalidMailError('text')
   }
   await db.run(sql`
-    insert into mails (id, tenant_ref, order_id, recipient, subject, body)
+    insert into mails (id, tenant_ref, order_id, recipient, subject, body, html)
     values (coalesce(${mail.id ?? null}::uuid, fd_uuid()), ${mail.tenant_ref ?? null},
-            ${mail.order_id ?? null}, ${mail.to}, ${mail.subject}, ${mail.text})`)
+            ${mail.order_id ?? null}, ${mail.to}, ${mail.subject}, ${mail.text},
+            ${mail.html ?? null})`)
 }
 
 /**
@@ -161,8 +165,11 @@ export interface Mailer {
   send: typeof send
 }
 
+/** Whether mail can be sent to the text: one address and nothing else. */
+export const isAddress = (text: string): boolean => text.length <= 254 && ADDRESS.test(text)
+
 function check(to: string, subject: string) {
-  if (to.length > 254 || !ADDRESS.test(to)) throw new InvalidMailError('recipient')
+  if (!isAddress(to)) throw new InvalidMailError('recipient')
   if (subject.length > 200 || CONTROL.test(subject)) throw new InvalidMailError('subject')
 }
 
@@ -209,7 +216,7 @@ const claimDue = (db: Runner, token: string) =>
                      order by next_attempt_at
                      limit ${BATCH}
                        for update skip locked)
-   returning id, recipient, subject, body, attempt_count`,
+   returning id, recipient, subject, body, html, attempt_count`,
   )
 
 const recordSent = (db: Runner, id: string, token: string) =>
@@ -256,7 +263,7 @@ export interface TransportOptions {
  * The headers that a signature covers: those of RFC 6376 that our mails have, and both of a list. RFC 8058
  * asks for that, and the library leaves the second one out by itself.
  */
-const SIGNED_HEADERS = [
+export const SIGNED_HEADERS = [
   'From',
   'Reply-To',
   'Subject',
@@ -271,7 +278,7 @@ const SIGNED_HEADERS = [
 ].join(':')
 
 /** RFC 5322: no line is longer. */
-const LINE_LENGTH_MAX = 998
+export const LINE_LENGTH_MAX = 998
 
 /**
  * A header as it stands, on one line. The library folds long headers, and some servers then fail to verify
@@ -309,7 +316,7 @@ export function createTransport(
           ...(replyTo && ADDRESS.test(replyTo) && { replyTo: { name: '', address: replyTo } }),
           subject: mail.subject,
           text: mail.body,
-          ...(html !== undefined && { html }),
+          ...(html != null && { html }),
           messageId: `<${mail.id}@${domainOf(from)}>`,
           headers: {
             'auto-submitted': 'auto-generated',
@@ -322,9 +329,9 @@ export function createTransport(
 }
 
 /** The address of `Name <address>`, or of an address alone. */
-const addressOf = (from: string) => /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
+export const addressOf = (from: string) => /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 
-const domainOf = (from: string) => /@([^\s<>@]+?)>?\s*$/.exec(from)?.[1] ?? 'localhost'
+export const domainOf = (from: string) => /@([^\s<>@]+?)>?\s*$/.exec(from)?.[1] ?? 'localhost'
 
 interface Address {
   name: string

@@ -162,6 +162,18 @@ export const SLICES: readonly Slice[] = [
     key: sql`id`,
     order: sql`created_at, id`,
   },
+  {
+    table: 'campaign_recipients',
+    from: sql`campaign_recipients`,
+    setting: 'RETENTION_SHOPPER_MAIL_DAYS',
+    // A paused campaign may go on, and must know whom it has reached.
+    keep: sql`exists (select from campaigns as c
+                       where c.tenant_ref = t.tenant_ref and c.id = t.campaign_id
+                         and c.status in ('active', 'paused'))`,
+    old: olderThan(sql`t.created_at`),
+    key: sql`id`,
+    order: sql`created_at, id`,
+  },
   unorderedDeliveries('before', sql`webhook_deliveries_before`, sql`webhook_attempts_before`),
   unorderedDeliveries('random', sql`webhook_deliveries_random`, sql`webhook_attempts_random`),
   unorderedDeliveries('default', sql`webhook_deliveries_default`, sql`webhook_attempts_default`),

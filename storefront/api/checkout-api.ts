@@ -48,6 +48,8 @@ export interface QuoteRequest {
   customerRef: string
   /** The shopper's address: the platform limits wrong codes by it. */
   ip: string | null
+  /** What the shopper has entered: the store may remind of a checkout that is not finished. */
+  email?: string
 }
 
 /** What a shopper enters to find an order again. */
@@ -75,12 +77,13 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
   const orderPath = (site: Site, id: string) =>
     `${storePath(site)}/orders/${encodeURIComponent(id)}`
   return {
-    previewCheckout: (site, { items, coupon, expedited, subscribe, customerRef, ip }) =>
+    previewCheckout: (site, { items, coupon, expedited, subscribe, customerRef, ip, email }) =>
       client.call('POST', `${storePath(site)}/checkout/preview`, {
         body: {
           items,
           customer_ref: customerRef,
           ip,
+          ...(email !== undefined && { email }),
           coupon_code: coupon,
           expedited,
           subscribe,

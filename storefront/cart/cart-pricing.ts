@@ -20,10 +20,11 @@ export interface PricedCart {
   refusal: string | null
 }
 
-/** What is chosen at the checkout and changes the price. */
+/** What is chosen at the checkout and changes the price, and who chooses it. */
 interface PriceOptions {
   expedited: boolean
   subscribe: boolean
+  email?: string
 }
 
 const NO_OPTIONS: PriceOptions = { expedited: false, subscribe: false }

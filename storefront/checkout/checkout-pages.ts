@@ -25,7 +25,9 @@ export async function checkoutPage(
   const named = ensureShopper(given)
   const { details = newDetails(given), errors = {} } = shown
   const subscribe = details.subscribe && given.site.offers.subscriptions
-  const options = { expedited: details.expedited, subscribe }
+  // Only what was entered here: an address that the browser remembers was not given for this cart.
+  const entered = shown.details?.email ? { email: shown.details.email } : {}
+  const options = { expedited: details.expedited, subscribe, ...entered }
   const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
   const isOutOfStock = quote?.items.some(({ available }) => !available)
   // The cart page says what is out of stock. A shopper who has entered an address is told here

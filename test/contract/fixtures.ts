@@ -12,6 +12,12 @@ import {
   makeReferralCode,
   suspendAffiliate,
 } from './make-affiliates.ts'
+  addRecipients,
+  CAMPAIGNS,
+  makeCampaign,
+  makeMailCampaign,
+  startCampaign,
+} from './make-campaigns.ts'
 import {
   ACME_IMAGE,
   GROUPS,
@@ -265,6 +271,21 @@ export const FIXTURES: Record<string, Fixture> = {
   'GET /v1/merchant/marketing/segments/:id': makeSegment,
   'PATCH /v1/merchant/marketing/segments/:id': makeSegment,
   'DELETE /v1/merchant/marketing/segments/:id': makeSegment,
+  'GET /v1/merchant/marketing/campaigns/:id': makeCampaign,
+  'PATCH /v1/merchant/marketing/campaigns/:id': makeCampaign,
+  'DELETE /v1/merchant/marketing/campaigns/:id': makeCampaign,
+  'POST /v1/merchant/marketing/campaigns/:id/schedule': makeCampaign,
+  'POST /v1/merchant/marketing/campaigns/:id/pause': startCampaign,
+  'POST /v1/merchant/marketing/campaigns/:id/resume': async (merchant) => {
+    const { id } = await startCampaign(merchant)
+    await merchant.post(`${CAMPAIGNS}/${id}/pause`)
+    return { id }
+  },
+  'POST /v1/merchant/marketing/campaigns/:id/cancel': makeCampaign,
+  'POST /v1/merchant/marketing/campaigns/:id/test': makeMailCampaign,
+  'GET /v1/merchant/marketing/campaigns/:id/recipients': addRecipients,
+  'GET /v1/merchant/marketing/campaigns/:id/performance': makeCampaign,
+  'GET /v1/merchant/marketing/coupons/:id/report': makeCoupon,
   'GET /v1/merchant/marketing/coupons/:id': makeCoupon,
   'PATCH /v1/merchant/marketing/coupons/:id': makeCoupon,
   'POST /v1/merchant/marketing/coupons/:id/pause': makeCoupon,
@@ -365,6 +386,8 @@ export const BODIES: Record<string, unknown> = {
   'POST /v1/merchant/affiliates/:id/codes': { code: 'a-canary' },
   'PATCH /v1/merchant/affiliates/:id/codes/:code': { active: false },
   'POST /v1/merchant/affiliates/commissions/:id/decline': { reason: 'a canary' },
+  'PATCH /v1/merchant/marketing/campaigns/:id': { name: 'a canary' },
+  'POST /v1/merchant/marketing/campaigns/:id/schedule': {},
   'PATCH /v1/merchant/marketing/coupons/:id': {},
   'POST /v1/merchant/marketing/coupons/:id/codes': { count: 1 },
   'PATCH /v1/merchant/pricing-groups/:id': {},

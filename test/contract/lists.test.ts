@@ -101,6 +101,8 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   const coupon = await make('GET /v1/merchant/marketing/coupons/:id')
   await send('POST', `/v1/merchant/marketing/coupons/${coupon.id}/codes`, { count: ROWS.length })
   await make('POST /v1/merchant/marketing/subscribers/:id/unsubscribe')
+  const campaign = await make('GET /v1/merchant/marketing/campaigns/:id/recipients')
+  await plantReminders(app)
   const card = await make('GET /v1/merchant/gift-cards/:id')
   const credited = await make('GET /v1/merchant/store-credit/:customer_ref')
   const group = await make('GET /v1/merchant/pricing-groups/:id')
@@ -131,6 +133,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
     '/v1/merchant/inventory/{variant_id}/costs': { variant_id: purchase.variant_id },
     '/v1/merchant/purchasing/orders/{id}/receipts': { id: purchase.id },
     '/v1/merchant/gift-cards/{id}/transactions': card,
+    '/v1/merchant/marketing/campaigns/{id}/recipients': campaign,
     '/v1/merchant/marketing/coupons/{id}/codes': coupon,
     '/v1/merchant/marketing/coupons/{id}/redemptions': coupon,
     '/v1/merchant/pricing-groups/{id}/members': group,
@@ -187,6 +190,11 @@ const plantGlobalSuppressions = async (app: TestApp) =>
   (await app.database.openAdmin()).query(`
     insert into global_mail_suppressions (email_hash, domain, reason)
     select sha256(n::text::bytea), 'example.com', 'hard_bounce' from generate_series(1, 3) n`)
+
+const plantReminders = async (app: TestApp) =>
+  (await app.database.openAdmin()).query(`
+    insert into checkout_reminders (tenant_ref, email, email_folded, items, next_attempt_at)
+    select 'acme', n || '@x.example', n || '@x.example', '[]', now() from generate_series(1, 3) n`)
 
 const plantClockRuns = async (app: TestApp) =>
   (await app.database.openAdmin()).query(`

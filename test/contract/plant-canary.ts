@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Caller } from '../harness/app.ts'
 import { freshKey } from './ids.ts'
+import { CAMPAIGNS } from './make-campaigns.ts'
 import { COUPONS, GROUPS, newAsset } from './make-catalog.ts'
 
 /** Writes a marker into every free text of the store. */
@@ -57,6 +58,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       '/v1/merchant/marketing/consents/withdraw',
       { email: `${canary}@canary.example`, note: canary },
     ],
+    ['POST', CAMPAIGNS, { name: canary, channel: 'email', subject: canary, body_markdown: canary }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

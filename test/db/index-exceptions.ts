@@ -4,6 +4,9 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   affiliate_commissions_due:
     'Due index: the worker looks over all stores for commissions whose delay is over.',
   assets_due: 'Due index: the worker looks over all tenants for bytes to take away.',
+  campaigns_due: 'Due index: the worker looks over all stores for campaigns to start or to end.',
+  campaign_mailings_due: 'Due index: the worker looks over all stores for mails to send.',
+  checkout_reminders_due: 'Due index: the worker looks over all stores for reminders to send.',
   charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',

@@ -239,6 +239,15 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                    select tenant_ref, gen_random_uuid(), email_folded from person`,
   segment_positions: `insert into segment_positions (tenant_ref) values ($1)
                       on conflict do nothing`,
+  campaign_mailings: `insert into campaign_mailings (tenant_ref, id)
+                      select tenant_ref, id from campaigns where tenant_ref = $1 limit 1`,
+  campaign_recipients: `insert into campaign_recipients (tenant_ref, campaign_id, email, email_folded)
+                        select tenant_ref, id, 'x@x.example', 'x@x.example'
+                          from campaigns where tenant_ref = $1 limit 1`,
+  checkout_reminder_settings: `insert into checkout_reminder_settings (tenant_ref) values ($1)`,
+  checkout_reminders: `insert into checkout_reminders (tenant_ref, email, email_folded, items,
+                              next_attempt_at)
+                       values ($1, 'x@x.example', 'x@x.example', '[]', now())`,
   coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)
                        select $1, gen_random_uuid(), id, 'a canary'
                          from coupons where tenant_ref = $1 limit 1`,

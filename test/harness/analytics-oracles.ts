@@ -48,6 +48,8 @@ const parts = `
            from (values ('all', ''), ('coupon', f.coupon), ('affiliate', f.affiliate), ('source', f.source),
                         ('place', f.place), ('customer', f.customer), ('cohort', f.cohort)) as v (dimension, key)
           union all
+         select 'coupon_id', f.coupon_id, ${ALL.map((name) => `f.${name}`).join(', ')} where f.coupon_id <> ''
+          union all
          select v.dimension, v.key, ${ALL.map((name) => `coalesce((l -> 'measures' ->> '${name}')::bigint, 0)`).join(', ')}
            from jsonb_array_elements(f.lines) l
           cross join lateral (values ('product', coalesce(l ->> 'product_id', '')),

@@ -204,6 +204,22 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      group by 1, 2, 3
     having k.used_count <> count(r.order_id)`,
 
+  'a campaign whose budget is not what its coupons took': `
+    select c.tenant_ref, c.id, c.budget_limit, c.budget_used, coalesce(sum(r.budget_taken), 0)
+      from campaigns c
+      left join coupons k on k.tenant_ref = c.tenant_ref and k.campaign_id = c.id
+      left join coupon_redemptions r on r.tenant_ref = k.tenant_ref and r.coupon_id = k.id
+                                    and r.state <> 'released'
+     group by c.tenant_ref, c.id
+    having c.budget_used <> coalesce(sum(r.budget_taken), 0)`,
+
+  'a campaign whose count of coupons is wrong': `
+    select c.tenant_ref, c.id, c.coupon_count, count(k.id)
+      from campaigns c
+      left join coupons k on k.tenant_ref = c.tenant_ref and k.campaign_id = c.id
+     group by c.tenant_ref, c.id
+    having c.coupon_count <> count(k.id)`,
+
   'a placed order without exactly one event, or an event without an order': `
     select tenant_ref, id, count(e.event_id)
       from orders o

@@ -7,6 +7,7 @@ import { AFFILIATE_STEPS } from './affiliates.ts'
 import { AFTER_SALE_STEPS } from './after-sale.ts'
 import { ANALYTICS_STEPS, countJournals } from './analytics.ts'
 import { AUDIT_STEPS } from './audit.ts'
+import { CAMPAIGN_STEPS } from './campaigns.ts'
 import { CATALOG_STEPS } from './catalog.ts'
 import { customerSteps } from './customers.ts'
 import { FRAUD_STEPS } from './fraud.ts'
@@ -61,6 +62,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...LEDGER_STEPS,
     ...WEBHOOK_STEPS,
     ...SHOPPER_MAIL_STEPS,
+    ...CAMPAIGN_STEPS,
     ...FRAUD_STEPS,
     ...AUDIT_STEPS,
     ...TEST_CLOCK_STEPS,

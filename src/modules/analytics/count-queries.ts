@@ -230,6 +230,8 @@ export const listHistories = (tx: Tx, order_ids: readonly string[]) =>
     sql`
     select o.id as order_id, o.customer_ref, o.is_test, o.prices_include_tax, o.source,
            coalesce(o.coupon_code, '') as coupon,
+           coalesce((select r.coupon_id::text from coupon_redemptions r
+                       where r.tenant_ref = ${tx.tenant} and r.order_id = o.id), '') as coupon_id,
            left(coalesce((select a.code from affiliate_attributions a
                            where a.tenant_ref = ${tx.tenant} and a.order_id = o.id),
                          o.referral_code, ''), 300) as affiliate,
@@ -341,6 +343,7 @@ export interface NewFact extends Measures {
   currency: string
   is_test: boolean
   coupon: string
+  coupon_id: string
   affiliate: string
   source: string
   place: string
@@ -350,8 +353,8 @@ export interface NewFact extends Measures {
 }
 
 const factColumns = sql`
-  sequence, order_id, kind, at, day, sale_day, currency, is_test, coupon, affiliate, source, place,
-  customer, cohort, ${measureColumns}, lines`
+  sequence, order_id, kind, at, day, sale_day, currency, is_test, coupon, coupon_id, affiliate, source,
+  place, customer, cohort, ${measureColumns}, lines`
 
 export const insertFacts = (tx: Tx, generation: number, facts: readonly NewFact[]) =>
   tx.run(sql`
@@ -359,8 +362,8 @@ export const insertFacts = (tx: Tx, generation: number, facts: readonly NewFact[
     select ${tx.tenant}, ${generation}, ${factColumns}
       from jsonb_to_recordset(${JSON.stringify(facts)}::jsonb)
            as f (sequence bigint, order_id uuid, kind text, at timestamptz, day date, sale_day date,
-                 currency text, is_test boolean, coupon text, affiliate text, source text, place text,
-                 customer text, cohort text, ${measureTypes}, lines jsonb)`)
+                 currency text, is_test boolean, coupon text, coupon_id text, affiliate text, source text,
+                 place text, customer text, cohort text, ${measureTypes}, lines jsonb)`)
 
 export interface DayRow extends Measures {
   calendar: Calendar
@@ -398,6 +401,7 @@ export const listFactsOfOrder = (tx: Tx, generation: number, order_id: string) =
       currency: Type.String(),
       is_test: Type.Boolean(),
       coupon: Type.String(),
+      coupon_id: Type.String(),
       affiliate: Type.String(),
       source: Type.String(),
       place: Type.String(),
@@ -408,7 +412,8 @@ export const listFactsOfOrder = (tx: Tx, generation: number, order_id: string) =
     }),
     sql`
     select sequence, order_id, kind, at, day::text as day, sale_day::text as sale_day, currency,
-           is_test, coupon, affiliate, source, place, customer, cohort, ${measureColumns}, lines
+           is_test, coupon, coupon_id, affiliate, source, place, customer, cohort, ${measureColumns},
+           lines
       from analytics_facts
      where tenant_ref = ${tx.tenant} and generation = ${generation} and order_id = ${order_id}
      order by sequence`,

@@ -176,6 +176,7 @@ function factOf(
     currency: journal.currency,
     is_test: history.is_test,
     coupon: history.coupon,
+    coupon_id: history.coupon_id,
     affiliate: history.affiliate,
     source: history.source,
     place: sale.place,
@@ -217,6 +218,7 @@ type Part = [Dimension, key: string, Partial<Measures>]
 const partsOf = (fact: queries.NewFact): Part[] => [
   ['all', '', fact],
   ['coupon', fact.coupon, fact],
+  ...(fact.coupon_id === '' ? [] : [['coupon_id', fact.coupon_id, fact] satisfies Part]),
   ['affiliate', fact.affiliate, fact],
   ['source', fact.source, fact],
   ['place', fact.place, fact],

@@ -415,6 +415,8 @@ export const OrderHistory = Type.Object({
   is_test: Type.Boolean(),
   prices_include_tax: Type.Boolean(),
   coupon: Type.String(),
+  /** Empty: none. Its code may be one of many. */
+  coupon_id: Type.String(),
   affiliate: Type.String(),
   source: Type.String(),
   place: Type.String(),
@@ -473,6 +475,7 @@ export const DIMENSIONS = [
   'product',
   'variant',
   'coupon',
+  'coupon_id',
   'affiliate',
   'source',
   'place',

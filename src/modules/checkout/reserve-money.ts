@@ -251,7 +251,8 @@ async function claimCoupon(
 ): Promise<void> {
   if (coupon === null || !priced.coupon.applied) return
   const { id: coupon_id, code_id } = coupon
-  await redemptions.reserve(tx, { coupon_id, code_id, order_id, customer_ref })
+  const { discount_cents } = priced
+  await redemptions.reserve(tx, { coupon_id, code_id, order_id, customer_ref, discount_cents })
 }
 
 /** Refuses a coupon that does not apply: the shopper expects its discount. */

@@ -14,6 +14,8 @@ import { type CheckoutDeps, preview, readRequest } from './service.ts'
 export interface CheckoutRouteDeps extends CheckoutDeps {
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer
+  /** Keeps a cart with an address for a reminder, where the store wants that. */
+  keepCart?: (db: TenantDb, cart: PreviewRequest) => Promise<void>
 }
 
 const tags = ['checkout']
@@ -104,7 +106,11 @@ export const storefrontRoutes =
       },
       (request) =>
         limitCoupons(deps.limits, couponOf(request), {
-          run: () => preview(request.db, deps, request.body),
+          run: async () => {
+            const shown = await preview(request.db, deps, request.body)
+            await deps.keepCart?.(request.db, request.body)
+            return shown
+          },
           isUnknown: ({ coupon }) => coupon.reason === 'unknown',
         }),
     )

@@ -87,6 +87,15 @@ export const PreviewRequest = Type.Object({
       }),
     ),
   ),
+  email: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 320,
+        description:
+          'What the shopper has entered so far. Kept only where the store reminds of unfinished checkouts; what is no address is ignored.',
+      }),
+    ),
+  ),
   subscribe: Type.Optional(Type.Boolean()),
   ...policies,
 })

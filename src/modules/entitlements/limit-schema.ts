@@ -11,6 +11,7 @@ export const COUNTED_LIMITS = {
   collection_bytes: 'Bytes of the texts of collections.',
   gift_cards: 'Gift cards that were ever issued.',
   coupon_codes: 'Codes of coupons.',
+  campaigns: 'Campaigns, ended ones included.',
   pricing_group_prices: 'Prices of pricing groups.',
   pricing_group_members: 'Members of pricing groups.',
   segments: 'Segments.',

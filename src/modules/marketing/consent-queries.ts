@@ -185,3 +185,18 @@ export const listMailable = (db: Db, emails: readonly string[], hashes: readonly
                           and m.suppressed_at is not null)
        and not exists (select from global_mail_suppressions g where g.email_hash = w.email_hash)`,
   )
+
+export const listNotLeft = (db: Db, emails: readonly string[], hashes: readonly Buffer[]) =>
+  db.many(
+    Type.Object({ email_folded: Type.String() }),
+    sql`
+    select w.email_folded
+      from unnest(${emails}::text[], ${hashes}::bytea[]) as w (email_folded, email_hash)
+     where not exists (select from newsletter_subscribers s
+                        where s.tenant_ref = ${db.tenant} and s.email_folded = w.email_folded
+                          and s.status = 'unsubscribed')
+       and not exists (select from mail_suppressions m
+                        where m.tenant_ref = ${db.tenant} and m.email_folded = w.email_folded
+                          and m.suppressed_at is not null)
+       and not exists (select from global_mail_suppressions g where g.email_hash = w.email_hash)`,
+  )

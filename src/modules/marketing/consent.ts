@@ -36,6 +36,19 @@ export async function mayBeMailed(db: Db, emails: readonly string[]): Promise<Se
   return new Set(emails.filter((email) => mailable.has(folded.get(email) ?? '')))
 }
 
+/**
+ * Of some addresses, those that have not left and are not suppressed. Whether they agreed is not asked: for
+ * mails that a law allows without.
+ */
+export async function hasNotLeft(db: Db, emails: readonly string[]): Promise<Set<string>> {
+  const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
+  const asked = [...new Set(folded.values())].filter((each) => each !== null)
+  if (asked.length === 0) return new Set()
+  const found = await queries.listNotLeft(db, asked, asked.map(hashAddress))
+  const reachable = new Set(found.map(({ email_folded }) => email_folded))
+  return new Set(emails.filter((email) => reachable.has(folded.get(email) ?? '')))
+}
+
 export interface UnsubscribeDeps {
   /** Encrypts the addresses in links. */
   unsubscribeKey: Buffer

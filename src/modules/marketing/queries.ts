@@ -5,11 +5,11 @@ import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import {
-  CheckoutCoupon,
   Coupon,
   CouponCode,
   type CouponStatus,
   type CouponTerms,
+  FoundCoupon,
   Redemption,
 } from './schema.ts'
 
@@ -37,21 +37,28 @@ const valuesOf = (of: CouponTerms) => sql`
 
 export const insertCoupon = (
   tx: Tx,
-  coupon: CouponTerms & { code: string; status: 'draft' | 'active' },
+  coupon: CouponTerms & Pick<Coupon, 'code' | 'campaign_id'> & { status: 'draft' | 'active' },
 ) =>
   tx.one(
     Coupon,
     sql`
-    insert into coupons (tenant_ref, code, status, ${terms})
-    values (${tx.tenant}, ${coupon.code}, ${coupon.status}, ${valuesOf(coupon)})
+    insert into coupons (tenant_ref, code, status, campaign_id, ${terms})
+    values (${tx.tenant}, ${coupon.code}, ${coupon.status}, ${coupon.campaign_id},
+            ${valuesOf(coupon)})
     returning ${columns}`,
   )
 
-export const updateTerms = (tx: Tx, id: string, coupon: CouponTerms) =>
+export const updateTerms = (
+  tx: Tx,
+  id: string,
+  coupon: CouponTerms & Pick<Coupon, 'campaign_id'>,
+) =>
   tx.one(
     Coupon,
     sql`
-    update coupons set (${terms}) = row(${valuesOf(coupon)}), updated_at = fd_now()
+    update coupons
+       set (${terms}) = row(${valuesOf(coupon)}), campaign_id = ${coupon.campaign_id},
+           updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -88,8 +95,22 @@ const HAVING_STATUS: Record<CouponStatus, Sql> = {
   expired: sql`status = 'active' and ends_at <= fd_now()`,
 }
 
+/** Whether any order ever used a coupon, also one that released it. */
+export const hasRedemptions = (db: Db, coupon_id: string) =>
+  db.one(
+    Type.Object({ found: Type.Boolean() }),
+    sql`
+    select exists (select from coupon_redemptions
+                    where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id}) as found`,
+  )
+
+export interface CouponFilters {
+  status: CouponStatus | undefined
+  campaign_id: string | undefined
+}
+
 /** Newest first. */
-export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page) =>
+export const listCoupons = (db: Db, { status: wanted, campaign_id }: CouponFilters, page: Page) =>
   readList(
     db,
     {
@@ -97,7 +118,10 @@ export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page
       table: sql`coupons`,
       as: sql`coupons`,
       scope: sql`coupons.tenant_ref = ${db.tenant}`,
-      filters: wanted === undefined ? [] : [HAVING_STATUS[wanted]],
+      filters: [
+        ...(wanted === undefined ? [] : [HAVING_STATUS[wanted]]),
+        ...(campaign_id === undefined ? [] : [sql`coupons.campaign_id = ${campaign_id}`]),
+      ],
       key: NEWEST_KEY,
       descending: true,
       columns,
@@ -105,10 +129,21 @@ export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page
     page,
   )
 
+/** The coupons of a campaign, which are few. */
+export const listOfCampaign = (db: Db, campaign_id: string) =>
+  db.many(
+    Coupon,
+    sql`
+    select ${columns}
+      from coupons
+     where tenant_ref = ${db.tenant} and campaign_id = ${campaign_id}
+     order by coupons.created_at desc, coupons.id desc`,
+  )
+
 /** The coupon behind a code, and how often the customer has used it. */
 export const findByCode = (db: Db, folded: string, customer_ref: string) =>
   db.maybe(
-    CheckoutCoupon,
+    FoundCoupon,
     sql`
     select coupons.id, c.code, ${terms}, used_count, campaign_id,
            case when ${status} = 'active' and c.order_id is not null then 'exhausted'
@@ -199,20 +234,30 @@ export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
     page,
   )
 
+const OfCampaign = Type.Object({ campaign_id: Nullable(Id) })
+
 /**
  * Reserves one use, if one is left. The row stays locked until the transaction ends, so that a
  * later count of a customer's uses includes all earlier ones.
  */
 export const reserveUse = (tx: Tx, coupon_id: string) =>
-  tx.run(sql`
+  tx.maybe(
+    OfCampaign,
+    sql`
     update coupons set used_count = used_count + 1
      where tenant_ref = ${tx.tenant} and id = ${coupon_id}
-       and (usage_limit is null or used_count < usage_limit)`)
+       and (usage_limit is null or used_count < usage_limit)
+    returning campaign_id`,
+  )
 
 export const releaseUse = (tx: Tx, coupon_id: string) =>
-  tx.run(sql`
+  tx.one(
+    OfCampaign,
+    sql`
     update coupons set used_count = used_count - 1
-     where tenant_ref = ${tx.tenant} and id = ${coupon_id}`)
+     where tenant_ref = ${tx.tenant} and id = ${coupon_id}
+    returning campaign_id`,
+  )
 
 export const reserveCode = (tx: Tx, { coupon_id, code_id, order_id }: Use) =>
   tx.run(sql`
@@ -230,6 +275,8 @@ export interface Use {
   code_id: string | null
   order_id: string
   customer_ref: string
+  /** What it took of the budget of its campaign. */
+  budget_taken: number
 }
 
 /**
@@ -248,8 +295,10 @@ export const lockFirstOrder = (tx: Tx, { coupon_id, customer_ref }: Use) =>
  */
 export const insertRedemption = (tx: Tx, use: Use) =>
   tx.run(sql`
-    insert into coupon_redemptions (tenant_ref, order_id, coupon_id, code_id, customer_ref)
-    select tenant_ref, ${use.order_id}::uuid, id, ${use.code_id}::uuid, ${use.customer_ref}::text
+    insert into coupon_redemptions (tenant_ref, order_id, coupon_id, code_id, customer_ref,
+                                    budget_taken)
+    select tenant_ref, ${use.order_id}::uuid, id, ${use.code_id}::uuid, ${use.customer_ref}::text,
+           ${use.budget_taken}::bigint
       from coupons
      where tenant_ref = ${tx.tenant} and id = ${use.coupon_id}
        and (usage_limit_per_customer is null
@@ -274,9 +323,9 @@ export const confirmRedemption = (tx: Tx, order_id: string) =>
 
 export const releaseRedemption = (tx: Tx, order_id: string) =>
   tx.maybe(
-    Type.Object({ coupon_id: Id, code_id: Nullable(Id) }),
+    Type.Object({ coupon_id: Id, code_id: Nullable(Id), budget_taken: Type.Integer() }),
     sql`
     update coupon_redemptions set state = 'released', updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and state <> 'released'
-    returning coupon_id, code_id`,
+    returning coupon_id, code_id, budget_taken`,
   )

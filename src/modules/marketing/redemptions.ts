@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import * as campaigns from '../campaigns/budget.ts'
 import * as queries from './queries.ts'
 
 /**
@@ -13,18 +14,37 @@ interface Reservation {
   code_id?: string | null
   order_id: string
   customer_ref: string
+  /** What the coupon takes off the goods of the order, for the budget of its campaign. */
+  discount_cents?: number
 }
 
-/** Reserves a use for an order. Concurrent calls never exceed the limits of the coupon. */
-export async function reserve(tx: Tx, { code_id = null, ...rest }: Reservation): Promise<void> {
-  const use = { code_id, ...rest }
-  if ((await queries.reserveUse(tx, use.coupon_id)) === 0) throw invalid('exhausted')
+/**
+ * Reserves a use for an order. Concurrent calls never exceed the limits of the coupon, nor the budget of
+ * its campaign. The row of the coupon is locked before that of the campaign.
+ */
+export async function reserve(tx: Tx, reservation: Reservation): Promise<void> {
+  const { code_id = null, discount_cents = 0, ...rest } = reservation
+  const reserved = await queries.reserveUse(tx, rest.coupon_id)
+  if (reserved === null) throw invalid('exhausted')
+  const use = { code_id, ...rest, budget_taken: await takeBudget(tx, reserved, discount_cents) }
   if (code_id !== null && (await queries.reserveCode(tx, use)) === 0) throw invalid('exhausted')
   const [, inserted] = await Promise.all([
     queries.lockFirstOrder(tx, use),
     queries.insertRedemption(tx, use),
   ])
   if (inserted === 0) throw invalid('per_customer')
+}
+
+/** A coupon of no campaign costs no statement. */
+async function takeBudget(
+  tx: Tx,
+  { campaign_id }: { campaign_id: string | null },
+  discount_cents: number,
+): Promise<number> {
+  if (campaign_id === null) return 0
+  const result = await campaigns.take(tx, campaign_id, discount_cents)
+  if ('taken' in result) return result.taken
+  throw invalid(result.stop === 'paused' ? 'unknown' : result.stop)
 }
 
 /** Confirms the use of an order that is placed. */
@@ -36,9 +56,12 @@ export async function confirm(tx: Tx, { order_id }: { order_id: string }): Promi
 export async function release(tx: Tx, { order_id }: { order_id: string }): Promise<void> {
   const released = await queries.releaseRedemption(tx, order_id)
   if (released === null) return
-  await queries.releaseUse(tx, released.coupon_id)
-  if (released.code_id !== null) await queries.releaseCode(tx, released.code_id, order_id)
+  const { coupon_id, code_id, budget_taken } = released
+  const { campaign_id } = await queries.releaseUse(tx, coupon_id)
+  if (code_id !== null) await queries.releaseCode(tx, code_id, order_id)
+  if (campaign_id === null || budget_taken === 0) return
+  await campaigns.giveBack(tx, campaign_id, budget_taken)
 }
 
-const invalid = (reason: 'exhausted' | 'per_customer') =>
+const invalid = (reason: 'unknown' | 'expired' | 'not_started' | 'exhausted' | 'per_customer') =>
   new ApiError('coupon_invalid', { body: { reason } })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readOneOf } from '../../kernel/query.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import {
   COUPON_STATUSES,
@@ -28,7 +28,10 @@ export const merchantRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/marketing/coupons',
     {
-      config: { scope, failures: ['code_exists', 'limit_reached'] },
+      config: {
+        scope,
+        failures: ['code_exists', 'campaign_not_found', 'invalid_transition', 'limit_reached'],
+      },
       schema: {
         operationId: 'createCoupon',
         tags: ['merchant-ops'],
@@ -44,7 +47,14 @@ export const merchantRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/marketing/coupons',
     {
-      config: { scope, query: { status: CouponStatus, ...PAGE_QUERY } },
+      config: {
+        scope,
+        query: {
+          status: CouponStatus,
+          campaign_id: Type.String({ description: 'The coupons of one campaign.' }),
+          ...PAGE_QUERY,
+        },
+      },
       schema: {
         operationId: 'listCoupons',
         tags: ['merchant-ops'],
@@ -52,8 +62,11 @@ export const merchantRoutes: Routes = async (app) => {
         response: { 200: PageOf('coupons', ref(Coupon)) },
       },
     },
-    ({ db, query }) =>
-      marketing.list(db, readOneOf(query, 'status', COUPON_STATUSES), readPage(query)),
+    ({ db, query }) => {
+      const status = readOneOf(query, 'status', COUPON_STATUSES)
+      const campaign_id = readText(query, 'campaign_id')
+      return marketing.list(db, { status, campaign_id }, readPage(query))
+    },
   )
 
   app.get(
@@ -74,7 +87,16 @@ export const merchantRoutes: Routes = async (app) => {
   app.patch(
     '/v1/merchant/marketing/coupons/:id',
     {
-      config: one,
+      config: {
+        scope,
+        failures: [
+          'coupon_not_found',
+          'campaign_not_found',
+          'invalid_transition',
+          'coupon_used',
+          'limit_reached',
+        ],
+      },
       schema: {
         operationId: 'changeCoupon',
         tags: ['merchant-ops'],

@@ -46,12 +46,18 @@ export const Coupon = Shared('Coupon', Type.Object(couponFields))
 export type Coupon = Static<typeof Coupon>
 
 /** A coupon as a checkout finds it. `exhausted` also where its single-use code is used. */
-export const CheckoutCoupon = Type.Object({
+export const FoundCoupon = Type.Object({
   ...couponFields,
   code_id: Nullable(Id),
   customer_used: Type.Integer(),
 })
-export type CheckoutCoupon = Static<typeof CheckoutCoupon>
+export type FoundCoupon = Static<typeof FoundCoupon>
+
+/** The same with what its campaign allows. */
+export interface CheckoutCoupon extends FoundCoupon {
+  /** What it may take off at most. Null: any amount. */
+  budget_left_cents: number | null
+}
 
 /** More than a store needs, and few enough that checking a coupon against an order stays fast. */
 const APPLIES_TO_MAX = 500
@@ -90,16 +96,29 @@ const terms = {
   referral_code: Type.Optional(Nullable(ReferralCode)),
 }
 
+const campaign = {
+  campaign_id: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 200,
+        description:
+          'The campaign it belongs to: it can be used while that is active and its budget lasts. Cannot change once the coupon was used.',
+      }),
+    ),
+  ),
+}
+
 export const NewCoupon = Type.Object({
   code: Code,
   type: couponFields.type,
   status: Type.Optional(Type.Enum(['draft', 'active'])),
   ...terms,
+  ...campaign,
 })
 export type NewCoupon = Static<typeof NewCoupon>
 
 /** Code and type cannot change: customers and orders know the coupon by them. */
-export const CouponPatch = Type.Object(terms)
+export const CouponPatch = Type.Object({ ...terms, ...campaign })
 export type CouponPatch = Static<typeof CouponPatch>
 
 /** All terms that the merchant sets, as they are stored. */

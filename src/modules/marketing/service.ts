@@ -6,6 +6,7 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
+import * as campaigns from '../campaigns/budget.ts'
 import * as queries from './queries.ts'
 import type {
   CheckoutCoupon,
@@ -13,6 +14,7 @@ import type {
   CouponPatch,
   CouponStatus,
   CouponTerms,
+  FoundCoupon,
   NewCodes,
   NewCoupon,
 } from './schema.ts'
@@ -22,8 +24,10 @@ export function create(db: TenantDb, actor: audit.Actor, request: NewCoupon): Pr
   const { code, status = 'active' } = request
   const folded = requireShort(foldCode(code), 'code')
   const terms = checkTerms({ ...NO_TERMS, type: request.type }, request)
+  const { campaign_id = null } = request
   return db.transaction('marketing: create coupon', async (tx) => {
-    const coupon = await queries.insertCoupon(tx, { code, status, ...terms })
+    if (campaign_id !== null) await campaigns.attachCoupon(tx, campaign_id)
+    const coupon = await queries.insertCoupon(tx, { code, status, campaign_id, ...terms })
     await mapViolations(queries.insertMainCode(tx, coupon.id, { code, folded }), {
       coupon_codes_folded: 'code_exists',
     })
@@ -34,10 +38,29 @@ export function create(db: TenantDb, actor: audit.Actor, request: NewCoupon): Pr
 
 export function change(db: TenantDb, actor: audit.Actor, id: string, patch: CouponPatch) {
   return withCoupon(db, 'marketing: change coupon', id, async (tx, before) => {
-    const after = await queries.updateTerms(tx, id, checkTerms(before, patch))
+    const terms = checkTerms(before, patch)
+    const campaign_id = patch.campaign_id === undefined ? before.campaign_id : patch.campaign_id
+    await moveToCampaign(tx, before, campaign_id)
+    const after = await queries.updateTerms(tx, id, { ...terms, campaign_id })
     await auditCoupon(tx, actor, 'changed', { before, after })
     return after
   })
+}
+
+/**
+ * Moves a coupon to another campaign, or to none. One that was used stays: its figures and what it took
+ * of a budget belong to its campaign.
+ */
+async function moveToCampaign(tx: Tx, before: Coupon, to: string | null): Promise<void> {
+  const { id, campaign_id: from } = before
+  if (from === to || from?.toLowerCase() === to?.toLowerCase()) return
+  if ((await queries.hasRedemptions(tx, id)).found) throw new ApiError('coupon_used')
+  // In the order of their ids, so that two coupons that change places do not wait for each other.
+  const moves = [
+    ...(from === null ? [] : [{ campaign_id: from, run: campaigns.detachCoupon }]),
+    ...(to === null ? [] : [{ campaign_id: to.toLowerCase(), run: campaigns.attachCoupon }]),
+  ].sort((a, b) => (a.campaign_id < b.campaign_id ? -1 : 1))
+  for (const { campaign_id, run } of moves) await run(tx, campaign_id)
 }
 
 /** A repeated call is harmless. Activating an expired or exhausted coupon leaves it so. */
@@ -77,10 +100,18 @@ export async function get(db: Db, id: string): Promise<Coupon> {
   return coupon
 }
 
-export async function list(db: Db, status: CouponStatus | undefined, page: Page) {
-  const { rows, shown } = await queries.listCoupons(db, status, page)
+export async function list(
+  db: Db,
+  { status, campaign_id }: { status: CouponStatus | undefined; campaign_id: string | undefined },
+  page: Page,
+) {
+  // A text that is no id is that of no campaign.
+  const of = campaign_id === undefined || isUuid(campaign_id) ? campaign_id : NO_CAMPAIGN
+  const { rows, shown } = await queries.listCoupons(db, { status, campaign_id: of }, page)
   return { coupons: rows, ...shown }
 }
+
+export const listOfCampaign = queries.listOfCampaign
 
 export async function listRedemptions(db: Db, id: string, page: Page) {
   await get(db, id)
@@ -139,8 +170,21 @@ export async function findForCheckout(
 ): Promise<CheckoutCoupon | null> {
   const folded = foldCode(code)
   if (folded === '' || folded.length > FOLDED_LENGTH_MAX) return null
-  return queries.findByCode(db, folded, customer_ref)
+  const found = await queries.findByCode(db, folded, customer_ref)
+  return found === null ? null : limitByCampaign(db, found)
 }
+
+/** A coupon of a campaign that does not run cannot be used either. Others cost no statement. */
+async function limitByCampaign(db: Db, coupon: FoundCoupon): Promise<CheckoutCoupon> {
+  if (coupon.campaign_id === null) return { ...coupon, budget_left_cents: null }
+  const { stop, starts_at, budget_left_cents } = await campaigns.allowanceOf(db, coupon.campaign_id)
+  const limited = { ...coupon, budget_left_cents }
+  if (stop === null || coupon.status !== 'active') return limited
+  return stop === 'not_started' ? { ...limited, starts_at } : { ...limited, status: stop }
+}
+
+/** The id of no campaign. */
+const NO_CAMPAIGN = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The coupon of an order. An edit is priced with it, even if new orders could not use it any more.

@@ -41,7 +41,10 @@ export type DiscountTerms = Pick<
   | 'min_subtotal_cents'
   | 'max_discount_cents'
   | 'applies_to'
->
+> & {
+  /** What is left of a budget, for a coupon that is about to be used. Absent or null: any amount. */
+  budget_left_cents?: number | null
+}
 
 export interface CouponLine {
   product_id: string
@@ -72,14 +75,15 @@ export function couponRefusalOf(coupon: CouponTerms, context: CouponContext): Co
 }
 
 /**
- * Whether a coupon has amounts in a currency other than the order's. A coupon without amounts fits
- * every order.
+ * Whether a coupon has amounts in a currency other than the order's, or its campaign a budget of them. A
+ * coupon without amounts fits every order.
  */
 export const isOtherCurrency = (coupon: DiscountTerms, context: CouponContext, currency: string) =>
   currency !== context.currency &&
-  [coupon.amount_cents, coupon.min_subtotal_cents, coupon.max_discount_cents].some(
-    (amount) => amount !== null && amount > 0,
-  )
+  (coupon.budget_left_cents != null ||
+    [coupon.amount_cents, coupon.min_subtotal_cents, coupon.max_discount_cents].some(
+      (amount) => amount !== null && amount > 0,
+    ))
 
 export interface Discount {
   reason: CouponReason | null
@@ -107,7 +111,11 @@ export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]):
   const base = sum(weights)
   const amount =
     coupon.type === 'percent' ? bpsOf(base, coupon.percent_bps ?? 0) : (coupon.amount_cents ?? 0)
-  return { ...none, reason: null, discount_cents: Math.min(amount, base, maximum) }
+  const discount_cents = Math.min(amount, base, maximum)
+  if (discount_cents > (coupon.budget_left_cents ?? discount_cents)) {
+    return { ...none, reason: 'exhausted' }
+  }
+  return { ...none, reason: null, discount_cents }
 }
 
 /**

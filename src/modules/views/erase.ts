@@ -7,6 +7,7 @@ import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
 import * as affiliates from '../affiliates/customer-data.ts'
+import * as campaigns from '../campaigns/customer-data.ts'
 import * as carriers from '../carriers/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
@@ -15,6 +16,7 @@ import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as payments from '../payments/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as reminders from '../reminders/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
 import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
@@ -155,6 +157,8 @@ async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudony
   await pricing.eraseCustomer(tx, customer_ref)
   await marketing.eraseSubscriber(tx, emails)
   await affiliates.eraseCustomer(tx, { customer_ref, emails })
+  await campaigns.eraseCustomer(tx, { customer_ref, emails })
+  await reminders.eraseCustomer(tx, { customer_ref, emails })
   await shopperMail.eraseCustomer(tx, { customer_ref, emails })
 }
 

@@ -6,12 +6,14 @@ import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as affiliates from '../affiliates/customer-data.ts'
+import * as campaigns from '../campaigns/customer-data.ts'
 import * as customers from '../customers/service.ts'
 import * as fulfillment from '../fulfillment/customer-data.ts'
 import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-data.ts'
 import * as orders from '../orders/customer-data.ts'
 import * as pricing from '../pricing/customer-data.ts'
+import * as reminders from '../reminders/customer-data.ts'
 import * as returns from '../returns/customer-data.ts'
 import * as segments from '../segments/customer-data.ts'
 import * as shopperMail from '../shopper-mail/customer-data.ts'
@@ -84,7 +86,7 @@ export async function createExport(
  * who once entered another person's address must not get that person's orders.
  */
 async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
-  const [customer, store_credit, gift_cards, subscribed, groups, counted, partners] =
+  const [customer, store_credit, gift_cards, subscribed, groups, counted, partners, carts] =
     await Promise.all([
       customers.find(db, key, customer_ref),
       storeCredit.exportOf(db, customer_ref),
@@ -93,6 +95,7 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
       pricing.groupsOf(db, [customer_ref]),
       segments.exportOf(db, customer_ref),
       affiliates.exportOf(db, customer_ref),
+      reminders.exportOf(db, customer_ref),
     ])
   const head = {
     customer_ref,
@@ -102,6 +105,7 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
     gift_cards,
     subscriptions: subscribed,
     pricing_groups: groups.get(customer_ref) ?? [],
+    unfinished_checkouts: carts,
     marketing: { counted, ...(await exportReader(db, customer?.email ?? null)) },
     affiliates: partners,
   }
@@ -110,7 +114,9 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
   yield '],"events":['
   yield* writeEvents(db, customer_ref)
   yield '],"mails":['
-  yield* writeMails(db, customer_ref)
+  yield* writeMails(db, customer_ref, shopperMail.listMails)
+  yield '],"campaign_mails":['
+  yield* writeMails(db, customer_ref, campaigns.listMails)
   yield ']}'
 }
 
@@ -164,10 +170,17 @@ async function* writeEvents(db: Db, customer_ref: string): AsyncGenerator<string
   }
 }
 
-async function* writeMails(db: Db, customer_ref: string): AsyncGenerator<string> {
+type ListMails = (
+  db: Db,
+  customer_ref: string,
+  after: string,
+  limit: number,
+) => Promise<{ id: string; data: object }[]>
+
+async function* writeMails(db: Db, customer_ref: string, list: ListMails): AsyncGenerator<string> {
   let separator = ''
   for (let after = BEFORE_ALL; ; ) {
-    const page = await shopperMail.listMails(db, customer_ref, after, BATCH_ROWS)
+    const page = await list(db, customer_ref, after, BATCH_ROWS)
     for (const { id, data } of page) {
       yield separator + JSON.stringify(data)
       separator = ','

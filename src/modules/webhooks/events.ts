@@ -38,6 +38,7 @@ export const EVENTS = {
   'commerce.affiliate.activated.v1': { deliverable: false },
   'commerce.affiliate.clawed_back.v1': { deliverable: false },
   'commerce.affiliate.paid.v1': { deliverable: false },
+  'commerce.campaign.paused.v1': { deliverable: false },
   'platform.webhook.paused.v1': { deliverable: false },
 } as const satisfies Record<string, { deliverable: boolean }>
 

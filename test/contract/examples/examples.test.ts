@@ -4,11 +4,20 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ApiDocument } from '../../../src/http/api-document.ts'
 import type { Caller } from '../../harness/app.ts'
-import { addVariant, cart, checkout, enable, openShop } from '../../modules/checkout/setup.ts'
+import { countAll } from '../../modules/analytics/setup.ts'
+import {
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  openShop,
+  preview,
+  type Shop,
+} from '../../modules/checkout/setup.ts'
 import { recountNow } from '../../modules/inventory/setup.ts'
 import { FEEDBACK_KEY, signFeedback } from '../../modules/marketing/readers.ts'
 import { ok } from '../../modules/returns/setup.ts'
-import { openMailApp } from '../../modules/shopper-mail/setup.ts'
+import { type MailApp, openMailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
 import { recruit } from './affiliates.ts'
 import { listExpected, openRecorder } from './record.ts'
@@ -81,6 +90,9 @@ test('the examples of the API document are what the routes answer', async (t) =>
 
   ok(await merchant.get(`${PURCHASES}/suggestions?lead_time_days=365`))
 
+  await runCampaigns(app, { ...shop, merchant }, tea)
+  await remindShoppers(app, { ...shop, merchant }, cup)
+
   const examples = recorder.examples()
   assert.deepEqual(Object.keys(examples), listExpected(published.body), 'each has an example')
   const text = `${JSON.stringify(examples, null, 2)}\n`
@@ -125,6 +137,65 @@ async function chooseReaders(merchant: Caller): Promise<void> {
   const drinkers = [{ field: 'last_order_at', op: 'within_days', value: 90 }]
   ok(await merchant.patch(`${url}/segments/${segment.id}`, { conditions: drinkers }))
   ok(await merchant.send('DELETE', `${url}/segments/${segment.id}`))
+}
+
+/** A campaign with a coupon, and one that is mailed. */
+async function runCampaigns(app: MailApp, shop: Shop, tea: string): Promise<void> {
+  const { merchant } = shop
+  const url = '/v1/merchant/marketing'
+  const { campaign } = ok(
+    await merchant.post(`${url}/campaigns`, {
+      name: 'Tea in May',
+      channel: 'social',
+      budget: { type: 'spend', limit: 50_000 },
+      utm: { source: 'instagram', medium: 'social', campaign: 'may' },
+    }),
+    201,
+  )
+  const one = `${url}/campaigns/${campaign.id}`
+  ok(await merchant.post(`${one}/schedule`, {}))
+  const coupon = { code: 'MAY10', type: 'percent', percent_bps: 1_000, campaign_id: campaign.id }
+  const made = ok(await merchant.post(`${url}/coupons`, coupon), 201)
+  const more = { customer_ref: 'bea', email: 'bea@example.com', coupon_code: 'MAY10' }
+  ok(await checkout(app, shop, cart(tea, more)), 201)
+  await countAll(app)
+  ok(await merchant.get(one))
+  ok(await merchant.get(`${one}/performance`))
+  ok(await merchant.get(`${url}/coupons/${made.coupon.id}/report`))
+  ok(await merchant.post(`${one}/pause`))
+  ok(await merchant.post(`${one}/resume`))
+  ok(await merchant.patch(one, { name: 'Tea in May and June' }))
+  ok(await merchant.get(`${url}/campaigns`))
+
+  await app.sql(`update stores set owner_email = 'owner@example.com' where tenant_ref = 'acme'`)
+  const letter = {
+    name: 'A letter about tea',
+    channel: 'email',
+    subject: 'New teas',
+    body_markdown: 'Five **new teas** are in the shop.',
+  }
+  const mailed = ok(await merchant.post(`${url}/campaigns`, letter), 201)
+  const mailing = `${url}/campaigns/${mailed.campaign.id}`
+  ok(await merchant.post(`${mailing}/test`), 202)
+  await app.sql(
+    `insert into campaign_recipients (tenant_ref, campaign_id, email, email_folded)
+     values ('acme', $1, 'bob@example.com', 'bob@example.com')`,
+    [mailed.campaign.id],
+  )
+  ok(await merchant.get(`${mailing}/recipients`))
+  ok(await merchant.post(`${mailing}/cancel`))
+  const draft = ok(await merchant.post(`${url}/campaigns`, { ...letter, name: 'A draft' }), 201)
+  ok(await merchant.send('DELETE', `${url}/campaigns/${draft.campaign.id}`))
+}
+
+/** Checkouts that were begun and not finished. */
+async function remindShoppers(app: MailApp, shop: Shop, cup: string): Promise<void> {
+  const url = '/v1/merchant/marketing/reminders'
+  ok(await shop.merchant.put(`${url}/settings`, { enabled: true, law_allows: true }))
+  ok(await shop.merchant.get(`${url}/settings`))
+  const items = [{ variant_id: cup, quantity: 1 }]
+  ok(await preview(app, shop, { customer_ref: 'dan', items, email: 'dan@example.com' }))
+  ok(await shop.merchant.get(url))
 }
 
 /** What a mail provider tells, and what an operator does about it. */

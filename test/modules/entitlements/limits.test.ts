@@ -139,6 +139,8 @@ test('limits of a store', async (t) => {
           match: 'all',
           conditions: [{ field: 'orders_count', op: 'gte', value: 1 }],
         }),
+      campaigns: () =>
+        acme.post('/v1/merchant/marketing/campaigns', { name: 'May', channel: 'social' }),
       bans: () => acme.post('/v1/merchant/fraud/bans', { kind: 'email', value: 'a@b.example' }),
       locations: () =>
         acme.post('/v1/merchant/inventory/locations', { id: 'shelf', name: 'Shelf' }),

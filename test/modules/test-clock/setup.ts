@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { type MoverDeps, moveClocks } from '../../../src/modules/test-clock/jobs.ts'
 import { openDueWork } from '../../../src/open-due-work.ts'
+import { createBulkTransport } from '../../../src/platform/bulk-smtp.ts'
 import { createTransport } from '../../../src/platform/mail.ts'
 import type { Runtime } from '../../../src/runtime.ts'
 import { handlersOf } from '../../../src/worker.ts'
@@ -128,6 +129,8 @@ export const moverOf = (runtime: Runtime, smtpUrl: string): MoverDeps => ({
   work: openDueWork(runtime, {
     handlers: handlersOf(runtime),
     transport: createTransport(smtpUrl, 'Fairdock <no-reply@fairdock.example>'),
+    // The mail server ends after its last connection.
+    bulk: createBulkTransport(smtpUrl, { idleMs: 200 }),
   }),
   onAlert: () => {},
 })

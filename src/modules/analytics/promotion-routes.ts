@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { Params } from '../../kernel/schema.ts'
+import { readAsked } from './period.ts'
+import { CampaignPerformance, CouponReport } from './promotion-schema.ts'
+import * as promotions from './promotions.ts'
+
+const tags = ['merchant-ops']
+const scope = 'manage:own_marketing' as const
+const query = {
+  currency: Type.String({ description: 'Of the orders. Default: that of the store.' }),
+}
+
+/** Figures that marketing shows. They are of orders alone, and name no person. */
+export const merchantRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/marketing/campaigns/:id/performance',
+    {
+      config: { scope, query, failures: ['campaign_not_found'] },
+      schema: {
+        operationId: 'readCampaignPerformance',
+        tags,
+        summary: 'What the coupons of a campaign have brought, in all and by coupon.',
+        params: Params('id'),
+        response: { 200: CampaignPerformance },
+      },
+    },
+    async ({ db, params, query: asked }) =>
+      promotions.performance(db, await readAsked(db, asked), params.id),
+  )
+
+  app.get(
+    '/v1/merchant/marketing/coupons/:id/report',
+    {
+      config: { scope, query, failures: ['coupon_not_found'] },
+      schema: {
+        operationId: 'readCouponReport',
+        tags,
+        summary: 'What a coupon has brought, whatever code of it was typed.',
+        params: Params('id'),
+        response: { 200: CouponReport },
+      },
+    },
+    async ({ db, params, query: asked }) =>
+      promotions.couponReport(db, await readAsked(db, asked), params.id),
+  )
+}

@@ -1,0 +1,39 @@
+import type { Db } from '../../db/database.ts'
+import type { ListHeaders } from '../../platform/mail.ts'
+import type { Scanner } from '../claims/scanner.ts'
+import type { Store } from '../stores/schema.ts'
+
+/**
+ * What campaigns need of modules on higher tiers: coupons know their campaign, so that campaigns are
+ * below them.
+ */
+
+/** Whom a campaign may be mailed to. */
+export interface Audience {
+  /** Throws where the store has no such segment. */
+  requireSegment(db: Db, segment_id: string): Promise<unknown>
+  /** The people of a segment after a folded address, in the order of those. Throws as above. */
+  members(
+    db: Db,
+    segment_id: string,
+    after: string,
+    limit: number,
+  ): Promise<{ email: string; email_folded: string; customer_ref: string | null }[]>
+  /** Those of the addresses that have consented and are not suppressed, now. */
+  mayBeMailed(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** What every mail to a reader must offer. */
+export interface Unsubscribe {
+  url: string
+  headers: ListHeaders
+}
+
+export interface MailDeps extends Audience {
+  scanner: Scanner
+  unsubscribeOf(db: Db, email: string): Unsubscribe
+  /** The word for a link that ends the subscription, in the language of a store. */
+  unsubscribeLabel(language: string): string
+  /** The address of a store's shop, without a path. Null where it is not known. */
+  shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
+}

@@ -1,0 +1,268 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { readList } from '../../db/list.ts'
+import { machineTime, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { defineQueue, LEASE_SECONDS, type Lease } from '../../platform/leases.ts'
+import {
+  DueMailing,
+  MAILING_STATES,
+  QueuedRecipient,
+  RECIPIENT_STATES,
+  Recipient,
+  type RecipientState,
+} from './schema.ts'
+
+/** The mails of campaigns: how far each is, and whom it goes to. */
+
+/** The mailings that a worker has something to do for, by business time. */
+export const queue = defineQueue({
+  table: sql`campaign_mailings`,
+  due: sql`due_at`,
+  columns: sql`state`,
+  shape: DueMailing,
+})
+
+/** A query of the time at which the next mailing has something to do. */
+export const nextMailing = (db: Db) => sql`
+  select min(due_at) from campaign_mailings where tenant_ref = ${db.tenant} and due_at is not null`
+
+/** Starts the mails of a campaign, or goes on with those that are left. */
+export const startMailing = (tx: Tx, campaign_id: string) =>
+  tx.run(sql`
+    insert into campaign_mailings as m (tenant_ref, id) values (${tx.tenant}, ${campaign_id})
+        on conflict (tenant_ref, id) do update
+       set due_at = case when m.state = 'done' then null else fd_now() end`)
+
+/**
+ * Stops the mails of a campaign: nothing more is claimed. The lease stays, so that no other worker takes
+ * what is being sent for interrupted.
+ */
+export const stopMailing = (tx: Tx, campaign_id: string) =>
+  tx.run(sql`
+    update campaign_mailings set due_at = null
+     where tenant_ref = ${tx.tenant} and id = ${campaign_id}`)
+
+/**
+ * Locks a leased mailing and extends its lease. Null: it was stopped, or another worker has it. All
+ * changes of a mailing and its recipients are made under this lock.
+ */
+export const renewLocked = (tx: Tx, { id, lease_token }: Lease) =>
+  tx.maybe(
+    Type.Object({
+      state: Type.Enum([...MAILING_STATES]),
+      listed_to: Type.String(),
+      in_flight: Type.Array(Id),
+    }),
+    sql`
+    update campaign_mailings
+       set lease_until = ${machineTime} + make_interval(secs => ${LEASE_SECONDS})
+     where tenant_ref = ${tx.tenant} and id = ${id} and lease_token = ${lease_token}
+       and due_at is not null
+    returning state, listed_to, in_flight`,
+  )
+
+export interface NewRecipient {
+  email: string
+  email_folded: string
+  customer_ref: string | null
+}
+
+/** Writes recipients down. An address that is known already is left as it is. */
+export const insertRecipients = (tx: Tx, campaign_id: string, people: readonly NewRecipient[]) =>
+  tx.run(sql`
+    insert into campaign_recipients (tenant_ref, campaign_id, email, email_folded, customer_ref)
+    select ${tx.tenant}, ${campaign_id}::uuid, p.email, p.email_folded, p.customer_ref
+      from unnest(${people.map(({ email }) => email)}::text[],
+                  ${people.map(({ email_folded }) => email_folded)}::text[],
+                  ${people.map(({ customer_ref }) => customer_ref)}::text[])
+           as p (email, email_folded, customer_ref)
+        on conflict (tenant_ref, campaign_id, email_folded) do nothing`)
+
+interface Listed {
+  listed_to: string
+  recipients: number
+  left_out: number
+  isLast: boolean
+}
+
+/** Moves the checkpoint, in the transaction that has written the recipients up to it. */
+export const moveCheckpoint = (tx: Tx, id: string, listed: Listed) =>
+  tx.run(sql`
+    update campaign_mailings
+       set listed_to = ${listed.listed_to},
+           recipients_count = recipients_count + ${listed.recipients}::bigint,
+           left_out_count = left_out_count + ${listed.left_out}::bigint,
+           state = case when ${listed.isLast} then 'sending' else state end
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+/** Where a claim begins that has no place to go on from. */
+export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+
+/** Lists the next recipients that are due, without those that are being sent. */
+export const listQueued = (
+  tx: Tx,
+  campaign_id: string,
+  { after, except, limit }: { after: string; except: readonly string[]; limit: number },
+) =>
+  tx.many(
+    QueuedRecipient,
+    sql`
+    select id, email, attempt_count
+      from campaign_recipients
+     where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id} and state = 'queued'
+       and id > ${after}::uuid and next_attempt_at <= fd_now()
+       and id <> all (${except}::uuid[])
+     order by id
+     limit ${limit}`,
+  )
+
+export const skipRecipients = (tx: Tx, ids: readonly string[], reason: string) =>
+  tx.run(sql`
+    update campaign_recipients
+       set state = 'skipped', reason = ${reason}, next_attempt_at = null
+     where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[]) and state = 'queued'`)
+
+/** Writes down, before any mail server is called, which recipients are being sent. */
+export const claim = (
+  tx: Tx,
+  id: string,
+  { ids, skipped }: { ids: readonly string[]; skipped: number },
+) =>
+  tx.run(sql`
+    update campaign_mailings
+       set in_flight = in_flight || ${ids}::uuid[],
+           skipped_count = skipped_count + ${skipped}::bigint
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+/** Marks what a killed worker had claimed: whether it was sent is not known. Answers how many. */
+export const giveUpInFlight = (tx: Tx, campaign_id: string, ids: readonly string[]) =>
+  tx.run(sql`
+    update campaign_recipients
+       set state = 'unknown', reason = 'interrupted', next_attempt_at = null,
+           attempt_count = attempt_count + 1
+     where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id}
+       and id = any(${ids}::uuid[]) and state = 'queued'`)
+
+export const countUnknown = (tx: Tx, id: string, unknown: number) =>
+  tx.run(sql`
+    update campaign_mailings
+       set in_flight = '{}', unknown_count = unknown_count + ${unknown}::bigint
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+/** What became of one claimed recipient. Queued: it is tried again after a wait. */
+export interface Result {
+  id: string
+  state: RecipientState
+  reason: string | null
+  error: string | null
+  wait_seconds: number | null
+  /** Whether it counts against the attempts: not where the mail server took no mails at all. */
+  is_attempt: boolean
+}
+
+/** Takes the lock of a mailing, whoever has its lease: what was sent is written down in any case. */
+export const lockMailing = (tx: Tx, id: string) =>
+  tx.run(sql`
+    select from campaign_mailings
+     where tenant_ref = ${tx.tenant} and id = ${id}
+       for update`)
+
+/**
+ * Writes results, and answers the state that each recipient had. `unknown` was given up by a worker that
+ * took over meanwhile: a result is known, and so replaces it. What was erased meanwhile stays so.
+ */
+export const recordResults = (tx: Tx, campaign_id: string, results: readonly Result[]) =>
+  tx.many(
+    Type.Object({
+      was: Type.Enum([...RECIPIENT_STATES]),
+      state: Type.Enum([...RECIPIENT_STATES]),
+    }),
+    sql`
+    with result as (
+      select * from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
+             as r (id uuid, state text, reason text, error text, wait_seconds integer,
+                   is_attempt boolean)
+    ), before as (
+      select id, state
+        from campaign_recipients
+       where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id}
+         and id = any(${results.map(({ id }) => id)}::uuid[]) and state in ('queued', 'unknown')
+         and email is not null
+    )
+    update campaign_recipients r
+       set state = result.state, reason = result.reason, last_error = result.error,
+           attempt_count = r.attempt_count
+             + case when before.state = 'queued' and result.is_attempt then 1 else 0 end,
+           next_attempt_at = case when result.state = 'queued'
+                                  then fd_now() + make_interval(secs => result.wait_seconds) end,
+           sent_at = case when result.state = 'sent' then fd_now() end
+      from result
+      join before on before.id = result.id
+     where r.tenant_ref = ${tx.tenant} and r.id = result.id
+       and (before.state = 'queued' or result.state <> 'queued')
+    returning before.state as was, r.state`,
+  )
+
+/** The counts of a mailing, as they change. */
+export type Counts = Record<'sent' | 'skipped' | 'failed' | 'unknown', number>
+
+export const finishClaimed = (tx: Tx, id: string, ids: readonly string[], counts: Counts) =>
+  tx.run(sql`
+    update campaign_mailings
+       set in_flight = array(select each from unnest(in_flight) as each
+                              where each <> all (${ids}::uuid[])),
+           sent_count = sent_count + ${counts.sent}::bigint,
+           failed_count = failed_count + ${counts.failed}::bigint,
+           skipped_count = skipped_count + ${counts.skipped}::bigint,
+           unknown_count = unknown_count + ${counts.unknown}::bigint
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+/** When the next recipient of a mailing is due. Null: none is left. */
+export const findNextDue = (tx: Tx, campaign_id: string) =>
+  tx.one(
+    Type.Object({ at: Nullable(Timestamp) }),
+    sql`
+    select min(next_attempt_at) as at
+      from campaign_recipients
+     where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id} and state = 'queued'`,
+  )
+
+/**
+ * Ends the lease. The mailing is due again at that time, so that other stores have their turn before; one
+ * that was stopped meanwhile stays stopped.
+ */
+export const finishTurn = (tx: Tx, lease: Lease, at: string | null, waitSeconds: number) =>
+  queue.finish(
+    tx,
+    lease,
+    sql`due_at = case when due_at is not null
+                      then greatest(${at}::timestamptz,
+                                    fd_now() + make_interval(secs => ${waitSeconds})) end`,
+  )
+
+export const finishMailing = (tx: Tx, lease: Lease) =>
+  queue.finish(tx, lease, sql`state = 'done', due_at = null`)
+
+/** Newest first. */
+export const listRecipients = (
+  db: Db,
+  { campaign_id, state }: { campaign_id: string; state: RecipientState | undefined },
+  page: Page,
+) =>
+  readList(
+    db,
+    {
+      shape: Recipient,
+      table: sql`campaign_recipients`,
+      as: sql`r`,
+      scope: sql`r.tenant_ref = ${db.tenant} and r.campaign_id = ${campaign_id}`,
+      filters: state === undefined ? [] : [sql`r.state = ${state}`],
+      key: [{ name: sql`id`, type: 'uuid' }],
+      descending: true,
+      columns: sql`r.id, r.email, r.customer_ref, r.state, r.reason, r.attempt_count,
+                   r.next_attempt_at, r.sent_at, r.created_at`,
+    },
+    page,
+  )

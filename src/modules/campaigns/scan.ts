@@ -1,0 +1,37 @@
+import { ApiError } from '../../errors.ts'
+import type { Scanner } from '../claims/scanner.ts'
+import type { ScanResult } from '../claims/schema.ts'
+import * as claims from '../claims/service.ts'
+import { renderMarkdown } from './render-markdown.ts'
+
+/** What readers see of a mail. */
+interface Text {
+  subject: string
+  body_markdown: string
+}
+
+/**
+ * Scans a mail for prohibited health claims: as it was written, and as it is shown, since marks of
+ * Markdown can divide a word.
+ */
+export async function scanMail(
+  scanner: Scanner,
+  store: string,
+  { subject, body_markdown }: Text,
+): Promise<ScanResult> {
+  const options = { scanner, store }
+  const written = await claims.scan({ subject, body_markdown }, options)
+  if (!written.passed) return written
+  const shown = await claims.scan({ body_markdown: renderMarkdown(body_markdown) }, options)
+  return shown.passed ? written : shown
+}
+
+/** Refuses a mail with a prohibited claim. */
+export async function requireCleanText(scanner: Scanner, store: string, text: Text): Promise<void> {
+  const { passed, findings, truncated } = await scanMail(scanner, store, text)
+  if (passed) return
+  throw new ApiError('ruo_claims_violation', {
+    message: 'The mail makes a prohibited health claim. Remove what `findings` lists.',
+    body: truncated ? { findings, truncated } : { findings },
+  })
+}

@@ -1,0 +1,299 @@
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import { type Limits, requireWithin } from '../../platform/limits.ts'
+import * as mail from '../../platform/mail.ts'
+import * as stores from '../stores/service.ts'
+import { requireOpen } from './budget.ts'
+import type { MailDeps } from './deps.ts'
+import * as mailings from './mailing-queries.ts'
+import * as queries from './queries.ts'
+import { requireCleanText } from './scan.ts'
+import {
+  type Campaign,
+  type CampaignPatch,
+  type CampaignStatus,
+  EMAIL,
+  type NewCampaign,
+  type RecipientState,
+  type Schedule,
+} from './schema.ts'
+import { checkTerms, NO_TERMS, readStart } from './terms.ts'
+import { type Draft, loadLook, writeParts } from './write-mail.ts'
+
+/** Wakes the loop that sends: a campaign has started. */
+export const WAKE_CAMPAIGN_MAIL = 'campaign mail'
+
+/** Later than this a campaign does not start by itself: the news in it may be old, and asks first. */
+export const LATE_MS = 3_600_000
+
+/** Tests of one store in a minute. */
+const TESTS_PER_MINUTE = 10
+
+export function create(
+  deps: MailDeps,
+  db: TenantDb,
+  actor: audit.Actor,
+  request: NewCampaign,
+): Promise<Campaign> {
+  const { channel } = request
+  const terms = checkTerms({ ...NO_TERMS, channel, name: request.name }, request)
+  return db.transaction('campaigns: create', async (tx) => {
+    if (terms.segment_id !== null) await deps.requireSegment(tx, terms.segment_id)
+    const campaign = await queries.insert(tx, { ...terms, channel })
+    await auditCampaign(tx, actor, 'created', { after: campaign })
+    return campaign
+  })
+}
+
+export function change(
+  deps: MailDeps,
+  db: TenantDb,
+  actor: audit.Actor,
+  { id, patch }: { id: string; patch: CampaignPatch },
+): Promise<Campaign> {
+  return withCampaign(db, 'campaigns: change', id, async (tx, before) => {
+    requireOpen(before)
+    requireChangeable(before, patch)
+    const terms = checkTerms(before, patch)
+    const { segment_id } = terms
+    if (segment_id !== null && segment_id !== before.segment_id) {
+      await deps.requireSegment(tx, segment_id)
+    }
+    const after = await queries.update(tx, before, terms)
+    await auditCampaign(tx, actor, 'changed', { before, after })
+    return after
+  })
+}
+
+/** What cannot change any more once the campaign has begun, or its mails are being sent. */
+function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch): void {
+  const isRunning = status === 'active' || status === 'paused'
+  const fixed = [
+    ...(isRunning ? (['starts_at', 'send_at'] as const) : []),
+    ...(status === 'active'
+      ? (['subject', 'body_markdown', 'sender_name', 'reply_to'] as const)
+      : []),
+    ...(mailing !== null || status === 'active' ? (['segment_id'] as const) : []),
+  ]
+  const issues = fixed
+    .filter((name) => patch[name] !== undefined)
+    .map((path) => ({ path, message: `cannot change while the campaign is ${status}` }))
+  if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+}
+
+/** Deletes a draft that nothing belongs to. */
+export function remove(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
+  return withCampaign(db, 'campaigns: delete', id, async (tx, before) => {
+    const allowed = before.coupon_count === 0 ? [] : ['cancel']
+    if (before.status !== 'draft' || before.coupon_count > 0) throw refuse(before, allowed)
+    await queries.remove(tx, id)
+    await auditCampaign(tx, actor, 'deleted', { before, after: before })
+    return before
+  })
+}
+
+/**
+ * Starts a campaign at its time, which is now where none is set. A second call sets another time. What it
+ * will send is scanned first, outside of the transaction.
+ */
+export async function schedule(
+  deps: MailDeps,
+  db: TenantDb,
+  actor: audit.Actor,
+  { id, request }: { id: string; request: Schedule },
+): Promise<Campaign> {
+  await requireSendable(deps, db, await get(db, id))
+  return withCampaign(db, 'campaigns: schedule', id, async (tx, before) => {
+    if (before.status !== 'draft' && before.status !== 'scheduled') throw refuse(before)
+    const now = tx.clock.now()
+    const { starts_at, ends_at } = readStart(before, request, { now, lateMs: LATE_MS })
+    const isNow = Date.parse(starts_at) <= now
+    const change = { status: isNow ? 'active' : 'scheduled', starts_at, ends_at } as const
+    const after = isNow ? await start(tx, before, change) : await queries.setStatus(tx, id, change)
+    await auditCampaign(tx, actor, 'scheduled', { before, after })
+    return after
+  })
+}
+
+/** Makes a campaign active, and has its mails sent. */
+export async function start(
+  tx: Tx,
+  { id, channel }: Campaign,
+  { starts_at, ends_at }: Pick<Campaign, 'starts_at' | 'ends_at'>,
+): Promise<Campaign> {
+  if (channel === EMAIL) {
+    await mailings.startMailing(tx, id)
+    tx.notifyAfterCommit(WAKE_CAMPAIGN_MAIL)
+  }
+  return queries.setStatus(tx, id, { status: 'active', starts_at, ends_at })
+}
+
+/** A repeated call is harmless. Mails that are being sent are finished; no more are begun. */
+export function pause(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
+  return withCampaign(db, 'campaigns: pause', id, async (tx, before) => {
+    if (before.status === 'paused') return before
+    if (before.status !== 'active' && before.status !== 'scheduled') throw refuse(before)
+    await mailings.stopMailing(tx, id)
+    const change = { ...timesOf(before), status: 'paused', pause_reason: 'merchant' } as const
+    const after = await queries.setStatus(tx, id, change)
+    await auditCampaign(tx, actor, 'paused', { before, after })
+    return after
+  })
+}
+
+/** Goes on with a paused campaign: at its time if that is to come, else now. */
+export async function resume(
+  deps: MailDeps,
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+): Promise<Campaign> {
+  const found = await get(db, id)
+  if (found.status === 'paused') await requireSendable(deps, db, found)
+  return withCampaign(db, 'campaigns: resume', id, async (tx, before) => {
+    if (before.status === 'active') return before
+    if (before.status !== 'paused') throw refuse(before)
+    const isToCome = before.starts_at !== null && Date.parse(before.starts_at) > tx.clock.now()
+    const after = isToCome
+      ? await queries.setStatus(tx, id, { ...timesOf(before), status: 'scheduled' })
+      : await start(tx, before, before)
+    await auditCampaign(tx, actor, 'resumed', { before, after })
+    return after
+  })
+}
+
+/** Ends a campaign for good: its coupons stop, and mails that are not sent yet never are. */
+export function cancel(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
+  return withCampaign(db, 'campaigns: cancel', id, async (tx, before) => {
+    if (before.status === 'cancelled') return before
+    requireOpen(before)
+    await mailings.stopMailing(tx, id)
+    const change = { ...timesOf(before), status: 'cancelled' } as const
+    const after = await queries.setStatus(tx, id, change)
+    await auditCampaign(tx, actor, 'cancelled', { before, after })
+    return after
+  })
+}
+
+const timesOf = ({ starts_at, ends_at }: Campaign) => ({ starts_at, ends_at })
+
+/** Refuses a mail campaign that lacks something, or whose text makes a prohibited claim. */
+async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Promise<void> {
+  if (campaign.channel !== EMAIL) return
+  const draft = requireDraft(campaign)
+  if (campaign.segment_id === null) throw invalidBody('segment_id', 'must be set before it is sent')
+  await deps.requireSegment(db, campaign.segment_id)
+  await requireCleanText(deps.scanner, db.tenant, draft)
+}
+
+/** The text of a mail campaign, which must be complete. */
+export function requireDraft(campaign: Campaign): Draft {
+  const { subject, body_markdown } = campaign
+  const missing = Object.entries({ subject, body_markdown })
+    .filter(([, value]) => value === null)
+    .map(([path]) => ({ path, message: 'must be set before it is sent' }))
+  if (subject === null || body_markdown === null) {
+    throw new ApiError('invalid_body', { body: { issues: missing } })
+  }
+  return { ...campaign, subject, body_markdown }
+}
+
+/** Mails the campaign to the owner of the store, marked as a test. Nobody else can be sent one. */
+export async function sendTest(
+  deps: MailDeps & { limits: Pick<Limits, 'velocity'> },
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+): Promise<{ email: string }> {
+  const campaign = await get(db, id)
+  await requireWithin(deps.limits, `campaign-tests:${db.tenant}`, TESTS_PER_MINUTE)
+  if (campaign.channel !== EMAIL) throw new ApiError('not_a_mail_campaign')
+  const draft = requireDraft(campaign)
+  await requireCleanText(deps.scanner, db.tenant, draft)
+  const { owner_email: email } = await stores.get(db)
+  if (email === null) throw new ApiError('no_owner_address')
+  const look = await loadLook(deps, db)
+  // Without a link that works: a test must not unsubscribe anybody.
+  const parts = writeParts(look, draft, look.shopUrl ?? '#')
+  await db.transaction('campaigns: test', async (tx) => {
+    const subject = `[Test] ${draft.subject}`.slice(0, SUBJECT_LENGTH_MAX).toWellFormed()
+    await mail.send(tx, { to: email, subject, ...parts, tenant_ref: db.tenant })
+    await auditCampaign(tx, actor, 'tested', { after: campaign })
+  })
+  return { email }
+}
+
+const SUBJECT_LENGTH_MAX = 200
+
+export async function get(db: Db, id: string): Promise<Campaign> {
+  const campaign = isUuid(id) ? await queries.find(db, id) : null
+  if (campaign === null) throw new ApiError('campaign_not_found')
+  return campaign
+}
+
+export async function list(db: Db, filters: queries.CampaignFilters, page: Page) {
+  const { rows, shown } = await queries.list(db, filters, page)
+  return { campaigns: rows, ...shown }
+}
+
+export async function listRecipients(
+  db: Db,
+  { id, state }: { id: string; state: RecipientState | undefined },
+  page: Page,
+) {
+  const { id: campaign_id } = await get(db, id)
+  const { rows, shown } = await mailings.listRecipients(db, { campaign_id, state }, page)
+  return { recipients: rows, ...shown }
+}
+
+function withCampaign<T>(
+  db: TenantDb,
+  name: string,
+  id: string,
+  work: (tx: Tx, before: Campaign) => Promise<T>,
+): Promise<T> {
+  return db.transaction(name, async (tx) => {
+    const before = isUuid(id) ? await queries.lock(tx, id) : null
+    if (before === null) throw new ApiError('campaign_not_found')
+    return work(tx, before)
+  })
+}
+
+/** The verbs that each status allows. */
+const VERBS: Record<CampaignStatus, readonly string[]> = {
+  draft: ['schedule', 'cancel'],
+  scheduled: ['schedule', 'pause', 'cancel'],
+  active: ['pause', 'cancel'],
+  paused: ['resume', 'cancel'],
+  ended: [],
+  cancelled: [],
+}
+
+const refuse = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
+  new ApiError('invalid_transition', { body: { current_status: status, allowed } })
+
+/** Texts of a mail are in the campaign itself: the log says what happened, and not all of it again. */
+const logged = ({ name, status, pause_reason, starts_at, ends_at, budget }: Campaign) => ({
+  name,
+  status,
+  pause_reason,
+  starts_at,
+  ends_at,
+  budget,
+})
+
+export const auditCampaign = (
+  tx: Tx,
+  actor: audit.Actor,
+  verb: string,
+  { before, after }: { before?: Campaign; after: Campaign },
+) =>
+  audit.record(tx, actor, {
+    action: `campaign.${verb}`,
+    entity: `campaign:${after.id}`,
+    ...(before !== undefined && { before: logged(before) }),
+    after: logged(after),
+  })

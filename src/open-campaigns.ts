@@ -1,0 +1,52 @@
+import type { MailDeps } from './modules/campaigns/deps.ts'
+import type { SendingDeps } from './modules/campaigns/mailing.ts'
+import { mayBeMailed, unsubscribeHeaders } from './modules/marketing/consent.ts'
+import { textsIn } from './modules/marketing/newsletter-texts.ts'
+import type { ReminderWorkerOptions } from './modules/reminders/jobs.ts'
+import * as segments from './modules/segments/service.ts'
+import { openUnsubscribe } from './open-unsubscribe.ts'
+import type { BulkTransport } from './platform/bulk-smtp.ts'
+import type { MailTransport } from './platform/mail.ts'
+import type { Runtime } from './runtime.ts'
+import { openShopUrl } from './shop-url.ts'
+
+/** Opens what campaigns are written with: for the routes, and for the loop that sends their mails. */
+export function openCampaigns(
+  runtime: Pick<Runtime, 'config' | 'key' | 'scanner'>,
+  publicUrl = () => runtime.config.PUBLIC_URL ?? `http://localhost:${runtime.config.PORT}`,
+): MailDeps {
+  const links = openUnsubscribe(runtime, publicUrl)
+  return {
+    scanner: runtime.scanner,
+    requireSegment: segments.get,
+    members: segments.members,
+    mayBeMailed,
+    unsubscribeOf(db, email) {
+      const headers = unsubscribeHeaders(links, db, email)
+      // The header has the link between angle brackets.
+      return { url: headers['List-Unsubscribe'].slice(1, -1), headers }
+    },
+    unsubscribeLabel: (language) => textsIn(language).leave,
+    shopUrl: openShopUrl(runtime.config, publicUrl),
+  }
+}
+
+/** What reminders of unfinished checkouts are sent with, for the loop and the test clock. */
+export const openReminders = (
+  runtime: Runtime,
+  transport: MailTransport,
+): ReminderWorkerOptions => ({
+  ...openCampaigns(runtime),
+  database: runtime.workerDatabase,
+  transport,
+})
+
+/** What the mails of campaigns are sent with, for the loop and the test clock. */
+export const openCampaignSending = (runtime: Runtime, transport: BulkTransport): SendingDeps => ({
+  ...openCampaigns(runtime),
+  transport,
+  dkim: runtime.config.dkim,
+  from: runtime.config.MAIL_FROM,
+  limits: runtime.limits,
+  perMinute: runtime.config.CAMPAIGN_MAILS_PER_MINUTE,
+})

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DAY_MS, openClockApp } from '../test-clock/setup.ts'
+import { act, addReaders, createCampaign, createSegment, LETTER, readCampaign } from './setup.ts'
+
+test('a moved clock starts a campaign at its time, sends its mails, and ends it', async (t) => {
+  const app = await openClockApp(t)
+  const { tenant, merchant } = await app.openSandbox('acme')
+  const sql = async <T extends object>(query: string, values?: unknown[]) =>
+    (await app.superuser.query(query, values)).rows as T[]
+  await addReaders({ sql }, tenant, 25)
+  const segment_id = await createSegment(merchant)
+  const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
+  const at = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
+  const [send_at, ends_at] = [at(3), at(10)]
+  await act(merchant, id, 'schedule', { send_at, ends_at })
+
+  const ran = await app.advance(merchant, { advance: 'P5D' })
+  /** The clock goes on while it is moved, so that a time is met within a second. */
+  const changesIn = (runs: typeof ran, due: string) =>
+    runs
+      .filter(({ kind }) => kind === 'campaign')
+      .map((run) => [run.id, run.outcome, Math.abs(Date.parse(run.at) - Date.parse(due)) < 1_000])
+  assert.deepEqual(changesIn(ran, send_at), [[id, 'active', true]])
+  assert.ok(ran.some(({ kind, outcome }) => kind === 'campaign_mail' && outcome === '25 mails'))
+  assert.equal(app.mails.length, 25)
+  assert.equal((await readCampaign(merchant, id)).mailing.sent_count, 25)
+
+  const later = await app.advance(merchant, { advance: 'P7D' })
+  assert.deepEqual(changesIn(later, ends_at), [[id, 'ended', true]])
+  assert.equal((await readCampaign(merchant, id)).status, 'ended')
+})

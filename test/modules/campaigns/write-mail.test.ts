@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { renderMarkdown } from '../../../src/modules/campaigns/render-markdown.ts'
+import { prepareMail, writeParts } from '../../../src/modules/campaigns/write-mail.ts'
+import { readBrand } from '../../../src/modules/sites/brand.ts'
+
+const look = {
+  name: 'Tea & <Cups>',
+  email: 'shop@shop.example',
+  language: 'en',
+  colours: readBrand(null).colours,
+  shopUrl: 'https://shop.example',
+  unsubscribe: 'Unsubscribe',
+}
+
+const draft = {
+  subject: 'New <teas>',
+  body_markdown: 'Hello.',
+  sender_name: null,
+  reply_to: null,
+  utm: { source: 'letter', medium: null, campaign: 'may & june' },
+}
+
+const URL_OF_READER = 'https://platform.example/v1/unsubscribe/abc-_'
+const headers = {
+  'List-Unsubscribe': `<${URL_OF_READER}>`,
+  'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+}
+
+describe('the text of a campaign', () => {
+  test('has no HTML, script or link of another kind', () => {
+    for (const [written, shown] of [
+      ['<script>alert(1)</script>', /^<p>&lt;script&gt;/],
+      ['<img src=x onerror=alert(1)>', /^<p>&lt;img/],
+      ['[a](javascript:alert(1))', /^<p>\[a\]/],
+      ['[a](data:text/html,x)', /^<p>\[a\]/],
+      ['[a](/path)', /^<p>\[a\]/],
+      ['![a](http://x.example/"onload="y)', /^<p>(?!.*"onload="y">)/],
+      ['[a](https://x.example/?q="><b>)', /^<p>(?!.*<b>)/],
+      ['# Title', /^<h1>Title<\/h1>/],
+      ['[a](mailto:a@b.example)', /<a href="mailto:a@b\.example">a<\/a>/],
+    ] as const) {
+      assert.match(renderMarkdown(written), shown, written)
+    }
+  })
+
+  test('ends quickly, whatever is written', () => {
+    for (const unit of ['>', '- ', '*', '[', '![](', '_a ', '`', '\\', '&']) {
+      const began = performance.now()
+      renderMarkdown(unit.repeat(16_000 / unit.length))
+      assert.ok(performance.now() - began < 1_000, unit)
+    }
+  })
+
+  test('names the campaign in links to the own shop, and in no other', () => {
+    const body_markdown = [
+      '[cups](https://shop.example/cups?size=2#top)',
+      '[elsewhere](https://other.example/cups)',
+      '[mail](mailto:shop@shop.example)',
+    ].join(' ')
+    const { html } = writeParts(look, { ...draft, body_markdown }, URL_OF_READER)
+    assert.ok(
+      html.includes(
+        'href="https://shop.example/cups?size=2&amp;utm_source=letter&amp;utm_campaign=may+%26+june#top"',
+      ),
+      html,
+    )
+    assert.ok(html.includes('href="https://other.example/cups"'))
+    assert.ok(html.includes('href="mailto:shop@shop.example"'))
+  })
+
+  test('has the link of its reader in both forms, and escapes the names of the store', () => {
+    const mail = prepareMail(look, draft)({ url: URL_OF_READER, headers })
+    assert.ok(mail.html.includes(`href="${URL_OF_READER}"`))
+    assert.ok(mail.text.endsWith(`-- \nTea & <Cups>\nUnsubscribe: ${URL_OF_READER}\n`))
+    assert.ok(mail.html.includes('Tea &amp; &lt;Cups&gt;') && !mail.html.includes('<Cups>'))
+    assert.ok(mail.html.includes('<title>New &lt;teas&gt;</title>'))
+    assert.deepEqual([mail.fromName, mail.replyTo], ['Tea & <Cups>', 'shop@shop.example'])
+    assert.doesNotMatch(mail.html + mail.text, /reader\.invalid/)
+  })
+
+  test('answers go to the address of the campaign, and to none that is no address', () => {
+    const write = (more: object, from = look) =>
+      prepareMail(from, { ...draft, ...more })({ url: URL_OF_READER, headers }).replyTo
+    assert.equal(write({ reply_to: 'ann@shop.example' }), 'ann@shop.example')
+    assert.equal(write({}, { ...look, email: 'a@b.example, c@d.example' }), null)
+  })
+})
