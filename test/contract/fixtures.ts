@@ -12,12 +12,14 @@ import {
   makeReferralCode,
   suspendAffiliate,
 } from './make-affiliates.ts'
+
   addRecipients,
   CAMPAIGNS,
   makeCampaign,
   makeMailCampaign,
   startCampaign,
 } from './make-campaigns.ts'
+
 import {
   ACME_IMAGE,
   GROUPS,
