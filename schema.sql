@@ -259,6 +259,41 @@ grant delete, insert, select on analytics_payment_days to fd_worker;
 grant select on analytics_payment_days to fd_app;
 grant select on analytics_payment_days to fd_operator;
 
+create table api_call_writers (
+  id uuid not null,
+  sequence bigint not null,
+  written_at timestamp with time zone not null default fd_now(),
+  constraint api_call_writers_pkey PRIMARY KEY (id),
+  constraint api_call_writers_sequence_check CHECK ((sequence > 0))
+);
+alter table api_call_writers owner to fd_owner;
+grant delete, select on api_call_writers to fd_worker;
+grant insert, select, update on api_call_writers to fd_gate;
+
+create table api_calls (
+  tenant_ref text not null,
+  credential_id uuid not null,
+  day date not null,
+  calls bigint not null,
+  counted_calls bigint not null default 0,
+  constraint api_calls_calls_check CHECK ((calls > 0)),
+  constraint api_calls_check CHECK (((counted_calls >= 0) AND (counted_calls <= calls))),
+  constraint api_calls_pkey PRIMARY KEY (tenant_ref, credential_id, day),
+  constraint api_calls_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=70);
+alter table api_calls owner to fd_owner;
+alter table api_calls enable row level security;
+alter table api_calls force row level security;
+CREATE INDEX api_calls_uncounted ON api_calls USING btree (tenant_ref, credential_id, day) WHERE (calls > counted_calls);
+create policy gate on api_calls for all to fd_gate using true with check true;
+create policy operator on api_calls for select to fd_operator using true;
+create policy owner on api_calls for all to fd_owner using true with check true;
+create policy tenant on api_calls for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select, update on api_calls to fd_worker;
+grant insert, select, update on api_calls to fd_gate;
+grant select on api_calls to fd_app;
+grant select on api_calls to fd_operator;
+
 create table asset_forms (
   tenant_ref text not null,
   sha256 text not null,
@@ -397,6 +432,348 @@ CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH 
 grant insert, select on audit_log to fd_app;
 grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
+
+create table billing_accounts (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  open_month date not null,
+  currency text,
+  ledger_position bigint not null default 0,
+  event_position bigint not null default 0,
+  ledger_start bigint not null default 0,
+  media_day date,
+  counted_at timestamp with time zone,
+  due_at timestamp with time zone default fd_now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint billing_accounts_check CHECK (((ledger_start >= 0) AND (ledger_start <= ledger_position))),
+  constraint billing_accounts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint billing_accounts_event_position_check CHECK ((event_position >= 0)),
+  constraint billing_accounts_ledger_position_check CHECK ((ledger_position >= 0)),
+  constraint billing_accounts_open_month_check CHECK ((EXTRACT(day FROM open_month) = (1)::numeric)),
+  constraint billing_accounts_pkey PRIMARY KEY (tenant_ref),
+  constraint billing_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_accounts_tenant_ref_id_key UNIQUE (tenant_ref, id)
+);
+alter table billing_accounts owner to fd_owner;
+alter table billing_accounts enable row level security;
+alter table billing_accounts force row level security;
+CREATE INDEX billing_accounts_due ON billing_accounts USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX billing_accounts_due_of_tenant ON billing_accounts USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on billing_accounts for select to fd_worker using true;
+create policy operator on billing_accounts for select to fd_operator using true;
+create policy owner on billing_accounts for all to fd_owner using true with check true;
+create policy tenant on billing_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on billing_accounts for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on billing_accounts to fd_app;
+grant insert, select, update on billing_accounts to fd_worker;
+grant select on billing_accounts to fd_operator;
+
+create table billing_credit_notes (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  invoice_id uuid not null,
+  issuer_id text not null,
+  sequence bigint not null,
+  number text not null,
+  issuer jsonb not null,
+  recipient jsonb not null,
+  amount_cents bigint not null,
+  reason text not null,
+  created_by text not null,
+  request_key text not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_credit_notes_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint billing_credit_notes_once UNIQUE (tenant_ref, request_key),
+  constraint billing_credit_notes_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_credit_notes_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+  constraint billing_credit_notes_request_key_check CHECK ((length(request_key) <= 255)),
+  constraint billing_credit_notes_sequence_check CHECK ((sequence > 0)),
+  constraint billing_credit_notes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_credit_notes_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_credit_notes owner to fd_owner;
+alter table billing_credit_notes enable row level security;
+alter table billing_credit_notes force row level security;
+CREATE INDEX billing_credit_notes_of_invoice ON billing_credit_notes USING btree (tenant_ref, invoice_id, created_at, id);
+CREATE UNIQUE INDEX billing_credit_notes_number ON billing_credit_notes USING btree (issuer_id, sequence);
+create policy operator on billing_credit_notes for select to fd_operator using true;
+create policy owner on billing_credit_notes for all to fd_owner using true with check true;
+create policy tenant on billing_credit_notes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_credit_notes FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_credit_notes to fd_app;
+grant select on billing_credit_notes to fd_operator;
+grant select on billing_credit_notes to fd_worker;
+
+create table billing_invoice_lines (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  invoice_id uuid not null,
+  kind text not null,
+  description text not null,
+  amount_cents bigint not null,
+  plan_key text,
+  plan_version integer,
+  from_day date,
+  to_day date,
+  meter text,
+  quantity bigint,
+  price jsonb,
+  from_position bigint,
+  to_position bigint,
+  created_by text,
+  request_key text,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_charges_once UNIQUE (tenant_ref, request_key),
+  constraint billing_invoice_lines_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint billing_invoice_lines_check CHECK (((kind = 'charge'::text) = (request_key IS NOT NULL))),
+  constraint billing_invoice_lines_check1 CHECK (((kind = 'usage'::text) = (meter IS NOT NULL))),
+  constraint billing_invoice_lines_check2 CHECK (((kind = 'plan'::text) = (from_day IS NOT NULL))),
+  constraint billing_invoice_lines_description_check CHECK ((length(description) <= 500)),
+  constraint billing_invoice_lines_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'usage'::text, 'charge'::text]))),
+  constraint billing_invoice_lines_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_invoice_lines_request_key_check CHECK ((length(request_key) <= 255)),
+  constraint billing_invoice_lines_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_invoice_lines_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_invoice_lines owner to fd_owner;
+alter table billing_invoice_lines enable row level security;
+alter table billing_invoice_lines force row level security;
+CREATE INDEX billing_invoice_lines_of_invoice ON billing_invoice_lines USING btree (tenant_ref, invoice_id, created_at, id);
+create policy operator on billing_invoice_lines for select to fd_operator using true;
+create policy owner on billing_invoice_lines for all to fd_owner using true with check true;
+create policy tenant on billing_invoice_lines for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER final BEFORE INSERT OR DELETE OR UPDATE ON billing_invoice_lines FOR EACH ROW EXECUTE FUNCTION fd_keep_invoice_line();
+CREATE TRIGGER not_emptied BEFORE TRUNCATE ON billing_invoice_lines FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant delete, insert, select on billing_invoice_lines to fd_worker;
+grant insert, select on billing_invoice_lines to fd_app;
+grant select on billing_invoice_lines to fd_operator;
+
+create table billing_invoices (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  month date not null,
+  status text not null default 'draft'::text,
+  currency text not null,
+  total_cents bigint not null default 0,
+  issuer_id text,
+  sequence bigint,
+  number text,
+  issuer jsonb,
+  recipient jsonb,
+  issued_at timestamp with time zone,
+  due_at timestamp with time zone,
+  paid_cents bigint not null default 0,
+  credited_cents bigint not null default 0,
+  reminders_sent integer not null default 0,
+  remind_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_invoices_check CHECK (((credited_cents >= 0) AND (credited_cents <= total_cents))),
+  constraint billing_invoices_check1 CHECK (((status = 'draft'::text) = (number IS NULL))),
+  constraint billing_invoices_check2 CHECK ((((number IS NULL) = (sequence IS NULL)) AND ((number IS NULL) = (issuer_id IS NULL)) AND ((number IS NULL) = (issuer IS NULL)) AND ((number IS NULL) = (recipient IS NULL)) AND ((number IS NULL) = (issued_at IS NULL)) AND ((number IS NULL) = (due_at IS NULL)))),
+  constraint billing_invoices_check3 CHECK (((status = 'open'::text) OR (remind_at IS NULL))),
+  constraint billing_invoices_check4 CHECK (((status <> 'draft'::text) OR ((paid_cents = 0) AND (credited_cents = 0)))),
+  constraint billing_invoices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint billing_invoices_month UNIQUE (tenant_ref, month),
+  constraint billing_invoices_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint billing_invoices_paid_cents_check CHECK ((paid_cents >= 0)),
+  constraint billing_invoices_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_invoices_reminders_sent_check CHECK ((reminders_sent >= 0)),
+  constraint billing_invoices_sequence_check CHECK ((sequence > 0)),
+  constraint billing_invoices_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text]))),
+  constraint billing_invoices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_invoices_total_cents_check CHECK ((total_cents >= 0))
+);
+alter table billing_invoices owner to fd_owner;
+alter table billing_invoices enable row level security;
+alter table billing_invoices force row level security;
+CREATE INDEX billing_invoices_all_newest ON billing_invoices USING btree (created_at DESC, id DESC);
+CREATE INDEX billing_invoices_all_of_status ON billing_invoices USING btree (status, created_at DESC, id DESC);
+CREATE INDEX billing_invoices_due ON billing_invoices USING btree (remind_at) WHERE (remind_at IS NOT NULL);
+CREATE INDEX billing_invoices_due_of_tenant ON billing_invoices USING btree (tenant_ref, remind_at) WHERE (remind_at IS NOT NULL);
+CREATE INDEX billing_invoices_newest ON billing_invoices USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX billing_invoices_of_status ON billing_invoices USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE UNIQUE INDEX billing_invoices_number ON billing_invoices USING btree (issuer_id, sequence) WHERE (sequence IS NOT NULL);
+create policy due on billing_invoices for select to fd_worker using true;
+create policy operator on billing_invoices for select to fd_operator using true;
+create policy owner on billing_invoices for all to fd_owner using true with check true;
+create policy tenant on billing_invoices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on billing_invoices for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER final BEFORE DELETE OR UPDATE ON billing_invoices FOR EACH ROW EXECUTE FUNCTION fd_keep_invoice();
+CREATE TRIGGER not_emptied BEFORE TRUNCATE ON billing_invoices FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant delete, insert, select, update on billing_invoices to fd_worker;
+grant insert, select, update on billing_invoices to fd_app;
+grant select on billing_invoices to fd_operator;
+
+create table billing_issuers (
+  id text not null,
+  name text not null,
+  lines text[] not null,
+  note text,
+  invoice_prefix text not null,
+  credit_prefix text not null,
+  payment_days integer not null,
+  reminders jsonb not null,
+  next_invoice bigint not null default 1,
+  next_credit_note bigint not null default 1,
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint billing_issuers_check CHECK ((invoice_prefix <> credit_prefix)),
+  constraint billing_issuers_credit_prefix_check CHECK ((credit_prefix ~ '^[A-Z0-9-]{1,12}$'::text)),
+  constraint billing_issuers_id_check CHECK ((id ~ '^[a-z0-9_]{1,40}$'::text)),
+  constraint billing_issuers_invoice_prefix_check CHECK ((invoice_prefix ~ '^[A-Z0-9-]{1,12}$'::text)),
+  constraint billing_issuers_lines_check CHECK ((cardinality(lines) <= 10)),
+  constraint billing_issuers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint billing_issuers_next_credit_note_check CHECK ((next_credit_note > 0)),
+  constraint billing_issuers_next_invoice_check CHECK ((next_invoice > 0)),
+  constraint billing_issuers_note_check CHECK ((length(note) <= 1000)),
+  constraint billing_issuers_payment_days_check CHECK (((payment_days >= 0) AND (payment_days <= 120))),
+  constraint billing_issuers_pkey PRIMARY KEY (id)
+);
+alter table billing_issuers owner to fd_owner;
+grant insert, select, update on billing_issuers to fd_app;
+grant select on billing_issuers to fd_operator;
+grant select, update on billing_issuers to fd_worker;
+
+create table billing_payments (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  invoice_id uuid not null,
+  kind text not null,
+  amount_cents bigint not null,
+  paid_on date not null,
+  reference text,
+  created_by text not null,
+  request_key text not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_payments_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint billing_payments_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'payout'::text]))),
+  constraint billing_payments_once UNIQUE (tenant_ref, request_key),
+  constraint billing_payments_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_payments_reference_check CHECK ((length(reference) <= 200)),
+  constraint billing_payments_request_key_check CHECK ((length(request_key) <= 255)),
+  constraint billing_payments_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_payments_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_payments owner to fd_owner;
+alter table billing_payments enable row level security;
+alter table billing_payments force row level security;
+CREATE INDEX billing_payments_of_invoice ON billing_payments USING btree (tenant_ref, invoice_id, created_at, id);
+create policy operator on billing_payments for select to fd_operator using true;
+create policy owner on billing_payments for all to fd_owner using true with check true;
+create policy tenant on billing_payments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_payments FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_payments to fd_app;
+grant select on billing_payments to fd_operator;
+grant select on billing_payments to fd_worker;
+
+create table billing_plans (
+  plan_key text not null,
+  version integer not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  tier text not null,
+  currency text not null,
+  base_cents bigint not null,
+  meters jsonb not null,
+  features text[] not null,
+  is_public boolean not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint billing_plans_base_cents_check CHECK ((base_cents >= 0)),
+  constraint billing_plans_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint billing_plans_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint billing_plans_pkey PRIMARY KEY (plan_key, version),
+  constraint billing_plans_plan_key_check CHECK ((plan_key ~ '^[a-z0-9_-]{1,40}$'::text)),
+  constraint billing_plans_tier_check CHECK ((length(tier) <= 40)),
+  constraint billing_plans_version_check CHECK ((version > 0))
+);
+alter table billing_plans owner to fd_owner;
+CREATE INDEX billing_plans_newest ON billing_plans USING btree (created_at DESC, id DESC);
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_plans FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_plans to fd_app;
+grant select on billing_plans to fd_operator;
+grant select on billing_plans to fd_worker;
+
+create table billing_reminders (
+  tenant_ref text not null,
+  invoice_id uuid not null,
+  step integer not null,
+  recipient text,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_reminders_pkey PRIMARY KEY (tenant_ref, invoice_id, step),
+  constraint billing_reminders_recipient_check CHECK ((length(recipient) <= 254)),
+  constraint billing_reminders_step_check CHECK ((step >= 0)),
+  constraint billing_reminders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_reminders_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_reminders owner to fd_owner;
+alter table billing_reminders enable row level security;
+alter table billing_reminders force row level security;
+create policy operator on billing_reminders for select to fd_operator using true;
+create policy owner on billing_reminders for all to fd_owner using true with check true;
+create policy tenant on billing_reminders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_reminders FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_reminders to fd_worker;
+grant select on billing_reminders to fd_app;
+grant select on billing_reminders to fd_operator;
+
+create table billing_store_plans (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  plan_key text not null,
+  plan_version integer not null,
+  from_day date not null,
+  set_by text not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_store_plans_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_store_plans_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table billing_store_plans owner to fd_owner;
+alter table billing_store_plans enable row level security;
+alter table billing_store_plans force row level security;
+CREATE INDEX billing_store_plans_newest ON billing_store_plans USING btree (tenant_ref, from_day DESC, created_at DESC, id DESC);
+create policy operator on billing_store_plans for select to fd_operator using true;
+create policy owner on billing_store_plans for all to fd_owner using true with check true;
+create policy tenant on billing_store_plans for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_store_plans FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_store_plans to fd_app;
+grant select on billing_store_plans to fd_operator;
+grant select on billing_store_plans to fd_worker;
+
+create table billing_usage (
+  tenant_ref text not null,
+  month date not null,
+  meter text not null,
+  currency text not null,
+  key text not null,
+  quantity bigint not null,
+  from_position bigint not null,
+  to_position bigint not null,
+  constraint billing_usage_check CHECK ((to_position >= from_position)),
+  constraint billing_usage_meter_check CHECK ((meter = ANY (ARRAY['orders'::text, 'gross_volume'::text, 'webhook_deliveries'::text, 'media_byte_days'::text, 'api_calls'::text]))),
+  constraint billing_usage_pkey PRIMARY KEY (tenant_ref, month, meter, currency, key),
+  constraint billing_usage_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=80);
+alter table billing_usage owner to fd_owner;
+alter table billing_usage enable row level security;
+alter table billing_usage force row level security;
+create policy operator on billing_usage for select to fd_operator using true;
+create policy owner on billing_usage for all to fd_owner using true with check true;
+create policy tenant on billing_usage for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER kept BEFORE INSERT OR DELETE OR UPDATE ON billing_usage FOR EACH ROW EXECUTE FUNCTION fd_keep_usage();
+grant insert, select, update on billing_usage to fd_app;
+grant insert, select, update on billing_usage to fd_worker;
+grant select on billing_usage to fd_operator;
 
 create table carrier_labels (
   tenant_ref text not null,
@@ -3964,6 +4341,7 @@ create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = 
 CREATE TRIGGER becomes_sandbox AFTER UPDATE OF sandbox ON stores FOR EACH ROW WHEN ((new.sandbox AND (NOT old.sandbox))) EXECUTE FUNCTION fd_use_simulated();
 CREATE TRIGGER currency_fixed BEFORE UPDATE OF currency ON stores FOR EACH ROW WHEN ((new.currency <> old.currency)) EXECUTE FUNCTION fd_keep_currency();
 CREATE TRIGGER new_sandbox AFTER INSERT ON stores FOR EACH ROW WHEN (new.sandbox) EXECUTE FUNCTION fd_use_simulated();
+CREATE TRIGGER opens_billing AFTER INSERT ON stores FOR EACH ROW EXECUTE FUNCTION fd_open_billing();
 CREATE TRIGGER search_language AFTER UPDATE OF language ON stores FOR EACH ROW WHEN ((old.language IS DISTINCT FROM new.language)) EXECUTE FUNCTION fd_search_note_language();
 grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
@@ -4589,6 +4967,27 @@ grant insert, select, update on webhook_subscriptions to fd_app;
 grant select on webhook_subscriptions to fd_operator;
 grant select, update on webhook_subscriptions to fd_worker;
 
+create function fd_add_api_calls(writer uuid, batch bigint, tenants text[], credential_ids uuid[], days date[], counts bigint[])
+returns integer
+language plpgsql volatile security definer set search_path=public, pg_temp as
+$$
+declare
+  added integer;
+begin
+  insert into api_call_writers as w (id, sequence) values (writer, batch)
+      on conflict (id) do update set sequence = excluded.sequence, written_at = fd_now()
+   where w.sequence < excluded.sequence;
+  if not found then return 0; end if;
+  insert into api_calls as a (tenant_ref, credential_id, day, calls)
+  select t.* from unnest(tenants, credential_ids, days, counts) as t (tenant_ref, credential_id, day, calls)
+   order by 1, 2, 3
+      on conflict (tenant_ref, credential_id, day) do update set calls = a.calls + excluded.calls;
+  get diagnostics added = row_count;
+  return added;
+end $$;
+alter routine fd_add_api_calls(uuid,bigint,text[],uuid[],date[],bigint[]) owner to fd_gate;
+grant execute on routine fd_add_api_calls(uuid,bigint,text[],uuid[],date[],bigint[]) to fd_app;
+
 create procedure fd_add_partition(IN parent text, IN suffix text, IN bounds text, IN belongs text, INOUT moved bigint)
 language plpgsql volatile as
 $$
@@ -4910,6 +5309,53 @@ begin
   return new;
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
+
+create function fd_keep_invoice()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  changing constant text[] := array['status', 'paid_cents', 'credited_cents', 'reminders_sent', 'remind_at',
+                                    'lease_until', 'lease_token'];
+begin
+  if old.status = 'draft' then return coalesce(new, old); end if;
+  if tg_op = 'DELETE' or new.status = 'draft'
+     or to_jsonb(new) - changing is distinct from to_jsonb(old) - changing then
+    raise exception 'an issued invoice is final' using errcode = 'FD002';
+  end if;
+  return new;
+end $$;
+alter routine fd_keep_invoice() owner to fd_owner;
+
+create function fd_keep_invoice_line()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  if tg_op = 'UPDATE'
+     or exists (select from billing_invoices i
+                 where i.tenant_ref = coalesce(new.tenant_ref, old.tenant_ref)
+                   and i.id = coalesce(new.invoice_id, old.invoice_id) and i.status <> 'draft') then
+    raise exception 'the lines of an issued invoice are final' using errcode = 'FD002';
+  end if;
+  return coalesce(new, old);
+end $$;
+alter routine fd_keep_invoice_line() owner to fd_owner;
+
+create function fd_keep_usage()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  if tg_op <> 'INSERT' and exists (select from billing_accounts
+                                    where tenant_ref = old.tenant_ref and open_month > old.month)
+     or tg_op <> 'DELETE' and exists (select from billing_accounts
+                                       where tenant_ref = new.tenant_ref and open_month > new.month) then
+    raise exception 'the month is closed' using errcode = 'FD002';
+  end if;
+  return coalesce(new, old);
+end $$;
+alter routine fd_keep_usage() owner to fd_owner;
 
 create function fd_limit(store text, counted text, own bigint)
 returns bigint
@@ -5533,8 +5979,20 @@ $$
 $$;
 alter routine fd_now() owner to fd_owner;
 grant execute on routine fd_now() to fd_app;
+grant execute on routine fd_now() to fd_gate;
 grant execute on routine fd_now() to fd_operator;
 grant execute on routine fd_now() to fd_worker;
+
+create function fd_open_billing()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into billing_accounts (tenant_ref, open_month) values (new.tenant_ref, fd_this_month())
+      on conflict do nothing;
+  return null;
+end $$;
+alter routine fd_open_billing() owner to fd_owner;
 
 create function fd_owned_stores(owner text)
 returns TABLE(tenant_ref text, display_name text, status text)
@@ -6404,6 +6862,17 @@ grant execute on routine fd_tenant() to fd_gate;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
+
+create function fd_this_month()
+returns date
+language sql stable as
+$$
+  select date_trunc('month', fd_now() at time zone 'UTC')::date
+$$;
+alter routine fd_this_month() owner to fd_owner;
+grant execute on routine fd_this_month() to fd_app;
+grant execute on routine fd_this_month() to fd_operator;
+grant execute on routine fd_this_month() to fd_worker;
 
 create function fd_use(store text, counted text, amount bigint)
 returns void

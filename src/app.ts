@@ -3,6 +3,7 @@ import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
 import { readExamples } from './http/api-examples.ts'
 import { acceptAnyDigits } from './http/card-text.ts'
+import { countCalls } from './http/count-calls.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
@@ -11,8 +12,11 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
-import { flagTest } from './modules/analytics/count.ts'
+import { flagTest as flagInFigures } from './modules/analytics/count.ts'
 import * as analyticsRoutes from './modules/analytics/routes.ts'
+import { flagTest as flagInUsage } from './modules/billing/meter.ts'
+import * as billingOperatorRoutes from './modules/billing/operator-routes.ts'
+import * as billingRoutes from './modules/billing/routes.ts'
 import * as labelRoutes from './modules/carriers/routes.ts'
 import * as activationRoutes from './modules/catalog/activation-routes.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
@@ -128,6 +132,7 @@ export async function buildApp(
   })
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
+  countCalls(app, runtime.apiCalls.count)
   await describeApi(app, { webhooks: WEBHOOKS, examples: readExamples() })
   describePages(app)
   dropAfterWrites(app, cache)
@@ -256,6 +261,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   domainRoutes.merchantRoutes(deps.domains),
   ledgerRoutes.merchantRoutes(runtime.key('ledger verification')),
   analyticsRoutes.merchantRoutes,
+  billingRoutes.merchantRoutes({ pdfs: runtime.pdfs }),
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
   fraudRoutes.merchantRoutes,
@@ -323,10 +329,21 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
     activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
     orderRoutes.operatorRoutes(flagTest),
+    billingOperatorRoutes.operatorRoutes({
+      database,
+      operator,
+      idempotencyKey: runtime.key('idempotency fingerprint'),
+    }),
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
   ]
+}
+
+/** Takes a test order out of everything that is counted, or puts it back. */
+const flagTest: Parameters<typeof orderRoutes.operatorRoutes>[0] = async (tx, order, isTest) => {
+  await flagInFigures(tx, order, isTest)
+  await flagInUsage(tx, order, isTest)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import * as analytics from './modules/analytics/jobs.ts'
+import * as billing from './modules/billing/jobs.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
 import { voidUnused } from './modules/carriers/void-label.ts'
@@ -195,12 +196,15 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
   ]
 }
 
-/** Starts the loops that number journals, and count those that have their number. */
+/** Starts the loops that number journals, count those that have their number, and bill what is counted. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('ledger numbering', SECOND, (signal) =>
     ledger.chainNewJournals(database, { signal, onLinks: analytics.onNewLinks }),
   ),
   loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
+  loop('billing', 30 * SECOND, (signal) => billing.countAndClose(database, signal)),
+  loop('billing reminders', MINUTE, (signal) => billing.remindDue(database, signal)),
+  loop('billing upkeep', HOUR, () => billing.deleteIdleWriters(database)),
 ]
 
 /** Starts the loops that make partitions ahead, and drop or delete what is old. */

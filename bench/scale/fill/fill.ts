@@ -6,6 +6,7 @@ import { listStoreSizes, type Size } from '../size.ts'
 import { AFTER_SALE_STEPS } from './after-sale.ts'
 import { ANALYTICS_STEPS, countJournals } from './analytics.ts'
 import { AUDIT_STEPS } from './audit.ts'
+import { BILLING_STEPS } from './billing.ts'
 import { CATALOG_STEPS } from './catalog.ts'
 import { customerSteps } from './customers.ts'
 import { FRAUD_STEPS } from './fraud.ts'
@@ -62,6 +63,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...AUDIT_STEPS,
     ...TEST_CLOCK_STEPS,
     ...ANALYTICS_STEPS,
+    ...BILLING_STEPS,
   ]
   try {
     await admin.query(
