@@ -3,6 +3,7 @@ import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
 import { readExamples } from './http/api-examples.ts'
 import { acceptAnyDigits } from './http/card-text.ts'
+import { countCalls } from './http/count-calls.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
@@ -15,9 +16,12 @@ import { followOrder } from './modules/affiliates/follow-money.ts'
 import * as payoutRoutes from './modules/affiliates/payout-routes.ts'
 import * as affiliateRoutes from './modules/affiliates/routes.ts'
 import * as affiliatePages from './modules/affiliates/storefront-routes.ts'
-import { flagTest } from './modules/analytics/count.ts'
+import { flagTest as flagInFigures } from './modules/analytics/count.ts'
 import * as promotionRoutes from './modules/analytics/promotion-routes.ts'
 import * as analyticsRoutes from './modules/analytics/routes.ts'
+import { flagTest as flagInUsage } from './modules/billing/meter.ts'
+import * as billingOperatorRoutes from './modules/billing/operator-routes.ts'
+import * as billingRoutes from './modules/billing/routes.ts'
 import * as campaignRoutes from './modules/campaigns/routes.ts'
 import * as labelRoutes from './modules/carriers/routes.ts'
 import * as activationRoutes from './modules/catalog/activation-routes.ts'
@@ -143,6 +147,7 @@ export async function buildApp(
   })
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
+  countCalls(app, runtime.apiCalls.count)
   await describeApi(app, { webhooks: WEBHOOKS, examples: readExamples() })
   describePages(app)
   dropAfterWrites(app, cache)
@@ -277,6 +282,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   domainRoutes.merchantRoutes(deps.domains),
   ledgerRoutes.merchantRoutes(runtime.key('ledger verification')),
   analyticsRoutes.merchantRoutes,
+  billingRoutes.merchantRoutes({ pdfs: runtime.pdfs }),
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
   fraudRoutes.merchantRoutes,
@@ -357,15 +363,21 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     activationRoutes.operatorRoutes({ database, operator, ...deps.catalog }),
     orderRoutes.operatorRoutes(onTestFlag),
     suppressionRoutes.operatorRoutes({ database, operator }),
+    billingOperatorRoutes.operatorRoutes({
+      database,
+      operator,
+      idempotencyKey: runtime.key('idempotency fingerprint'),
+    }),
     orderChangeRoutes.operatorRoutes,
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
   ]
 }
 
-/** Reports and segments leave a test order out, and it earns no affiliate anything. */
+/** Reports, segments and bills leave a test order out, and it earns no affiliate anything. */
 const onTestFlag: OnTestFlag = async (tx, order, is_test) => {
-  await flagTest(tx, order, is_test)
+  await flagInFigures(tx, order, is_test)
+  await flagInUsage(tx, order, is_test)
   await segmentCount.onTestFlag(tx, order)
   await followOrder(tx, { ...order, is_test }, { reason: 'test_order', ref: order.id })
 }

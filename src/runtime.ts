@@ -5,6 +5,7 @@ import { type LoginRole, roleUrl } from './db/roles.ts'
 import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
+import { type ApiCalls, createApiCalls } from './modules/billing/api-calls.ts'
 import { type Carriers, openCarriers } from './modules/carriers/service.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
 import { createPdfProcesses, type PdfProcesses } from './modules/documents/pdf-processes.ts'
@@ -56,6 +57,8 @@ export interface Runtime {
   images: ImageProcesses
   /** All drawing of PDFs. */
   pdfs: PdfProcesses
+  /** Counts the calls of merchant keys. */
+  apiCalls: ApiCalls
   /** Null where no metrics port is set. */
   metrics: Metrics | null
   /** Derives a key for each purpose. */
@@ -132,13 +135,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   // These may query a database while they close; the pools are closed after them.
   const images = createImageProcesses(options.imageBounds)
   const pdfs = createPdfProcesses()
+  const apiCalls = createApiCalls({ db: database.global, logger })
   const carriers = openCarriers({
     database,
     pdfs,
     onFault: (error) => logger.error({ err: error }, 'a carrier failed unexpectedly'),
     ...(options.simulatedTimeoutMs !== undefined && { silenceMs: options.simulatedTimeoutMs }),
   })
-  const users = [scanner, payments, safeFetch, notifier, blobs, images, pdfs]
+  const users = [scanner, payments, safeFetch, notifier, blobs, images, pdfs, apiCalls]
   const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
     config,
@@ -155,6 +159,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     blobs,
     images,
     pdfs,
+    apiCalls,
     database,
     operatorDatabase,
     workerDatabase,

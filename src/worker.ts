@@ -3,6 +3,7 @@ import { approveDue } from './modules/affiliates/jobs.ts'
 import * as analytics from './modules/analytics/jobs.ts'
 import { createMailingWorker, moveDue } from './modules/campaigns/jobs.ts'
 import { WAKE_CAMPAIGN_MAIL } from './modules/campaigns/service.ts'
+import * as billing from './modules/billing/jobs.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
 import { voidUnused } from './modules/carriers/void-label.ts'
@@ -217,7 +218,7 @@ const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) 
   loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
 ]
 
-/** Starts the loops that number journals, count those that have their number, and approve commissions. */
+/** Starts the loops that number journals, count those that have their number, and book and bill what follows. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('ledger numbering', SECOND, (signal) =>
     ledger.chainNewJournals(database, {
@@ -228,6 +229,9 @@ const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('segments', 5 * SECOND, (signal) => segments.countPeople(database, signal)),
   loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
   loop('commission approval', MINUTE, (signal) => approveDue(database, signal)),
+  loop('billing', 30 * SECOND, (signal) => billing.countAndClose(database, signal)),
+  loop('billing reminders', MINUTE, (signal) => billing.remindDue(database, signal)),
+  loop('billing upkeep', HOUR, () => billing.deleteIdleWriters(database)),
 ]
 
 /** Starts the loops that make partitions ahead, and drop or delete what is old. */

@@ -59,6 +59,8 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                       order by created_at limit 1) as count_id,
                     (select id from entitlement_requests where tenant_ref = $1 limit 1) as request_id,
                     (select key from idempotency_keys where tenant_ref = $1 limit 1) as answered_key,
+                    (select id from billing_invoices where tenant_ref = $1 and status = 'open')
+                      as billing_invoice_id,
                     (select event_id from gateway_events where tenant_ref = $1 limit 1)
                       as gateway_event_id
                from orders o

@@ -45,6 +45,8 @@ const bySlice = (setting: RetentionSetting, what: string): Life => ({
 })
 
 const MONEY = 'Money: books must be provable for as long as the store exists.'
+const INVOICES =
+  'What the operator bills: kept as the law asks, with the store and no shopper in it.'
 const STORE = 'The store itself, and what its merchant set up.'
 
 /**
@@ -66,6 +68,8 @@ export const LIVES: Readonly<Record<string, Life>> = {
   analytics_generations: until('replaced by another, and its rows are deleted', 'analytics'),
   analytics_orders: owner('orders', 'country and state, and no person'),
   analytics_payment_days: until('their generation was replaced', 'analytics'),
+  api_call_writers: until('their process has added nothing for a week', 'billing upkeep'),
+  api_calls: until('their month is closed; its usage has their sum', 'billing'),
   asset_forms: owner('assets'),
   asset_refs: owner('products', 'or its site version'),
   assets: until('deleted for 30 days, or never completed for a day', 'media'),
@@ -76,6 +80,16 @@ export const LIVES: Readonly<Record<string, Life>> = {
     'older than the period, and their campaign is over',
   ),
   campaigns: forGood(STORE),
+  billing_accounts: owner('stores', 'one row for each'),
+  billing_credit_notes: forGood(INVOICES),
+  billing_invoice_lines: owner('billing_invoices'),
+  billing_invoices: forGood(`${INVOICES} Drafts go when their month costs nothing.`),
+  billing_issuers: forGood(INVOICES),
+  billing_payments: forGood(INVOICES),
+  billing_plans: forGood('What stores have agreed to pay.'),
+  billing_reminders: owner('billing_invoices'),
+  billing_store_plans: forGood('What stores have agreed to pay.'),
+  billing_usage: forGood(INVOICES),
   carrier_labels: owner('orders', 'what was spent on carriers'),
   charges: forGood(MONEY),
   checkout_reminder_settings: owner('stores', 'one row for each'),

@@ -4,6 +4,7 @@ import type { Caller, TestApp } from '../harness/app.ts'
 import { makeVariant as plantVariant } from '../harness/variants.ts'
 import { APPROVED } from '../modules/checkout/setup.ts'
 import { freshKey, ITEM, LINE, VARIANT } from './ids.ts'
+import { makeCreditNote, makeInvoice } from './make-billing.ts'
 import {
   earnCommission,
   inviteAffiliate,
@@ -12,14 +13,13 @@ import {
   makeReferralCode,
   suspendAffiliate,
 } from './make-affiliates.ts'
-
+import {
   addRecipients,
   CAMPAIGNS,
   makeCampaign,
   makeMailCampaign,
   startCampaign,
 } from './make-campaigns.ts'
-
 import {
   ACME_IMAGE,
   GROUPS,
@@ -313,6 +313,9 @@ export const FIXTURES: Record<string, Fixture> = {
     return { id, variant_id: VARIANT }
   },
   'GET /v1/merchant/customers/:customer_ref': recordCustomer,
+  'GET /v1/merchant/billing/invoices/:id': makeInvoice,
+  'GET /v1/merchant/billing/invoices/:id.pdf': makeInvoice,
+  'GET /v1/merchant/billing/credit-notes/:id.pdf': makeCreditNote,
   'GET /v1/my/privacy/exports/:id': requestExport,
   'DELETE /v1/merchant/webhooks/:id': registerWebhook,
   'POST /v1/merchant/webhooks/:id/test': registerWebhook,

@@ -7,6 +7,7 @@ import { PAGE_QUERY } from '../../src/kernel/page.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
 import { FIXTURES, fillPath } from './fixtures.ts'
 import { freshKey, VARIANT } from './ids.ts'
+import { makeInvoices, makePlans } from './make-billing.ts'
 
 /** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(
@@ -125,6 +126,8 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   await plantGlobalSuppressions(app)
   await plantGatewayEvents(app)
   await plantClockRuns(app)
+  await makeInvoices(app)
+  await makePlans(app)
   const purchase = await receiveInParts(app, merchant)
   const subscription = await make('GET /v1/merchant/subscriptions/:id/cycles')
   return {

@@ -157,6 +157,8 @@ test("with row level security off, the application's own filters still isolate s
         method === 'GET' && plane === 'operator' && url.includes(':tenant'),
     )
     .map(({ url }) => url.replace(':tenant', 'globex').replace(':key', 'gift_cards'))
+    // What names a row by its id is asked for by its own tests.
+    .filter((url) => !url.includes(':'))
   const readAll = async () => [
     ...(await Promise.all(urls.map((url) => globex.get(url)))),
     ...(await Promise.all(operatorUrls.map((url) => app.operator.get(url)))),

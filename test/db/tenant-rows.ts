@@ -30,6 +30,24 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   analytics_payment_days: `insert into analytics_payment_days (tenant_ref, generation, day, currency,
                                   outcome, reason, attempts, amount_cents)
                            values ($1, 1, '2026-01-01', 'USD', 'approved', '', 1, 1)`,
+  api_calls: `insert into api_calls (tenant_ref, credential_id, day, calls)
+              values ($1, gen_random_uuid(), '2026-01-01', 1)`,
+  billing_store_plans: `insert into billing_store_plans (tenant_ref, plan_key, plan_version, from_day, set_by)
+                        values ($1, 'default', 1, '2026-01-01', 'test')`,
+  billing_usage: `insert into billing_usage values ($1, '2999-01-01', 'orders', '', '', 1, 1, 1)`,
+  billing_invoices: `
+    with draft as (insert into billing_invoices (tenant_ref, month, currency)
+                   values ($1, '2999-01-01', 'USD') returning id),
+         line as (insert into billing_invoice_lines (tenant_ref, invoice_id, kind, description, amount_cents,
+                         request_key)
+                  select $1, id, 'charge', 'x', 1, 'x' from draft),
+         payment as (insert into billing_payments (tenant_ref, invoice_id, kind, amount_cents, paid_on,
+                            created_by, request_key)
+                     select $1, id, 'payment', 1, '2026-01-01', 'x', 'x' from draft),
+         note as (insert into billing_credit_notes (tenant_ref, invoice_id, issuer_id, sequence, number, issuer,
+                         recipient, amount_cents, reason, created_by, request_key)
+                  select $1, id, $1, 1, 'x', '{}', '{}', 1, 'x', 'x', 'x' from draft)
+    insert into billing_reminders (tenant_ref, invoice_id, step) select $1, id, 0 from draft`,
   funnel_days: `insert into funnel_days (tenant_ref, day, type, product_id, shard, count)
                 values ($1, '2026-01-01', 'view', gen_random_uuid(), 0, 1)`,
   asset_forms: `insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)

@@ -8,6 +8,7 @@ import { AFTER_SALE_STEPS } from './after-sale.ts'
 import { ANALYTICS_STEPS, countJournals } from './analytics.ts'
 import { AUDIT_STEPS } from './audit.ts'
 import { CAMPAIGN_STEPS } from './campaigns.ts'
+import { BILLING_STEPS } from './billing.ts'
 import { CATALOG_STEPS } from './catalog.ts'
 import { customerSteps } from './customers.ts'
 import { FRAUD_STEPS } from './fraud.ts'
@@ -68,6 +69,7 @@ export async function fill({ url, secretKey, size, onStep }: FillOptions): Promi
     ...TEST_CLOCK_STEPS,
     ...ANALYTICS_STEPS,
     ...PEOPLE_STEPS,
+    ...BILLING_STEPS,
   ]
   try {
     await admin.query(

@@ -106,15 +106,20 @@ export function rule(db: TenantDb, actor: audit.Actor, key: string, ruling: Oper
 
 export function setTier(db: TenantDb, actor: audit.Actor, tier: string) {
   return db.transaction('entitlements: set tier', async (tx) => {
-    const before = await queries.findTier(tx)
-    await queries.putTier(tx, tier)
-    await audit.record(tx, actor, {
-      action: 'entitlements.tier_set',
-      entity: `store:${tx.tenant}`,
-      before: { tier: before?.tier ?? DEFAULT_TIER },
-      after: { tier },
-    })
+    await putTier(tx, actor, tier)
     return listFeatures(tx)
+  })
+}
+
+/** Sets the tier in the transaction of its cause, such as another plan. */
+export async function putTier(tx: Tx, actor: audit.Actor, tier: string): Promise<void> {
+  const before = await queries.findTier(tx)
+  await queries.putTier(tx, tier)
+  await audit.record(tx, actor, {
+    action: 'entitlements.tier_set',
+    entity: `store:${tx.tenant}`,
+    before: { tier: before?.tier ?? DEFAULT_TIER },
+    after: { tier },
   })
 }
 

@@ -3,7 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { ApiDocument } from '../../../src/http/api-document.ts'
+import { countAndClose } from '../../../src/modules/billing/jobs.ts'
 import type { Caller } from '../../harness/app.ts'
+import { runWorker } from '../../harness/books.ts'
+import { moveTo } from '../../harness/store-time.ts'
 import { countAll } from '../../modules/analytics/setup.ts'
 import {
   addVariant,
@@ -20,7 +23,7 @@ import { ok } from '../../modules/returns/setup.ts'
 import { type MailApp, openMailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
 import { recruit } from './affiliates.ts'
-import { listExpected, openRecorder } from './record.ts'
+import { listExpected, openRecorder, type Recorder } from './record.ts'
 
 /**
  * One day of a tea shop, told by its requests. Each becomes the example of its operation in the API
@@ -92,6 +95,7 @@ test('the examples of the API document are what the routes answer', async (t) =>
 
   await runCampaigns(app, { ...shop, merchant }, tea)
   await remindShoppers(app, { ...shop, merchant }, cup)
+  await billMonth(app, recorder)
 
   const examples = recorder.examples()
   assert.deepEqual(Object.keys(examples), listExpected(published.body), 'each has an example')
@@ -370,4 +374,63 @@ async function readMails(merchant: Caller, operator: Caller): Promise<void> {
   ok(await merchant.get('/v1/merchant/mails/preview?kind=order_shipped'))
   ok(await merchant.post(`/v1/merchant/mails/${mails[0].id}/resend`), 202)
   ok(await operator.get('/v1/mails?limit=2'))
+}
+
+/** January of a store: its plan, two orders and a charge, the invoice, and what becomes of it. */
+async function billMonth(app: MailApp, recorder: Recorder): Promise<void> {
+  const operator = recorder.recorded(app.operator)
+  const setTime = (time: string) => moveTo(app.runtime, 'harbour', time)
+  /** Calls of the API depend on how fast the test is: none is counted. */
+  const close = async () => {
+    await runWorker(app)
+    await app.sql(`delete from api_calls`)
+    await app.sql(`update billing_accounts set due_at = 'epoch'`)
+    while ((await countAndClose(app.runtime.workerDatabase)) > 0);
+  }
+  setTime('2032-01-01T00:00:00Z')
+  const shop = await openShop(app, 'harbour', [1_200])
+  const merchant = recorder.recorded(shop.merchant)
+  const issuer = { name: 'Quay Hosting Ltd', lines: ['1 Quay Street', 'Portside'] }
+  ok(await operator.put('/v1/billing/issuer', issuer))
+  ok(await operator.get('/v1/billing/issuer'))
+  const orders = { included: 1, tiers: [{ up_to: null, price_cents: 50, per: 1 }] }
+  const volume = { included: 0, tiers: [{ up_to: null, price_cents: 1, per: 100 }] }
+  const plan = {
+    plan_key: 'pro',
+    name: 'Pro',
+    tier: 'growth',
+    currency: 'USD',
+    base_cents: 3_000,
+    meters: { orders, gross_volume: volume },
+    features: ['Support by phone'],
+    is_public: true,
+  }
+  ok(await operator.post('/v1/billing/plans', plan), 201)
+  ok(await operator.get('/v1/billing/plans?limit=1'))
+  const url = '/v1/stores/harbour/billing'
+  ok(await operator.put(`${url}/plan`, { plan_key: 'pro' }))
+  ok(await operator.get(`${url}/plan`))
+  ok(await merchant.get('/v1/merchant/billing/plan'))
+  ok(await merchant.get('/v1/merchant/billing/plans'))
+  for (const _ of [1, 2]) {
+    ok(await checkout(app, shop, cart(shop.variants[1_200])), 201)
+  }
+  const charge = { description: 'Move from the old shop', amount_cents: 1_500 }
+  ok(await operator.post(`${url}/charges`, charge, freshKey()), 201)
+  setTime('2032-01-16T12:00:00Z')
+  await close()
+  ok(await merchant.get('/v1/merchant/billing/usage?period=2032-01'))
+  ok(await merchant.get('/v1/merchant/billing/preview?plan=default'))
+  setTime('2032-02-03T00:00:01Z')
+  await close()
+  const { invoices } = ok(await merchant.get('/v1/merchant/billing/invoices'))
+  const invoice = `${url}/invoices/${invoices[0].id}`
+  const credit = { amount_cents: 500, reason: 'Half a day of outage' }
+  ok(await operator.post(`${invoice}/credit-notes`, credit, freshKey()), 201)
+  const payment = { amount_cents: 4_000, paid_on: '2032-02-02', reference: 'transfer 7' }
+  ok(await operator.post(`${invoice}/payments`, payment, freshKey()), 201)
+  ok(await merchant.get(`/v1/merchant/billing/invoices/${invoices[0].id}`))
+  ok(await operator.get(invoice))
+  ok(await operator.get(`${url}/invoices`))
+  ok(await operator.get('/v1/billing/invoices?limit=1'))
 }

@@ -6,8 +6,10 @@ import { type Caller, callerBy } from '../../harness/app.ts'
 
 /** The routes whose operations have examples, by the beginning of their path. */
 const PREFIXES = [
+  '/v1/billing',
   '/v1/mails',
   '/v1/merchant/affiliates',
+  '/v1/merchant/billing',
   '/v1/merchant/fulfillments',
   '/v1/merchant/inventory',
   '/v1/mail/',
@@ -24,6 +26,7 @@ const PREFIXES = [
   '/v1/merchant/returns',
   '/v1/my/store/mails',
   '/v1/tenants/{tenant}/affiliates',
+  '/v1/stores/{tenant}/billing',
   '/v1/tenants/{tenant}/orders/{orderId}/returns',
 ]
 
@@ -52,12 +55,15 @@ interface Described {
   fixedParts: number
 }
 
-const isParameter = (part: string) => part.startsWith('{')
+const isParameter = (part: string) => /^\{[^}]+\}$/.test(part)
+
+/** A part of a path as a pattern: `{id}.pdf` has a parameter and an end. */
+const toPattern = (part: string) => part.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')
 
 function describePaths({ paths }: ApiDocument): Described[] {
   return Object.entries(paths).flatMap(([path, item]) => {
     const parts = path.split('/')
-    const source = parts.map((part) => (isParameter(part) ? '[^/]+' : part.replaceAll('.', '\\.')))
+    const source = parts.map(toPattern)
     return Object.entries(item).map(([method, { operationId = '' }]) => ({
       id: operationId,
       method: method.toUpperCase(),

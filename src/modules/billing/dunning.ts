@@ -1,0 +1,63 @@
+import type { Tx } from '../../db/database.ts'
+import type { Lease } from '../../platform/leases.ts'
+import * as invoices from './invoice-queries.ts'
+import { ISSUER, sendToOwner } from './invoices.ts'
+import { reminderMail } from './mails.ts'
+import type { Reminder } from './plan-schema.ts'
+import { findIssuer } from './queries.ts'
+
+/** Reminders of unpaid invoices, by the issuer's ladder. They are mails and nothing else: no store is suspended. */
+
+const DAY_MS = 86_400_000
+
+/** What is to be done for an invoice at a time. */
+export interface NextReminder {
+  /** The step to take now. Null: none. */
+  step: number | null
+  /** How many steps are behind the invoice then. */
+  sent: number
+  nextAt: string | null
+}
+
+/**
+ * The last step that is due, and when the one after it is. Steps that were due earlier are left out: after
+ * an absence the owner gets one mail and not all at once.
+ */
+export function planReminder(
+  ladder: readonly Reminder[],
+  { dueAtMs, sent, nowMs }: { dueAtMs: number; sent: number; nowMs: number },
+): NextReminder {
+  const atMs = ({ days }: Reminder) => dueAtMs + days * DAY_MS
+  const last = ladder.findLastIndex((each) => atMs(each) <= nowMs)
+  const behind = Math.max(sent, last + 1)
+  const next = ladder[behind]
+  return {
+    step: last >= sent ? last : null,
+    sent: behind,
+    nextAt: next === undefined ? null : new Date(atMs(next)).toISOString(),
+  }
+}
+
+/**
+ * Takes the step of an invoice that is due. The mail is queued by the same transaction, so that a step is
+ * mailed once, whenever a process is killed. Answers 0 where the lease was lost.
+ */
+export async function remind(tx: Tx, lease: Lease): Promise<number> {
+  const invoice = await invoices.lockReminded(tx, lease)
+  if (invoice === null) return 0
+  const { status, due_at, reminders_sent } = invoice
+  const isOwed = status === 'open' && invoice.balance_cents > 0
+  const ladder = (await findIssuer(tx, ISSUER))?.reminders ?? []
+  const plan = planReminder(isOwed ? ladder : [], {
+    dueAtMs: Date.parse(due_at ?? ''),
+    sent: reminders_sent,
+    nowMs: tx.clock.now(),
+  })
+  const reminder = plan.step === null ? undefined : ladder[plan.step]
+  if (reminder !== undefined && plan.step !== null) {
+    const recipient = await sendToOwner(tx, reminderMail(invoice, reminder.text))
+    await invoices.insertReminder(tx, { invoice_id: invoice.id, step: plan.step, recipient })
+  }
+  await invoices.finishReminder(tx, lease, plan)
+  return 1
+}

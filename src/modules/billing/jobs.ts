@@ -1,0 +1,100 @@
+import type { Database, Tx } from '../../db/database.ts'
+import { forEachDue } from '../../platform/for-each-store.ts'
+import type { Lease, Queue } from '../../platform/leases.ts'
+import * as stores from '../stores/service.ts'
+import * as apiCalls from './api-call-queries.ts'
+import { remind } from './dunning.ts'
+import { reminderQueue } from './invoice-queries.ts'
+import { closeMonth, discardDraft, writeDraft } from './invoices.ts'
+import { countFacts } from './meter.ts'
+import { deleteCountedCalls, hasUnnumbered } from './meter-queries.ts'
+import { endOf, issueAt, nextMonth } from './months.ts'
+import type { Account } from './plan-schema.ts'
+import * as queries from './queries.ts'
+import type { Month } from './schema.ts'
+
+/** Stores of one step, and how many of them at the same time: billing must not crowd out selling. */
+const SLOTS = 16
+const STORES_AT_ONCE = 2
+
+/** How often the usage of a store is brought up to date. Its merchant sees when that was. */
+const EVERY_MS = 3 * 3_600_000
+
+/** How long a month waits for facts without a number: the loops that number them are quick. */
+const WAIT_MS = 60_000
+
+/** Rows of calls that one step deletes. */
+const DELETED = 500
+
+/** Runs a step for due rows, the stores taking turns. Each step is one transaction under its lease. */
+async function runDue(
+  database: Database,
+  queue: Queue<unknown>,
+  { name, step, signal }: { name: string; step: Step; signal: AbortSignal | undefined },
+): Promise<number> {
+  if (signal?.aborted) return 0
+  const due = await queue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
+  const work = (lease: Lease) =>
+    database.tenant(lease.tenant_ref).transaction(name, (tx) => step(tx, lease))
+  // Not ended by the signal: what is claimed would be due again only after its lease.
+  return forEachDue(due, work, { concurrency: STORES_AT_ONCE })
+}
+
+type Step = (tx: Tx, lease: Lease) => Promise<number>
+
+/** One step of the loop, as fd_worker: counts usage, and closes months that are over. */
+export const countAndClose = (database: Database, signal?: AbortSignal): Promise<number> =>
+  runDue(database, queries.accountQueue, { name: 'billing: account', step: advance, signal })
+
+/** One step of the loop, as fd_worker: reminds of unpaid invoices. */
+export const remindDue = (database: Database, signal?: AbortSignal): Promise<number> =>
+  runDue(database, reminderQueue, { name: 'billing: remind', step: remind, signal })
+
+/** One step of the loop, as fd_worker: forgets processes that count no calls any more. */
+export const deleteIdleWriters = ({ global }: Database): Promise<number> =>
+  apiCalls.deleteIdleWriters(global)
+
+/** One step of a store: counts what is new; then its draft, or its invoice. 0 where the lease was lost. */
+export async function advance(tx: Tx, lease: Lease): Promise<number> {
+  const account = await queries.lockLeased(tx, lease)
+  if (account === null) return 0
+  const { sandbox } = await stores.get(tx)
+  const counted = await countFacts(tx, account, sandbox)
+  const { isCaughtUp } = counted
+  const closed = isCaughtUp ? await closeDue(tx, account, sandbox) : null
+  const open_month = closed === null ? account.open_month : nextMonth(closed)
+  if (closed !== null) await deleteCountedCalls(tx, open_month, DELETED)
+  const hasMore = !isCaughtUp || closed !== null
+  const nextAtMs = hasMore ? tx.clock.now() : nextLook(tx.clock.now(), open_month)
+  await queries.finishStep(tx, lease, { ...counted, open_month, nextAtMs })
+  return 1
+}
+
+/** Brings the draft of a month that is over up to date, and closes it after the grace period. */
+async function closeDue(tx: Tx, account: Account, isSandbox: boolean): Promise<Month | null> {
+  const { open_month } = account
+  const now = tx.clock.now()
+  if (now < endOf(open_month)) return null
+  if (now < issueAt(open_month)) {
+    if (!isSandbox) await writeDraft(tx, account, open_month)
+    return null
+  }
+  if (isSandbox) {
+    await discardDraft(tx, open_month)
+    return open_month
+  }
+  // After an absence of all workers the loops that number facts may be behind this one.
+  if (await hasUnnumbered(tx, new Date(endOf(open_month)).toISOString())) return null
+  await closeMonth(tx, account)
+  return open_month
+}
+
+/**
+ * When a store is looked at again: in some hours, or when its month ends or is issued; soon, if it waits
+ * for numbers to be issued.
+ */
+function nextLook(now: number, month: Month): number {
+  if (now >= issueAt(month)) return now + WAIT_MS
+  const turns = [endOf(month), issueAt(month)].filter((at) => at > now)
+  return Math.min(now + EVERY_MS, ...turns)
+}

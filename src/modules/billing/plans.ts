@@ -1,0 +1,142 @@
+import { mapViolations } from '../../db/constraints.ts'
+import type { GlobalDb, TenantDb } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import * as audit from '../../platform/audit.ts'
+import * as entitlements from '../entitlements/service.ts'
+import * as stores from '../stores/service.ts'
+import { ISSUER } from './invoices.ts'
+import { dayOf } from './months.ts'
+import {
+  type Issuer,
+  type IssuerChange,
+  METERS,
+  type Meter,
+  type MeterPrice,
+  type NewPlan,
+  type Plan,
+  type PlanChoice,
+} from './plan-schema.ts'
+import { isFree } from './pricing.ts'
+import * as queries from './queries.ts'
+import { readPlan } from './service.ts'
+import { requireIssuer } from './settle.ts'
+
+/** What the operator offers, and which store has what. */
+
+/** A price of a part of a megabyte would make amounts that no currency has. */
+const MEDIA_PER_MIN = 1_048_576
+
+/** Adds a plan, or the next version of one. Stores keep the version that they have. */
+export async function addPlan(db: GlobalDb, actor: audit.Actor, plan: NewPlan) {
+  stores.checkCurrency(plan.currency)
+  const meters = readMeters(plan.meters)
+  // Two at the same time: one of them has to look at the version of the other first.
+  const added = await mapViolations(queries.insertPlan(db, { ...plan, meters }, actor.name), {
+    billing_plans_pkey: 'plan_changed',
+  })
+  return { plan: added }
+}
+
+/** The prices without members that we do not know: what is stored is what is billed. */
+function readMeters(meters: NewPlan['meters']): NewPlan['meters'] {
+  const prices = METERS.flatMap((meter) => {
+    const price = meters[meter]
+    if (price === undefined) return []
+    checkPrice(meter, price)
+    const tiers = price.tiers.map(({ up_to, price_cents, per }) => ({ up_to, price_cents, per }))
+    return [[meter, { included: price.included, tiers }] as const]
+  })
+  return Object.fromEntries(prices)
+}
+
+function checkPrice(meter: Meter, { included, tiers }: MeterPrice): void {
+  const path = `meters.${meter}.tiers`
+  let before = included
+  for (const [at, { up_to, price_cents, per }] of tiers.entries()) {
+    const isLast = at === tiers.length - 1
+    if (isLast !== (up_to === null)) {
+      throw invalidBody(`${path}[${at}].up_to`, 'must be null in the last tier, and in no other')
+    }
+    if (up_to !== null && up_to <= before) {
+      throw invalidBody(`${path}[${at}].up_to`, 'must be more than what is included or came before')
+    }
+    if (meter === 'gross_volume' && price_cents > per) {
+      throw invalidBody(`${path}[${at}].price_cents`, 'must not be more than the volume itself')
+    }
+    if (meter === 'media_bytes' && per < MEDIA_PER_MIN) {
+      throw invalidBody(`${path}[${at}].per`, `must be at least ${MEDIA_PER_MIN}`)
+    }
+    before = up_to ?? before
+  }
+}
+
+export async function listPlans(operator: Runner, page: Page) {
+  const { rows, shown } = await queries.listPlans(operator, page)
+  return { plans: rows, ...shown }
+}
+
+/** Gives a store a plan, from today on, and the tier of the plan with it. */
+export function setPlan(db: TenantDb, actor: audit.Actor, { plan_key, version }: PlanChoice) {
+  return db.transaction('billing: set plan', async (tx) => {
+    const account = await queries.lockAccount(tx)
+    const plan = await queries.findPlan(tx, plan_key, version ?? null)
+    if (plan === null) throw new ApiError('plan_not_found')
+    const { plan: before, tier } = await readPlan(tx)
+    if (!isFree(plan)) {
+      await requireIssuer(tx)
+      assertCurrency(plan, [account.currency, await stores.lockCurrency(tx)])
+      if (account.currency === null) await queries.setCurrency(tx, plan.currency)
+    }
+    await queries.insertStorePlan(tx, plan, dayOf(tx.clock.now()), actor.name)
+    if (tier !== plan.tier) await entitlements.putTier(tx, actor, plan.tier)
+    await audit.record(tx, actor, {
+      action: 'billing.plan_set',
+      entity: `store:${tx.tenant}`,
+      before: { plan_key: before.plan_key, version: before.version },
+      after: { plan_key: plan.plan_key, version: plan.version },
+    })
+    return readPlan(tx)
+  })
+}
+
+/** A store has one currency on all its invoices; a share of its volume can only be in the store's own. */
+function assertCurrency(plan: Plan, [billed, own]: [string | null, string]): void {
+  const isShare = plan.meters.gross_volume !== undefined
+  if ((billed ?? plan.currency) === plan.currency && (!isShare || own === plan.currency)) return
+  throw new ApiError('plan_currency', { body: { currency: isShare ? own : billed } })
+}
+
+const DEFAULT_ISSUER: Omit<Issuer, 'name' | 'lines' | 'updated_at'> = {
+  id: ISSUER,
+  note: null,
+  invoice_prefix: 'INV-',
+  credit_prefix: 'CN-',
+  payment_days: 14,
+  reminders: [
+    { days: 3, text: 'We have not received the payment of this invoice yet.' },
+    { days: 10, text: 'This invoice has been due for ten days. Please pay it.' },
+    { days: 21, text: 'This invoice is still open. Please pay it, or write to us today.' },
+  ],
+}
+
+/** Null: it was never set, and nothing can be billed. */
+export const findIssuer = async (db: Runner) => ({ issuer: await queries.findIssuer(db, ISSUER) })
+
+/** Sets who sends the invoices. Members that are absent stay as they are. Issued invoices do not change. */
+export function setIssuer(db: GlobalDb, change: IssuerChange): Promise<{ issuer: Issuer }> {
+  return db.transaction('billing: set issuer', async (tx) => {
+    const before = (await queries.findIssuer(tx, ISSUER)) ?? DEFAULT_ISSUER
+    const issuer = { ...before, ...change }
+    if (issuer.invoice_prefix === issuer.credit_prefix) {
+      throw invalidBody('credit_prefix', 'must differ from `invoice_prefix`')
+    }
+    const isUnordered = issuer.reminders.some(
+      ({ days }, at) => days <= (issuer.reminders[at - 1]?.days ?? -1),
+    )
+    if (isUnordered) throw invalidBody('reminders', 'must be in the order of their days')
+    const reminders = issuer.reminders.map(({ days, text }) => ({ days, text }))
+    return { issuer: await queries.putIssuer(tx, { ...issuer, reminders }) }
+  })
+}
