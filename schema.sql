@@ -401,7 +401,7 @@ create table analytics_days (
   active_customers_count bigint not null,
   restated_at timestamp with time zone,
   constraint analytics_days_calendar_check CHECK ((calendar = ANY (ARRAY['booked'::text, 'cohort'::text]))),
-  constraint analytics_days_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'product'::text, 'variant'::text, 'coupon'::text, 'affiliate'::text, 'source'::text, 'place'::text, 'customer'::text, 'cohort'::text]))),
+  constraint analytics_days_dimension_check CHECK ((dimension = ANY (ARRAY['all'::text, 'product'::text, 'variant'::text, 'coupon'::text, 'coupon_id'::text, 'affiliate'::text, 'source'::text, 'place'::text, 'customer'::text, 'cohort'::text]))),
   constraint analytics_days_key_check CHECK ((length(key) <= 300)),
   constraint analytics_days_pkey PRIMARY KEY (tenant_ref, generation, calendar, dimension, currency, day, key),
   constraint analytics_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -449,6 +449,7 @@ create table analytics_facts (
   repeat_customers_count bigint not null,
   active_customers_count bigint not null,
   lines jsonb not null,
+  coupon_id text not null default ''::text,
   constraint analytics_facts_cohort_check CHECK ((cohort ~ '^\d{4}-\d{2}$'::text)),
   constraint analytics_facts_customer_check CHECK ((customer = ANY (ARRAY['new'::text, 'returning'::text]))),
   constraint analytics_facts_pkey PRIMARY KEY (tenant_ref, generation, sequence),
@@ -554,6 +555,41 @@ create policy tenant on analytics_payment_days for all to fd_app, fd_worker usin
 grant delete, insert, select on analytics_payment_days to fd_worker;
 grant select on analytics_payment_days to fd_app;
 grant select on analytics_payment_days to fd_operator;
+
+create table api_call_writers (
+  id uuid not null,
+  sequence bigint not null,
+  written_at timestamp with time zone not null default fd_now(),
+  constraint api_call_writers_pkey PRIMARY KEY (id),
+  constraint api_call_writers_sequence_check CHECK ((sequence > 0))
+);
+alter table api_call_writers owner to fd_owner;
+grant delete, select on api_call_writers to fd_worker;
+grant insert, select, update on api_call_writers to fd_gate;
+
+create table api_calls (
+  tenant_ref text not null,
+  credential_id uuid not null,
+  day date not null,
+  calls bigint not null,
+  counted_calls bigint not null default 0,
+  constraint api_calls_calls_check CHECK ((calls > 0)),
+  constraint api_calls_check CHECK (((counted_calls >= 0) AND (counted_calls <= calls))),
+  constraint api_calls_pkey PRIMARY KEY (tenant_ref, credential_id, day),
+  constraint api_calls_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=70);
+alter table api_calls owner to fd_owner;
+alter table api_calls enable row level security;
+alter table api_calls force row level security;
+CREATE INDEX api_calls_uncounted ON api_calls USING btree (tenant_ref, credential_id, day) WHERE (calls > counted_calls);
+create policy gate on api_calls for all to fd_gate using true with check true;
+create policy operator on api_calls for select to fd_operator using true;
+create policy owner on api_calls for all to fd_owner using true with check true;
+create policy tenant on api_calls for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select, update on api_calls to fd_worker;
+grant insert, select, update on api_calls to fd_gate;
+grant select on api_calls to fd_app;
+grant select on api_calls to fd_operator;
 
 create table asset_forms (
   tenant_ref text not null,
@@ -694,6 +730,518 @@ grant insert, select on audit_log to fd_app;
 grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
 
+create table billing_accounts (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  open_month date not null,
+  currency text,
+  ledger_position bigint not null default 0,
+  event_position bigint not null default 0,
+  ledger_start bigint not null default 0,
+  media_day date,
+  counted_at timestamp with time zone,
+  due_at timestamp with time zone default fd_now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint billing_accounts_check CHECK (((ledger_start >= 0) AND (ledger_start <= ledger_position))),
+  constraint billing_accounts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint billing_accounts_event_position_check CHECK ((event_position >= 0)),
+  constraint billing_accounts_ledger_position_check CHECK ((ledger_position >= 0)),
+  constraint billing_accounts_open_month_check CHECK ((EXTRACT(day FROM open_month) = (1)::numeric)),
+  constraint billing_accounts_pkey PRIMARY KEY (tenant_ref),
+  constraint billing_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_accounts_tenant_ref_id_key UNIQUE (tenant_ref, id)
+);
+alter table billing_accounts owner to fd_owner;
+alter table billing_accounts enable row level security;
+alter table billing_accounts force row level security;
+CREATE INDEX billing_accounts_due ON billing_accounts USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX billing_accounts_due_of_tenant ON billing_accounts USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on billing_accounts for select to fd_worker using true;
+create policy operator on billing_accounts for select to fd_operator using true;
+create policy owner on billing_accounts for all to fd_owner using true with check true;
+create policy tenant on billing_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on billing_accounts for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on billing_accounts to fd_app;
+grant insert, select, update on billing_accounts to fd_worker;
+grant select on billing_accounts to fd_operator;
+
+create table billing_credit_notes (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  invoice_id uuid not null,
+  issuer_id text not null,
+  sequence bigint not null,
+  number text not null,
+  issuer jsonb not null,
+  recipient jsonb not null,
+  amount_cents bigint not null,
+  reason text not null,
+  created_by text not null,
+  request_key text not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_credit_notes_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint billing_credit_notes_once UNIQUE (tenant_ref, request_key),
+  constraint billing_credit_notes_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_credit_notes_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+  constraint billing_credit_notes_request_key_check CHECK ((length(request_key) <= 255)),
+  constraint billing_credit_notes_sequence_check CHECK ((sequence > 0)),
+  constraint billing_credit_notes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_credit_notes_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_credit_notes owner to fd_owner;
+alter table billing_credit_notes enable row level security;
+alter table billing_credit_notes force row level security;
+CREATE INDEX billing_credit_notes_of_invoice ON billing_credit_notes USING btree (tenant_ref, invoice_id, created_at, id);
+CREATE UNIQUE INDEX billing_credit_notes_number ON billing_credit_notes USING btree (issuer_id, sequence);
+create policy operator on billing_credit_notes for select to fd_operator using true;
+create policy owner on billing_credit_notes for all to fd_owner using true with check true;
+create policy tenant on billing_credit_notes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_credit_notes FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_credit_notes to fd_app;
+grant select on billing_credit_notes to fd_operator;
+grant select on billing_credit_notes to fd_worker;
+
+create table billing_invoice_lines (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  invoice_id uuid not null,
+  kind text not null,
+  description text not null,
+  amount_cents bigint not null,
+  plan_key text,
+  plan_version integer,
+  from_day date,
+  to_day date,
+  meter text,
+  quantity bigint,
+  price jsonb,
+  from_position bigint,
+  to_position bigint,
+  created_by text,
+  request_key text,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_charges_once UNIQUE (tenant_ref, request_key),
+  constraint billing_invoice_lines_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint billing_invoice_lines_check CHECK (((kind = 'charge'::text) = (request_key IS NOT NULL))),
+  constraint billing_invoice_lines_check1 CHECK (((kind = 'usage'::text) = (meter IS NOT NULL))),
+  constraint billing_invoice_lines_check2 CHECK (((kind = 'plan'::text) = (from_day IS NOT NULL))),
+  constraint billing_invoice_lines_description_check CHECK ((length(description) <= 500)),
+  constraint billing_invoice_lines_kind_check CHECK ((kind = ANY (ARRAY['plan'::text, 'usage'::text, 'charge'::text]))),
+  constraint billing_invoice_lines_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_invoice_lines_request_key_check CHECK ((length(request_key) <= 255)),
+  constraint billing_invoice_lines_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_invoice_lines_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_invoice_lines owner to fd_owner;
+alter table billing_invoice_lines enable row level security;
+alter table billing_invoice_lines force row level security;
+CREATE INDEX billing_invoice_lines_of_invoice ON billing_invoice_lines USING btree (tenant_ref, invoice_id, created_at, id);
+create policy operator on billing_invoice_lines for select to fd_operator using true;
+create policy owner on billing_invoice_lines for all to fd_owner using true with check true;
+create policy tenant on billing_invoice_lines for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER final BEFORE INSERT OR DELETE OR UPDATE ON billing_invoice_lines FOR EACH ROW EXECUTE FUNCTION fd_keep_invoice_line();
+CREATE TRIGGER not_emptied BEFORE TRUNCATE ON billing_invoice_lines FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant delete, insert, select on billing_invoice_lines to fd_worker;
+grant insert, select on billing_invoice_lines to fd_app;
+grant select on billing_invoice_lines to fd_operator;
+
+create table billing_invoices (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  month date not null,
+  status text not null default 'draft'::text,
+  currency text not null,
+  total_cents bigint not null default 0,
+  issuer_id text,
+  sequence bigint,
+  number text,
+  issuer jsonb,
+  recipient jsonb,
+  issued_at timestamp with time zone,
+  due_at timestamp with time zone,
+  paid_cents bigint not null default 0,
+  credited_cents bigint not null default 0,
+  reminders_sent integer not null default 0,
+  remind_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_invoices_check CHECK (((credited_cents >= 0) AND (credited_cents <= total_cents))),
+  constraint billing_invoices_check1 CHECK (((status = 'draft'::text) = (number IS NULL))),
+  constraint billing_invoices_check2 CHECK ((((number IS NULL) = (sequence IS NULL)) AND ((number IS NULL) = (issuer_id IS NULL)) AND ((number IS NULL) = (issuer IS NULL)) AND ((number IS NULL) = (recipient IS NULL)) AND ((number IS NULL) = (issued_at IS NULL)) AND ((number IS NULL) = (due_at IS NULL)))),
+  constraint billing_invoices_check3 CHECK (((status = 'open'::text) OR (remind_at IS NULL))),
+  constraint billing_invoices_check4 CHECK (((status <> 'draft'::text) OR ((paid_cents = 0) AND (credited_cents = 0)))),
+  constraint billing_invoices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint billing_invoices_month UNIQUE (tenant_ref, month),
+  constraint billing_invoices_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint billing_invoices_paid_cents_check CHECK ((paid_cents >= 0)),
+  constraint billing_invoices_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_invoices_reminders_sent_check CHECK ((reminders_sent >= 0)),
+  constraint billing_invoices_sequence_check CHECK ((sequence > 0)),
+  constraint billing_invoices_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text]))),
+  constraint billing_invoices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_invoices_total_cents_check CHECK ((total_cents >= 0))
+);
+alter table billing_invoices owner to fd_owner;
+alter table billing_invoices enable row level security;
+alter table billing_invoices force row level security;
+CREATE INDEX billing_invoices_all_newest ON billing_invoices USING btree (created_at DESC, id DESC);
+CREATE INDEX billing_invoices_all_of_status ON billing_invoices USING btree (status, created_at DESC, id DESC);
+CREATE INDEX billing_invoices_due ON billing_invoices USING btree (remind_at) WHERE (remind_at IS NOT NULL);
+CREATE INDEX billing_invoices_due_of_tenant ON billing_invoices USING btree (tenant_ref, remind_at) WHERE (remind_at IS NOT NULL);
+CREATE INDEX billing_invoices_newest ON billing_invoices USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX billing_invoices_of_status ON billing_invoices USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE UNIQUE INDEX billing_invoices_number ON billing_invoices USING btree (issuer_id, sequence) WHERE (sequence IS NOT NULL);
+create policy due on billing_invoices for select to fd_worker using true;
+create policy operator on billing_invoices for select to fd_operator using true;
+create policy owner on billing_invoices for all to fd_owner using true with check true;
+create policy tenant on billing_invoices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on billing_invoices for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER final BEFORE DELETE OR UPDATE ON billing_invoices FOR EACH ROW EXECUTE FUNCTION fd_keep_invoice();
+CREATE TRIGGER not_emptied BEFORE TRUNCATE ON billing_invoices FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant delete, insert, select, update on billing_invoices to fd_worker;
+grant insert, select, update on billing_invoices to fd_app;
+grant select on billing_invoices to fd_operator;
+
+create table billing_issuers (
+  id text not null,
+  name text not null,
+  lines text[] not null,
+  note text,
+  invoice_prefix text not null,
+  credit_prefix text not null,
+  payment_days integer not null,
+  reminders jsonb not null,
+  next_invoice bigint not null default 1,
+  next_credit_note bigint not null default 1,
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint billing_issuers_check CHECK ((invoice_prefix <> credit_prefix)),
+  constraint billing_issuers_credit_prefix_check CHECK ((credit_prefix ~ '^[A-Z0-9-]{1,12}$'::text)),
+  constraint billing_issuers_id_check CHECK ((id ~ '^[a-z0-9_]{1,40}$'::text)),
+  constraint billing_issuers_invoice_prefix_check CHECK ((invoice_prefix ~ '^[A-Z0-9-]{1,12}$'::text)),
+  constraint billing_issuers_lines_check CHECK ((cardinality(lines) <= 10)),
+  constraint billing_issuers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint billing_issuers_next_credit_note_check CHECK ((next_credit_note > 0)),
+  constraint billing_issuers_next_invoice_check CHECK ((next_invoice > 0)),
+  constraint billing_issuers_note_check CHECK ((length(note) <= 1000)),
+  constraint billing_issuers_payment_days_check CHECK (((payment_days >= 0) AND (payment_days <= 120))),
+  constraint billing_issuers_pkey PRIMARY KEY (id)
+);
+alter table billing_issuers owner to fd_owner;
+grant insert, select, update on billing_issuers to fd_app;
+grant select on billing_issuers to fd_operator;
+grant select, update on billing_issuers to fd_worker;
+
+create table billing_payments (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  invoice_id uuid not null,
+  kind text not null,
+  amount_cents bigint not null,
+  paid_on date not null,
+  reference text,
+  created_by text not null,
+  request_key text not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_payments_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint billing_payments_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'payout'::text]))),
+  constraint billing_payments_once UNIQUE (tenant_ref, request_key),
+  constraint billing_payments_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_payments_reference_check CHECK ((length(reference) <= 200)),
+  constraint billing_payments_request_key_check CHECK ((length(request_key) <= 255)),
+  constraint billing_payments_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_payments_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_payments owner to fd_owner;
+alter table billing_payments enable row level security;
+alter table billing_payments force row level security;
+CREATE INDEX billing_payments_of_invoice ON billing_payments USING btree (tenant_ref, invoice_id, created_at, id);
+create policy operator on billing_payments for select to fd_operator using true;
+create policy owner on billing_payments for all to fd_owner using true with check true;
+create policy tenant on billing_payments for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_payments FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_payments to fd_app;
+grant select on billing_payments to fd_operator;
+grant select on billing_payments to fd_worker;
+
+create table billing_plans (
+  plan_key text not null,
+  version integer not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  tier text not null,
+  currency text not null,
+  base_cents bigint not null,
+  meters jsonb not null,
+  features text[] not null,
+  is_public boolean not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint billing_plans_base_cents_check CHECK ((base_cents >= 0)),
+  constraint billing_plans_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint billing_plans_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint billing_plans_pkey PRIMARY KEY (plan_key, version),
+  constraint billing_plans_plan_key_check CHECK ((plan_key ~ '^[a-z0-9_-]{1,40}$'::text)),
+  constraint billing_plans_tier_check CHECK ((length(tier) <= 40)),
+  constraint billing_plans_version_check CHECK ((version > 0))
+);
+alter table billing_plans owner to fd_owner;
+CREATE INDEX billing_plans_newest ON billing_plans USING btree (created_at DESC, id DESC);
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_plans FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_plans to fd_app;
+grant select on billing_plans to fd_operator;
+grant select on billing_plans to fd_worker;
+
+create table billing_reminders (
+  tenant_ref text not null,
+  invoice_id uuid not null,
+  step integer not null,
+  recipient text,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_reminders_pkey PRIMARY KEY (tenant_ref, invoice_id, step),
+  constraint billing_reminders_recipient_check CHECK ((length(recipient) <= 254)),
+  constraint billing_reminders_step_check CHECK ((step >= 0)),
+  constraint billing_reminders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint billing_reminders_tenant_ref_invoice_id_fkey FOREIGN KEY (tenant_ref, invoice_id) REFERENCES billing_invoices(tenant_ref, id)
+);
+alter table billing_reminders owner to fd_owner;
+alter table billing_reminders enable row level security;
+alter table billing_reminders force row level security;
+create policy operator on billing_reminders for select to fd_operator using true;
+create policy owner on billing_reminders for all to fd_owner using true with check true;
+create policy tenant on billing_reminders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_reminders FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_reminders to fd_worker;
+grant select on billing_reminders to fd_app;
+grant select on billing_reminders to fd_operator;
+
+create table billing_store_plans (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  plan_key text not null,
+  plan_version integer not null,
+  from_day date not null,
+  set_by text not null,
+  created_at timestamp with time zone not null default fd_clock(),
+  constraint billing_store_plans_pkey PRIMARY KEY (tenant_ref, id),
+  constraint billing_store_plans_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table billing_store_plans owner to fd_owner;
+alter table billing_store_plans enable row level security;
+alter table billing_store_plans force row level security;
+CREATE INDEX billing_store_plans_newest ON billing_store_plans USING btree (tenant_ref, from_day DESC, created_at DESC, id DESC);
+create policy operator on billing_store_plans for select to fd_operator using true;
+create policy owner on billing_store_plans for all to fd_owner using true with check true;
+create policy tenant on billing_store_plans for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_store_plans FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on billing_store_plans to fd_app;
+grant select on billing_store_plans to fd_operator;
+grant select on billing_store_plans to fd_worker;
+
+create table billing_usage (
+  tenant_ref text not null,
+  month date not null,
+  meter text not null,
+  currency text not null,
+  key text not null,
+  quantity bigint not null,
+  from_position bigint not null,
+  to_position bigint not null,
+  constraint billing_usage_check CHECK ((to_position >= from_position)),
+  constraint billing_usage_meter_check CHECK ((meter = ANY (ARRAY['orders'::text, 'gross_volume'::text, 'webhook_deliveries'::text, 'media_byte_days'::text, 'api_calls'::text]))),
+  constraint billing_usage_pkey PRIMARY KEY (tenant_ref, month, meter, currency, key),
+  constraint billing_usage_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=80);
+alter table billing_usage owner to fd_owner;
+alter table billing_usage enable row level security;
+alter table billing_usage force row level security;
+create policy operator on billing_usage for select to fd_operator using true;
+create policy owner on billing_usage for all to fd_owner using true with check true;
+create policy tenant on billing_usage for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER kept BEFORE INSERT OR DELETE OR UPDATE ON billing_usage FOR EACH ROW EXECUTE FUNCTION fd_keep_usage();
+grant insert, select, update on billing_usage to fd_app;
+grant insert, select, update on billing_usage to fd_worker;
+grant select on billing_usage to fd_operator;
+
+create table campaign_mailings (
+  tenant_ref text not null,
+  id uuid not null,
+  state text not null default 'listing'::text,
+  listed_to text not null default ''::text,
+  recipients_count bigint not null default 0,
+  left_out_count bigint not null default 0,
+  sent_count bigint not null default 0,
+  skipped_count bigint not null default 0,
+  failed_count bigint not null default 0,
+  unknown_count bigint not null default 0,
+  in_flight uuid[] not null default '{}'::uuid[],
+  due_at timestamp with time zone default fd_now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint campaign_mailings_check CHECK (((state <> 'done'::text) OR (due_at IS NULL))),
+  constraint campaign_mailings_check1 CHECK (((((sent_count + skipped_count) + failed_count) + unknown_count) <= recipients_count)),
+  constraint campaign_mailings_failed_count_check CHECK ((failed_count >= 0)),
+  constraint campaign_mailings_in_flight_check CHECK ((cardinality(in_flight) <= 1000)),
+  constraint campaign_mailings_left_out_count_check CHECK ((left_out_count >= 0)),
+  constraint campaign_mailings_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaign_mailings_recipients_count_check CHECK ((recipients_count >= 0)),
+  constraint campaign_mailings_sent_count_check CHECK ((sent_count >= 0)),
+  constraint campaign_mailings_skipped_count_check CHECK ((skipped_count >= 0)),
+  constraint campaign_mailings_state_check CHECK ((state = ANY (ARRAY['listing'::text, 'sending'::text, 'done'::text]))),
+  constraint campaign_mailings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint campaign_mailings_tenant_ref_id_fkey FOREIGN KEY (tenant_ref, id) REFERENCES campaigns(tenant_ref, id),
+  constraint campaign_mailings_unknown_count_check CHECK ((unknown_count >= 0))
+) with (fillfactor=50);
+alter table campaign_mailings owner to fd_owner;
+alter table campaign_mailings enable row level security;
+alter table campaign_mailings force row level security;
+CREATE INDEX campaign_mailings_due ON campaign_mailings USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX campaign_mailings_due_of_tenant ON campaign_mailings USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on campaign_mailings for select to fd_worker using true;
+create policy operator on campaign_mailings for select to fd_operator using true;
+create policy owner on campaign_mailings for all to fd_owner using true with check true;
+create policy tenant on campaign_mailings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on campaign_mailings for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant insert, select, update on campaign_mailings to fd_app;
+grant insert, select, update on campaign_mailings to fd_worker;
+grant select on campaign_mailings to fd_operator;
+
+create table campaign_recipients (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  campaign_id uuid not null,
+  email text,
+  email_folded text,
+  customer_ref text,
+  state text not null default 'queued'::text,
+  reason text,
+  attempt_count integer not null default 0,
+  next_attempt_at timestamp with time zone default fd_now(),
+  last_error text,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  constraint campaign_recipients_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint campaign_recipients_check CHECK (((state = 'queued'::text) = (next_attempt_at IS NOT NULL))),
+  constraint campaign_recipients_check1 CHECK (((state = 'sent'::text) = (sent_at IS NOT NULL))),
+  constraint campaign_recipients_check2 CHECK (((email IS NULL) = (email_folded IS NULL))),
+  constraint campaign_recipients_check3 CHECK (((email IS NOT NULL) OR (state <> 'queued'::text))),
+  constraint campaign_recipients_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint campaign_recipients_email_check CHECK ((length(email) <= 320)),
+  constraint campaign_recipients_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint campaign_recipients_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint campaign_recipients_once UNIQUE (tenant_ref, campaign_id, email_folded),
+  constraint campaign_recipients_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaign_recipients_reason_check CHECK ((length(reason) <= 40)),
+  constraint campaign_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'skipped'::text, 'failed'::text, 'unknown'::text]))),
+  constraint campaign_recipients_tenant_ref_campaign_id_fkey FOREIGN KEY (tenant_ref, campaign_id) REFERENCES campaigns(tenant_ref, id),
+  constraint campaign_recipients_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+alter table campaign_recipients owner to fd_owner;
+alter table campaign_recipients enable row level security;
+alter table campaign_recipients force row level security;
+CREATE INDEX campaign_recipients_of_address ON campaign_recipients USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
+CREATE INDEX campaign_recipients_of_campaign ON campaign_recipients USING btree (tenant_ref, campaign_id, id);
+CREATE INDEX campaign_recipients_of_customer ON campaign_recipients USING btree (tenant_ref, customer_ref, id) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX campaign_recipients_of_state ON campaign_recipients USING btree (tenant_ref, campaign_id, state, id);
+CREATE INDEX campaign_recipients_old ON campaign_recipients USING btree (tenant_ref, created_at, id);
+create policy due on campaign_recipients for select to fd_worker using true;
+create policy operator on campaign_recipients for select to fd_operator using true;
+create policy owner on campaign_recipients for all to fd_owner using true with check true;
+create policy tenant on campaign_recipients for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on campaign_recipients for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on campaign_recipients to fd_worker;
+grant select on campaign_recipients to fd_operator;
+grant select, update on campaign_recipients to fd_app;
+
+create table campaigns (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  name text not null,
+  channel text not null,
+  status text not null default 'draft'::text,
+  pause_reason text,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  budget_type text,
+  budget_limit bigint,
+  budget_used bigint not null default 0,
+  utm_source text,
+  utm_medium text,
+  utm_campaign text,
+  coupon_count integer not null default 0,
+  segment_id uuid,
+  subject text,
+  body_markdown text,
+  sender_name text,
+  reply_to text,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null default fd_now(),
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint campaigns_body_markdown_check CHECK (((length(body_markdown) >= 1) AND (length(body_markdown) <= 16000))),
+  constraint campaigns_budget_limit_check CHECK ((budget_limit > 0)),
+  constraint campaigns_budget_type_check CHECK ((budget_type = ANY (ARRAY['spend'::text, 'uses'::text]))),
+  constraint campaigns_budget_used_check CHECK ((budget_used >= 0)),
+  constraint campaigns_channel_check CHECK ((channel ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint campaigns_check CHECK (((budget_type IS NULL) = (budget_limit IS NULL))),
+  constraint campaigns_check1 CHECK (((status = 'paused'::text) = (pause_reason IS NOT NULL))),
+  constraint campaigns_check2 CHECK ((ends_at > starts_at)),
+  constraint campaigns_check3 CHECK (((status = ANY (ARRAY['draft'::text, 'cancelled'::text])) OR (starts_at IS NOT NULL))),
+  constraint campaigns_check4 CHECK (((due_at IS NULL) OR (status = ANY (ARRAY['scheduled'::text, 'active'::text, 'paused'::text])))),
+  constraint campaigns_check5 CHECK (((channel = 'email'::text) OR (COALESCE((segment_id)::text, subject, body_markdown, sender_name, reply_to) IS NULL))),
+  constraint campaigns_coupon_count_check CHECK ((coupon_count >= 0)),
+  constraint campaigns_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint campaigns_pause_reason_check CHECK ((pause_reason = ANY (ARRAY['merchant'::text, 'late'::text, 'claims'::text, 'segment'::text]))),
+  constraint campaigns_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaigns_reply_to_check CHECK ((length(reply_to) <= 254)),
+  constraint campaigns_sender_name_check CHECK (((length(sender_name) >= 1) AND (length(sender_name) <= 100))),
+  constraint campaigns_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'active'::text, 'paused'::text, 'ended'::text, 'cancelled'::text]))),
+  constraint campaigns_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200))),
+  constraint campaigns_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint campaigns_utm_campaign_check CHECK (((length(utm_campaign) >= 1) AND (length(utm_campaign) <= 200))),
+  constraint campaigns_utm_medium_check CHECK (((length(utm_medium) >= 1) AND (length(utm_medium) <= 200))),
+  constraint campaigns_utm_source_check CHECK (((length(utm_source) >= 1) AND (length(utm_source) <= 200)))
+) with (fillfactor=80);
+alter table campaigns owner to fd_owner;
+alter table campaigns enable row level security;
+alter table campaigns force row level security;
+CREATE INDEX campaigns_due ON campaigns USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX campaigns_due_of_tenant ON campaigns USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX campaigns_newest ON campaigns USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX campaigns_of_channel ON campaigns USING btree (tenant_ref, channel, created_at DESC, id DESC);
+CREATE INDEX campaigns_of_status ON campaigns USING btree (tenant_ref, status, created_at DESC, id DESC);
+create policy due on campaigns for select to fd_worker using true;
+create policy operator on campaigns for select to fd_operator using true;
+create policy owner on campaigns for all to fd_owner using true with check true;
+create policy tenant on campaigns for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on campaigns for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER meter_delete AFTER DELETE ON campaigns REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_campaigns();
+CREATE TRIGGER meter_insert AFTER INSERT ON campaigns REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_meter_campaigns();
+grant delete, insert, select, update on campaigns to fd_app;
+grant select on campaigns to fd_operator;
+grant select, update on campaigns to fd_worker;
+
 create table carrier_labels (
   tenant_ref text not null,
   id uuid not null default fd_uuid(),
@@ -793,6 +1341,87 @@ END IS NOT NULL);
 grant insert, select, update on charges to fd_app;
 grant insert, select, update on charges to fd_worker;
 grant select on charges to fd_operator;
+
+create table checkout_reminder_settings (
+  tenant_ref text not null,
+  enabled boolean not null default false,
+  basis text not null default 'consent'::text,
+  first_after_minutes integer not null default 60,
+  second_after_minutes integer default 1440,
+  law_confirmed_by text,
+  law_confirmed_at timestamp with time zone,
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint checkout_reminder_settings_basis_check CHECK ((basis = ANY (ARRAY['consent'::text, 'soft_opt_in'::text]))),
+  constraint checkout_reminder_settings_check CHECK (((NOT enabled) OR (law_confirmed_at IS NOT NULL))),
+  constraint checkout_reminder_settings_first_after_minutes_check CHECK (((first_after_minutes >= 30) AND (first_after_minutes <= 10080))),
+  constraint checkout_reminder_settings_law_confirmed_by_check CHECK ((length(law_confirmed_by) <= 200)),
+  constraint checkout_reminder_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint checkout_reminder_settings_second_after_minutes_check CHECK (((second_after_minutes >= 60) AND (second_after_minutes <= 20160))),
+  constraint checkout_reminder_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table checkout_reminder_settings owner to fd_owner;
+alter table checkout_reminder_settings enable row level security;
+alter table checkout_reminder_settings force row level security;
+create policy operator on checkout_reminder_settings for select to fd_operator using true;
+create policy owner on checkout_reminder_settings for all to fd_owner using true with check true;
+create policy tenant on checkout_reminder_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on checkout_reminder_settings to fd_app;
+grant select on checkout_reminder_settings to fd_operator;
+grant select on checkout_reminder_settings to fd_worker;
+
+create table checkout_reminders (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  email text not null,
+  email_folded text not null,
+  customer_ref text,
+  items jsonb not null,
+  state text not null default 'waiting'::text,
+  reason text,
+  sent_count integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  last_sent_at timestamp with time zone,
+  last_error text,
+  began_at timestamp with time zone not null default fd_now(),
+  seen_at timestamp with time zone not null default fd_now(),
+  created_at timestamp with time zone not null default fd_now(),
+  constraint checkout_reminders_check CHECK (((state = 'waiting'::text) = (next_attempt_at IS NOT NULL))),
+  constraint checkout_reminders_check1 CHECK (((state = 'stopped'::text) = (reason IS NOT NULL))),
+  constraint checkout_reminders_customer_ref_check CHECK ((length(customer_ref) <= 200)),
+  constraint checkout_reminders_email UNIQUE (tenant_ref, email_folded),
+  constraint checkout_reminders_email_check CHECK ((length(email) <= 254)),
+  constraint checkout_reminders_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint checkout_reminders_items_check CHECK (((jsonb_typeof(items) = 'array'::text) AND (length((items)::text) <= 65536))),
+  constraint checkout_reminders_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint checkout_reminders_pkey PRIMARY KEY (tenant_ref, id),
+  constraint checkout_reminders_reason_check CHECK ((length(reason) <= 40)),
+  constraint checkout_reminders_sent_count_check CHECK (((sent_count >= 0) AND (sent_count <= 2))),
+  constraint checkout_reminders_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'stopped'::text]))),
+  constraint checkout_reminders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+) with (fillfactor=80);
+alter table checkout_reminders owner to fd_owner;
+alter table checkout_reminders enable row level security;
+alter table checkout_reminders force row level security;
+CREATE INDEX checkout_reminders_due ON checkout_reminders USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX checkout_reminders_due_of_tenant ON checkout_reminders USING btree (tenant_ref, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX checkout_reminders_newest ON checkout_reminders USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX checkout_reminders_of_customer ON checkout_reminders USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX checkout_reminders_of_state ON checkout_reminders USING btree (tenant_ref, state, created_at DESC, id DESC);
+CREATE INDEX checkout_reminders_seen ON checkout_reminders USING btree (tenant_ref, seen_at);
+create policy due on checkout_reminders for select to fd_worker using true;
+create policy operator on checkout_reminders for select to fd_operator using true;
+create policy owner on checkout_reminders for all to fd_owner using true with check true;
+create policy tenant on checkout_reminders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on checkout_reminders for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select, update on checkout_reminders to fd_app;
+grant delete, select, update on checkout_reminders to fd_worker;
+grant select on checkout_reminders to fd_operator;
 
 create table collection_products (
   tenant_ref text not null,
@@ -929,6 +1558,8 @@ create table coupon_redemptions (
   state text not null default 'claimed'::text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  budget_taken bigint not null default 0,
+  constraint coupon_redemptions_budget_taken_check CHECK ((budget_taken >= 0)),
   constraint coupon_redemptions_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
   constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
   constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
@@ -979,6 +1610,7 @@ create table coupons (
   constraint coupons_code_check CHECK (((length(code) >= 1) AND (length(code) <= 64))),
   constraint coupons_max_discount_cents_check CHECK ((max_discount_cents >= 0)),
   constraint coupons_min_subtotal_cents_check CHECK ((min_subtotal_cents >= 0)),
+  constraint coupons_of_campaign FOREIGN KEY (tenant_ref, campaign_id) REFERENCES campaigns(tenant_ref, id),
   constraint coupons_percent_bps_check CHECK (((percent_bps >= 1) AND (percent_bps <= 10000))),
   constraint coupons_pkey PRIMARY KEY (tenant_ref, id),
   constraint coupons_referral_code_check CHECK ((referral_code ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
@@ -994,6 +1626,7 @@ alter table coupons enable row level security;
 alter table coupons force row level security;
 CREATE INDEX coupons_by_end ON coupons USING btree (tenant_ref, ends_at, is_exhausted) WHERE (status = 'active'::text);
 CREATE INDEX coupons_by_status ON coupons USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX coupons_in_campaign ON coupons USING btree (tenant_ref, campaign_id, created_at DESC, id DESC) WHERE (campaign_id IS NOT NULL);
 CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on coupons for select to fd_operator using true;
 create policy owner on coupons for all to fd_owner using true with check true;
@@ -2293,8 +2926,10 @@ create table mails (
   created_at timestamp with time zone not null default now(),
   sent_at timestamp with time zone,
   order_id uuid,
+  html text,
   constraint mails_attempt_count_check CHECK ((attempt_count >= 0)),
   constraint mails_body_check CHECK ((length(body) <= 20000)),
+  constraint mails_html_check CHECK ((length(html) <= 1000000)),
   constraint mails_last_error_check CHECK ((length(last_error) <= 500)),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
@@ -4430,6 +5065,7 @@ create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = 
 CREATE TRIGGER becomes_sandbox AFTER UPDATE OF sandbox ON stores FOR EACH ROW WHEN ((new.sandbox AND (NOT old.sandbox))) EXECUTE FUNCTION fd_use_simulated();
 CREATE TRIGGER currency_fixed BEFORE UPDATE OF currency ON stores FOR EACH ROW WHEN ((new.currency <> old.currency)) EXECUTE FUNCTION fd_keep_currency();
 CREATE TRIGGER new_sandbox AFTER INSERT ON stores FOR EACH ROW WHEN (new.sandbox) EXECUTE FUNCTION fd_use_simulated();
+CREATE TRIGGER opens_billing AFTER INSERT ON stores FOR EACH ROW EXECUTE FUNCTION fd_open_billing();
 CREATE TRIGGER search_language AFTER UPDATE OF language ON stores FOR EACH ROW WHEN ((old.language IS DISTINCT FROM new.language)) EXECUTE FUNCTION fd_search_note_language();
 grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
@@ -5056,6 +5692,27 @@ create policy tenant on webhook_subscriptions for all to fd_app, fd_worker using
 grant insert, select, update on webhook_subscriptions to fd_app;
 grant select on webhook_subscriptions to fd_operator;
 grant select, update on webhook_subscriptions to fd_worker;
+
+create function fd_add_api_calls(writer uuid, batch bigint, tenants text[], credential_ids uuid[], days date[], counts bigint[])
+returns integer
+language plpgsql volatile security definer set search_path=public, pg_temp as
+$$
+declare
+  added integer;
+begin
+  insert into api_call_writers as w (id, sequence) values (writer, batch)
+      on conflict (id) do update set sequence = excluded.sequence, written_at = fd_now()
+   where w.sequence < excluded.sequence;
+  if not found then return 0; end if;
+  insert into api_calls as a (tenant_ref, credential_id, day, calls)
+  select t.* from unnest(tenants, credential_ids, days, counts) as t (tenant_ref, credential_id, day, calls)
+   order by 1, 2, 3
+      on conflict (tenant_ref, credential_id, day) do update set calls = a.calls + excluded.calls;
+  get diagnostics added = row_count;
+  return added;
+end $$;
+alter routine fd_add_api_calls(uuid,bigint,text[],uuid[],date[],bigint[]) owner to fd_gate;
+grant execute on routine fd_add_api_calls(uuid,bigint,text[],uuid[],date[],bigint[]) to fd_app;
 
 create procedure fd_add_partition(IN parent text, IN suffix text, IN bounds text, IN belongs text, INOUT moved bigint)
 language plpgsql volatile as
@@ -5747,6 +6404,38 @@ begin
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
 
+create function fd_keep_invoice()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  changing constant text[] := array['status', 'paid_cents', 'credited_cents', 'reminders_sent', 'remind_at',
+                                    'lease_until', 'lease_token'];
+begin
+  if old.status = 'draft' then return coalesce(new, old); end if;
+  if tg_op = 'DELETE' or new.status = 'draft'
+     or to_jsonb(new) - changing is distinct from to_jsonb(old) - changing then
+    raise exception 'an issued invoice is final' using errcode = 'FD002';
+  end if;
+  return new;
+end $$;
+alter routine fd_keep_invoice() owner to fd_owner;
+
+create function fd_keep_invoice_line()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  if tg_op = 'UPDATE'
+     or exists (select from billing_invoices i
+                 where i.tenant_ref = coalesce(new.tenant_ref, old.tenant_ref)
+                   and i.id = coalesce(new.invoice_id, old.invoice_id) and i.status <> 'draft') then
+    raise exception 'the lines of an issued invoice are final' using errcode = 'FD002';
+  end if;
+  return coalesce(new, old);
+end $$;
+alter routine fd_keep_invoice_line() owner to fd_owner;
+
 create function fd_keep_paid()
 returns trigger
 language plpgsql volatile as
@@ -5755,6 +6444,21 @@ begin
   raise exception 'a paid commission never changes' using errcode = 'check_violation';
 end $$;
 alter routine fd_keep_paid() owner to fd_owner;
+
+create function fd_keep_usage()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  if tg_op <> 'INSERT' and exists (select from billing_accounts
+                                    where tenant_ref = old.tenant_ref and open_month > old.month)
+     or tg_op <> 'DELETE' and exists (select from billing_accounts
+                                       where tenant_ref = new.tenant_ref and open_month > new.month) then
+    raise exception 'the month is closed' using errcode = 'FD002';
+  end if;
+  return coalesce(new, old);
+end $$;
+alter routine fd_keep_usage() owner to fd_owner;
 
 create function fd_limit(store text, counted text, own bigint)
 returns bigint
@@ -5930,6 +6634,26 @@ $$
       return null;
     end $$;
 alter routine fd_meter_affiliates() owner to fd_owner;
+
+create function fd_meter_campaigns()
+returns trigger
+language plpgsql volatile as
+$$
+    begin
+      if tg_op = 'INSERT' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      elsif tg_op = 'DELETE' then perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      else perform fd_use(tenant_ref, limit_key, sum(amount)::bigint) from ((select s.tenant_ref, m.limit_key,  m.amount as amount from added as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount)) union all (select s.tenant_ref, m.limit_key, - m.amount as amount from removed as s
+                      cross join lateral (values ('campaigns', 1)) as m (limit_key, amount))) as counted
+                    group by tenant_ref, limit_key having sum(amount) <> 0 order by limit_key;
+      end if;
+      return null;
+    end $$;
+alter routine fd_meter_campaigns() owner to fd_owner;
 
 create function fd_meter_collections()
 returns trigger
@@ -6418,8 +7142,20 @@ $$
 $$;
 alter routine fd_now() owner to fd_owner;
 grant execute on routine fd_now() to fd_app;
+grant execute on routine fd_now() to fd_gate;
 grant execute on routine fd_now() to fd_operator;
 grant execute on routine fd_now() to fd_worker;
+
+create function fd_open_billing()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into billing_accounts (tenant_ref, open_month) values (new.tenant_ref, fd_this_month())
+      on conflict do nothing;
+  return null;
+end $$;
+alter routine fd_open_billing() owner to fd_owner;
 
 create function fd_owned_stores(owner text)
 returns TABLE(tenant_ref text, display_name text, status text)
@@ -7329,6 +8065,17 @@ grant execute on routine fd_tenant() to fd_gate;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
+
+create function fd_this_month()
+returns date
+language sql stable as
+$$
+  select date_trunc('month', fd_now() at time zone 'UTC')::date
+$$;
+alter routine fd_this_month() owner to fd_owner;
+grant execute on routine fd_this_month() to fd_app;
+grant execute on routine fd_this_month() to fd_operator;
+grant execute on routine fd_this_month() to fd_worker;
 
 create procedure fd_unbundle_checks(IN target regclass)
 language plpgsql volatile as
