@@ -12,14 +12,11 @@ import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
-import { followOrder } from './modules/affiliates/follow-money.ts'
 import * as payoutRoutes from './modules/affiliates/payout-routes.ts'
 import * as affiliateRoutes from './modules/affiliates/routes.ts'
 import * as affiliatePages from './modules/affiliates/storefront-routes.ts'
-import { flagTest as flagInFigures } from './modules/analytics/count.ts'
 import * as promotionRoutes from './modules/analytics/promotion-routes.ts'
 import * as analyticsRoutes from './modules/analytics/routes.ts'
-import { flagTest as flagInUsage } from './modules/billing/meter.ts'
 import * as billingOperatorRoutes from './modules/billing/operator-routes.ts'
 import * as billingRoutes from './modules/billing/routes.ts'
 import * as campaignRoutes from './modules/campaigns/routes.ts'
@@ -69,7 +66,6 @@ import * as suppressionRoutes from './modules/marketing/suppression-routes.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
-import type { OnTestFlag } from './modules/orders/annotate.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
 import type { LinkDeps } from './modules/orders/link.ts'
 import * as orderLinkRoutes from './modules/orders/link-routes.ts'
@@ -84,7 +80,6 @@ import * as renewalRoutes from './modules/renewals/routes.ts'
 import { exchangeOf } from './modules/returns/exchange-money.ts'
 import * as returnRoutes from './modules/returns/routes.ts'
 import * as returns from './modules/returns/service.ts'
-import * as segmentCount from './modules/segments/count.ts'
 import * as segmentRoutes from './modules/segments/routes.ts'
 import * as shopperMailRoutes from './modules/shopper-mail/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
@@ -98,6 +93,7 @@ import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
+import { onTestFlag } from './on-test-flag.ts'
 import { openCampaigns } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openShopperMail } from './open-shopper-mail.ts'
@@ -372,14 +368,6 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
   ]
-}
-
-/** Reports, segments and bills leave a test order out, and it earns no affiliate anything. */
-const onTestFlag: OnTestFlag = async (tx, order, is_test) => {
-  await flagInFigures(tx, order, is_test)
-  await flagInUsage(tx, order, is_test)
-  await segmentCount.onTestFlag(tx, order)
-  await followOrder(tx, { ...order, is_test }, { reason: 'test_order', ref: order.id })
 }
 
 /**

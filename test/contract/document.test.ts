@@ -28,6 +28,7 @@ describe('the published document', () => {
         'forgotPassword',
         'resendVerification',
         'resendMail',
+        'testCampaign',
         'replayWebhook',
         'exportCustomer',
         'moveTestClock',

@@ -4,7 +4,6 @@ import type { Caller, TestApp } from '../harness/app.ts'
 import { makeVariant as plantVariant } from '../harness/variants.ts'
 import { APPROVED } from '../modules/checkout/setup.ts'
 import { freshKey, ITEM, LINE, VARIANT } from './ids.ts'
-import { makeCreditNote, makeInvoice } from './make-billing.ts'
 import {
   earnCommission,
   inviteAffiliate,
@@ -13,6 +12,7 @@ import {
   makeReferralCode,
   suspendAffiliate,
 } from './make-affiliates.ts'
+import { makeCreditNote, makeInvoice } from './make-billing.ts'
 import {
   addRecipients,
   CAMPAIGNS,

@@ -51,8 +51,8 @@ const LISTED = 500
 /** Mails of one wave: the most that one claim leaves unknown when its worker is killed. */
 export const WAVE = 20
 
-/** Waves at a time: one is claimed or written down while others are sent. */
-export const WAVES = 3
+/** Waves at a time: one is claimed or written down while the other is sent. */
+export const WAVES = 2
 
 /** How long a mailing has its turn, before it waits for those of other stores. */
 const TURN_MS = 5_000
