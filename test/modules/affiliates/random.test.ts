@@ -133,7 +133,7 @@ describe('after any history of orders, refunds, decisions and payouts', () => {
         for (const { id: order_id } of known.orders) {
           const own = rows.filter((row) => row.order_id === order_id && row.status !== 'declined')
           const earned = sum(own.filter(({ type }) => type !== 'clawback'))
-          const clawed = -sum(own.filter(({ type }) => type === 'clawback'))
+          const clawed = 0 - sum(own.filter(({ type }) => type === 'clawback'))
           assert.ok(clawed <= earned, `${order_id} lost ${clawed} of ${earned}`)
           const { order } = ok(await shop.merchant.get(`/v1/merchant/orders/${order_id}`))
           if (order.status === 'refunded' || order.is_test) assert.equal(earned, clawed)
