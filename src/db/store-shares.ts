@@ -11,7 +11,7 @@ export interface ShareOptions {
 }
 
 /** The time a store may use at once before it is paced: a page of a dashboard needs a fraction. */
-const BURST_MS = 1_000
+const BURST_MS = 500
 
 /** The part of one of ten connections that a store may use all the time while others are at work. */
 const PACE_OF_TEN = 1 / 3

@@ -54,10 +54,10 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('pace a store that has used a second of it while another is at work', async (t) => {
+  test('pace a store that has used half a second of it while another is at work', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
-    // A third of it is forgotten meanwhile: 200 ms more than a second are left.
-    await use('big', 1_800)
+    // A third of it is forgotten meanwhile: 200 ms more than half a second are left.
+    await use('big', 1_050)
     shares.note('small')
     const next = begin('big')
     for (let i = 0; i < 5; i += 1) {

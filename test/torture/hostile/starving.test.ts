@@ -31,8 +31,11 @@ const P99_TIMES_MAX = 3
 
 const SHOPPERS = 4
 const SECONDS = 4
-/** A measurement that misses is repeated, since others may use the machine: the best one counts. */
-const TRIES = 3
+/**
+ * A few seconds vary by a fifth where nothing floods. So tries are repeated while they miss, and what
+ * counts is the sum of all of them, never the best one.
+ */
+const TRIES = 6
 /** A store that was flooded uses up its share first. The next flood begins with a full one. */
 const REST_MS = 1_000
 
@@ -138,6 +141,29 @@ async function openFilled(t: TestContext): Promise<FilledApp> {
   return filled
 }
 
+/** The checkouts of several tries, on average. */
+class Tries {
+  count = 0
+  #perSecond = 0
+  #p99 = 0
+
+  add({ perSecond, p99 }: Checkouts): void {
+    this.count += 1
+    this.#perSecond += perSecond
+    this.#p99 += p99
+  }
+
+  get perSecond(): number {
+    return this.#perSecond / this.count
+  }
+
+  get p99(): number {
+    return this.#p99 / this.count
+  }
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
+
 test('however a store floods its routes, another keeps its checkouts', async (t) => {
   const filled = await openFilled(t)
   const args = [filled.databaseUrl, SECRET_KEY, OPERATOR_TOKEN]
@@ -163,21 +189,28 @@ test('however a store floods its routes, another keeps its checkouts', async (t)
   const floods = (await listFloods(filled, server.url)).filter(({ name }) => wanted.test(name))
   const show = ({ perSecond, p99 }: Checkouts) =>
     `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(0)} ms`
+  const all = { alone: new Tries(), beside: new Tries() }
   for (const flood of floods) {
     await t.test(`by ${flood.clients} clients on ${flood.name}`, async (t) => {
-      let holds = false
-      for (let n = 0; n < TRIES && !holds; n++) {
-        const alone = await checkOut()
-        const { statuses, result: beside } = await flooder.during(flood, () => checkOut())
-        const share = beside.perSecond / alone.perSecond
+      const alone = new Tries()
+      const beside = new Tries()
+      const holds = () =>
+        beside.perSecond >= SHARE_MIN * alone.perSecond && beside.p99 <= P99_TIMES_MAX * alone.p99
+      do {
+        const undisturbed = await checkOut()
+        const { statuses, result: flooded } = await flooder.during(flood, () => checkOut())
+        for (const each of [alone, all.alone]) each.add(undisturbed)
+        for (const each of [beside, all.beside]) each.add(flooded)
         t.diagnostic(
-          `${(share * 100).toFixed(0)} %: ${show(beside)}, alone ${show(alone)}; ` +
-            `flood ${JSON.stringify(statuses)}`,
+          `${percent(beside.perSecond / alone.perSecond)}: ${show(flooded)}, ` +
+            `alone ${show(undisturbed)}; flood ${JSON.stringify(statuses)}`,
         )
-        holds = share >= SHARE_MIN && beside.p99 <= P99_TIMES_MAX * alone.p99
         await sleep(REST_MS)
-      }
-      assert.ok(holds)
+      } while (!holds() && alone.count < TRIES)
+      assert.ok(holds())
     })
   }
+  t.diagnostic(
+    `all ${all.alone.count} tries: ${percent(all.beside.perSecond / all.alone.perSecond)}`,
+  )
 })
