@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bench, Sample, Subject } from './figure.ts'
+import { withStolen } from './stolen-time.ts'
 import { openTree, run, THIS_TREE, type Tree } from './trees.ts'
 
 /**
@@ -56,13 +57,27 @@ const wholeRun = (name: string, tree: Tree): Subject => ({
   close: async () => {},
 })
 
-/** The samples of each subject, round by round. */
+/** A round is left out where the host of this machine gave more of its processors to others. */
+const STOLEN_MAX = 0.1
+
+/**
+ * The samples of each subject, round by round. As many rounds may be left out as are wanted; what is
+ * measured after that counts.
+ */
 async function measureInTurn(subjects: readonly Subject[], rounds: number): Promise<Sample[][][]> {
-  const measured: Sample[][][] = subjects.map(() => [])
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [at, subject] of subjects.entries()) measured[at]?.push(await subject.measure())
+  const measured: Sample[][][] = []
+  let leftOut = 0
+  while (measured.length < rounds) {
+    const { result, stolen } = await withStolen(async () => {
+      const round: Sample[][] = []
+      for (const subject of subjects) round.push(await subject.measure())
+      return round
+    })
+    if (stolen > STOLEN_MAX && leftOut < rounds) leftOut += 1
+    else measured.push(result)
   }
-  return measured
+  if (leftOut > 0) process.stdout.write(`${leftOut} rounds left out: the host was busy\n`)
+  return subjects.map((_, at) => measured.map((round) => round[at] ?? []))
 }
 
 /** Reads what a run of the benchmark prints: `ok   name: 168/s of 520/s, the floor = 32 % (…)`. */

@@ -20,7 +20,7 @@ const PACE_OF_TEN = 1 / 3
  * What one piece of work costs beside its time in the database: the process reads its request, checks it
  * and writes its answer. Many small requests would otherwise use the processor for nothing.
  */
-const OWN_MS = 2
+const OWN_MS = 3
 
 /** Another store that used the database within this time counts as at work. */
 const RECENT_MS = 1_000

@@ -18,6 +18,7 @@ import {
 import { openClient } from '../../../bench/scale/measure.ts'
 import { listProbes, type Probe } from '../../../bench/scale/probes.ts'
 import { NEIGHBOUR } from '../../../bench/scale/size.ts'
+import { withStolen } from '../../../bench/stolen-time.ts'
 import { type FloodRequest, openFlooder } from './flood.ts'
 
 /** Three stores of a size: two that attack, and their neighbour that sells. */
@@ -36,6 +37,11 @@ const SECONDS = 4
  * counts is the sum of all of them, never the best one.
  */
 const TRIES = 6
+
+/** A try is no measurement where the host of this machine gave more of its processors to others. */
+const STOLEN_MAX = 0.1
+const STOLEN_TRIES_MAX = 20
+const STOLEN_REST_MS = 5_000
 /** A store that was flooded uses up its share first. The next flood begins with a full one. */
 const REST_MS = 1_000
 
@@ -196,9 +202,17 @@ test('however a store floods its routes, another keeps its checkouts', async (t)
       const beside = new Tries()
       const holds = () =>
         beside.perSecond >= SHARE_MIN * alone.perSecond && beside.p99 <= P99_TIMES_MAX * alone.p99
+      let stolenTries = 0
       do {
-        const undisturbed = await checkOut()
-        const { statuses, result: flooded } = await flooder.during(flood, () => checkOut())
+        const { result, stolen } = await withStolen(async () => ({
+          undisturbed: await checkOut(),
+          ...(await flooder.during(flood, () => checkOut())),
+        }))
+        if (stolen > STOLEN_MAX && ++stolenTries <= STOLEN_TRIES_MAX) {
+          await sleep(STOLEN_REST_MS)
+          continue
+        }
+        const { undisturbed, statuses, result: flooded } = result
         for (const each of [alone, all.alone]) each.add(undisturbed)
         for (const each of [beside, all.beside]) each.add(flooded)
         t.diagnostic(
@@ -206,7 +220,8 @@ test('however a store floods its routes, another keeps its checkouts', async (t)
             `alone ${show(undisturbed)}; flood ${JSON.stringify(statuses)}`,
         )
         await sleep(REST_MS)
-      } while (!holds() && alone.count < TRIES)
+      } while (alone.count === 0 || (!holds() && alone.count < TRIES))
+      if (stolenTries > 0) t.diagnostic(`${stolenTries} tries without enough of the processors`)
       assert.ok(holds())
     })
   }
