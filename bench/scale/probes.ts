@@ -128,6 +128,7 @@ const QUERY_VALUES: readonly (readonly [route: string, name: string, values: Val
   ['/v1/merchant/analytics/', 'key', [of('product_id'), NO_ID]],
   ['/v1/merchant/analytics/', 'currency', [fixed('USD'), fixed('EUR')]],
   ['/v1/merchant/analytics/', 'reason', [fixed('card_declined'), NOTHING]],
+  ['/v1/tenants/{tenant}/subscriptions', 'customer_ref', [of('plan_customer_ref')]],
   ['', 'customer_ref', [of('customer_ref'), NOTHING]],
   ['', 'order_number', [of('order_number')]],
   ['', 'created_from', [of('middle')]],

@@ -37,6 +37,8 @@ export async function readTarget(admin: pg.Client, tenant: string): Promise<Targ
                     (select id from webhook_subscriptions where tenant_ref = $1) as subscription_id,
                     (select id from subscriptions where tenant_ref = $1 order by created_at limit 1)
                       as plan_id,
+                    (select customer_ref from subscriptions where tenant_ref = $1
+                      order by created_at limit 1) as plan_customer_ref,
                     (select id from webhook_events where tenant_ref = $1 order by sequence limit 1)
                       as event_id,
                     (select id from webhook_deliveries where tenant_ref = $1

@@ -177,11 +177,13 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     const encoded = cache.findEncoded(cached, request.headers['accept-encoding'])
     if (encoded === undefined) return false
     const { url = '' } = request
-    const isPaced = !pace.take(storeOf(url), url)
+    const store = storeOf(url)
+    const isPaced = !pace.take(store, url)
     if (isPaced && pace.defer(() => answer(request, response))) return true
     const correlationId = randomUUID()
     const outgoing = isPaced ? { cached: BUSY, encoded: null } : { cached, encoded }
     const status = write(request, response, { ...outgoing, correlationId })
+    if (status === 200) pace.addBytes(store, url, encoded?.body.length ?? bodyBytes(cached))
     count?.(route, status)
     unlogged = (unlogged + 1) % LOG_ONE_IN
     if (unlogged === 0) {

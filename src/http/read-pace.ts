@@ -12,6 +12,9 @@ import type { Guard } from './guards.ts'
 const PER_SECOND = 500
 const BURST = 250
 
+/** Bytes that cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
+const ANSWER_BYTES = 32_768
+
 /** Requests of all stores that may wait. Behind so many, no browser would. */
 const WAITING_MAX = 2_000
 const WAIT_MS = 20
@@ -52,6 +55,12 @@ export class ReadPace {
     if (bucket.used >= BURST) return false
     bucket.used += 1
     return true
+  }
+
+  /** Counts the bytes of an answer that was sent: further ones of its store wait the longer. */
+  addBytes(store: string | null, address: string, bytes: number): void {
+    if (bytes < ANSWER_BYTES || !this.#othersAreAtWork(store)) return
+    this.#bucketOf(store ?? address).used += bytes / ANSWER_BYTES
   }
 
   /** Calls later, when the store may have its turn. False: too many wait already. */

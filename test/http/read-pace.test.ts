@@ -27,6 +27,24 @@ describe('answers from memory', () => {
     assert.equal(count('acme', 10_000), 250)
   })
 
+  test('that are long count as many, so that a store sends 16 megabytes a second', () => {
+    const { pace, count, pass } = openPace(true)
+    const MB = 1_048_576
+    const send = () => {
+      let sent = 0
+      for (; count('acme', 1) === 1; sent += 1) pace.addBytes('acme', '/', MB)
+      return sent
+    }
+    send()
+    let sent = 0
+    for (let n = 0; n < 100; n += 1) {
+      pass(100)
+      sent += send()
+    }
+    assert.ok(sent > 145 && sent < 160, `${sent} MB in ten seconds`)
+    assert.equal(count('globex', 10_000), 250)
+  })
+
   test('of one store take nothing from another', () => {
     const { count } = openPace(true)
     count('acme', 10_000)
