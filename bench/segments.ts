@@ -114,7 +114,7 @@ async function compare(db: TenantDb, name: string, wanted: WantedPreview): Promi
   const { count } = await counting()
   if (count !== CUSTOMERS) throw new Error(`there are ${count} customers`)
   const { count: found } = await preview(db, wanted)
-  if (found === 0) throw new Error('the conditions find nobody')
+  if (found === 0) throw new Error('the conditions find no one')
   const pairs: { ours: number; floor: number }[] = []
   for (let n = 0; n < ROUNDS; n++) {
     pairs.push({ floor: await timed(counting), ours: await timed(() => preview(db, wanted)) })

@@ -1,49 +1,76 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-/** More would leave the last process running alone. */
-const FILES_MAX = 16
-
-/** Tests that need the app and nothing else, and would each load all of it again. */
-const TOGETHER = /^test\/(?:contract|db|http|kernel|modules|platform|scripts|stories|storefront)\//
+/**
+ * Tests that need the app, and would each load all of it again: how many of a kind share a process. Fewer
+ * processes load it less often; with too few of them the last one would run alone for long.
+ */
+const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
+  [/^test\/browser\//, 5],
+  [
+    /^test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page)\.test\.ts$)/,
+    32,
+  ],
+]
 
 /**
  * Files that start processes or wait for time to pass: in a process of their own others need not
- * wait. The test of the API document counts every shape that its process has loaded.
+ * wait. The test of the API document counts every shape that its process has loaded; those of broken
+ * connections count its sockets, or its memory.
  */
 const APART =
-  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate)|http\/(?:database-faults|fuzz|openapi|slow-clients)|scripts\/(?:imports|run))\.test\.ts$/
+  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate)|http\/(?:database-faults|fuzz|openapi|slow-clients)|modules\/(?:.*\/killed-workers|webhooks\/broken-endpoints)|platform\/(?:memory|safe-fetch-faults)|scripts\/(?:imports|run))\.test\.ts$/
 
-/** Hooks that would reach into the other files, and a start that those would not wait for. */
-const ALONE = /^(?:before|after)Each\(|^(?!import\b|.*=>.*\bawait\b)\S.*\bawait\b/m
+const PROCESS = fileURLToPath(new URL('./test-process.ts', import.meta.url))
 
-/** Which test files share a process, as far as they do not get into each other's way. */
-export function groupTests(files: readonly string[], root: string): string[][] {
-  const groups: string[][] = []
-  let open: string[] | null = null
-  for (const file of files) {
-    const isAlone =
-      !TOGETHER.test(file) || APART.test(file) || ALONE.test(readFileSync(join(root, file), 'utf8'))
-    if (isAlone) {
-      groups.push([file])
-    } else if (open !== null && open.length < FILES_MAX) {
-      open.push(file)
-    } else {
-      open = [file]
-      groups.push(open)
-    }
-  }
-  return groups
+/**
+ * Which test files share a process. Those that share one come first: what runs last is then short, and no
+ * core is idle for long at the end.
+ */
+export function groupTests(files: readonly string[]): string[][] {
+  const isTogether = (file: string, kind: RegExp) => kind.test(file) && !APART.test(file)
+  const alone = files.filter((file) => !TOGETHER.some(([kind]) => isTogether(file, kind)))
+  const together = TOGETHER.flatMap(([kind, max]) =>
+    chunk(
+      files.filter((file) => isTogether(file, kind)),
+      max,
+    ),
+  )
+  return [...together, ...alone.map((file) => [file])]
 }
 
-/** Makes of each group one file that the test runner can start. */
-export function writeGroups(groups: readonly string[][], root: string, dir: string): string[] {
+/** More than so many files are for two processes, each of which has a core. */
+const ALONE_MAX = 8
+
+/** Parts of a list, as equal as they can be. */
+function chunk(list: readonly string[], max: number): string[][] {
+  const parts = Math.max(Math.ceil(list.length / max), list.length > ALONE_MAX ? 2 : 0)
+  return Array.from({ length: parts }, (_, at) =>
+    list.slice((at * list.length) / parts, ((at + 1) * list.length) / parts),
+  )
+}
+
+/**
+ * Makes of each group one file that the test runner can start. A run by name numbers the suites of the
+ * files, whose paths would be found by it otherwise.
+ */
+export function writeGroups(
+  groups: readonly string[][],
+  root: string,
+  dir: string,
+  { byName = false }: { byName?: boolean } = {},
+): string[] {
   mkdirSync(dir, { recursive: true })
   return groups.map((group, index) => {
     // The runner goes by the names.
     const path = join(dir, `${String(index).padStart(3, '0')}.mjs`)
-    const imports = group.map((file) => `import ${JSON.stringify(resolve(root, file))}\n`)
-    writeFileSync(path, imports.join(''))
+    const names = byName ? group.map((_, at) => `#${at + 1}`) : group
+    const args = [resolve(root), group, names].map((arg) => JSON.stringify(arg, null, 2))
+    writeFileSync(
+      path,
+      `import { runTestFiles } from ${JSON.stringify(PROCESS)}\n\nawait runTestFiles(${args.join(', ')})\n`,
+    )
     return path
   })
 }

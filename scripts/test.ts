@@ -22,6 +22,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** Tests wait for a database more than they compute, so more files than cores run at once. */
 const CONCURRENCY = 4
 
+/** Room for young objects, so that those of one test die before they are copied. */
+const YOUNG_MIB = 64
+
 /** For what hangs: what is slow on a busy machine takes its time. */
 const TEST_TIMEOUT_MS = 600_000
 
@@ -58,24 +61,25 @@ function chooseAffected(files: readonly string[], base: string): string[] {
 /** What Node's runner is told. By name it has a reporter of its own, which fails where none matches. */
 async function runnerArgs(files: readonly string[], grep: string | null, dir: string) {
   const args = [
+    `--max-semi-space-size=${YOUNG_MIB}`,
     '--test',
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     `--test-reporter=${grep === null ? 'spec' : './scripts/grep-reporter.ts'}`,
   ]
-  if (grep === null) return [...args, ...writeGroups(groupTests(files, ROOT), ROOT, dir)]
+  if (grep === null) return [...args, ...writeGroups(groupTests(files), ROOT, dir)]
   // Needed by no other run, and slow to load: it brings the whole compiler.
   const { findByName } = await import('./test-names.ts')
   const read = readFrom(ROOT)
   const named = findByName(grep, new Map(files.map((file) => [file, read(file)])))
   if (named.files.length === 0) throw new UsageError(`no test has "${grep}" in its name`)
-  const groups = groupTests(named.files, ROOT)
+  const groups = groupTests(named.files)
   return [
     ...args,
-    // A file of which no test runs has opened its app by then, and never closes it.
+    // A file of which no test runs may have opened a database by then, and never closes it.
     '--test-force-exit',
     ...named.patterns.map((pattern) => `--test-name-pattern=${pattern}`),
-    ...writeGroups(groups, ROOT, dir),
+    ...writeGroups(groups, ROOT, dir, { byName: true }),
   ]
 }
 

@@ -149,7 +149,7 @@ export const ERRORS = {
   ],
   issuer_missing: [
     409,
-    'Nobody issues invoices yet. Set the issuer first: PUT /v1/billing/issuer.',
+    'The issuer of invoices is not set yet. Set it first: PUT /v1/billing/issuer.',
   ],
   sandbox_not_billed: [409, 'A sandbox store is never billed.'],
   plan_changed: [409, 'Another version of the plan was added at the same time. Try again.'],

@@ -85,7 +85,8 @@ interface RuntimeOptions {
   /** For tests, which run on busy machines. */
   limiterDeadlineMs?: number
   /**
-   * For the same tests: how long a request waits for a connection, and the clock of the live cache.
+   * For the same tests: how long a request waits for a connection and for the share of its store, and
+   * the clock of the live cache.
    */
   poolWaitMs?: number
   cacheClock?: Clock
@@ -184,7 +185,7 @@ function openDatabases(
     onError: (error: Error) => logger.warn({ err: error }, 'a database connection was lost'),
     clock,
     clocks,
-    ...(poolWaitMs && { connectTimeoutMs: poolWaitMs }),
+    ...(poolWaitMs && { connectTimeoutMs: poolWaitMs, shareWaitMs: poolWaitMs }),
   }
   // A little longer than the statement timeout of this role, see roles.ts.
   const limits = { max, answerTimeoutMs: 12_000, sharesByStore: true }

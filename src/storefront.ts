@@ -18,12 +18,14 @@ interface StorefrontOptions {
   /** Sent to the platform instead of the token. */
   platformToken?: string
   logger: Logger
+  /** For tests: how long a read of the platform may take. */
+  readMs?: number
   /** Hears of each response. */
   onPage?: ((page: ServedPage) => void) | undefined
 }
 
 async function openStorefront(
-  { config, token, platformToken, logger, onPage }: StorefrontOptions,
+  { config, token, platformToken, logger, readMs, onPage }: StorefrontOptions,
   platformUrl: () => string,
 ): Promise<Storefront> {
   const { createStorefront } = await import('../storefront/server.ts')
@@ -38,6 +40,7 @@ async function openStorefront(
     collectUrl: config.NMI_COLLECT_URL,
     ipOf: addressReader(config.TRUST_PROXY),
     log: logger,
+    readMs,
   })
   if (onPage === undefined) return storefront
   return { ...storefront, listener: countPages(storefront.listener, onPage) }

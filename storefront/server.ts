@@ -55,6 +55,8 @@ export interface StorefrontOptions {
   assetBaseUrl: string | null
   /** Where NMI's script with its card fields is loaded from, in place of NMI itself. For tests. */
   collectUrl?: string | undefined
+  /** How long a read of the platform may take. For tests, which run on busy machines. */
+  readMs?: number | undefined
   /** The IP address of the shopper, behind any trusted proxies. */
   ipOf(request: IncomingMessage): string | null
   log: Log
@@ -76,8 +78,8 @@ interface Deps extends StorefrontOptions {
 
 /** Creates the storefront of all stores of a platform. It has no storage of its own. */
 export function createStorefront(options: StorefrontOptions): Storefront {
-  const { platformUrl: url, token, platformToken = token, previousToken } = options
-  const client = openPlatformClient({ url, token: platformToken })
+  const { platformUrl: url, token, platformToken = token, previousToken, readMs } = options
+  const client = openPlatformClient({ url, token: platformToken, readMs })
   const secrets = [token, previousToken].filter((each) => each !== undefined)
   const deps: Deps = {
     ...options,

@@ -116,8 +116,8 @@ test('listen reports an address that does not answer and why, once, and its reco
   const lines: string[] = []
   const print = (line: string) => lines.push(line)
   const common = { everyMs: 5, signal: stopping.signal, print }
-  const nobody = 'http://127.0.0.1:1/'
-  const listening = listen({ ...common, api, key, forwardTo: nobody, after: undefined })
+  const closed = 'http://127.0.0.1:1/'
+  const listening = listen({ ...common, api, key, forwardTo: closed, after: undefined })
   await until('it tells of the trouble', () => lines.length === 2)
   // Several more attempts, which print nothing new.
   await sleep(50)

@@ -52,7 +52,7 @@ async function ends(process: TestProcess, code: number) {
   const exit = await process.exit
   assert.equal(exit.code, code, process.output())
   // Some of them must start first, which takes time on a busy machine.
-  assert.ok(performance.now() - began < 60_000)
+  assert.ok(performance.now() - began < 180_000)
 }
 
 test('the process needs only a folder: it starts, stops, dies and starts again', async (t) => {
@@ -230,7 +230,7 @@ describe('the database of DATABASE_URL', () => {
         ({ status }) => status,
         () => 0,
       )
-    await until('it is up', async () => (await statusOf('/healthz')) === 200, 60_000)
+    await until('it is up', async () => (await statusOf('/healthz')) === 200)
     const ready = await fetch(`${base}/readyz`)
     assert.equal(ready.status, 503)
     const { failing } = (await ready.json()) as { failing: string[] }

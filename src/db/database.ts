@@ -169,6 +169,8 @@ export interface DatabaseOptions extends PoolOptions {
   clocks?: StoreClocks
   /** Whether each store has a bounded share of the database, as callers of the API have. */
   sharesByStore?: boolean
+  /** How long work waits at most for the share of its store. */
+  shareWaitMs?: number
 }
 
 /** What a refusal costs the process: it reads a body, and finds all that is wrong with it. */
@@ -181,8 +183,9 @@ export class Database {
   readonly #clocks: StoreClocks
   constructor(options: DatabaseOptions) {
     const { notify = () => {}, clock = systemClock, clocks = UNMOVED, ...rest } = options
-    const { sharesByStore = false, ...pool } = rest
-    const shares = sharesByStore ? new StoreShares({ connections: pool.max }) : null
+    const { sharesByStore = false, shareWaitMs: waitMs, ...pool } = rest
+    const share = { connections: pool.max, ...(waitMs !== undefined && { waitMs }) }
+    const shares = sharesByStore ? new StoreShares(share) : null
     this.#shared = { pool: openPool(pool), shares, notify, clock }
     this.#clocks = clocks
     this.global = new GlobalDb(this.#shared.pool, clocks)

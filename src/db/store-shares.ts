@@ -8,6 +8,8 @@ export interface ShareOptions {
   connections: number
   /** A stopwatch in milliseconds. */
   now?: () => number
+  /** How long work waits at most for the share of its store. */
+  waitMs?: number
 }
 
 /** The time a store may use at once before it is paced: a page of a dashboard needs a fraction. */
@@ -78,6 +80,7 @@ const overload = (why: string) =>
  */
 export class StoreShares {
   readonly #timer: () => number
+  readonly #waitMs: number
   readonly #pace: number
   /** Of each kind. */
   readonly #runningMax: number
@@ -86,8 +89,9 @@ export class StoreShares {
   #last = { store: '', at: Number.NEGATIVE_INFINITY }
   #other = { store: '', at: Number.NEGATIVE_INFINITY }
 
-  constructor({ connections, now = () => performance.now() }: ShareOptions) {
+  constructor({ connections, now = () => performance.now(), waitMs = WAIT_MS }: ShareOptions) {
     this.#timer = now
+    this.#waitMs = waitMs
     this.#pace = (PACE_OF_TEN * connections) / 10
     this.#runningMax = Math.max(1, Math.floor(connections / 3))
   }
@@ -170,7 +174,8 @@ export class StoreShares {
     for (const kind of KINDS) {
       const lane = share.lanes[kind]
       for (let first = lane.waiting[0]; first !== undefined; first = lane.waiting[0]) {
-        if (this.#timer() - first.since > WAIT_MS) first.reject(overload('work waited too long'))
+        const waitedMs = this.#timer() - first.since
+        if (waitedMs > this.#waitMs) first.reject(overload('work waited too long'))
         else if (!this.#mayRun(store, share, lane)) break
         else {
           lane.running += 1

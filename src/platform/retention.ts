@@ -62,7 +62,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   affiliate_devices: owner('affiliates', 'hashes of at most 20 browsers, until erased'),
   affiliate_payouts: forGood(MONEY),
   affiliate_settings: owner('stores'),
-  affiliates: forGood('Whom the store owes money, until erased; then amounts alone.'),
+  affiliates: forGood('To pay what the store owes them, until erased; then amounts alone.'),
   analytics_days: until('their generation was replaced', 'analytics'),
   analytics_facts: until('their generation was replaced', 'analytics'),
   analytics_generations: until('replaced by another, and its rows are deleted', 'analytics'),

@@ -74,7 +74,7 @@ function refusalText({ site }: RequestContext, error: unknown): string | null {
   return isClosed.includes(error.code) ? texts.affiliates.closed : null
 }
 
-/** Whoever has the link sees the page: no browser keeps it, and no search engine finds it. */
+/** The link alone opens the page: no browser keeps it, and no search engine finds it. */
 const PRIVATE = {
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',

@@ -189,7 +189,7 @@ function openSites(client: PlatformClient, zone: string | null) {
     findSite,
     async findPreview(host: string, token: string) {
       // A name in the zone belongs to its store, also while that store is not open. The platform
-      // knows whom any other host belongs to.
+      // knows which store any other host belongs to.
       const owner = tenantInZone(zone, host)
       const draft = await findDraft(token, owner === null ? host : null)
       return owner === null || owner === draft?.tenant ? draft : null

@@ -79,6 +79,8 @@ interface PlatformOptions {
    */
   url(): string
   token: string
+  /** How long a read may take. */
+  readMs?: number | undefined
 }
 
 /** Loads undici and opens the pool with the first request: an idle process needs neither. */
@@ -95,7 +97,11 @@ function createPool(url: () => string, options: Pool.Options) {
   }
 }
 
-export function openPlatformClient({ url, token }: PlatformOptions): PlatformClient {
+export function openPlatformClient({
+  url,
+  token,
+  readMs = READ_MS,
+}: PlatformOptions): PlatformClient {
   const pool = createPool(url, { connections: 32, maxResponseSize: ANSWER_BYTES_MAX })
   // Assets have connections of their own: a slow reader of images must not delay pages and
   // payments.
@@ -128,7 +134,7 @@ export function openPlatformClient({ url, token }: PlatformOptions): PlatformCli
   return {
     async readPublic(path, etag) {
       const headers = etag === undefined ? {} : { 'if-none-match': etag }
-      const answer = await request({ method: 'GET', path, headers }, READ_MS)
+      const answer = await request({ method: 'GET', path, headers }, readMs)
       const text = await readText(answer)
       const tag = answer.headers.etag
       const unchanged = answer.statusCode === 304
@@ -145,7 +151,7 @@ export function openPlatformClient({ url, token }: PlatformOptions): PlatformCli
       requireSuccess(answer, text)
       return JSON.parse(text) as T
     },
-    fetchAsset: openStream(READ_MS),
+    fetchAsset: openStream(readMs),
     async openFeed(method, path, headers) {
       const answer = await openStream(FEED_MS)(method, path, headers)
       if (answer.statusCode >= 400) requireSuccess(answer, await readText(answer))

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Caller } from '../harness/app.ts'
 import { openBrowser, openTab, type Tab } from '../harness/browser.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 /**
@@ -16,10 +17,10 @@ let merchant: Caller
 
 const LONG = 'Donaudampfschifffahrtsgesellschaftskapitänsmützenständerhalterung'.repeat(2)
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context, ['demo', 'objects', 'ember'])
-  browser = await openBrowser(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'])
+  browser = await openBrowser(scope)
   merchant = await shop.merchant('demo')
   const product = { slug: 'long', name: LONG, description: LONG }
   const { body } = await merchant.post('/v1/merchant/catalog/products', product)

@@ -5,6 +5,7 @@ import { openBrowser, openTab, type Tab } from '../harness/browser.ts'
 import { showsCard } from '../harness/card-digits.ts'
 import { startCollect, type TestCollect } from '../harness/collect.ts'
 import { startNmi, type TestNmi } from '../harness/nmi.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 const SECURITY_KEY = 'a-security-key-of-32-characters!'
@@ -15,14 +16,14 @@ let browser: Browser
 let nmi: TestNmi
 let collect: TestCollect
 
-before(async (t) => {
-  const context = t as TestContext
+const scope = suiteScope()
+before(async () => {
   nmi = await startNmi(SECURITY_KEY)
   collect = await startCollect()
-  context.after(() => Promise.all([nmi.close(), collect.close()]))
+  scope.after(() => Promise.all([nmi.close(), collect.close()]))
   const env = { NMI_URL: nmi.url, NMI_COLLECT_URL: collect.url }
-  shop = await openTestShop(context, ['demo', 'objects', 'ember'], { env })
-  browser = await openBrowser(context)
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'], { env })
+  browser = await openBrowser(scope)
   const change = {
     gateway: 'nmi',
     credentials: { security_key: SECURITY_KEY },

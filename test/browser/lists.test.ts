@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openTab } from '../harness/browser.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 /** What is seen and done in header, lists, search and cart: one shop and one browser for all of it. */
@@ -9,10 +10,10 @@ import { openTestShop, type TestShop } from '../harness/storefront.ts'
 let shop: TestShop
 let browser: Browser
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context, ['demo', 'objects', 'ember'])
-  browser = await openBrowser(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'])
+  browser = await openBrowser(scope)
 })
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }

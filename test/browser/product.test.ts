@@ -4,17 +4,18 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { openBrowser, openTab } from '../harness/browser.ts'
 import { until } from '../harness/eventually.ts'
 import { addSamples } from '../harness/sample-products.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 let shop: TestShop
 let browser: Browser
 let samples: Awaited<ReturnType<typeof addSamples>>
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   samples = await addSamples(await shop.merchant('demo'))
-  browser = await openBrowser(context)
+  browser = await openBrowser(scope)
 })
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }

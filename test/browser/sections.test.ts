@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { SECTION_TYPES, type SectionType } from '../../manifest/section-types.ts'
 import type { Caller } from '../harness/app.ts'
 import { openBrowser, openTab } from '../harness/browser.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 let shop: TestShop
@@ -12,10 +13,10 @@ let browser: Browser
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESKTOP = { viewport: { width: 1280, height: 900 } }
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context, ['demo', 'objects'])
-  browser = await openBrowser(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo', 'objects'])
+  browser = await openBrowser(scope)
   const demo = await shop.merchant('demo')
   await publish(demo, await everySection())
   const plain = { brand: { name: 'Plain Objects', tagline: 'Nine things. Made well.' } }

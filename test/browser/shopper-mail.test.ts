@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { MAIL_KINDS } from '../../src/modules/shopper-mail/schema.ts'
 import { openBrowser } from '../harness/browser.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { cart, checkout } from '../modules/checkout/setup.ts'
 
@@ -16,10 +17,10 @@ const WIDTHS = [600, 360]
 /** Where pictures are kept for people to look at; none are where it is not set. */
 const PICTURES = process.env.MAIL_PICTURES
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context, ['demo'])
-  browser = await openBrowser(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo'])
+  browser = await openBrowser(scope)
 })
 
 /** The colour of the first pixel of the picture, which is the bar in the store's colour. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, openTab, type Tab } from '../harness/browser.ts'
 import { showsCard } from '../harness/card-digits.ts'
 import { until } from '../harness/eventually.ts'
 import { addProducts } from '../harness/products.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
@@ -12,10 +13,10 @@ import { openSuperuser } from '../harness/superuser.ts'
 let shop: TestShop
 let browser: Browser
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context)
-  browser = await openBrowser(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
+  browser = await openBrowser(scope)
 })
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }

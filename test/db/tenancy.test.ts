@@ -311,7 +311,7 @@ describe('a transaction', () => {
 
   test('within a transaction fails in time when the pool has no connection left, and frees it again', async (t) => {
     const { roleUrl } = await openTestDatabase(t)
-    const options = { url: roleUrl('fd_app'), name: 'small', max: 2, connectTimeoutMs: 300 }
+    const options = { url: roleUrl('fd_app'), name: 'small', max: 2, connectTimeoutMs: 1_500 }
     const database = new Database(options)
     t.after(() => database.close())
     const acme = database.tenant('acme')

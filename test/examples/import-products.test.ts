@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Caller, openTestApp, type TestApp } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { createProduct, createVariant, PRODUCTS } from '../modules/catalog/setup.ts'
 
 const FOLDER = fileURLToPath(new URL('../../examples/import-products/', import.meta.url))
@@ -14,8 +15,9 @@ const EXPORT = `${PRODUCTS}/export.csv`
 
 let app: TestApp
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
 })
 
 const run = promisify(execFile)

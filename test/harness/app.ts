@@ -109,7 +109,7 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
   const runtime = await openTestRuntime(t, database, options)
   const undeclared: string[] = []
   const app = await buildApp(runtime, {
-    ...(options.extend === undefined && { schemaController: COMPILED_SCHEMAS }),
+    schemaController: COMPILED_SCHEMAS,
     onUndeclared: (route, code) => undeclared.push(`${route} answered ${code}`),
   })
   await options.extend?.(app, runtime)

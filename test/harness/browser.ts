@@ -35,7 +35,7 @@ export async function openTab(
   { expected = /^$/, others = [] }: { expected?: RegExp; others?: readonly string[] } = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ ...options, baseURL: origin })
-  context.setDefaultTimeout(45_000)
+  context.setDefaultTimeout(120_000)
   const faults: string[] = []
   t.after(async () => {
     await context.close()

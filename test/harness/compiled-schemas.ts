@@ -21,18 +21,22 @@ const validators = new Map<string, unknown>()
 const selectMaker = selectValidator()
 
 const buildValidator = (...of: unknown[]): MakeValidator => {
-  const make = selectMaker(...of)
+  // Opened when it is needed: finding the one of an app compares all shared schemas as text.
+  let make: MakeValidator | undefined
   return (route) => {
     const key = JSON.stringify(route.schema)
-    const known = validators.get(key) ?? make(route)
-    validators.set(key, known)
-    return known
+    const known = validators.get(key)
+    if (known !== undefined) return known
+    make ??= selectMaker(...of)
+    const made = make(route)
+    validators.set(key, made)
+    return made
   }
 }
 
 /**
  * Compiled validators and serializers, shared by all apps of a test process. A process builds the
- * same app many times, and compiles each schema once. Not for an app with routes of a test's own.
+ * same app many times, and compiles each schema once. All apps have the same shared schemas.
  */
 export const COMPILED_SCHEMAS: SchemaController = {
   compilersFactory: {

@@ -6,8 +6,9 @@ import { Value } from 'typebox/value'
 import { Database } from '../../src/db/database.ts'
 import { type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
-import { type LoginRole, roleUrl } from '../../src/db/roles.ts'
+import { LOGIN_ROLES, type LoginRole, roleUrl } from '../../src/db/roles.ts'
 import { Runner } from '../../src/db/sql.ts'
+import { openScope } from './scope.ts'
 
 /** In tests every row that a query returns is checked against its shape. */
 Runner.checkRow = (shape, row) => Value.Assert(shape, row)
@@ -54,18 +55,19 @@ export async function openTestDatabase(t: TestContext, from?: string): Promise<T
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
+  const opened: Database[] = []
+  const admins: pg.Client[] = []
+  // From here on, since a template may fail: an open connection would keep the process alive.
+  t.after(async () => {
+    await Promise.all([...opened.map((each) => each.close()), ...admins.map((each) => each.end())])
+    await admin.query(`drop database if exists ${name} with (force)`)
+    await admin.end()
+    await server.stop()
+  })
   const template = from ?? (await ensureTemplate(admin, server.url))
   // Copied as files: by the default way, through the log, creating and dropping take twice as long.
   await admin.query(`create database ${name} template ${template} strategy file_copy`)
   const url = withDatabase(server.url, name)
-  const opened: Database[] = []
-  const admins: pg.Client[] = []
-  t.after(async () => {
-    await Promise.all([...opened.map((each) => each.close()), ...admins.map((each) => each.end())])
-    await admin.query(`drop database ${name} with (force)`)
-    await admin.end()
-    await server.stop()
-  })
   const urlOf = (role: LoginRole) => roleUrl(url, role, TEST_SECRET_KEY)
   return {
     url,
@@ -104,13 +106,15 @@ export async function ensureFilled(
     await admin.query('select pg_advisory_lock($1)', [FILLED_LOCK])
     const { rowCount } = await admin.query('select from pg_database where datname = $1', [name])
     if (rowCount === 1) return name
-    const ends: (() => unknown)[] = []
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    const database = await openTestDatabase(scope as unknown as TestContext)
-    await fill(database)
-    const made = new URL(database.url).pathname.slice(1)
-    await admin.query(`create database ${name} template ${made} strategy file_copy`)
-    for (const end of ends) await end()
+    const { scope, end } = openScope()
+    try {
+      const database = await openTestDatabase(scope)
+      await fill(database)
+      const made = new URL(database.url).pathname.slice(1)
+      await admin.query(`create database ${name} template ${made} strategy file_copy`)
+    } finally {
+      await end()
+    }
     return name
   } finally {
     await admin.end()
@@ -123,12 +127,12 @@ export async function openEmptyDatabase(t: TestContext): Promise<string> {
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
-  await admin.query(`create database ${name}`)
   t.after(async () => {
-    await admin.query(`drop database ${name} with (force)`)
+    await admin.query(`drop database if exists ${name} with (force)`)
     await admin.end()
     await server.stop()
   })
+  await admin.query(`create database ${name}`)
   return withDatabase(server.url, name)
 }
 
@@ -151,11 +155,27 @@ async function ensureTemplate(admin: pg.Client, url: string): Promise<string> {
     const aside = `making_${randomBytes(8).toString('hex')}`
     await admin.query(`create database ${aside}`)
     await migrate({ url: withDatabase(url, aside), secretKey: TEST_SECRET_KEY })
+    await easeLogins(admin, url)
     await admin.query(`alter database ${aside} rename to ${name}`)
     await dropOthers(admin, name)
     return name
   } finally {
     await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
+  }
+}
+
+/**
+ * Stores the passwords in a form that is quick to check. A run logs in thousands of times, and a guess at
+ * these passwords is worth nothing.
+ */
+async function easeLogins(admin: pg.Client, url: string): Promise<void> {
+  await admin.query('set scram_iterations = 1')
+  const urls = [url, ...LOGIN_ROLES.map((role) => roleUrl(url, role, TEST_SECRET_KEY))]
+  for (const { username, password } of urls.map((each) => new URL(each))) {
+    const [role, secret] = [username, password].map(decodeURIComponent)
+    await admin.query(
+      `alter role ${pg.escapeIdentifier(role ?? '')} password ${pg.escapeLiteral(secret ?? '')}`,
+    )
   }
 }
 

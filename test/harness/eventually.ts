@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Long enough for a busy machine. It only delays the failure of a test. */
-const PATIENCE_MS = 20_000
+/** Long enough for a slow and busy machine. It only delays the failure of a test. */
+const PATIENCE_MS = 120_000
 
 /** Repeats `work` until it succeeds, for effects that follow by themselves. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ const CONSENT_ORACLES: Readonly<Record<string, string>> = {
               from marketing_consents) c
      where state = before`,
 
-  'a decision of nobody on the list': `
+  'a decision of a person who is not on the list': `
     select c.tenant_ref, c.email_folded
       from marketing_consents c
      where not exists (select from newsletter_subscribers s

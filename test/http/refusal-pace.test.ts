@@ -39,7 +39,7 @@ async function openServer() {
   })
   const get = async (url: string) => (await app.inject({ url })).statusCode
   const nextWait = async (): Promise<Wait> => {
-    const [wait] = await once(paced, 'wait', { signal: AbortSignal.timeout(5_000) })
+    const [wait] = await once(paced, 'wait', { signal: AbortSignal.timeout(60_000) })
     return wait
   }
   return { paced, get, nextWait }

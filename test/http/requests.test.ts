@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 import { requestText, talk } from '../harness/raw-http.ts'
 import { ECHO, isRefusal, UUID } from '../harness/refusals.ts'
+import { suiteScope } from '../harness/scope.ts'
 
 let app: TestApp
 let merchantKey: string
-const ends: (() => unknown)[] = []
+const scope = suiteScope()
 
 before(async () => {
-  const scope = { after: (end: () => unknown) => ends.push(end) }
-  app = await openTestApp(scope as unknown as TestContext, {
+  app = await openTestApp(scope, {
     env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' },
   })
   merchantKey = await app.key('acme')
-})
-after(async () => {
-  for (const end of ends.reverse()) await end()
 })
 
 const isAlive = async () => assert.equal((await app.anyone.get('/healthz')).status, 200)

@@ -86,7 +86,7 @@ describe('the transport for many mails', () => {
     })
   }
 
-  test('says unavailable where nobody listens', async () => {
+  test('says unavailable where no server listens', async () => {
     const transport = open('smtp://127.0.0.1:1', { deliverMs: 2_000 })
     assert.equal((await transport.deliver(to(1), MESSAGE)).state, 'unavailable')
   })

@@ -82,7 +82,7 @@ describe('the work of a key', () => {
     const begun = performance.now()
     setTimeout(() => gone.abort(), 30)
     await assert.rejects(waiting, { code: 'idempotency_in_progress' })
-    assert.ok(performance.now() - begun < 5_000)
+    assert.ok(performance.now() - begun < 9_000, 'less than it would wait for')
   })
 
   test('is resumed by a waiting request when its holder vanishes', async () => {

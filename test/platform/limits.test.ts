@@ -149,7 +149,8 @@ async function refusesEverybody(limits: Limits): Promise<void> {
     ),
   )
   const took = performance.now() - started
-  assert.ok(took < DEADLINE_MS + 5_000, `refused after ${took} ms`)
+  // Without a deadline it would wait for ever.
+  assert.ok(took < DEADLINE_MS + 60_000, `refused after ${took} ms`)
 }
 
 const redisServer = await findRedisServer()

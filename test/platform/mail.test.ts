@@ -189,7 +189,7 @@ describe('a mail server that fails', () => {
       const started = performance.now()
       assert.equal(await sendDue(worker, transport(url, 400)), 1)
       // Without a deadline it would never return.
-      assert.ok(performance.now() - started < 10_000)
+      assert.ok(performance.now() - started < 60_000)
       const [row] = await query(waits)
       assert.equal(row.attempt_count, 1)
       isNearly(row.wait, 60)

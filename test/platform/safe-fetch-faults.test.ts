@@ -11,7 +11,7 @@ import { openServers, type Servers, TEST_CA } from '../harness/servers.ts'
 const DEADLINE_MS = 300
 
 /** Time for a busy machine: a call without a limit would wait for ever. */
-const SLACK_MS = 5_000
+const SLACK_MS = 60_000
 
 const LIMIT = 64 * 1_024
 /** The limit for the body of a response, however long the deadline is. */
@@ -117,7 +117,7 @@ test('a slow body delays the call neither past its own limit nor past the deadli
     assert.ok(answer.latencyMs < ms - 100, 'latency ends at the headers')
     return ms
   }
-  const bound = await take(30_000)
+  const bound = await take(10 * SLACK_MS)
   assert.ok(bound >= BODY_MS && bound < BODY_MS + SLACK_MS, `${bound} ms`)
   // On a busy machine the headers may not arrive in so short a time, or the end may come late. One
   // call that ended before the body's own limit proves the deadline.
@@ -144,7 +144,7 @@ test('reads 64 KiB of a body of 1 GiB, in bounded memory', async () => {
     more()
   })
   const before = process.memoryUsage().rss
-  const answer = await sendTo(port, { timeoutMs: 5_000 })
+  const answer = await sendTo(port, { timeoutMs: SLACK_MS })
   const grown = process.memoryUsage().rss - before
   assert.equal(answer.body.length, LIMIT)
   assert.equal(answer.complete, false)
@@ -160,14 +160,14 @@ test('answers whether the body is complete', async () => {
   ] as const) {
     const body = randomBytes(length)
     const port = await servers.http((_request, response) => response.end(body))
-    const answer = await sendTo(port, { timeoutMs: 5_000 })
+    const answer = await sendTo(port, { timeoutMs: SLACK_MS })
     assert.equal(answer.complete, complete, `${length} bytes`)
     assert.deepEqual(answer.body, body.subarray(0, LIMIT))
   }
   const port = await servers.raw((socket) =>
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
   )
-  const answer = await sendTo(port, { timeoutMs: 5_000 })
+  const answer = await sendTo(port, { timeoutMs: SLACK_MS })
   assert.equal(answer.body.toString(), 'half')
   assert.equal(answer.complete, false)
 })
@@ -204,7 +204,7 @@ test('names the kind of failure', async () => {
     ],
   ]
   for (const [what, kind, port, scheme = 'http'] of table) {
-    const outcome = await failure(sendTo(port, { scheme, timeoutMs: 5_000 }))
+    const outcome = await failure(sendTo(port, { scheme, timeoutMs: SLACK_MS }))
     assert.equal(outcome.kind, kind, what)
   }
 })
@@ -240,7 +240,7 @@ test('sends nothing when a header would break out of its line', async () => {
     url: `http://${target}/`,
     method: 'POST',
     headers: { 'x-a': 'b\r\nhost: other' },
-    timeoutMs: 5_000,
+    timeoutMs: SLACK_MS,
   })
   assert.equal((await failure(call)).kind, 'protocol')
   assert.equal(requests, 0)
@@ -263,7 +263,11 @@ test('leaves no socket and no DNS lookup open', async () => {
   const left = () =>
     process.getActiveResourcesInfo().filter((name) => /SocketWrap|ConnectWrap|Query/.test(name))
   // A destroyed socket disappears a few turns of the event loop later.
-  for (const until = performance.now() + 2_000; performance.now() < until; await setImmediate()) {
+  for (
+    const until = performance.now() + SLACK_MS;
+    performance.now() < until;
+    await setImmediate()
+  ) {
     if (left().length === 0) break
   }
   assert.deepEqual(left(), [])
@@ -278,7 +282,7 @@ test('waits for running calls when it closes, and accepts no more', async () => 
   })
   const target = `127.0.0.1:${port}`
   const safe = start([target])
-  const call = post(safe, `http://${target}/`, 5_000)
+  const call = post(safe, `http://${target}/`, SLACK_MS)
   await arrived.promise
   let closed = false
   const closing = safe.close().then(() => {

@@ -142,7 +142,7 @@ describe('the house rules', () => {
     ['a page by offset', 'src/modules/stores/queries.ts', `limit 10 offset \${offset}`],
     ['a count for a page', 'src/platform/audit.ts', 'select count(*)::int as total from stores'],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
-    ['a file nobody reads to its end', 'src/db/pool.ts', '\n'.repeat(501)],
+    ['a file that is too long to read', 'src/db/pool.ts', '\n'.repeat(501)],
   ]
   for (const [what, path, text] of breaches) {
     test(`find ${what}`, () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { AFFILIATES, commissionsOf, makeAffiliate } from '../modules/affiliates/setup.ts'
@@ -11,8 +12,9 @@ import { placeOrder, withCart } from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
   await enable(merchant, 'affiliates')
 })
@@ -54,7 +56,7 @@ describe('a link with ?ref=', () => {
     assert.equal(commission.affiliate_id, second.id)
   })
 
-  test('that was changed in the browser counts for nobody', async () => {
+  test('that was changed in the browser counts for no affiliate', async () => {
     const { code } = await makeAffiliate({ merchant })
     const buyer = await withCart(shop, 'cedar-candle')
     await buyer.get(`/?ref=${code}`)

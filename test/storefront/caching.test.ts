@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
-import { before, type TestContext, test } from 'node:test'
+import { before, test } from 'node:test'
 import { openPlatformClient, type PublicAnswer } from '../../storefront/api/platform-client.ts'
 import { openStoreApi } from '../../storefront/api/store-api.ts'
 import { STOREFRONT_TOKEN } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, ['demo'])
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo'])
 })
 
 /** Longer than a site counts as fresh. */

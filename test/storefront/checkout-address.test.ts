@@ -3,6 +3,7 @@ import { before, describe, type TestContext, test } from 'node:test'
 import { COUNTRIES, ruleOf } from '../../manifest/countries.ts'
 import { REGIONS } from '../../manifest/regions.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Seen } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -10,8 +11,9 @@ import { DETAILS, GOOD_CARD } from './setup.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
 })
 
 const withCart = () => setup.withCart(shop, 'cedar-candle')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { showsCard } from '../harness/card-digits.ts'
+import { suiteScope } from '../harness/scope.ts'
 import type { Seen } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -8,8 +9,9 @@ import { card, DETAILS, GOOD_CARD } from './setup.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
 })
 
 const DECLINED = '4000 0000 0000 0002'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -9,8 +10,9 @@ import { card, DETAILS, GOOD_CARD } from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { startNmi, type TestNmi } from '../harness/nmi.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
 import { DETAILS, GOOD_CARD } from './setup.ts'
@@ -12,11 +13,11 @@ const COLLECT = 'https://secure.nmi.com'
 let shop: TestShop
 let nmi: TestNmi
 
-before(async (t) => {
-  const context = t as TestContext
+const scope = suiteScope()
+before(async () => {
   nmi = await startNmi(SECURITY_KEY)
-  context.after(() => nmi.close())
-  shop = await openTestShop(context, ['demo'], { env: { NMI_URL: nmi.url } })
+  scope.after(() => nmi.close())
+  shop = await openTestShop(scope, ['demo'], { env: { NMI_URL: nmi.url } })
 })
 
 /** Sets the demo store's gateway, with or without a public key. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import type { Seen, Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -10,8 +11,9 @@ import { DETAILS, GOOD_CARD } from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
   for (const feature_key of ['gift_cards', 'store_credit']) {
     await merchant.post('/v1/merchant/entitlements/enable', { feature_key })

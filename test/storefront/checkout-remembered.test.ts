@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -8,8 +9,9 @@ import { DETAILS, GOOD_CARD } from './setup.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
 })
 
 const ADDRESS = 'fd_address'
@@ -44,7 +46,7 @@ describe('the address of a shopper', () => {
     assert.doesNotMatch(seen.text, /Forget it/)
   })
 
-  test('is remembered for a year in a cookie that nobody can read, without the card', async () => {
+  test('is remembered for a year in a cookie that cannot be read, without the card', async () => {
     const { shopper, headers } = await buy({ remember: '1' })
     const cookie = [headers['set-cookie'] ?? []].flat().find((each) => each.startsWith(ADDRESS))
     assert.match(cookie ?? '', /Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax/)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller } from '../harness/app.ts'
 import { showsCard } from '../harness/card-digits.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -12,8 +13,9 @@ import { card, DETAILS, GOOD_CARD } from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
 })
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
+import { eventually } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { variantOf } from './setup.ts'
@@ -8,8 +10,9 @@ import { variantOf } from './setup.ts'
 let shop: TestShop
 let owner: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, ['demo'])
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo'])
   owner = await shop.merchant('demo')
 })
 
@@ -24,14 +27,11 @@ async function publish(merchant: Caller, manifest: object) {
 /** A site is kept for a second; each test has a store or a manifest of its own. */
 async function shown(tenant: string, path: string, pattern: RegExp) {
   const shopper = openShopper(shop.url, `${tenant}.localhost`)
-  for (let tries = 0; ; tries += 1) {
+  return eventually(async () => {
     const page = await shopper.get(path)
-    if (pattern.test(page.text) || tries > 40) {
-      assert.match(page.text, pattern)
-      return page
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+    assert.match(page.text, pattern)
+    return page
+  })
 }
 
 const pages = [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { request } from 'undici'
 import { addSample, addSamples, uploadDrawing } from '../harness/sample-products.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { parseXml, type XmlElement } from '../harness/xml.ts'
@@ -30,8 +31,9 @@ const MANIFEST = {
   },
 }
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   const merchant = await shop.merchant('demo')
   await addSamples(merchant)
   const saved = await merchant.put('/v1/my/store/manifest', { manifest: MANIFEST })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -8,8 +9,9 @@ let shop: TestShop
 let path: string
 let number: string
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   const buyer = await setup.withCart(shop, 'cedar-candle')
   path = await setup.placeOrder(buyer)
   number = /Order (\d+)/.exec((await buyer.get(path)).text)?.[1] ?? ''

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { createLogger } from '../../src/platform/log.ts'
 import { memoize } from '../../storefront/memo.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
 })
 
 const demo = () => openShopper(shop.url, 'demo.localhost')

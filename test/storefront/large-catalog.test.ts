@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { addProducts } from '../harness/products.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
@@ -10,10 +11,10 @@ const PER_PAGE = 24
 
 let shop: TestShop
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context, ['demo'])
-  const superuser = await openSuperuser(context, shop.database)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo'])
+  const superuser = await openSuperuser(scope, shop.database)
   await addStore('large', MANY)
   await addStore('medium', 60)
 

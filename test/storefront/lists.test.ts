@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { Script } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { getLocale } from '../../storefront/translations/locale.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { createCollection, createProduct, createVariant } from '../modules/catalog/setup.ts'
@@ -12,8 +13,9 @@ import { variantOf } from './setup.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, ['demo', 'ember'])
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo', 'ember'])
 })
 
 const at = (tenant: string) => openShopper(shop.url, `${tenant}.localhost`)

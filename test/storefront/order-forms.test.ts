@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type pg from 'pg'
 import type { Caller } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import type { Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
@@ -37,11 +38,11 @@ let shopper: Shopper
 let id = ''
 let total = 0
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
-  superuser = await openSuperuser(context, shop.database)
+  superuser = await openSuperuser(scope, shop.database)
   shopper = await withCart(shop, 'cedar-candle', 2)
   id = /[0-9a-f-]{36}/.exec(await placeOrder(shopper))?.[0] ?? ''
   total = (await merchant.get(`/v1/merchant/orders/${id}`)).body.order.total_cents

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { createLinkToken } from '../../src/modules/orders/link.ts'
 import { readAmount } from '../../storefront/orders/order-refunds.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -13,9 +14,9 @@ import { card, GOOD_CARD, placeOrder } from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  const context = t as TestContext
-  shop = await openTestShop(context)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
 })
 

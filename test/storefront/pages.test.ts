@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { contrast, parseColour } from '../../manifest/colour.ts'
@@ -9,6 +9,7 @@ import { SECTION_TYPES, type SectionType } from '../../manifest/section-types.ts
 import { createStorefront } from '../../storefront/server.ts'
 import { type Caller, STOREFRONT_TOKEN } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
@@ -16,9 +17,10 @@ let shop: TestShop
 let merchant: Caller
 const lines: Record<string, unknown>[] = []
 
-before(async (t) => {
+const scope = suiteScope()
+before(async () => {
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
-  shop = await openTestShop(t as TestContext, ['demo'], { logger })
+  shop = await openTestShop(scope, ['demo'], { logger })
   merchant = await shop.merchant('demo')
 })
 

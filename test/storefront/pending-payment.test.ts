@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { reconcile } from '../../src/modules/checkout/jobs.ts'
@@ -7,6 +7,7 @@ import { openCheckout } from '../../src/open-checkout.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
 import { DUE_NOW } from '../harness/operations.ts'
+import { suiteScope } from '../harness/scope.ts'
 import type { Seen, Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
@@ -27,11 +28,11 @@ let shop: TestShop
 let merchant: Caller
 let superuser: pg.Client
 
-before(async (t) => {
-  const context = t as TestContext
+const scope = suiteScope()
+before(async () => {
   const env = { CHECKOUT_VELOCITY_PER_MINUTE: '1000000' }
-  shop = await openTestShop(context, ['demo'], { clock, env })
-  superuser = await openSuperuser(context, shop.database)
+  shop = await openTestShop(scope, ['demo'], { clock, env })
+  superuser = await openSuperuser(scope, shop.database)
   merchant = await shop.merchant('demo')
 })
 

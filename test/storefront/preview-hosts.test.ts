@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type pg from 'pg'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 let shop: TestShop
 let superuser: pg.Client
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, [])
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, [])
   superuser = await shop.database.openAdmin()
 })
 

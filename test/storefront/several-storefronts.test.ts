@@ -5,13 +5,15 @@ import { before, describe, type TestContext, test } from 'node:test'
 import sharp from 'sharp'
 import { createStorefront } from '../../storefront/server.ts'
 import { STOREFRONT_TOKEN } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
 })
 
 /** A second storefront before the same platform, as a process with the role `storefront` is. */

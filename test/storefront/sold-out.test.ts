@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { stock } from '../modules/checkout/setup.ts'
@@ -11,8 +12,9 @@ import * as setup from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, ['demo'], { cacheClock: systemClock })
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['demo'], { cacheClock: systemClock })
   merchant = await shop.merchant('demo')
 })
 
@@ -26,10 +28,8 @@ async function setStock(slug: string, units: number): Promise<string> {
 }
 
 const shows = (slug: string, pattern: RegExp) =>
-  until(
-    `${slug} shows ${pattern}`,
-    async () => pattern.test((await shopper().get(`/products/${slug}`)).text),
-    20_000,
+  until(`${slug} shows ${pattern}`, async () =>
+    pattern.test((await shopper().get(`/products/${slug}`)).text),
   )
 
 describe('a product that is sold out', () => {
@@ -61,7 +61,7 @@ describe('a cart with more than there is', () => {
     assert.doesNotMatch(lowered.text, /Not enough in stock/)
     await setStock('wool-blanket', 0)
     const saysSo = async () => /Sold out. Please remove it./.test((await buyer.get('/cart')).text)
-    await until('the cart says that nothing is left', saysSo, 20_000)
+    await until('the cart says that nothing is left', saysSo)
     const gone = await buyer.follow('/cart', { lower: id })
     assert.doesNotMatch(gone.text, new RegExp(`name="q:${id}"`))
   })

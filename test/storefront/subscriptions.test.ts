@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { createLinkToken } from '../../src/modules/subscriptions/link.ts'
 import type { Caller } from '../harness/app.ts'
 import { startNmi, type TestNmi } from '../harness/nmi.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Seen, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
@@ -15,12 +16,12 @@ let shop: TestShop
 let merchant: Caller
 let nmi: TestNmi
 
-before(async (t) => {
-  const context = t as TestContext
+const scope = suiteScope()
+before(async () => {
   nmi = await startNmi(SECURITY_KEY)
-  context.after(() => nmi.close())
+  scope.after(() => nmi.close())
   const env = { NMI_URL: nmi.url, CHECKOUT_VELOCITY_PER_MINUTE: '100000' }
-  shop = await openTestShop(context, ['demo', 'ember'], { env })
+  shop = await openTestShop(scope, ['demo', 'ember'], { env })
   merchant = await shop.merchant('demo')
 })
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { placeOrder, withCart } from './setup.ts'
@@ -9,8 +10,9 @@ import { placeOrder, withCart } from './setup.ts'
 let shop: TestShop
 let merchant: Caller
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
 })
 

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { de } from '../../storefront/translations/de.ts'
 import { en } from '../../storefront/translations/en.ts'
 import { es } from '../../storefront/translations/es.ts'
 import { fr } from '../../storefront/translations/fr.ts'
 import { getLocale } from '../../storefront/translations/locale.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext, ['ember'])
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope, ['ember'])
 })
 
 const at = (tenant: string) => openShopper(shop.url, `${tenant}.localhost`)

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { readTheme } from '../../storefront/site/theme.ts'
+import { eventually } from '../harness/eventually.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { sampleFont } from '../harness/woff2.ts'
 
 let shop: TestShop
 
-before(async (t) => {
-  shop = await openTestShop(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
 })
 
 const HASH = '0'.repeat(64)
@@ -25,12 +28,11 @@ describe('a font of the store', () => {
     const shopper = openShopper(shop.url, 'demo.localhost')
     const path = `/stores/demo/assets/${asset.sha256}.woff2`
     const preload = `<link rel="preload" href="${path}" as="font" type="font/woff2" crossorigin>`
-    let page = await shopper.get('/')
-    for (let tries = 0; tries < 100 && !page.text.includes(preload); tries++) {
-      await new Promise((done) => setTimeout(done, 100))
-      page = await shopper.get('/')
-    }
-    assert.ok(page.text.includes(preload), page.text.slice(0, 2_000))
+    const page = await eventually(async () => {
+      const shown = await shopper.get('/')
+      assert.ok(shown.text.includes(preload), shown.text.slice(0, 2_000))
+      return shown
+    })
     assert.match(String(page.headers['content-security-policy']), /font-src 'self'/)
     const [, sheet = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(page.text) ?? []
     const css = (await shopper.get(sheet)).text

@@ -69,7 +69,7 @@ test('a part of an order ships, the rest cannot be delivered: it is cancelled, a
   assert.deepEqual(await story.stockOf('chair'), {})
   assert.equal(await story.store.net(order.id), paidByCard - rug - cancelled)
 
-  // Nobody can ship, edit or cancel what is gone.
+  // Units that are gone can no longer be shipped, edited or cancelled.
   const late = await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`)
   assert.deepEqual(refusal(late), [409, 'invalid_transition'])
   const twice = await story.does(order, 'cancel-remaining', { reason: 'inventory' })

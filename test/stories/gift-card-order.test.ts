@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Answer } from '../harness/app.ts'
+import { suiteScope } from '../harness/scope.ts'
 import { addVariant, enable } from '../modules/checkout/setup.ts'
 import { codeOf } from '../modules/gift-cards/setup.ts'
 import { type OrderStore, openOrderStore } from '../modules/orders/setup.ts'
@@ -12,13 +13,9 @@ import { ok, refusal, returnsOf } from '../modules/returns/setup.ts'
  */
 describe('a return for a gift-card order', () => {
   let store: OrderStore
-  const ends: (() => unknown)[] = []
+  const scope = suiteScope()
   before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    store = await openOrderStore(scope as unknown as TestContext)
-  })
-  after(async () => {
-    for (const end of ends) await end()
+    store = await openOrderStore(scope)
   })
 
   const cardOf = async (id: string) =>
@@ -102,7 +99,7 @@ describe('a return for a gift-card order', () => {
     assert.deepEqual([restored.status, restored.balance_cents], ['active', 3_000])
     await store.check()
 
-    // The card is whole again, so that Ann can be refunded; after that nobody can spend it.
+    // The card is whole again, so that Ann can be refunded; after that it cannot be spent.
     const refunded = await store.merchant(bought.order.id, 'refunds')
     assert.equal(refunded.status, 201, refunded.text)
     assert.equal(refunded.body.order.status, 'refunded')

@@ -141,7 +141,7 @@ export const NewPayouts = Type.Object({
       minItems: 1,
       maxItems: PAYOUTS_MAX,
       uniqueItems: true,
-      description: 'Whom to pay. Left out: every active affiliate whose balance is due.',
+      description: 'The affiliates to pay. Left out: every active affiliate whose balance is due.',
     }),
   ),
   currency: Type.Optional(Currency),

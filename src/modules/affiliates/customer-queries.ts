@@ -46,7 +46,7 @@ export const listWhole = (db: Db, ids: readonly string[]) =>
 
 /**
  * Erases the person. Amounts stay, and so do codes, which orders name; they end, and so does the
- * agreement: nobody is left to be paid.
+ * agreement: there is no person left to be paid.
  */
 export const erase = (tx: Tx, ids: readonly string[]) =>
   tx.run(sql`

@@ -122,7 +122,7 @@ const accountOf = (key: Buffer, tenant: string, id: string, account: string | nu
   payout_account_end: account === null ? null : account.trim().slice(-ACCOUNT_END),
 })
 
-/** The address in the spelling that decides who somebody is. */
+/** The address in the spelling by which people are told apart. */
 export function foldAddress(email: string): string {
   const folded = foldEmail(email)
   if (folded === null) throw invalidBody('email', 'must be an e-mail address')

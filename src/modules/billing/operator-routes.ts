@@ -55,7 +55,7 @@ const issuerRoutes =
         schema: {
           operationId: 'readBillingIssuer',
           tags,
-          summary: 'Read who sends the invoices. `null`: nobody yet.',
+          summary: 'Read the issuer of the invoices. `null`: not set yet.',
           response: { 200: Type.Object({ issuer: Nullable(ref(Issuer)) }) },
         },
       },

@@ -22,7 +22,7 @@ export interface Caller {
   claim: idempotency.WonClaim
 }
 
-/** Charges of one invoice. A document has room for these, and nobody checks more. */
+/** Charges of one invoice. A document has room for these, and a reader can check no more. */
 const CHARGES_MAX = 200
 
 /**
@@ -36,7 +36,7 @@ export function statusOf({ total_cents, paid_cents, credited_cents }: Sums): Inv
 
 type Sums = Pick<InvoiceRow, 'total_cents' | 'paid_cents' | 'credited_cents'>
 
-/** Refuses to bill a store before there is somebody who bills. */
+/** Refuses to bill a store before the issuer of invoices is set. */
 export async function requireIssuer(tx: Tx): Promise<void> {
   if ((await queries.findIssuer(tx, ISSUER)) === null) throw new ApiError('issuer_missing')
 }

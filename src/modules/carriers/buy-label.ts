@@ -153,7 +153,7 @@ async function finish(
       ? endBought(tx, deps, { claim, label }, result.label)
       : endRefused(tx, { claim, label }, result.reason),
   )
-  // Its parcel has left or was cancelled meanwhile: nobody will use the label.
+  // Its parcel has left or was cancelled meanwhile: the label is not needed.
   if (ended.isUseless) await startVoid(deps, db, audit.SYSTEM, label.id)
   return ended.answer
 }

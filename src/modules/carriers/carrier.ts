@@ -73,7 +73,7 @@ export function boundedCarrier(
   const within = async <T>(work: Promise<T>, otherwise: T, ms = deadlineMs): Promise<T> => {
     const { promise: late, resolve } = Promise.withResolvers<T>()
     const timer = setTimeout(() => resolve(otherwise), ms)
-    // It may still fail after the deadline, when nobody waits for it.
+    // It may still fail after the deadline, when no caller waits for it.
     const answered = work.catch((error: unknown) => {
       onFault(error)
       return otherwise

@@ -46,7 +46,7 @@ export async function voidUnused(
   if (label?.status === 'bought') await startVoid(deps, db, audit.SYSTEM, label.id)
 }
 
-/** Voids a label that nobody will use. Best effort: what a stop interrupts, the reconciler resumes. */
+/** Voids a label that is not needed. Best effort: what a stop interrupts, the reconciler resumes. */
 export async function startVoid(
   deps: LabelDeps,
   db: TenantDb,

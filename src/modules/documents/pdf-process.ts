@@ -6,7 +6,7 @@ import type { PdfJob, PdfReply } from './pdf-processes.ts'
 
 /**
  * The program of a PDF process: draws one document at a time. Each takes a tenth of a second of CPU, in which
- * the server could answer nobody else.
+ * the server could answer no other request.
  */
 
 sharp.cache(false)

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id, OpenObject } from '../../kernel/schema.ts'
 
-/** The customer whom a card was issued for, known by reference or by e-mail address. */
+/** The customer that a card was issued for, known by reference or by e-mail address. */
 export interface Holder {
   customer_ref: string
   /** In lower case. */
@@ -57,7 +57,7 @@ export const listTransactions = (db: Db, ids: readonly string[]) =>
      order by created_at, id`,
   )
 
-/** Erases the person to whom cards go, with the words that were meant for them. */
+/** Erases the recipient of cards, with the words that were meant for them. */
 export const eraseRecipients = (tx: Tx, emails: readonly string[]) =>
   tx.run(sql`
     update gift_card_purchases set recipient_email = null, recipient_name = null, message = null
@@ -80,7 +80,7 @@ export const eraseBought = (tx: Tx, order_ids: readonly string[], renamed: Renam
        and g.customer_ref = p.ref`)
 
 /**
- * Erases a buyer's words, and the buyer's own address. Whom they gave a card to is another person: their
+ * Erases a buyer's words, and the buyer's own address. The recipient of a card is another person: their
  * card is still mailed.
  */
 export const erasePurchases = (tx: Tx, order_ids: readonly string[]) =>

@@ -66,7 +66,7 @@ export async function assertResendRate(
   if (!isWithin) throw tooManyMails()
 }
 
-/** A try of a password: of whom, by whom, and whether the caller has logged in to the account before. */
+/** A try of a password: the account, the caller, and whether that caller has logged in to the account before. */
 interface PasswordTry {
   email: string
   caller: string

@@ -75,7 +75,7 @@ export interface ImportedConsent {
 }
 
 /**
- * Puts people on the list whom the merchant vouches for. Who has left, or is on it, stays as they are. Answers
+ * Puts people on the list that the merchant vouches for. A person who has left, or is on it, stays as they are. Answers
  * those who are new. In the order of their addresses, so that two imports do not wait for each other in a circle.
  */
 export const importConsents = (tx: Tx, actor: string, consents: readonly ImportedConsent[]) =>

@@ -154,7 +154,7 @@ export function withdraw(db: TenantDb, actor: audit.Actor, { email, note }: Want
 const IMPORTED = 'import'
 
 /**
- * A merchant brings consents that were given elsewhere, each with its evidence. Nobody is put on the list who has
+ * A merchant brings consents that were given elsewhere, each with its evidence. None is put on the list who has
  * left it.
  */
 export async function importConsents(

@@ -46,7 +46,7 @@ const DAY_SECONDS = 86_400
 const LINK_DAYS = 7
 
 /** Where a mail would go that is not sent. */
-const NOBODY = 'nobody@example.invalid'
+const NO_RECIPIENT = 'nobody@example.invalid'
 /** In place of an id: the token of a mail that is not sent is as long. */
 const NO_ID = '00000000-0000-4000-8000-000000000000'
 
@@ -95,7 +95,7 @@ export async function subscribe(
     const isWanted = requested !== null && mayMail
     await mail.sendIf(tx, isWanted, {
       id: mail_id,
-      to: isWanted ? email : NOBODY,
+      to: isWanted ? email : NO_RECIPIENT,
       tenant_ref: db.tenant,
       ...confirmationMail(language, display_name, url),
     })

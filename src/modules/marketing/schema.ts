@@ -34,7 +34,7 @@ const couponFields = {
   campaign_id: Nullable(Id),
   referral_code: Nullable(
     Type.String({
-      description: 'The code of the affiliate whom orders with the coupon come from.',
+      description: 'The code of the affiliate that orders with the coupon are credited to.',
     }),
   ),
   status: CouponStatus,

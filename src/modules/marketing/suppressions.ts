@@ -23,7 +23,7 @@ import type {
  * sent all the same, since a provider may be wrong and a shopper needs them.
  */
 
-/** A mailbox that is full for a month is one that nobody empties. */
+/** A mailbox that is full for a month has been abandoned. */
 const SOFT_BOUNCES = { max: 5, days: 30 }
 
 /** Recorded as the author of what the provider told. */

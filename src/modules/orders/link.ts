@@ -32,12 +32,12 @@ const PER_STORE = 120
 const MAILS_PER_HOUR = 3
 const HOUR_SECONDS = 3_600
 
-/** How long a link opens its order. Whoever needs it later asks for a new one. */
+/** How long a link opens its order. A shopper who needs it later asks for a new one. */
 const LINK_DAYS = 7
 const DAY_MS = 86_400_000
 
 /** Where a mail would go that is not sent. */
-const NOBODY = 'nobody@example.invalid'
+const NO_RECIPIENT = 'nobody@example.invalid'
 
 type Payload = [tenant: string, orderId: string, expires: number]
 
@@ -64,7 +64,7 @@ export async function mailLink(
     const isTheirs = order?.email != null && foldEmail(order.email) === email
     const token = createLinkToken(deps.key, db, order?.id ?? '', LINK_DAYS)
     await mail.sendIf(tx, isTheirs && mayMail, {
-      to: isTheirs ? (order.email ?? NOBODY) : NOBODY,
+      to: isTheirs ? (order.email ?? NO_RECIPIENT) : NO_RECIPIENT,
       tenant_ref: db.tenant,
       ...(order !== null && { order_id: order.id }),
       ...linkMail(language, { store: display_name, number: wanted.order_number, url: url + token }),

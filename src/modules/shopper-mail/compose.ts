@@ -62,7 +62,7 @@ export interface Loaded {
   recipient: string
 }
 
-/** The facts of a mail and whom it goes to, or why it is not sent. */
+/** The facts of a mail and its recipient, or why it is not sent. */
 export async function loadMail(
   deps: MailDeps,
   db: Db,

@@ -40,7 +40,7 @@ export const eraseOfOrders = (tx: Tx, order_ids: readonly string[]) =>
   )
 
 /**
- * Mails about no order, and those of gift cards: the mail of one that was bought for somebody names no
+ * Mails about no order, and those of gift cards: the mail of one that was bought as a gift names no
  * customer, and still goes to its recipient. The others go with their orders, some at a time.
  */
 export const eraseOthers = (tx: Tx, customer_ref: string, emails: readonly string[]) =>

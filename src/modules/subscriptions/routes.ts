@@ -31,15 +31,15 @@ const OWN = '/v1/tenants/:tenant/subscriptions'
 const OneSettings = Type.Object({ settings: ref(Settings) })
 
 /** A text that cannot name a customer is the name of none. */
-const NOBODY = ''
+const NO_CUSTOMER = ''
 
 function customerOf(query: unknown): string | undefined {
   const text = readText(query, 'customer_ref')
-  return text === undefined || isCustomerRef(text) ? text : NOBODY
+  return text === undefined || isCustomerRef(text) ? text : NO_CUSTOMER
 }
 
 /** A shopper's own customer. Without one nothing is found. */
-const ownOf = ({ query }: { query: unknown }): string => customerOf(query) ?? NOBODY
+const ownOf = ({ query }: { query: unknown }): string => customerOf(query) ?? NO_CUSTOMER
 
 const MERCHANT: Plane = {
   base: BASE,

@@ -93,7 +93,7 @@ export interface Origin {
   /** The store's time zone, whose calendar the periods follow. */
   time_zone: string
   ship_to: Record<string, unknown> | null
-  /** Whom renewals are told to. */
+  /** The recipient of mails about renewals. */
   email: string | null
   /** The policies of shipping and tax that renewals are priced by. */
   pricing: RenewalTerms

@@ -105,7 +105,7 @@ test('the examples of the API document are what the routes answer', async (t) =>
   assert.deepEqual(JSON.parse(readFileSync(FILE, 'utf8')), examples)
 })
 
-/** Who may be written to, who must not be, and whom a merchant would write to. */
+/** Consents, suppressions, and the people that a merchant would write to. */
 async function chooseReaders(merchant: Caller): Promise<void> {
   const url = '/v1/merchant/marketing'
   const given = {

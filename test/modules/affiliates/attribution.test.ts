@@ -163,7 +163,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(refusal(bad), [400, 'invalid_body'])
   })
 
-  test('of nobody, of an inactive code or affiliate, or without the add-on is placed all the same', async () => {
+  test('of no affiliate, of an inactive code or affiliate, or without the add-on is placed all the same', async () => {
     const shop = await open()
     const { id, code } = await makeAffiliate(shop)
     const unknown = await buy(shop, { referral_code: 'nobody' })
@@ -185,7 +185,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await balanceOf(shop, id), [1_000, 0, 0, 0])
   })
 
-  test('of another store earns nobody anything', async () => {
+  test('of another store earns nothing', async () => {
     const [one, two] = [await open(), await open()]
     const { code } = await makeAffiliate(one)
     const { order } = await buy(two, { referral_code: code })
@@ -280,7 +280,7 @@ describe('an order with the code of an affiliate', () => {
     assert.deepEqual(await commissionsOf(shop, { affiliate_id: id }), [])
   })
 
-  test('earns once, wherever its checkout stopped and whoever finishes it', async () => {
+  test('earns once, wherever its checkout stopped and whichever process finishes it', async () => {
     const shop = await open()
     const app = shared.current
     const { id, code } = await makeAffiliate(shop)

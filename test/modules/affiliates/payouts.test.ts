@@ -178,7 +178,7 @@ describe('payouts', () => {
     )
   })
 
-  test('refuse bad input, and whom the store does not know', async () => {
+  test('refuse bad input, and affiliates that the store does not know', async () => {
     const [shop, other] = [await open(), await open()]
     const { id } = await earn(shop)
     await assertRefused(

@@ -82,7 +82,7 @@ describe('a person who is an affiliate', () => {
     assert.equal(found.commissions[0].reason, 'affiliate_not_active')
     const changed = await shop.merchant.patch(url, { name: 'Back again' })
     assert.deepEqual(refusal(changed), [409, 'invalid_transition'])
-    // The same address may apply again, as somebody new.
+    // The same address may apply again, as a new affiliate.
     await makeAffiliate(shop, { email: PERSON.email })
   })
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { after, before, type TestContext } from 'node:test'
 import { dueApprovals } from '../../../src/modules/affiliates/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
+import { share } from '../../harness/scope.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import {
   APPROVED,
@@ -37,22 +37,12 @@ export async function openAffiliateShop(
 }
 
 /** One app for the tests of a `describe`. The oracles check it at the end. */
-export function shareAffiliateApp(): { current: CheckoutApp } {
-  const held = {} as { current: CheckoutApp }
-  const ends: (() => unknown)[] = []
-  before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openCheckoutApp(scope as unknown as TestContext)
+export const shareAffiliateApp = (): { current: CheckoutApp } =>
+  share(async (scope) => {
+    const app = await openCheckoutApp(scope)
+    scope.after(() => app.assertAddsUp())
+    return app
   })
-  after(async () => {
-    try {
-      await held.current.assertAddsUp()
-    } finally {
-      for (const end of ends) await end()
-    }
-  })
-  return held
-}
 
 type Merchant = Pick<Shop, 'merchant'>
 

@@ -136,10 +136,11 @@ describe('closing a month', () => {
     const names = Array.from({ length: 8 }, (_, n) => `torn-${n}`)
     for (const tenant of names) await januaryOf(tenant)
     let kills = 0
-    for (let round = 0; round < 8; round++) {
+    // More rounds only where each of the first came before or after the work.
+    for (let round = 0; round < 8 || (kills === 0 && round < 200); round++) {
       for (const tenant of names) await makeDue(tenant)
       const closing = countAndClose(app.runtime.workerDatabase).catch(() => 0)
-      await pause(3 * round)
+      await pause(3 * (round % 8))
       const { rowCount } = await app.superuser.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where usename = 'fd_worker' and datname = current_database() and state <> 'idle'`,

@@ -1,8 +1,9 @@
-import { after, before, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import * as billing from '../../../src/modules/billing/jobs.ts'
 import type { Answer, Caller } from '../../harness/app.ts'
 import { assertBillingAddsUp } from '../../harness/billing-oracles.ts'
 import { runWorker } from '../../harness/books.ts'
+import { share } from '../../harness/scope.ts'
 import { ok, openTimedApp, type TimedApp } from '../analytics/setup.ts'
 import { openShop, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
@@ -101,22 +102,12 @@ export async function openBilling(t: TestContext): Promise<BillingApp> {
 }
 
 /** One app for all tests of a file. The oracles check its stores at the end. */
-export function shareBilling(): { current: BillingApp } {
-  const held = {} as { current: BillingApp }
-  const ends: (() => unknown)[] = []
-  before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openBilling(scope as unknown as TestContext)
+export const shareBilling = (): { current: BillingApp } =>
+  share(async (scope) => {
+    const app = await openBilling(scope)
+    scope.after(() => app.check())
+    return app
   })
-  after(async () => {
-    try {
-      await held.current.check()
-    } finally {
-      for (const end of ends) await end()
-    }
-  })
-  return held
-}
 
 export const listInvoices = async (merchant: Caller) =>
   ok(await merchant.get(`${URL}/invoices`)).invoices

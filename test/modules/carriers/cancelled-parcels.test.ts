@@ -89,7 +89,7 @@ describe('the label of a parcel that is cancelled', () => {
     assert.equal((await timelineOf(order.id)).at(-1), 'label_not_voided')
   })
 
-  test('is voided once, however often the event comes and whoever else asks', async () => {
+  test('is voided once, however often the event comes and a merchant asks', async () => {
     const { id, order } = await packed()
     ok(await buy(id), 201)
     ok(await cancel(id))

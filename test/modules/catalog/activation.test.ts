@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { listLatest } from '../../../src/platform/mail.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, keysOf, times } from '../../harness/refusals.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { auditOf, createProduct, createVariant, PRODUCTS } from './setup.ts'
 
 const REQUESTS = '/v1/catalog/activation-requests'
@@ -11,8 +12,9 @@ const REQUESTS = '/v1/catalog/activation-requests'
 let app: TestApp
 let acme: Caller
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   acme = await app.merchant('acme')
   await app.operator.put('/v1/stores/acme/owner', { email: 'owner@acme.example' })
 })

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { auditOf, COLLECTIONS, createCollection, createProduct } from './setup.ts'
 
 let app: TestApp
 let acme: Caller
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   acme = await app.merchant('acme')
 })
 

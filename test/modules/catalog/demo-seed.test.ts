@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import {
   auditOf,
   COLLECTIONS,
@@ -16,8 +17,9 @@ const SEED = '/v1/merchant/catalog/demo-seed'
 
 let app: TestApp
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
 })
 
 describe('the demo seed', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { plain } from '../media/sample-images.ts'
 import {
   auditOf,
@@ -21,8 +22,9 @@ async function upload(merchant: Caller, shade: number): Promise<string> {
   return (await merchant.post('/v1/merchant/media', body)).body.asset.asset_ref
 }
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext, { env: { ASSET_BASE_URL: 'https://cdn.test/a/' } })
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope, { env: { ASSET_BASE_URL: 'https://cdn.test/a/' } })
   acme = await openLiveStore(app, 'acme')
   refs = [await upload(acme, 1), await upload(acme, 2), await upload(acme, 3)]
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Caller, TestApp } from '../../harness/app.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { cacheAnswer, sendRaw } from '../sites/setup.ts'
 import {
   COLLECTIONS,
@@ -20,8 +21,9 @@ import {
 let app: TestApp
 let acme: Caller
 
-before(async (t) => {
-  app = await openCachingApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openCachingApp(scope)
   acme = await openLiveStore(app, 'acme')
 })
 

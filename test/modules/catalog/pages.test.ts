@@ -11,6 +11,7 @@ import { publicStock } from '../../../src/modules/inventory/service.ts'
 import { createLiveCache } from '../../../src/platform/live-cache.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { addProducts } from '../../harness/products.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { createCollection, createProduct, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
 
@@ -21,9 +22,10 @@ let superuser: Awaited<ReturnType<typeof openSuperuser>>
 /** The merchant of a store with many products, which no test changes. */
 let big: Caller
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
-  superuser = await openSuperuser(t as TestContext, app.database)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
+  superuser = await openSuperuser(scope, app.database)
   big = await openBigStore('big', MANY)
 })
 

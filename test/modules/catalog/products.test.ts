@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { findHealthClaims } from '../../../src/modules/catalog/service.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import {
   auditOf,
   createProduct,
@@ -15,8 +16,9 @@ import {
 let app: TestApp
 let acme: Caller
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   acme = await app.merchant('acme')
 })
 

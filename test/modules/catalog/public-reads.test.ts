@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   COLLECTIONS,
@@ -15,8 +16,9 @@ import {
 
 let app: TestApp
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
 })
 
 const sameTo = (answer: { status: number; headers: Record<string, string>; text: string }) => {

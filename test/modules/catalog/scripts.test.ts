@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, type TestContext, test } from 'node:test'
+import { before, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import {
   createCollection,
   createProduct,
@@ -29,8 +30,9 @@ let app: TestApp
 let store: Caller
 let id: string
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   store = await openLiveStore(app, 'acme')
   id = (await createProduct(store, 'holder')).id
 })

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type pg from 'pg'
 import { sql } from '../../../src/db/sql.ts'
 import { openTestDatabase, type TestDatabase } from '../../harness/database.ts'
+import { suiteScope } from '../../harness/scope.ts'
 
 const PRODUCTS = 3_000
 
 let database: TestDatabase
 let admin: pg.Client
 
-before(async (t) => {
-  database = await openTestDatabase(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  database = await openTestDatabase(scope)
   admin = await database.openAdmin()
   await admin.query(`
     insert into stores (tenant_ref, display_name, status)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, type TestContext, test } from 'node:test'
+import { before, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { createProduct, createVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
 
 let app: TestApp
@@ -17,8 +18,9 @@ const NAMES = {
   creme: 'Crème brûlée dish',
 }
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   store = await openLiveStore(app, 'acme')
   for (const [slug, name] of Object.entries(NAMES)) await createProduct(store, slug, { name })
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { refreshSearchIndex } from '../../../src/modules/catalog/search.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import {
   COLLECTIONS,
   createCollection,
@@ -31,8 +32,9 @@ const NAMES = {
   buch: 'Ein Buch',
 }
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   laden = await openLiveStore(app, 'laden')
   await laden.patch('/v1/my/store', { language: 'de' })
   for (const [slug, name] of Object.entries(NAMES)) {

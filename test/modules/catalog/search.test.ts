@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { refreshSearchIndex } from '../../../src/modules/catalog/search.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import {
   COLLECTIONS,
   createCollection,
@@ -32,8 +33,9 @@ const DESCRIPTIONS: Record<string, string> = {
   shoes: 'Light trainers for the road.',
 }
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
   acme = await openLiveStore(app, 'acme')
   for (const { slug, name, sku, price_cents } of STOCK) {
     const description = DESCRIPTIONS[slug] ?? null

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { STOCK_FRESH_MS } from '../../../src/modules/catalog/live-reads.ts'
 import type { TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { cart, checkout, openShop, type Shop, stock } from '../checkout/setup.ts'
 import { createCollection, createVariant, openCachingApp, publicUrl } from './setup.ts'
 
 let app: TestApp
 
-before(async (t) => {
+const scope = suiteScope()
+before(async () => {
   // The slow clock of other tests would let an answer live for minutes.
   const cacheClock = { now: () => performance.now() }
-  app = await openCachingApp(t as TestContext, { cacheClock })
+  app = await openCachingApp(scope, { cacheClock })
 })
 
 const stores: string[] = []

@@ -15,7 +15,7 @@ import {
 
 /** `LONG=1` runs the long form. */
 const LONG = process.env.LONG === '1'
-const CALLS = LONG ? 500 : 60
+const CALLS = LONG ? 500 : 40
 const REDEMPTIONS = LONG ? 200 : 24
 
 const times = <T>(count: number, work: (n: number) => Promise<T>) =>

@@ -53,13 +53,19 @@ describe('a scan in a thread', () => {
     const began = performance.now()
     for (const document of documents) scanDocument(document)
     const atOnce = performance.now() - began
-    const delay = monitorEventLoopDelay({ resolution: 1 })
-    delay.enable()
-    await Promise.all(documents.map((document) => scan(document)))
-    delay.disable()
-    const longest = delay.max / 1e6
-    t.diagnostic(`longest turn ${longest.toFixed(1)} ms, at once ${atOnce.toFixed(1)} ms`)
-    assert.ok(longest < Math.max(150, atOnce / 2))
+    const longest = async () => {
+      const delay = monitorEventLoopDelay({ resolution: 1 })
+      delay.enable()
+      await Promise.all(documents.map((document) => scan(document)))
+      delay.disable()
+      return delay.max / 1e6
+    }
+    // A busy machine may stop this process for a while; a scan on its event loop would each time.
+    const turns: number[] = []
+    const isFree = () => turns.some((ms) => ms < Math.max(150, atOnce / 2))
+    while (turns.length < 5 && !isFree()) turns.push(await longest())
+    t.diagnostic(`longest turns ${turns.map(Math.round)} ms, at once ${atOnce.toFixed(1)} ms`)
+    assert.ok(isFree(), `${turns}`)
   })
 })
 
@@ -146,7 +152,7 @@ test('a thread past its deadline is replaced', async (t) => {
     if (value.hang) for (;;);
     parentPort.postMessage({ id, result: ${clean} })
   })`
-  const scanner = scannerOf(t, code, { deadlineMs: 1_500 })
+  const scanner = scannerOf(t, code, { deadlineMs: 3_000 })
   await assert.rejects(scanner.scan({ hang: true, ...large() }), isUnavailable)
   assert.equal((await scanner.scan(large())).passed, true)
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { assertEvenTimes } from '../../harness/even-times.ts'
 import { countStatuses, essence, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
@@ -70,18 +71,9 @@ describe('a refused key', () => {
     const superuser = await openSuperuser(t, app.database)
     const { dead } = await deadKeys(app, superuser)
     const kinds = ['unknown', 'malformed', 'revoked', 'expired', 'with another secret'] as const
-    const taken = new Map<string, number[]>(kinds.map((kind) => [kind, []]))
-    const callers = kinds.map((kind) => [kind, bearer(app, dead[kind])] as const)
-    for (let sample = -20; sample < 300; sample++) {
-      for (const [kind, caller] of callers) {
-        const begun = performance.now()
-        await caller.get('/v1/merchant/entitlements/requests')
-        if (sample >= 0) taken.get(kind)?.push(performance.now() - begun)
-      }
-    }
-    const medians = [...taken.values()].map((list) => list.sort((a, b) => a - b)[150] ?? 0)
-    const ratio = Math.max(...medians) / Math.min(...medians)
-    assert.ok(ratio < 1.5, `medians in ms: ${medians.map((each) => each.toFixed(2))}`)
+    const callers = kinds.map((kind) => bearer(app, dead[kind]))
+    const calls = callers.map((caller) => () => caller.get('/v1/merchant/entitlements/requests'))
+    await assertEvenTimes(calls, { samples: 60 })
   })
 })
 

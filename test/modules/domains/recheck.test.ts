@@ -46,7 +46,7 @@ describe('a pending hostname', () => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
     setRecord(app.dns, domain)
-    assert.equal(await step(), 0, 'nobody has had the time to set a record yet')
+    assert.equal(await step(), 0, 'the merchant has had no time to set a record yet')
     await makeDue(app)
     assert.equal(await step(), 1)
     const after = await read(acme, domain)
@@ -151,7 +151,7 @@ describe('an active hostname', () => {
     await makeDue(app)
     await step()
     assert.equal(await minutesToNext(app, domain), 24 * 60)
-    assert.deepEqual(await mails(app), [], 'nobody is named to write to')
+    assert.deepEqual(await mails(app), [], 'the store has no owner to write to')
   })
 
   test('that an operator activated is not checked', async (t) => {

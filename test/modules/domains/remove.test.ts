@@ -97,7 +97,7 @@ describe('the operator', () => {
       [status, body.domain.status, body.domain.tls_status],
       [200, 'active', 'external'],
     )
-    assert.equal(body.domain.verified_at, null, 'nobody has seen a record')
+    assert.equal(body.domain.verified_at, null, 'no record was seen')
     const entries = await auditOf(app, 'acme', 'activated')
     assert.deepEqual(
       entries.map(({ actor, entity }) => [actor, entity]),

@@ -1,79 +1,33 @@
 import assert from 'node:assert/strict'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type pg from 'pg'
-import { FORMATS } from '../../../src/modules/feeds/formats.ts'
-import * as feeds from '../../../src/modules/feeds/service.ts'
-import { openShopUrl } from '../../../src/shop-url.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
-import { addSample, type SampleProduct, uploadDrawing } from '../../harness/sample-products.ts'
+import { addSample, uploadDrawing } from '../../harness/sample-products.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { stock } from '../checkout/setup.ts'
 import {
-  depsOf,
   describeProduct,
   google,
+  one,
   openai,
-  openShop,
+  openOne,
   parseLines,
   type Row,
+  readGoogle,
+  readOpenai,
   rowsOf,
+  VASE,
 } from './setup.ts'
 
 let app: TestApp
 let superuser: pg.Client
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
-  superuser = await openSuperuser(t as TestContext, app.database)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
+  superuser = await openSuperuser(scope, app.database)
 })
-
-const MANIFEST = {
-  store: { country: 'DE' },
-  behavior: {
-    shipping: {
-      flat_rate_cents: 490,
-      expedited_rate_cents: 990,
-      max_cents: 990,
-      free_shipping_threshold_cents: 5_000,
-      countries: ['DE', 'AT'],
-    },
-    returns: { windowDays: 30 },
-  },
-  pages: [
-    { slug: 'privacy', title: 'Privacy' },
-    { slug: 'agb', title: 'AGB', kind: 'terms' },
-    { slug: 'withdrawal', title: 'Returns' },
-  ],
-}
-
-const VASE: SampleProduct = {
-  slug: 'vase',
-  name: 'Moon vase',
-  description: 'Thrown by hand.',
-  variants: [{ sku: 'VASE', price_cents: 4_800 }],
-}
-
-let stores = 0
-
-/** A live store with one product, which has an image. */
-async function openOne(sample: SampleProduct = VASE, manifest: object = MANIFEST) {
-  stores += 1
-  const tenant = `feed-${stores}`
-  const merchant = await openShop(app, tenant, manifest)
-  const image = await uploadDrawing(merchant, [300, 300], 40)
-  const added = await addSample(merchant, { ...sample, images: sample.images ?? [image] })
-  return { tenant, merchant, image, ...added }
-}
-
-const readGoogle = async (tenant: string) => rowsOf(await app.anyone.get(google(tenant)))
-const readOpenai = async (tenant: string) =>
-  parseLines((await app.anyone.get(openai(tenant))).bytes)
-
-/** The first item of a feed. */
-const one = <T>(items: readonly T[]): T => {
-  assert.equal(items.length, 1)
-  return items[0] as T
-}
 
 /**
  * The fields without which a reader refuses an item. Google: "Product data specification",
@@ -94,7 +48,7 @@ const REQUIRED = {
 
 describe('the feed for Google', () => {
   test('has a line for each variant with every field that Google requires', async () => {
-    const { tenant, id, ids } = await openOne()
+    const { tenant, id, ids } = await openOne(app)
     const answer = await app.anyone.get(google(tenant))
     assert.equal(answer.headers['content-type'], 'text/tab-separated-values; charset=utf-8')
     assert.equal(answer.headers['cache-control'], 'no-cache')
@@ -132,7 +86,7 @@ describe('the feed for Google', () => {
   })
 
   test('groups the variants of a product, with their options, prices and own images', async () => {
-    const { tenant, merchant, id } = await openOne()
+    const { tenant, merchant, id } = await openOne(app)
     const [sand, blue] = [
       await uploadDrawing(merchant, [300, 300], 20),
       await uploadDrawing(merchant, [300, 300], 200),
@@ -166,7 +120,7 @@ describe('the feed for Google', () => {
         },
       ],
     })
-    const rows = (await readGoogle(tenant)).filter((row) => row.item_group_id !== '')
+    const rows = (await readGoogle(app, tenant)).filter((row) => row.item_group_id !== '')
     const pick = (row: Row) => [
       row.id,
       row.item_group_id,
@@ -197,7 +151,7 @@ describe('the feed for Google', () => {
   })
 
   test('has what the metadata says of brand, identifiers, condition and weight', async () => {
-    const { tenant, merchant, id, ids } = await openOne()
+    const { tenant, merchant, id, ids } = await openOne(app)
     const product = `/v1/merchant/catalog/products/${id}`
     const metadata = {
       brand: 'Aster & Co',
@@ -212,13 +166,13 @@ describe('the feed for Google', () => {
       variant,
     )
     assert.equal(patched.status, 200, patched.text)
-    const row = one(await readGoogle(tenant))
+    const row = one(await readGoogle(app, tenant))
     const shown = ['brand', 'condition', 'google_product_category', 'gtin', 'mpn']
     assert.deepEqual(
       [...shown, 'identifier_exists', 'product_weight', 'shipping_weight'].map((name) => row[name]),
       ['Aster & Co', 'used', '602', '4006381333931', 'M-1', 'yes', '850 g', '850 g'],
     )
-    const item = one(await readOpenai(tenant))
+    const item = one(await readOpenai(app, tenant))
     assert.deepEqual(
       [item.brand, item.gtin, item.mpn, item.condition, item.weight, item.item_weight_unit],
       ['Aster & Co', '4006381333931', 'M-1', 'used', '850', 'g'],
@@ -228,7 +182,7 @@ describe('the feed for Google', () => {
     await merchant.patch(`/v1/merchant/catalog/products/${id}/variants/${ids.VASE}`, {
       metadata: {},
     })
-    const plain = one(await readGoogle(tenant))
+    const plain = one(await readGoogle(app, tenant))
     assert.deepEqual(
       [plain.gtin, plain.condition, plain.product_weight, plain.brand, plain.identifier_exists],
       ['', 'new', '', `Shop ${tenant}`, 'no'],
@@ -236,9 +190,9 @@ describe('the feed for Google', () => {
   })
 
   test('leaves out what no reader takes: a variant without an image, or without a price', async () => {
-    const { tenant, merchant } = await openOne({ ...VASE, images: [] })
-    assert.deepEqual(await readGoogle(tenant), [])
-    assert.deepEqual(await readOpenai(tenant), [])
+    const { tenant, merchant } = await openOne(app, { ...VASE, images: [] })
+    assert.deepEqual(await readGoogle(app, tenant), [])
+    assert.deepEqual(await readOpenai(app, tenant), [])
     const image = await uploadDrawing(merchant, [200, 200], 10)
     await addSample(merchant, {
       slug: 'free',
@@ -246,13 +200,13 @@ describe('the feed for Google', () => {
       images: [image],
       variants: [{ sku: 'FREE', price_cents: 0 }],
     })
-    assert.deepEqual(await readGoogle(tenant), [])
+    assert.deepEqual(await readGoogle(app, tenant), [])
   })
 })
 
 describe('the feed for OpenAI', () => {
   test('has a line of JSON for each variant, with every field that OpenAI requires', async () => {
-    const { tenant, ids } = await openOne()
+    const { tenant, ids } = await openOne(app)
     const answer = await app.anyone.get(openai(tenant))
     assert.equal(answer.headers['content-type'], 'application/gzip')
     assert.equal(answer.headers['content-encoding'], undefined)
@@ -289,24 +243,24 @@ describe('the feed for OpenAI', () => {
   })
 
   test('says nothing that the store has not said', async () => {
-    const { tenant } = await openOne(VASE, {})
-    const item = one(await readOpenai(tenant))
+    const { tenant } = await openOne(app, VASE, {})
+    const item = one(await readOpenai(app, tenant))
     for (const name of ['shipping_price', 'store_country', 'target_countries', 'return_policy']) {
       assert.equal(name in item, false, name)
     }
-    assert.equal(one(await readGoogle(tenant)).shipping, '')
+    assert.equal(one(await readGoogle(app, tenant)).shipping, '')
   })
 })
 
 describe('the products of a feed', () => {
-  const titles = async (tenant: string) => (await readGoogle(tenant)).map(({ title }) => title)
+  const titles = async (tenant: string) => (await readGoogle(app, tenant)).map(({ title }) => title)
   const both = async (tenant: string) => [
     await titles(tenant),
-    (await readOpenai(tenant)).map(({ title }) => title),
+    (await readOpenai(app, tenant)).map(({ title }) => title),
   ]
 
   test('are the active ones: never a draft, an archived one, or an archived variant', async () => {
-    const { tenant, merchant, id, image } = await openOne()
+    const { tenant, merchant, id, image } = await openOne(app)
     const draft = await addSample(merchant, {
       ...VASE,
       slug: 'draft',
@@ -332,10 +286,10 @@ describe('the products of a feed', () => {
   })
 
   test('that are sold out say so, and are in stock again', async () => {
-    const { tenant, merchant, ids } = await openOne()
+    const { tenant, merchant, ids } = await openOne(app)
     const availability = async () => [
-      one(await readGoogle(tenant)).availability,
-      one(await readOpenai(tenant)).availability,
+      one(await readGoogle(app, tenant)).availability,
+      one(await readOpenai(app, tenant)).availability,
     ]
     await stock(merchant, ids.VASE ?? '', 0)
     assert.deepEqual(await availability(), ['out_of_stock', 'out_of_stock'])
@@ -344,7 +298,7 @@ describe('the products of a feed', () => {
   })
 
   test('that the claim scanner refuses are left out, until their text is corrected', async () => {
-    const { tenant, merchant, id, image } = await openOne()
+    const { tenant, merchant, id, image } = await openOne(app)
     await addSample(merchant, {
       ...VASE,
       slug: 'other',
@@ -368,7 +322,7 @@ describe('the products of a feed', () => {
   })
 
   test('are refused by a claim in the name of an option, too', async () => {
-    const { tenant } = await openOne({
+    const { tenant } = await openOne(app, {
       ...VASE,
       variants: [
         {
@@ -378,11 +332,11 @@ describe('the products of a feed', () => {
         },
       ],
     })
-    assert.deepEqual(await readGoogle(tenant), [])
+    assert.deepEqual(await readGoogle(app, tenant), [])
   })
 
   test('are scanned once for each text, whatever else of them changes', async () => {
-    const { tenant, merchant, id, ids } = await openOne()
+    const { tenant, merchant, id, ids } = await openOne(app)
     const scans = async () => {
       const { rows } = await superuser.query(
         'select scanned_at, passed from product_scans where tenant_ref = $1 and product_id = $2',
@@ -390,162 +344,22 @@ describe('the products of a feed', () => {
       )
       return rows
     }
-    await readGoogle(tenant)
+    await readGoogle(app, tenant)
     const [first] = await scans()
     assert.equal(first.passed, true)
     await merchant.patch(`/v1/merchant/catalog/products/${id}/variants/${ids.VASE}`, {
       price_cents: 100,
     })
-    assert.equal(one(await readGoogle(tenant)).price, '1.00 USD')
+    assert.equal(one(await readGoogle(app, tenant)).price, '1.00 USD')
     assert.deepEqual(await scans(), [first])
     await describeProduct(merchant, id, 'Another text.')
-    await readOpenai(tenant)
+    await readOpenai(app, tenant)
     assert.notDeepEqual(await scans(), [first])
     await superuser.query(`update product_scans set rules_version = 'older', passed = false`)
-    assert.equal((await readGoogle(tenant)).length, 1, 'a verdict by other rules does not count')
-  })
-})
-
-describe('a feed', () => {
-  const NASTY =
-    'A\tB\nC\r\nD "quoted" </script><script>alert(1)</script> \u202Edesrever \u2066x\u2028y\u2029z\u0085 \u0007 עברית = +1 \u{1F3FA}'
-
-  test('keeps one line for each item, whatever its texts contain', async () => {
-    const { tenant, merchant, id, ids } = await openOne()
-    await superuser.query('update products set name = $2, description = $3 where id = $1', [
-      id,
-      `"${NASTY}`,
-      NASTY.repeat(100),
-    ])
-    await superuser.query('update variants set label = $2, options = $3 where id = $1', [
-      ids.VASE,
-      NASTY.slice(0, 60),
-      JSON.stringify([{ name: 'Size\t\n', value: NASTY.slice(0, 40) }]),
-    ])
-    // Through the API, so that the caches hear of it.
-    await merchant.patch(`/v1/merchant/catalog/products/${id}/variants/${ids.VASE}`, {
-      price_cents: 4_801,
-    })
-    const row = one(await readGoogle(tenant))
-    const item = one(await readOpenai(tenant))
-    for (const text of [row.title, row.description, item.title, item.description, row.size]) {
-      assert.doesNotMatch(String(text), /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u)
-    }
-    assert.ok(row.title?.startsWith('"A B C D "quoted" </script>'), row.title)
-    assert.match(row.title ?? '', /desrever x y z עברית = \+1/)
-    assert.ok([...(row.title ?? '')].length <= 150)
-    assert.ok([...(row.description ?? '')].length <= 5_000)
-    assert.ok(String(item.description).isWellFormed())
-  })
-
-  test('has an ETag that changes with its products, its stock and its site', async () => {
-    const { tenant, merchant, id, ids } = await openOne()
-    const tagOf = async (path: string) => (await app.anyone.get(path)).headers.etag ?? ''
-    for (const path of [google(tenant), openai(tenant)]) {
-      const tag = await tagOf(path)
-      assert.match(tag, /^W\/"[\w-]{43}"$/)
-      assert.equal(await tagOf(path), tag)
-      const same = await app.anyone.send('GET', path, undefined, { 'if-none-match': `"x", ${tag}` })
-      assert.deepEqual([same.status, same.text, same.headers.etag], [304, '', tag])
-      const changes = [
-        () =>
-          merchant.patch(`/v1/merchant/catalog/products/${id}/variants/${ids.VASE}`, {
-            price_cents: 777,
-          }),
-        () => stock(merchant, ids.VASE ?? '', 0),
-        () =>
-          merchant.put('/v1/my/store/manifest', {
-            manifest: { brand: { name: `Renamed ${path}` } },
-          }),
-      ]
-      let before = tag
-      for (const change of changes) {
-        await change()
-        const changed = await app.anyone.send('GET', path, undefined, { 'if-none-match': before })
-        assert.equal(changed.status, 200)
-        assert.notEqual(changed.headers.etag, before)
-        before = changed.headers.etag ?? ''
-      }
-      await stock(merchant, ids.VASE ?? '', 5)
-      await merchant.patch(`/v1/merchant/catalog/products/${id}/variants/${ids.VASE}`, {
-        price_cents: 4_800,
-      })
-    }
-  })
-
-  test('answers HEAD with the headers alone', async () => {
-    const { tenant } = await openOne()
-    for (const path of [google(tenant), openai(tenant)]) {
-      const whole = await app.anyone.get(path)
-      const head = await app.anyone.send('HEAD', path)
-      assert.deepEqual([head.status, head.bytes.length], [200, 0])
-      for (const name of ['etag', 'content-type', 'cache-control']) {
-        assert.equal(head.headers[name], whole.headers[name], name)
-      }
-    }
-  })
-
-  test('of a store that is not live is the same 404 as that of none', async () => {
-    const { tenant } = await openOne()
-    await app.store('feed-draft')
-    const unknown = await app.anyone.get(google('no-such-store'))
-    assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'unknown_tenant'])
-    await app.operator.put(`/v1/stores/${tenant}/status`, { status: 'suspended', reason: 'x' })
-    for (const closed of [tenant, 'feed-draft', 'x', '%00', "a'b"]) {
-      for (const path of [google(closed), openai(closed)]) {
-        const answer = await app.anyone.get(path)
-        if (closed === '%00') assert.equal(answer.status, 400)
-        else assert.equal(answer.text, unknown.text, path)
-      }
-    }
-    await app.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
-    assert.equal((await readGoogle(tenant)).length, 1)
-  })
-
-  test('has no word of another store', async () => {
-    const mine = await openOne({ ...VASE, name: 'Mine alone' })
-    const other = await openOne({ ...VASE, name: 'Other alone' })
-    for (const [shown, hidden] of [
-      [mine, other],
-      [other, mine],
-    ] as const) {
-      const text = (await app.anyone.get(google(shown.tenant))).text
-      assert.ok(text.includes(shown.ids.VASE ?? '?') && !text.includes(hidden.ids.VASE ?? '?'))
-      assert.ok(!text.includes(hidden.tenant))
-      const items = JSON.stringify(await readOpenai(shown.tenant))
-      assert.ok(!items.includes(hidden.tenant) && !items.includes(hidden.id))
-    }
-  })
-
-  test('needs no credential, and takes no other method or name', async () => {
-    const { tenant, merchant } = await openOne()
-    const same = await merchant.get(google(tenant))
-    assert.equal(same.text, (await app.anyone.get(google(tenant))).text)
-    assert.equal((await app.anyone.post(google(tenant), {})).status, 405)
-    assert.equal((await app.anyone.get(`/v1/tenants/${tenant}/feeds/bing.xml`)).status, 404)
-  })
-})
-
-describe('the address of a store', () => {
-  const store = { tenant_ref: 'acme', primary_hostname: null }
-  const own = { ...store, primary_hostname: 'shop.example' }
-
-  test('is its own host, else its name in the zone, else none', () => {
-    const zone = { storefrontZone: 'localhost', production: false }
-    const local = openShopUrl(zone, () => 'http://127.0.0.1:8080')
-    assert.deepEqual(
-      [local(store), local(own)],
-      ['http://acme.localhost:8080', 'http://shop.example'],
+    assert.equal(
+      (await readGoogle(app, tenant)).length,
+      1,
+      'a verdict by other rules does not count',
     )
-    const none = { storefrontZone: null, production: true }
-    const alone = openShopUrl(none, () => 'https://platform.example')
-    assert.deepEqual([alone(store), alone(own)], [null, 'https://shop.example'])
-  })
-
-  test('that has none leaves it without a feed', async () => {
-    const { tenant } = await openOne()
-    const deps = { ...depsOf(app), shopUrl: () => null }
-    const refused = { code: 'feed_not_found', status: 404 }
-    await assert.rejects(feeds.open(deps, tenant, FORMATS.google), refused)
   })
 })

@@ -6,6 +6,7 @@ import type { FeedDeps } from '../../../src/modules/feeds/service.ts'
 import { publicStock } from '../../../src/modules/inventory/service.ts'
 import type { Answer, Caller, TestApp } from '../../harness/app.ts'
 import { addProducts } from '../../harness/products.ts'
+import { addSample, type SampleProduct, uploadDrawing } from '../../harness/sample-products.ts'
 
 export const google = (tenant: string) => `/v1/tenants/${tenant}/feeds/google.tsv`
 export const openai = (tenant: string) => `/v1/tenants/${tenant}/feeds/openai.jsonl.gz`
@@ -85,3 +86,56 @@ export const depsOf = ({ runtime: { database, cache, scanner } }: TestApp): Feed
   assetBase: () => null,
   shopUrl: () => 'https://shop.example',
 })
+
+const MANIFEST = {
+  store: { country: 'DE' },
+  behavior: {
+    shipping: {
+      flat_rate_cents: 490,
+      expedited_rate_cents: 990,
+      max_cents: 990,
+      free_shipping_threshold_cents: 5_000,
+      countries: ['DE', 'AT'],
+    },
+    returns: { windowDays: 30 },
+  },
+  pages: [
+    { slug: 'privacy', title: 'Privacy' },
+    { slug: 'agb', title: 'AGB', kind: 'terms' },
+    { slug: 'withdrawal', title: 'Returns' },
+  ],
+}
+
+export const VASE: SampleProduct = {
+  slug: 'vase',
+  name: 'Moon vase',
+  description: 'Thrown by hand.',
+  variants: [{ sku: 'VASE', price_cents: 4_800 }],
+}
+
+let stores = 0
+
+/** A live store with one product, which has an image. */
+export async function openOne(
+  app: TestApp,
+  sample: SampleProduct = VASE,
+  manifest: object = MANIFEST,
+) {
+  stores += 1
+  const tenant = `feed-${stores}`
+  const merchant = await openShop(app, tenant, manifest)
+  const image = await uploadDrawing(merchant, [300, 300], 40)
+  const added = await addSample(merchant, { ...sample, images: sample.images ?? [image] })
+  return { tenant, merchant, image, ...added }
+}
+
+/** The first item of a feed. */
+export const one = <T>(items: readonly T[]): T => {
+  assert.equal(items.length, 1)
+  return items[0] as T
+}
+
+export const readGoogle = async ({ anyone }: TestApp, tenant: string) =>
+  rowsOf(await anyone.get(google(tenant)))
+export const readOpenai = async ({ anyone }: TestApp, tenant: string) =>
+  parseLines((await anyone.get(openai(tenant))).bytes)

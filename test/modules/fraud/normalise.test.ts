@@ -67,7 +67,7 @@ describe('the normalised value', () => {
     normalise('address', `a${marks}`)
     normalise('email', `a${marks}@example.com`)
     // About 20 ms; a quadratic algorithm takes minutes.
-    assert.ok(performance.now() - began < 10_000)
+    assert.ok(performance.now() - began < 60_000)
   })
 })
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type pg from 'pg'
 import { eraseOldCodes, expireDue } from '../../../src/modules/gift-cards/jobs.ts'
 import { createLogger } from '../../../src/platform/log.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { dumpText } from '../../harness/superuser.ts'
 
 let app: TestApp
@@ -14,7 +15,7 @@ let acme: Caller
 let superuser: pg.Client
 const logged: string[] = []
 
-const ends: (() => unknown)[] = []
+const scope = suiteScope()
 before(async () => {
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -22,16 +23,12 @@ before(async () => {
       done()
     },
   })
-  const scope = { after: (end: () => unknown) => ends.unshift(end) }
-  app = await openTestApp(scope as unknown as TestContext, {
+  app = await openTestApp(scope, {
     logger: createLogger('trace', destination),
   })
   acme = await app.merchant('acme', 'manage:own_giftcards')
   superuser = await app.database.openAdmin()
   await enable('acme')
-})
-after(async () => {
-  for (const end of ends) await end()
 })
 
 const enable = async (tenant: string) => {

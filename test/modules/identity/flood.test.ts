@@ -96,11 +96,11 @@ describe('wrong passwords on one account', () => {
     const { at } = await open(t)
     await at(ANNS_ADDRESS).post(SIGN_UP, ann)
     await guess(at)
-    const nobody = { email: 'nobody@acme.example', password: 'wrong horse' }
-    const others = await times(200, (i) => at(stranger(100 + (i % 8))).post(LOG_IN, nobody))
+    const unknown = { email: 'nobody@acme.example', password: 'wrong horse' }
+    const others = await times(200, (i) => at(stranger(100 + (i % 8))).post(LOG_IN, unknown))
     assert.deepEqual(countStatuses(others), { 401: 30, 429: 170 })
     const known = await at(stranger(120)).post(LOG_IN, wrong)
-    assert.deepEqual(essence(await at(stranger(120)).post(LOG_IN, nobody)), essence(known))
+    assert.deepEqual(essence(await at(stranger(120)).post(LOG_IN, unknown)), essence(known))
   })
 
   test('are forgotten by good logins, which do not count', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp } from '../../harness/app.ts'
+import { assertEvenTimes } from '../../harness/even-times.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
@@ -45,18 +46,8 @@ describe('logging in', () => {
   test('takes as long for an unknown address as for a wrong password', async (t) => {
     const app = await openTestApp(t, { env: MANY })
     await app.anyone.post('/v1/identity/signup', account)
-    const taken: [number[], number[]] = [[], []]
-    for (let sample = -3; sample < 30; sample++) {
-      for (const [i, body] of [wrong, unknown].entries()) {
-        const begun = performance.now()
-        await app.anyone.post(URL, body)
-        if (sample >= 0) taken[i === 0 ? 0 : 1].push(performance.now() - begun)
-      }
-    }
-    // Compares the fastest few, which a busy machine did not slow down.
-    const [knownMs, unknownMs] = taken.map((list) => list.sort((a, b) => a - b)[4] ?? 0)
-    const ratio = (knownMs ?? 0) / (unknownMs ?? 1)
-    assert.ok(ratio > 1 / 1.5 && ratio < 1.5, `${knownMs} ms against ${unknownMs} ms`)
+    const calls = [wrong, unknown].map((body) => () => app.anyone.post(URL, body))
+    await assertEvenTimes(calls, { samples: 15 })
   })
 
   test('is refused for an account without a password', async (t) => {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { deletePendingSignUps } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { requestText } from '../../harness/raw-http.ts'
 import { assertRefused, countStatuses, essence, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -273,6 +274,7 @@ async function slowPost(app: TestApp, path: string, token: string, body: unknown
   const { port } = new URL(app.url)
   const socket = connect({ port: Number(port), host: '127.0.0.1' })
   await once(socket, 'connect')
+  const arrived = once(app.app.server, 'request')
   const head = requestText(`POST ${path}`, {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
@@ -280,6 +282,12 @@ async function slowPost(app: TestApp, path: string, token: string, body: unknown
     connection: 'close',
   })
   socket.write(head)
+  await arrived
+  // The check of the session is under way by then, and over when no connection is in use.
+  await pause(50)
+  const { database, operatorDatabase } = app.runtime
+  const isIdle = () => database.load.busy === 0 && operatorDatabase.load.busy === 0
+  await until('the head is checked', isIdle)
   return async () => {
     let answer = ''
     socket.setEncoding('utf8').on('data', (chunk) => {
@@ -300,7 +308,6 @@ describe('between the head of a request and its body', () => {
     const [letter] = await readMails(superuser)
     const token = tokenIn(letter ?? { body: '' })
     const finish = await slowPost(app, VERIFY, signed.body.session.token, { token })
-    await pause(100)
     const eve = await app.anyone.post('/v1/identity/signup', {
       ...account,
       password: 'of Eve alone',
@@ -319,7 +326,6 @@ describe('between the head of a request and its body', () => {
     const [letter] = await readMails(superuser)
     await owner.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
     const finish = await slowPost(app, '/v1/my/credentials/initial', session, {})
-    await pause(100)
     assert.equal((await owner.post('/v1/identity/logout')).status, 200)
     assert.equal(await finish(), 401)
     const { rows } = await superuser.query('select count(*)::int as n from credentials')

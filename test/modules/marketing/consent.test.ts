@@ -100,7 +100,7 @@ test('the record of a reader', async (t) => {
     const other = await find({ customer_ref: 'ann/1', email: 'cara@example.com' })
     assert.deepEqual(other.body.consents, [])
     for (const customer_ref of ['nobody', '\u0007']) {
-      assert.deepEqual((await find({ customer_ref })).body.consents, [], 'nobody is found')
+      assert.deepEqual((await find({ customer_ref })).body.consents, [], 'none is found')
     }
     const given = (await find({ state: 'given' })).body.consents as Recorded[]
     assert.ok(given.length > 2 && given.every(({ state }) => state === 'given'))
@@ -138,7 +138,7 @@ test('a merchant', async (t) => {
   const withdraw = (body: unknown) => merchant.post(`${CONSENTS}/withdraw`, body)
 
   await t.test(
-    'records once that somebody wants no mail, also a stranger to the list',
+    'records once that a person wants no mail, also one who is not on the list',
     async () => {
       await join('ann@example.com')
       const note = 'told us on the phone'
@@ -155,7 +155,7 @@ test('a merchant', async (t) => {
       )
       assert.equal(rows.length, 2)
       const logged = await superuser.query(`select audit_log::text as text from audit_log`)
-      assert.ok(!JSON.stringify(logged.rows).includes('stranger'), 'the log names nobody')
+      assert.ok(!JSON.stringify(logged.rows).includes('stranger'), 'the log names no address')
     },
   )
 
@@ -181,7 +181,7 @@ test('a merchant', async (t) => {
   const bring = (consents: unknown) => merchant.post(`${CONSENTS}/import`, { consents })
 
   await t.test(
-    'brings consents with their evidence, and brings nobody back who has left',
+    'brings consents with their evidence, and brings back none of those who have left',
     async () => {
       await join('kate@example.com')
       await join('left@example.com')

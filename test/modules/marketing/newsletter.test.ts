@@ -26,7 +26,7 @@ describe('a newsletter', () => {
     assert.equal((await press(path)).status, 200, 'a second press changes nothing')
   })
 
-  test('tells nobody whether an address is on it, and mails those on it nothing', async (t) => {
+  test('never tells whether an address is on it, and mails those on it nothing', async (t) => {
     const { ask, join, linksTo } = await open(t)
     await join('ann@example.com')
     const known = await ask('ann@example.com')
@@ -146,7 +146,7 @@ describe('a newsletter', () => {
     assert.equal((await app.storefront.post(nowhere, { email: 'a@b.example' })).status, 404)
   })
 
-  test('forgets requests that nobody confirmed for 30 days, and keeps the others', async (t) => {
+  test('forgets requests that were not confirmed for 30 days, and keeps the others', async (t) => {
     const { app, ask, join, subscriber, superuser } = await open(t)
     await join('ann@example.com')
     await ask('bob@example.com')

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { makeWoff2, sampleFont } from '../../harness/woff2.ts'
 import { plain } from './sample-images.ts'
 
@@ -10,8 +11,9 @@ const FONT = 'font/woff2'
 
 let app: TestApp
 
-before(async (t) => {
-  app = await openTestApp(t as TestContext)
+const scope = suiteScope()
+before(async () => {
+  app = await openTestApp(scope)
 })
 
 async function upload(tenant: string, bytes: Buffer, content_type = FONT) {

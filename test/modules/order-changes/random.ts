@@ -184,7 +184,7 @@ export async function runSequence(
   }
 }
 
-/** Gift cards of 1,500 for somebody else. */
+/** Gift cards of 1,500 for another person. */
 async function giftCardLine({ shop: { merchant } }: OrderStore, quantity: number) {
   await enable(merchant, 'gift_cards')
   const variant_id = await addVariant(merchant, 1_500, {}, { gift_card: true })

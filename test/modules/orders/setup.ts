@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import type pg from 'pg'
 import { type Answer, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, checkout, openShop, type Shop } from '../checkout/setup.ts'
 
@@ -91,19 +92,9 @@ export async function giveBalances(
 }
 
 /** One store for all tests of a file. The oracles check it at the end. */
-export function shareOrderStore(options: TestAppOptions = {}): { current: OrderStore } {
-  const held = {} as { current: OrderStore }
-  const ends: (() => unknown)[] = []
-  before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openOrderStore(scope as unknown as TestContext, options)
+export const shareOrderStore = (options: TestAppOptions = {}): { current: OrderStore } =>
+  share(async (scope) => {
+    const store = await openOrderStore(scope, options)
+    scope.after(() => store.check())
+    return store
   })
-  after(async () => {
-    try {
-      await held.current.check()
-    } finally {
-      for (const end of ends) await end()
-    }
-  })
-  return held
-}

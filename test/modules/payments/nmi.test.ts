@@ -253,7 +253,8 @@ describe('a call without a usable answer', () => {
       const calls = nmi.calls.length
       const started = performance.now()
       const result = await gateway.sale(request)
-      assert.ok(performance.now() - started < 10_000, label)
+      // Without a deadline it would never return.
+      assert.ok(performance.now() - started < 60_000, label)
       assert.deepEqual([result.outcome, result.txn_id], ['unknown', null], label)
       assert.equal(nmi.calls.length, calls + 1, label)
       const found = await gateway.lookup(request)
@@ -263,12 +264,12 @@ describe('a call without a usable answer', () => {
   })
 
   test('ends at one deadline, however many calls it takes', async (t) => {
-    const { nmi, gateway } = await openNmi(t, { totalMs: 4_000 })
-    nmi.failNext({ code: '430', afterMs: 2_500 }, 'silent_after')
+    const { nmi, gateway } = await openNmi(t, { totalMs: 8_000 })
+    nmi.failNext({ code: '430', afterMs: 5_000 }, 'silent_after')
     const started = performance.now()
     assert.equal((await gateway.sale(charge())).outcome, 'unknown')
-    // With a deadline for each call it would end after 6,500 ms.
-    assert.ok(performance.now() - started < 6_400)
+    // With a deadline for each call it would end after 13,000 ms.
+    assert.ok(performance.now() - started < 12_900)
     assert.deepEqual(
       nmi.calls.map(({ path }) => path),
       ['/api/transact.php', '/api/query.php'],

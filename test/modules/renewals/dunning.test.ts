@@ -201,7 +201,7 @@ describe('a declined renewal', () => {
     assert.deepEqual(await app.run(shop), ['charge'])
   })
 
-  test('is no decline where no bank was asked: it is sent again soon, and nobody is told', async () => {
+  test('is no decline where no bank was asked: it is sent again soon, and no mail is sent', async () => {
     const { shop, id } = await due(CARDS.approved)
     const gateway = () => ({ authorize: async () => refused('processing_error', { code: '400' }) })
     await app.run(shop, { gateway })

@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { runDue } from '../../../src/modules/renewals/jobs.ts'
 import { openLink } from '../../../src/modules/subscriptions/link.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import { addVariant, checkout, enable, openShop, type Shop } from '../checkout/setup.ts'
 import { type MailApp, openMailApp } from '../shopper-mail/setup.ts'
 import { CARDS } from './setup.ts'
 
 describe('the mails of a subscription', () => {
-  const ends: (() => unknown)[] = []
+  const scope = suiteScope()
   let app: MailApp
   before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    app = await openMailApp(scope as unknown as TestContext)
-  })
-  after(async () => {
-    for (const end of ends) await end()
+    app = await openMailApp(scope)
   })
 
   const setTime = ({ tenant }: Shop, at: string) => {

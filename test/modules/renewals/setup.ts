@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { type Done, runDue } from '../../../src/modules/renewals/jobs.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
+import { share } from '../../harness/scope.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import {
   APPROVED,
@@ -140,19 +141,9 @@ export async function openRenewalApp(t: TestContext): Promise<RenewalApp> {
 }
 
 /** One app for all tests of a suite, whose books must match at the end. Call it in the suite. */
-export function shareRenewalApp(): { current: RenewalApp } {
-  const held = {} as { current: RenewalApp }
-  const ends: (() => unknown)[] = []
-  before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openRenewalApp(scope as unknown as TestContext)
+export const shareRenewalApp = (): { current: RenewalApp } =>
+  share(async (scope) => {
+    const app = await openRenewalApp(scope)
+    scope.after(() => app.assertAddsUp())
+    return app
   })
-  after(async () => {
-    try {
-      await held.current.assertAddsUp()
-    } finally {
-      for (const end of ends) await end()
-    }
-  })
-  return held
-}

@@ -175,7 +175,7 @@ describe('the mail of a bought gift card', () => {
     assert.doesNotMatch(mail?.text ?? '', /Quillfeather/)
   })
 
-  test('is not sent to an erased recipient, of whom no row says anything', async () => {
+  test('is not sent to an erased recipient, and no row names them', async () => {
     const shop = await newShop(app)
     await buyCard(shop, GIFT)
     await buy(app, shop, { customer_ref: 'robin', email: 'Robin@Example.com' })

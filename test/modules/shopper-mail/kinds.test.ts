@@ -280,8 +280,8 @@ describe('mail to shoppers', () => {
     const quiet = await newShop(app)
     await buy(app, quiet, { email: undefined })
     assert.deepEqual(await app.sendAll(), [])
-    const [nobody] = await mailsOf(quiet)
-    assert.deepEqual([nobody?.state, nobody?.reason], ['skipped', 'no_address'])
+    const [unsent] = await mailsOf(quiet)
+    assert.deepEqual([unsent?.state, unsent?.reason], ['skipped', 'no_address'])
   })
 
   test('is written in the language of the store, with its forms of money and dates', async () => {

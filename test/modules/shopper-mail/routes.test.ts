@@ -173,8 +173,8 @@ describe('the routes of mail to shoppers', () => {
     const quiet = await newShop(app)
     await buy(app, quiet, { email: undefined })
     await app.sendAll()
-    const [nobody] = await mailsOf(quiet)
-    const answer = await resend(quiet, nobody?.id ?? '')
+    const [unsent] = await mailsOf(quiet)
+    const answer = await resend(quiet, unsent?.id ?? '')
     assert.deepEqual([answer.status, answer.body.error.code], [409, 'invalid_transition'])
   })
 

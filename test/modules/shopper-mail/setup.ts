@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { createMailWorker, type MailWorkerOptions } from '../../../src/modules/shopper-mail/jobs.ts'
 import { queueMails } from '../../../src/modules/shopper-mail/service.ts'
@@ -10,6 +10,7 @@ import { createTransport } from '../../../src/platform/mail.ts'
 import type { SlotWorker } from '../../../src/platform/slot-worker.ts'
 import { openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { type ReadMail, readMail } from '../../harness/mime.ts'
+import { share } from '../../harness/scope.ts'
 import { startSmtp } from '../../harness/smtp.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { cart, checkout, openShop, type Shop } from '../checkout/setup.ts'
@@ -82,18 +83,7 @@ export async function openMailApp(t: TestContext, options: MailAppOptions = {}):
 }
 
 /** One app for all tests of a suite. Call it in the suite. */
-export function shareMailApp(): { current: MailApp } {
-  const held = {} as { current: MailApp }
-  const ends: (() => unknown)[] = []
-  before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openMailApp(scope as unknown as TestContext)
-  })
-  after(async () => {
-    for (const end of ends) await end()
-  })
-  return held
-}
+export const shareMailApp = (): { current: MailApp } => share((scope) => openMailApp(scope))
 
 export const keyed = () => ({ 'idempotency-key': randomUUID() })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { assertEvenTimes } from '../../harness/even-times.ts'
 import { requestText, talk } from '../../harness/raw-http.ts'
 import { essence } from '../../harness/refusals.ts'
 import {
@@ -97,11 +98,8 @@ describe('a store that the public may not see', () => {
       for (const url of [siteUrl, (name: string) => hostUrl(`${name}.example`)]) {
         const paths = names.map(url)
         if (live) for (const path of paths) await cacheAnswer(app, path)
-        // A busy machine may cause a difference once; a real one occurs each time.
-        const rounds: number[][] = []
-        const isEven = (medians: number[]) => Math.max(...medians) / Math.min(...medians) < 1.5
-        while (rounds.length < 4 && !rounds.some(isEven)) rounds.push(await timeEach(app, paths))
-        assert.ok(rounds.some(isEven), JSON.stringify(rounds))
+        const calls = paths.map((path) => () => app.anyone.get(path))
+        await assertEvenTimes(calls, { samples: 60 })
       }
     })
   }
@@ -123,19 +121,3 @@ describe('a store that the public may not see', () => {
     assert.equal((await app.anyone.get(siteUrl('acme'))).status, 404)
   })
 })
-
-/** The median time of each path, in milliseconds. */
-async function timeEach(app: TestApp, paths: string[]): Promise<number[]> {
-  const samples = paths.map((): number[] => [])
-  for (let round = 0; round < 145; round++) {
-    for (let i = 0; i < paths.length; i++) {
-      // In another order each time, so that no path always follows the same one.
-      const at = (i + round) % paths.length
-      const began = performance.now()
-      await app.anyone.get(paths[at] ?? '')
-      // The first requests are slow for other reasons.
-      if (round >= 10) samples[at]?.push(performance.now() - began)
-    }
-  }
-  return samples.map((each) => each.toSorted((a, b) => a - b)[each.length >> 1] ?? 0)
-}

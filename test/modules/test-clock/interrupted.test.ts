@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { moveClocks } from '../../../src/modules/test-clock/jobs.ts'
 import type { DueWork } from '../../../src/platform/due-work.ts'
 import { until } from '../../harness/eventually.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { cart, checkout, enable, issueGiftCard } from '../checkout/setup.ts'
 import { CLOCK, type ClockApp, inDays, openClockApp, readRuns } from './setup.ts'
 
@@ -11,13 +12,9 @@ const CARDS = 'gift_card_expiry'
 
 describe('a move of the clock that is interrupted', () => {
   const held = {} as { app: ClockApp }
-  const ends: (() => unknown)[] = []
+  const scope = suiteScope()
   before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.app = await openClockApp(scope as unknown as TestContext)
-  })
-  after(async () => {
-    for (const end of ends) await end()
+    held.app = await openClockApp(scope)
   })
 
   /** A sandbox with gift cards that expire after each of these days. */
@@ -88,7 +85,7 @@ describe('a move of the clock that is interrupted', () => {
       )
       for (const [i, { at }] of ran.entries()) {
         const late = Date.parse(at) - Date.parse(expires[i] ?? '')
-        assert.ok(late >= 0 && late < 60_000, `${at} for ${expires[i]}`)
+        assert.ok(late >= 0 && late < 300_000, `${at} for ${expires[i]}`)
       }
       bury()
       await dying
@@ -119,7 +116,7 @@ describe('a move of the clock that is interrupted', () => {
     await overtaken
     const { body } = await merchant.get(CLOCK)
     assert.deepEqual([body.state, body.ran], ['ready', before.ran])
-    assert.ok(Date.parse(body.now) - Date.parse(before.now) < 60_000)
+    assert.ok(Date.parse(body.now) - Date.parse(before.now) < 300_000)
     const ids = body.ran.filter((run: { kind: string }) => run.kind === CARDS)
     assert.deepEqual(
       ids.map(({ id }: { id: string }) => id),
@@ -149,7 +146,7 @@ describe('a move of the clock that is interrupted', () => {
     const last = body.ran.at(-1)
     assert.deepEqual([last.kind, last.id, last.outcome], [CARDS, null, 'failed'])
     const stood = Date.parse(body.now) - Date.parse(expires[0] ?? '')
-    assert.ok(stood >= 0 && stood < 120_000, 'the time stands where the work was due')
+    assert.ok(stood >= 0 && stood < 300_000, 'the time stands where the work was due')
     assert.deepEqual(
       app.alerts.map((alert) => [alert.tenant, alert.kinds]),
       [['faulty', [CARDS]]],

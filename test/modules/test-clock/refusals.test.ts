@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
+import { suiteScope } from '../../harness/scope.ts'
 import { cart, checkout, enable, issueGiftCard } from '../checkout/setup.ts'
 import { CLOCK, type ClockApp, inDays, openClockApp } from './setup.ts'
 
 const held = {} as { app: ClockApp }
 
 describe('the test clock', () => {
-  const ends: (() => unknown)[] = []
+  const scope = suiteScope()
   before(async () => {
-    const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.app = await openClockApp(scope as unknown as TestContext)
-  })
-  after(async () => {
-    for (const end of ends) await end()
+    held.app = await openClockApp(scope)
   })
 
   test('belongs to sandbox stores alone', async () => {

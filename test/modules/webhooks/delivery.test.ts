@@ -109,7 +109,7 @@ test('deliveries', async (t) => {
         assert.equal(delivery.status, 'pending')
         const endedAt = Date.parse(last.at) + last.latency_ms
         const off = Date.parse(delivery.next_retry_at) - endedAt - wait * 1_000
-        assert.ok(off > -100 && off < 2_000, `${off} ms beside the ladder`)
+        assert.ok(off > -100 && off < 30_000, `${off} ms beside the ladder`)
         assert.equal(await app.dispatch(), 0, 'not before its time')
         await app.makeAllDue()
       }

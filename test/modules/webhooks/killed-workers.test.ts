@@ -32,7 +32,7 @@ test('killed workers lose no event and record no delivery twice', async (t) => {
   let worker = await start()
   for (let kill = 0; kill < KILLS; kill++) {
     const before = app.receiver.received.length
-    await until('it sends', () => app.receiver.received.length > before + 3, 40_000)
+    await until('it sends', () => app.receiver.received.length > before + 3)
     worker.kill('SIGKILL')
     await worker.exit
     await endLeases(app)
@@ -44,7 +44,7 @@ test('killed workers lose no event and record no delivery twice', async (t) => {
     )
     return rows[0].left
   }
-  await until('all is delivered', async () => (await left()) === 0, 60_000)
+  await until('all is delivered', async () => (await left()) === 0)
 
   const seen = new Map<string, Set<string>>()
   for (const { headers, body } of app.receiver.received) {

@@ -121,7 +121,7 @@ test('limits an endpoint to two attempts at a time and a store to sixteen, and d
     await until('it is there', () => app.receiver.received.length === n)
     assert.ok(performance.now() - startedAt < 8_000, 'less than one that hangs')
   }
-  assert.deepEqual([open, most], [2, 2])
+  assert.equal(most, 2)
 
   const ports = Array.from({ length: 19 }, (_, n) => `http://127.0.0.1:${hanging}/${n}`)
   for (const url of ports) await app.register(hangingStore, url)
@@ -177,7 +177,7 @@ test('loses no event and records none twice when database connections break', as
     return rows[0]
   }
   const all = placed.length
-  await until('all is delivered', async () => (await countDelivered()).n === all, 40_000)
+  await until('all is delivered', async () => (await countDelivered()).n === all)
   assert.deepEqual(await countDelivered(), { n: all, attempts: all, written: all })
   assert.deepEqual(await listMisplaced(app.admin), [])
   const ids = new Set(app.receiver.received.map(({ headers }) => headers['x-webhook-event-id']))

@@ -72,7 +72,7 @@ function checkoutOf(store: WalkStore, random: Random): KeyedCall {
   }
 }
 
-/** Gift cards for the shopper, or for somebody else. */
+/** Gift cards for the shopper, or for another person. */
 const giftCardsOf = ({ giftCard: variant_id }: WalkStore, random: Random) => ({
   variant_id,
   quantity: random.int(1, 2),

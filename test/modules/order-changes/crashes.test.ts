@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import type { Caller } from '../../../src/modules/operations/schema.ts'
+import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
+import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'
+import { editOperation } from '../../../src/modules/order-changes/edit-money.ts'
+import { refundOperation } from '../../../src/modules/order-changes/refund-money.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
+import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { cancel, edit, refund } from '../../harness/operations.ts'
+import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
+import { giveBalances, type OrderStore } from '../orders/setup.ts'
+import { ACTOR, HOUR_MS, LATER_MS, shareUnknownOutcomes } from './unknown-setup.ts'
+
+const { shared, db, depsOf, takeClaim } = shareUnknownOutcomes()
+
+describe('an unknown outcome', () => {
+  let store: OrderStore
+  before(() => {
+    store = shared.current
+  })
+
+  interface Scenario {
+    operation: 'refund' | 'cancel' | 'edit'
+    /**
+     * The points before anything is sent, the point where it counts as sent and no gateway has it,
+     * and the point after the answer.
+     */
+    before: string[]
+    sent: string
+    after: string
+    /** Whether a resume sends what was not sent. A card that was typed is not stored. */
+    isResumed: boolean
+    begin(deps: OrderChangeDeps, held: Caller, order: Bought): Promise<StoredAnswer>
+    /** The order once the operation is done. */
+    done: { status: string; total_cents: number; refunded_cents: number }
+  }
+
+  interface Bought {
+    id: string
+    item: string
+  }
+
+  const resumes = {
+    refund: refundOperation.resume,
+    cancel: cancelOperation.resume,
+    edit: editOperation.resume,
+  }
+
+  const editTo =
+    (quantity: number): Scenario['begin'] =>
+    (deps, held, { id, item }) =>
+      edit(deps, db(), held, id, {
+        body: { edits: [{ order_item_id: item, quantity }] },
+        tender: { by: 'card', source: { card: readCard(APPROVED) } },
+        note: null,
+      })
+
+  const SCENARIOS: Record<string, Scenario> = {
+    'a refund': {
+      operation: 'refund',
+      before: ['refund-begun'],
+      sent: 'refund-sent',
+      after: 'refund-answered',
+      isResumed: true,
+      begin: (deps, held, { id }) =>
+        refund(deps, db(), held, id, { by: 'merchant', body: { amount_cents: 2_000 } }),
+      done: { status: 'partially_refunded', total_cents: 3_000, refunded_cents: 2_000 },
+    },
+    'a cancellation': {
+      operation: 'cancel',
+      before: ['cancel-begun'],
+      sent: 'refund-sent',
+      after: 'cancel-answered',
+      isResumed: true,
+      begin: (deps, held, { id }) =>
+        cancel(deps, db(), held, id, { reason: 'staff', note: null, restock: true, as: 'cancel' }),
+      done: { status: 'cancelled', total_cents: 3_000, refunded_cents: 3_000 },
+    },
+    'an edit that charges': {
+      operation: 'edit',
+      before: ['edit-begun'],
+      sent: 'edit-sent',
+      after: 'edit-answered',
+      isResumed: false,
+      begin: editTo(3),
+      done: { status: 'placed', total_cents: 4_500, refunded_cents: 0 },
+    },
+    'an edit that refunds': {
+      operation: 'edit',
+      before: ['edit-begun'],
+      sent: 'refund-sent',
+      after: 'edit-answered',
+      isResumed: true,
+      begin: editTo(1),
+      done: { status: 'placed', total_cents: 1_500, refunded_cents: 0 },
+    },
+  }
+
+  for (const [
+    what,
+    { operation, before: early, sent, after: late, isResumed, begin: start, done },
+  ] of Object.entries(SCENARIOS)) {
+    for (const point of [...early, sent, late]) {
+      test(`of ${what} after a crash at ${point} ends either fully done or not at all`, async () => {
+        const { code } = await giveBalances(store, 0, 700)
+        const variant_id = await addVariant(store.shop.merchant, 1_500)
+        await stock(store.shop.merchant, variant_id, 10)
+        const items = [{ variant_id, quantity: 2 }]
+        const placed = await store.place({ items, gift_card_code: code })
+        const bought = { id: placed.order.id as string, item: placed.items[0].id as string }
+        const at = (reached: string) =>
+          reached === point ? Promise.reject(new Error('killed')) : undefined
+        const claim = { operation, key: randomUUID(), fingerprint: Buffer.alloc(32) }
+        const begun = run(db(), claim, (held) =>
+          start({ ...depsOf(), at }, { actor: ACTOR, claim: held }, bought),
+        )
+        await assert.rejects(begun, /killed/)
+        const busy = await store.merchant(bought.id, 'cancel', { reason: 'staff' })
+        assert.equal(busy.body.error.code, 'order_busy')
+        const resume = async (laterMs: number) =>
+          resumes[operation](depsOf(undefined, laterMs), db(), await takeClaim(operation))
+        const isPending = isResumed && point === sent
+        if (isPending) await assert.rejects(resume(LATER_MS), { code: 'idempotency_in_progress' })
+        await resume(isPending ? HOUR_MS : LATER_MS)
+        const { order } = await store.read(bought.id)
+        const { status, total_cents, refunded_cents } = order
+        const undone = { status: 'placed', total_cents: 3_000, refunded_cents: 0 }
+        const isDone = point === late || (isResumed && point !== sent)
+        assert.deepEqual({ status, total_cents, refunded_cents }, isDone ? done : undone)
+        await store.check()
+        if (status !== 'cancelled') {
+          const again = await store.merchant(bought.id, 'cancel', { reason: 'staff' })
+          assert.equal(again.status, 200, again.text)
+        }
+        assert.equal(await store.net(bought.id), 0)
+        await store.check()
+      })
+    }
+  }
+})
