@@ -2365,6 +2365,7 @@ create policy operator on inventory_cost_entries for select to fd_operator using
 create policy owner on inventory_cost_entries for all to fd_owner using true with check true;
 create policy tenant on inventory_cost_entries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON inventory_cost_entries FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER queued AFTER INSERT ON inventory_cost_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_queue_cost_entries();
 grant insert, select on inventory_cost_entries to fd_app;
 grant insert, select on inventory_cost_entries to fd_worker;
 grant select on inventory_cost_entries to fd_operator;
@@ -2662,6 +2663,28 @@ grant insert, select, update on inventory_settings to fd_app;
 grant select on inventory_settings to fd_operator;
 grant select on inventory_settings to fd_worker;
 grant update (updated_at) on inventory_settings to fd_worker;
+
+create table inventory_unposted (
+  tenant_ref text not null,
+  entry_id uuid not null,
+  happened_at timestamp with time zone not null default fd_now(),
+  constraint inventory_unposted_pkey PRIMARY KEY (tenant_ref, entry_id)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
+alter table inventory_unposted owner to fd_owner;
+alter table inventory_unposted enable row level security;
+alter table inventory_unposted force row level security;
+create policy due on inventory_unposted for select to fd_worker using true;
+create policy operator on inventory_unposted for select to fd_operator using true;
+create policy owner on inventory_unposted for all to fd_owner using true with check true;
+create policy tenant on inventory_unposted for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on inventory_unposted for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+grant delete, insert, select on inventory_unposted to fd_worker;
+grant insert, select on inventory_unposted to fd_app;
+grant select on inventory_unposted to fd_operator;
 
 create table ledger_checkpoints (
   tenant_ref text not null,
@@ -5935,13 +5958,13 @@ language plpgsql immutable as
 $$
 begin
   -- One expression, because PostgreSQL prepares each expression once in a transaction.
-  if (((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text])))
+  if (((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text, 'inventory_asset'::text, 'goods_in_transit'::text, 'cogs'::text, 'landed_cost'::text, 'inventory_opening'::text, 'inventory_adjustment'::text])))
     and (((o.amount_cents <> 0) AND ((o.amount_cents >= '-9007199254740991'::bigint) AND (o.amount_cents <= '9007199254740991'::bigint))))
     and ((o."position" >= 0))
     and ((length(o.ref) <= 200))) is not false then
     return true;
   end if;
-  if not ((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text]))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_account_check'); end if;
+  if not ((o.account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text, 'dispute_loss'::text, 'exchange'::text, 'commission_expense'::text, 'affiliate_payout'::text, 'inventory_asset'::text, 'goods_in_transit'::text, 'cogs'::text, 'landed_cost'::text, 'inventory_opening'::text, 'inventory_adjustment'::text]))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_account_check'); end if;
   if not (((o.amount_cents <> 0) AND ((o.amount_cents >= '-9007199254740991'::bigint) AND (o.amount_cents <= '9007199254740991'::bigint)))) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_amount_cents_check'); end if;
   if not ((o."position" >= 0)) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_position_check'); end if;
   if not ((length(o.ref) <= 200)) then perform public.fd_refuse_row('ledger_entries', 'ledger_entries_ref_check'); end if;
@@ -7239,6 +7262,19 @@ begin
 end $$;
 alter routine fd_person_consent() owner to fd_owner;
 
+create function fd_queue_cost_entries()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  insert into inventory_unposted (tenant_ref, entry_id)
+  select tenant_ref, id
+    from added
+   where cost_cents <> 0 or value_cents <> 0 or sold_cents <> 0;
+  return null;
+end $$;
+alter routine fd_queue_cost_entries() owner to fd_owner;
+
 create function fd_queue_sealed()
 returns trigger
 language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
@@ -8031,6 +8067,31 @@ begin
 end $$;
 alter routine fd_stock_is_of_no_gift_card() owner to fd_owner;
 
+create function fd_stock_value(before bigint, added numeric)
+returns bigint
+language plpgsql immutable as
+$$
+begin
+  if before + added > fd_stock_value_max() then
+    raise exception 'the stock of a variant is worth too much'
+      using errcode = 'FD004',
+            detail = json_build_object('limit', 'stock_value_cents', 'max', fd_stock_value_max(),
+                                       'used', before)::text;
+  end if;
+  return before + added;
+end $$;
+alter routine fd_stock_value(bigint,numeric) owner to fd_owner;
+grant execute on routine fd_stock_value(bigint,numeric) to fd_app;
+grant execute on routine fd_stock_value(bigint,numeric) to fd_worker;
+
+create function fd_stock_value_max()
+returns bigint
+language sql immutable as
+$$select 10000000000000$$;
+alter routine fd_stock_value_max() owner to fd_owner;
+grant execute on routine fd_stock_value_max() to fd_app;
+grant execute on routine fd_stock_value_max() to fd_worker;
+
 create function fd_subscription_due(s subscriptions, notice_days integer)
 returns timestamp with time zone
 language sql stable as
@@ -8161,7 +8222,7 @@ begin
     insert into inventory_costs (tenant_ref, variant_id, units, value_cents, last_units, last_value_cents)
     values (new.tenant_ref, new.variant_id, units_before,
             -- What is there already is taken to have cost as much.
-            round(new.cost_cents::numeric * greatest(units_before, 0) / new.quantity),
+            fd_stock_value(0, round(new.cost_cents::numeric * greatest(units_before, 0) / new.quantity)),
             new.quantity, new.cost_cents)
     returning * into known;
     if units_before <> 0 then
@@ -8176,6 +8237,12 @@ begin
   if new.quantity > 0 then
     brought := coalesce(new.cost_cents,
                         round(known.last_value_cents::numeric * new.quantity / known.last_units));
+    if new.order_id is null then
+      perform fd_stock_value(known.value_cents, brought);
+    else
+      -- What comes back from a shopper is never refused.
+      brought := least(brought, greatest(0, fd_stock_value_max() - known.value_cents));
+    end if;
     filled := least(new.quantity, greatest(-units_before, 0));
     kept := round(brought * (new.quantity - filled) / new.quantity);
     -- What comes back from a shopper was counted as sold.

@@ -20,6 +20,7 @@ import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import { createRecount } from './modules/inventory/jobs.ts'
+import { postStockJournals } from './modules/inventory/journal-jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
 import { createVerification } from './modules/ledger/verify-jobs.ts'
 import * as newsletter from './modules/marketing/newsletter-jobs.ts'
@@ -218,8 +219,9 @@ const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) 
   loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
 ]
 
-/** Starts the loops that number journals, count those that have their number, and book and bill what follows. */
+/** Starts the loops that post, number and count journals, and book and bill what follows. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
+  loop('stock journals', SECOND, (signal) => postStockJournals(database, signal)),
   loop('ledger numbering', SECOND, (signal) =>
     ledger.chainNewJournals(database, {
       signal,

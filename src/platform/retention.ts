@@ -145,6 +145,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
     'released for longer than the period; until then with their order',
   ),
   inventory_settings: owner('variants'),
+  inventory_unposted: until('posted to the ledger', 'stock journals'),
   ledger_checkpoints: forGood(MONEY),
   ledger_entries: forGood(MONEY),
   ledger_holds: forGood(MONEY),

@@ -70,6 +70,7 @@ export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   fraud_decisions: 'Each checkout writes one, in the transaction that settles its order.',
   gateway_events: 'Their account names the store; each would lock its row.',
   idempotency_keys: 'Each change of a store writes one, and names the store itself.',
+  inventory_unposted: 'Its entry names the store, in the same transaction.',
   ledger_entries: 'Their journal names the store; each sale writes several.',
   ledger_unsealed: 'Its journal names the store.',
   order_items: 'Their order names the store, and each checkout writes several.',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { postStockJournals } from '../../src/modules/inventory/journal-jobs.ts'
 import { chainNewJournals } from '../../src/modules/ledger/jobs.ts'
 import { queueMails } from '../../src/modules/shopper-mail/service.ts'
 import { numberNewEvents } from '../../src/modules/webhooks/jobs.ts'
@@ -99,10 +100,14 @@ export async function compareBooks(
   return faults
 }
 
-/** What a worker does after each change: numbers events, queues their mails, and chains the journals. */
+/**
+ * What a worker does after each change: numbers events, queues their mails, posts what goods have cost, and
+ * chains the journals.
+ */
 export async function runWorker({ runtime }: Pick<TestApp, 'runtime'>): Promise<void> {
   const { workerDatabase } = runtime
   while ((await numberNewEvents(workerDatabase, { onNumbered: queueMails })) > 0);
+  while ((await postStockJournals(workerDatabase)) > 0);
   while ((await chainNewJournals(workerDatabase)) > 0);
 }
 

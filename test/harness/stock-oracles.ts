@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
+import { STOCK_JOURNAL_ORACLES } from './stock-journal-oracles.ts'
 
 /**
  * Rules that hold for every store's stock at any moment. Each statement lists the violating rows.
@@ -99,6 +100,7 @@ export const COUNTED: Readonly<Record<string, string>> = {
       left join purchase_cost_allocations a on a.tenant_ref = c.tenant_ref and a.cost_id = c.id
      group by 1, 2, 3
     having c.amount_cents <> coalesce(sum(a.amount_cents), 0)`,
+  ...STOCK_JOURNAL_ORACLES,
 }
 
 const NOT_OVERSOLD: typeof COUNTED = {

@@ -197,7 +197,7 @@ async function letTimePass(superuser: pg.Pool): Promise<void> {
      where state in ('begun', 'unknown')`)
 }
 
-/** Waits until the worker has numbered every event and journal, and no key is running. */
+/** Waits until the worker has posted every cost and numbered every event and journal, and no key is running. */
 const rest = (superuser: pg.Pool): Promise<void> =>
   until(
     'nothing is under way',
@@ -206,6 +206,7 @@ const rest = (superuser: pg.Pool): Promise<void> =>
       const { rows } = await superuser.query<{ left: number }>(`
         select ((select count(*) from idempotency_keys where state = 'running')
               + (select count(*) from webhook_events where payload is null)
+              + (select count(*) from inventory_unposted)
               + (select count(*) from ledger_unsealed))::int as left`)
       return rows[0]?.left === 0
     },

@@ -32,7 +32,7 @@ export const addCosts = (tx: Tx, purchase_order_id: string, costs: readonly Adde
     ),
     valued as (
       update inventory_costs c
-         set value_cents = c.value_cents + a.on_hand_cents,
+         set value_cents = fd_stock_value(c.value_cents, a.on_hand_cents),
              last_value_cents = case when c.units > 0 then c.value_cents + a.on_hand_cents
                                      else c.last_value_cents end,
              last_units = case when c.units > 0 then c.units else c.last_units end,

@@ -111,7 +111,7 @@ const changeRoutes =
         config: {
           scope,
           idempotent: 'optional',
-          failures: [...OPEN, 'location_not_found', 'stock_below_zero'],
+          failures: [...OPEN, 'location_not_found', 'stock_below_zero', 'limit_reached'],
         },
         schema: {
           operationId: 'postStockCount',

@@ -161,7 +161,13 @@ const changeRoutes =
         config: {
           scope,
           idempotent: 'optional',
-          failures: ['variant_not_found', 'location_not_found', 'stale_level', 'stock_below_zero'],
+          failures: [
+            'variant_not_found',
+            'location_not_found',
+            'stale_level',
+            'stock_below_zero',
+            'limit_reached',
+          ],
         },
         schema: {
           operationId: 'adjustInventory',
@@ -184,7 +190,7 @@ const changeRoutes =
     app.post(
       '/v1/merchant/inventory/adjust-bulk',
       {
-        config: { scope, idempotent: 'optional' },
+        config: { scope, idempotent: 'optional', failures: ['limit_reached'] },
         schema: {
           operationId: 'adjustInventoryBulk',
           tags,

@@ -20,12 +20,12 @@ export async function postAll(tx: Tx, journals: readonly NewJournal[]): Promise<
   return rows.map(({ id }) => id)
 }
 
-function prepare({ kind, currency, order_id = null, ref = null, entries }: NewJournal) {
+function prepare({ entries, order_id = null, ref = null, at = null, ...journal }: NewJournal) {
   const moved = entries
     .map((entry): Entry => ({ ref: '', ...entry }))
     .filter(({ amount_cents }) => amount_cents !== 0)
-  requireZeroSum(kind, moved)
-  return { id: newId(), kind, currency, order_id, ref, entries: moved }
+  requireZeroSum(journal.kind, moved)
+  return { id: newId(), ...journal, order_id, ref, at, entries: moved }
 }
 
 /** Uses BigInt, since a sum of safe integers may exceed them. */

@@ -23,6 +23,8 @@ export interface JournalRow {
   currency: string
   order_id: string | null
   ref: string | null
+  /** Null: now. */
+  at: string | null
   entries: readonly Entry[]
 }
 
@@ -34,10 +36,11 @@ export function insertJournals(tx: Tx, journals: readonly JournalRow[]) {
   )
   return tx.run(sql`
     with journals as (
-      insert into ledger_journals (tenant_ref, id, kind, currency, order_id, ref)
-      select ${tx.tenant}, j.*
+      insert into ledger_journals (tenant_ref, id, kind, currency, order_id, ref, created_at)
+      select ${tx.tenant}, j.id, j.kind, j.currency, j.order_id, j.ref, coalesce(j.at, fd_now())
         from unnest(${of('id')}::uuid[], ${of('kind')}::text[], ${of('currency')}::text[],
-                    ${of('order_id')}::uuid[], ${of('ref')}::text[]) as j
+                    ${of('order_id')}::uuid[], ${of('ref')}::text[], ${of('at')}::timestamptz[])
+             as j (id, kind, currency, order_id, ref, at)
     ), queued as (
       insert into ledger_unsealed (tenant_ref, journal_id)
       select ${tx.tenant}, j.id from unnest(${of('id')}::uuid[]) as j (id)

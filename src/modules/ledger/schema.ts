@@ -17,6 +17,12 @@ export const ACCOUNT_KINDS = [
   'exchange',
   'commission_expense',
   'affiliate_payout',
+  'inventory_asset',
+  'goods_in_transit',
+  'cogs',
+  'landed_cost',
+  'inventory_opening',
+  'inventory_adjustment',
 ] as const
 export const AccountKind = Type.Enum([...ACCOUNT_KINDS])
 export type AccountKind = Static<typeof AccountKind>
@@ -38,6 +44,8 @@ export interface NewJournal {
   currency: string
   order_id?: string | null
   ref?: string | null
+  /** When it happened, if that is not now: business time. */
+  at?: string | null
   entries: readonly { account: AccountKind; ref?: string; amount_cents: number }[]
 }
 
@@ -151,7 +159,13 @@ export type Verified = Static<typeof Verified>
 
 export const Proof = Type.Object({
   trial_balance: Type.Array(BalanceLine, {
-    description: 'The sum of each kind of account and currency, in cents. Debits are positive.',
+    description:
+      'The sum of each kind of account and currency, in cents. Debits are positive. Journals of the ' +
+      'value of stock, whose kind begins with `stock.`, post to accounts of their own: ' +
+      '`inventory_asset` (what the goods on hand have cost), `cogs` (what the goods sold have cost), ' +
+      '`goods_in_transit` (what vendors are owed for goods that have come), `landed_cost` (what others ' +
+      'are owed for bringing them), `inventory_opening` (goods from before the first known cost) and ' +
+      '`inventory_adjustment` (units found or lost).',
   }),
   balanced: Type.Boolean({ description: 'True: the accounts of each currency sum to zero.' }),
   journal_count: Type.Integer(),

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
+import { postStockJournals } from '../../../src/modules/inventory/journal-jobs.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { assertStockIsCounted } from '../../harness/stock-oracles.ts'
 import { openCheckoutApp, openShop } from '../checkout/setup.ts'
@@ -12,6 +13,9 @@ const SEED = Number(process.env.UNIT_SEED ?? (process.env.LONG ? randomInt(2 ** 
 /** So often everything is added up; the levels are compared after every step. */
 const SUMS_EVERY = 300
 
+/** So often a worker posts what goods have cost: it is behind when the sums are made, and must be right. */
+const POSTED_EVERY = 64
+
 test('units are where they should be at three locations, after every one of many random steps', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
@@ -21,6 +25,7 @@ test('units are where they should be at three locations, after every one of many
     for (let n = 1; n <= STEPS; n++) {
       last.push(`${n} ${await takeStep(model)}`)
       await assertUnitsMatch(model)
+      if (n % POSTED_EVERY === 0) await postStockJournals(app.runtime.workerDatabase)
       if (n % SUMS_EVERY === 0) await assertStockIsCounted(app.superuser)
     }
   } catch (error) {

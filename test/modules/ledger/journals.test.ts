@@ -59,6 +59,17 @@ describe('a journal', () => {
     assert.deepEqual(await listEntriesOfOrder(platform.app.tenant(other), order), [])
   })
 
+  test('is dated now, or by when it happened', async () => {
+    const [now, then] = [randomUUID(), randomUUID()]
+    const { db } = await write(sale(now))
+    await db.transaction('late', (tx) =>
+      post(tx, { ...sale(then), at: '2025-03-31T22:00:00.123Z' }),
+    )
+    const dateOf = async (order: string) => (await listEntriesOfOrder(db, order))[0]?.created_at
+    assert.equal(await dateOf(then), '2025-03-31T22:00:00.123Z')
+    assert.ok(Math.abs(Date.parse((await dateOf(now)) ?? '') - Date.now()) < 60_000)
+  })
+
   test('that moves nothing is not written', async () => {
     const order = randomUUID()
     const entries = [{ account: 'sales', amount_cents: 0 }] as const

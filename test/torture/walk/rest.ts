@@ -39,6 +39,8 @@ const UNREST: Readonly<Record<string, string>> = {
                          and $1::text[] is not null`,
   'unnumbered journals': `select tenant_ref, journal_id from ledger_unsealed
                            where $1::text[] is not null`,
+  'costs without a journal': `select tenant_ref, entry_id from inventory_unposted
+                               where $1::text[] is not null`,
   'unfinished erasures': `select tenant_ref, id from privacy_erasures
                            where done_at is null and $1::text[] is not null`,
 }
