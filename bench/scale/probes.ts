@@ -51,7 +51,11 @@ const NOT_COMPARED: Readonly<Record<string, string>> = {
   '/v1/merchant/analytics/funnel.csv': 'the same',
   '/v1/merchant/ledger/proof': 'one call verifies 10,000 journals, which a hundredth may not have',
   '/v1/tenants/{tenant}/catalog/sitemap': 'a part has as many addresses as a file of a sitemap may',
-  '/v1/merchant/subscriptions/upcoming': 'reads the subscriptions that are charged, up to 5,000',
+  '/v1/merchant/subscriptions/upcoming':
+    'a row for each subscription that is charged, up to 5,000, and its product',
+  '/v1/tenants/{tenant}/feeds/google.tsv':
+    'its version is that of all products; then it streams, and only its first byte is timed',
+  '/v1/tenants/{tenant}/feeds/openai.jsonl.gz': 'the same',
   '/v1/merchant/orders/export.csv': 'streams until its reader leaves; only its first byte is timed',
   '/v1/merchant/marketing/subscribers/export.csv': 'the same',
 }
@@ -237,9 +241,9 @@ const isRequired = (route: string, { name, required }: Parameter) =>
 
 /** Lists of the catalog are measured in the store with many products, all others in that with many orders. */
 const pairOf = (route: string): Pair =>
-  /\/(catalog|media|pricing-groups|inventory)(\/|$)/.test(route) && !route.endsWith('/movements')
-    ? CATALOG
-    : ORDERS
+  OF_PRODUCTS.test(route) && !route.endsWith('/movements') ? CATALOG : ORDERS
+
+const OF_PRODUCTS = /\/(catalog|feeds|media|pricing-groups|inventory)(\/|$)/
 
 function valuesOf(route: string, { name, schema }: Parameter): Value[] {
   const listed = schema.type === 'boolean' ? [true, false] : schema.enum

@@ -24,12 +24,25 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                             'checkout', '', 'new', '2026-01', '[]', ${ZEROS})`,
   analytics_generations: `insert into analytics_generations (tenant_ref, generation, state, time_zone)
                           values ($1, 1, 'serving', 'UTC')`,
+  analytics_open_attempts: `insert into analytics_open_attempts (tenant_ref, generation, day, attempt_id)
+                            values ($1, 1, '2026-01-01', gen_random_uuid())`,
   analytics_orders: `insert into analytics_orders (tenant_ref, order_id, sale_sequence, sale_at, place,
                             nth, first_at)
                      values ($1, gen_random_uuid(), 1, now(), '', 1, now())`,
   analytics_payment_days: `insert into analytics_payment_days (tenant_ref, generation, day, currency,
                                   outcome, reason, attempts, amount_cents)
                            values ($1, 1, '2026-01-01', 'USD', 'approved', '', 1, 1)`,
+  analytics_subscription_days: `insert into analytics_subscription_days (tenant_ref, currency, day,
+                                       started_count, ended_count)
+                                values ($1, 'USD', '2026-01-01', 1, 0)`,
+  analytics_subscription_sums: `insert into analytics_subscription_sums (tenant_ref, currency,
+                                       active_count, past_due_count, running_count, mrr_cents)
+                                values ($1, 'USD', 1, 0, 1, 100)`,
+  analytics_subscriptions: `insert into analytics_subscriptions (tenant_ref, subscription_id, currency,
+                                   status, monthly_cents, started_at)
+                            values ($1, gen_random_uuid(), 'USD', 'active', 100, now())`,
+  subscription_changes: `insert into subscription_changes (tenant_ref, subscription_id)
+                         values ($1, gen_random_uuid())`,
   api_calls: `insert into api_calls (tenant_ref, credential_id, day, calls)
               values ($1, gen_random_uuid(), '2026-01-01', 1)`,
   billing_store_plans: `insert into billing_store_plans (tenant_ref, plan_key, plan_version, from_day, set_by)

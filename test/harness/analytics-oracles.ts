@@ -62,7 +62,105 @@ const sums = `
   select tenant_ref, generation, calendar, dimension, currency, day, key, ${ALL.map((name) => `sum(${name}) as ${name}`).join(', ')}
     from (${parts}) as p group by 1, 2, 3, 4, 5, 6, 7`
 
+/** Charges that are earlier than what a generation has counted, with its day and outcome. */
+const attempts = `
+  select g.tenant_ref, g.generation, a.id, (a.created_at at time zone g.time_zone)::date as day, a.currency,
+         a.state, a.amount_cents, o.outcome, a.state in ('begun', 'unknown', 'not_found') as is_open,
+         case when a.state in ('declined', 'error', 'not_found') then left(coalesce(a.reason, a.state), 60)
+              else '' end as reason,
+         r.is_test is true as is_test, k.attempt_id is not null as is_noted
+    from analytics_generations g
+    join payment_attempts a on a.tenant_ref = g.tenant_ref and a.created_at < g.payments_to
+    left join orders r on r.tenant_ref = a.tenant_ref and r.id = a.order_id
+    left join analytics_open_attempts k on k.tenant_ref = a.tenant_ref and k.generation = g.generation
+                                       and k.attempt_id = a.id
+   cross join lateral (
+         select case when a.state in ('approved', 'voided') then 'approved'
+                     when a.state = 'declined' then 'declined'
+                     when a.state in ('error', 'not_found') then 'failed' else 'open' end
+          union all
+         select 'recovered'
+           from subscription_declines d
+          where a.kind = 'renewal' and a.state = 'approved' and d.tenant_ref = r.tenant_ref
+            and d.subscription_id = r.subscription_id and d.cycle = r.subscription_cycle
+          group by 1) as o (outcome)
+   where g.state <> 'retired' and a.kind in ('checkout', 'release', 'edit', 'renewal')`
+
+/** Subscriptions as they are, in the columns of what is counted of them. */
+const subscriptions = `
+  select tenant_ref, id as subscription_id, currency, status,
+         round(unit_price_cents * quantity
+               * case interval when 'day' then 30.4375 when 'week' then 30.4375 / 7 when 'month' then 1
+                               else 1.0 / 12 end / interval_count)::bigint as monthly_cents,
+         created_at as started_at,
+         case when status in ('cancelled', 'unpaid_cancelled', 'expired')
+              then coalesce(cancelled_at, updated_at) end as ended_at
+    from subscriptions`
+
 const ORACLES: Readonly<Record<string, string>> = {
+  'an attempt without an outcome that is not noted': `
+    select tenant_ref, generation, id, state from (${attempts}) a where is_open and not is_noted`,
+
+  'a note of no attempt, or on another day': `
+    select k.*
+      from analytics_open_attempts k
+      join analytics_generations g on g.tenant_ref = k.tenant_ref and g.generation = k.generation
+                                  and g.state <> 'retired'
+      left join (${attempts}) a on a.tenant_ref = k.tenant_ref and a.generation = k.generation
+                               and a.id = k.attempt_id and a.day = k.day
+     where a.id is null`,
+
+  'a day of payments that is not the sum of its attempts': `
+    select *
+      from (select tenant_ref, generation, day, currency, outcome, reason, count(*) as attempts,
+                   sum(amount_cents) as cents
+              from (${attempts}) a
+             where not is_noted and not is_test
+             group by 1, 2, 3, 4, 5, 6) as a
+      full join (select d.tenant_ref, d.generation, d.day, d.currency, d.outcome, d.reason, d.attempts as counted,
+                        d.amount_cents as counted_cents
+                   from analytics_payment_days d
+                   join analytics_generations g on g.tenant_ref = d.tenant_ref and g.generation = d.generation
+                                               and g.state <> 'retired'
+                  where d.attempts <> 0) as d
+        using (tenant_ref, generation, day, currency, outcome, reason)
+     where (a.attempts, a.cents) is distinct from (d.counted, d.counted_cents)`,
+
+  'a subscription that is not counted as it is, and not noted': `
+    select s.tenant_ref, s.subscription_id, s.status, a.status as counted
+      from (${subscriptions}) s
+      left join analytics_subscriptions a on a.tenant_ref = s.tenant_ref and a.subscription_id = s.subscription_id
+     where (s.currency, s.status, s.monthly_cents, s.started_at, s.ended_at)
+           is distinct from (a.currency, a.status, a.monthly_cents, a.started_at, a.ended_at)
+       and not exists (select from subscription_changes c
+                        where c.tenant_ref = s.tenant_ref and c.subscription_id = s.subscription_id)`,
+
+  'sums of subscriptions that are not those of the counted ones': `
+    select *
+      from (select tenant_ref, currency, count(*) filter (where status = 'active') as active_count,
+                   count(*) filter (where status = 'past_due') as past_due_count,
+                   count(*) filter (where ended_at is null) as running_count,
+                   coalesce(sum(monthly_cents) filter (where status in ('active', 'past_due')), 0) as mrr_cents
+              from analytics_subscriptions group by 1, 2) a
+      full join analytics_subscription_sums t using (tenant_ref, currency)
+     where (coalesce(a.active_count, 0), coalesce(a.past_due_count, 0), coalesce(a.running_count, 0),
+            coalesce(a.mrr_cents, 0))
+           is distinct from (t.active_count, t.past_due_count, t.running_count, t.mrr_cents)`,
+
+  'a day of subscriptions that is not the sum of the counted ones': `
+    select *
+      from (select tenant_ref, currency, (at at time zone 'UTC')::date as day, sum(started) as started_count,
+                   sum(ended) as ended_count
+              from (select tenant_ref, currency, started_at as at, 1 as started, 0 as ended
+                      from analytics_subscriptions
+                     union all
+                    select tenant_ref, currency, ended_at, 0, 1 from analytics_subscriptions
+                     where ended_at is not null) as moments
+             group by 1, 2, 3) a
+      full join analytics_subscription_days d using (tenant_ref, currency, day)
+     where (coalesce(a.started_count, 0), coalesce(a.ended_count, 0))
+           is distinct from (coalesce(d.started_count, 0), coalesce(d.ended_count, 0))`,
+
   'a journal of an order that is not counted': `
     select c.tenant_ref, c.generation, c.sequence, c.kind
       from (${counted}) c

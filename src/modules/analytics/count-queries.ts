@@ -31,7 +31,7 @@ const addedMeasures = join(
 )
 
 const generationColumns = sql`
-  generation, state, time_zone, sequence, counted_at, payments_to::text as payments_to`
+  generation, state, time_zone, sequence, counted_at, payments_to`
 
 export const countingQueue = defineQueue({
   table: sql`analytics_generations`,
@@ -134,7 +134,7 @@ export const finishStep = (tx: Tx, lease: Lease, progress: Progress) =>
     lease,
     sql`
     state = ${progress.state}, time_zone = ${progress.time_zone}, sequence = ${progress.sequence},
-    payments_to = ${progress.payments_to}::date,
+    payments_to = ${progress.payments_to},
     counted_at = case when ${progress.isCaughtUp} then fd_now() else counted_at end,
     due_at = ${machineTime} + make_interval(secs => ${progress.nextSeconds})`,
   )
@@ -169,9 +169,15 @@ export const deleteCounts = async (tx: Tx, generation: number, limit: number) =>
                                where tenant_ref = ${tx.tenant} and generation = ${generation}
                                limit ${limit}))
       returning 1
+    ), attempts as (
+      delete from analytics_open_attempts
+       where ctid = any(array(select ctid from analytics_open_attempts
+                               where tenant_ref = ${tx.tenant} and generation = ${generation}
+                               limit ${limit}))
+      returning 1
     )
     select ((select count(*) from facts) + (select count(*) from days)
-            + (select count(*) from payments)) as count`,
+            + (select count(*) from payments) + (select count(*) from attempts)) as count`,
   )
   return count
 }
@@ -418,15 +424,6 @@ export const listFactsOfOrder = (tx: Tx, generation: number, order_id: string) =
      where tenant_ref = ${tx.tenant} and generation = ${generation} and order_id = ${order_id}
      order by sequence`,
   ) as unknown as Promise<NewFact[]>
-
-/** Lets the payments be counted again from a day on. */
-export const recountPayments = (tx: Tx, day: string) =>
-  tx.run(sql`
-    update analytics_generations
-       set payments_to = case when payments_to > ${day}::date then ${day}::date
-                              else payments_to end,
-           due_at = least(due_at, ${machineTime})
-     where tenant_ref = ${tx.tenant} and state <> 'retired'`)
 
 export const markFacts = (tx: Tx, generation: number, order_id: string, is_test: boolean) =>
   tx.run(sql`

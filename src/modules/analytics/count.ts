@@ -15,6 +15,7 @@ import type {
   NumberedJournal,
   OrderHistory,
 } from './schema.ts'
+import { countChanged } from './subscription-queries.ts'
 
 /**
  * Counts numbered journals. A step reads journals behind the position of a generation, writes what they
@@ -28,8 +29,17 @@ const BATCH = 500
 /** Days of payments of one step. */
 const PAYMENT_DAYS = 31
 
-/** Attempts are looked up for hours after they were made; then their outcome stays. */
-const PAYMENT_LAG_DAYS = 2
+/**
+ * An attempt is dated by the start of the transaction that writes it, and seen at its end. This is longer
+ * than any lasts, so that none comes after its time was counted.
+ */
+const PAYMENT_LAG_MS = 600_000
+
+/** Attempts wait for this long to be counted together. */
+const PAYMENT_SLICE_MS = 600_000
+
+/** Changes of subscriptions of one step. */
+const CHANGES = 1_000
 
 /** A journal is dated by the start of its transaction, and numbered within seconds. This is longer. */
 const FINAL_AFTER_MS = 3_600_000
@@ -63,15 +73,16 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   const journals = await queries.listNumbered(tx, generation.sequence, BATCH)
   await countJournals(tx, generation, journals)
   const payments_to = await countPayments(tx, generation)
+  const changes = await countChanged(tx, CHANGES)
   const isCaughtUp = journals.length < BATCH
   const isReady = isCaughtUp && generation.state === 'building'
   if (isReady) await queries.retireServing(tx)
-  const hasMore = !isCaughtUp || payments_to < paymentsUntil(tx, generation)
+  const hasMore = !isCaughtUp || changes === CHANGES || hasPayments(tx, payments_to)
   await queries.finishStep(tx, lease, {
     state: isReady ? 'serving' : generation.state,
     time_zone: generation.time_zone,
     sequence: journals.at(-1)?.sequence ?? generation.sequence,
-    payments_to,
+    payments_to: new Date(payments_to).toISOString(),
     isCaughtUp,
     nextSeconds: hasMore ? 0 : IDLE_SECONDS,
   })
@@ -256,32 +267,36 @@ function add(
   rows.set(name, row)
 }
 
-/** The day before which attempts have their last outcome. */
-const paymentsUntil = (tx: Tx, { time_zone }: Generation): string =>
-  addDays(localDay(time_zone, new Date(tx.clock.now())), -PAYMENT_LAG_DAYS)
+const paymentsUntil = (tx: Tx): number => tx.clock.now() - PAYMENT_LAG_MS
 
-/** Counts the next days of payments. Answers the first day that is not counted. */
-async function countPayments(tx: Tx, generation: Generation): Promise<string> {
-  const { time_zone } = generation
-  const until = paymentsUntil(tx, generation)
-  let day = generation.payments_to ?? (await firstPaymentDay(tx, time_zone)) ?? until
-  for (let days = 0; day < until && days < PAYMENT_DAYS; days++) {
-    const next = addDays(day, 1)
-    // It may have been counted before: a flag of an order lets its days be counted again.
-    await payments.deletePaymentDay(tx, generation.generation, day)
-    await payments.countPaymentDay(tx, generation.generation, {
-      day,
-      from: startOfDay(time_zone, day).toISOString(),
-      to: startOfDay(time_zone, next).toISOString(),
-    })
-    day = next
+/** Whether enough time has passed since attempts were counted. */
+const hasPayments = (tx: Tx, counted: number): boolean =>
+  counted + PAYMENT_SLICE_MS <= paymentsUntil(tx)
+
+/** Counts the next attempts, day by day. Answers the time up to which all are counted. */
+async function countPayments(tx: Tx, generation: Generation): Promise<number> {
+  const { time_zone, payments_to } = generation
+  const until = paymentsUntil(tx)
+  let at =
+    payments_to === null
+      ? ((await firstPaymentDay(tx, time_zone)) ?? until)
+      : Date.parse(payments_to)
+  if (!hasPayments(tx, at)) return at
+  await payments.countSettled(tx, generation.generation)
+  for (let days = 0; at < until && days < PAYMENT_DAYS; days++) {
+    const day = localDay(time_zone, new Date(at))
+    const next = Math.min(until, startOfDay(time_zone, addDays(day, 1)).getTime())
+    const [from, to] = [new Date(at).toISOString(), new Date(next).toISOString()]
+    await payments.countAttempts(tx, generation.generation, { day, from, to })
+    at = next
   }
-  return day
+  return at
 }
 
-async function firstPaymentDay(tx: Tx, time_zone: string): Promise<string | null> {
+/** When the day of the first attempt begins. */
+async function firstPaymentDay(tx: Tx, time_zone: string): Promise<number | null> {
   const { at } = await payments.firstAttempt(tx)
-  return at === null ? null : localDay(time_zone, new Date(at))
+  return at === null ? null : startOfDay(time_zone, localDay(time_zone, new Date(at))).getTime()
 }
 
 /**
@@ -290,19 +305,27 @@ async function firstPaymentDay(tx: Tx, time_zone: string): Promise<string | null
  */
 export async function flagTest(
   tx: Tx,
-  { id: order_id, created_at }: { id: string; created_at: string },
+  { id: order_id }: { id: string },
   is_test: boolean,
 ): Promise<void> {
   const generations = (await queries.lockAll(tx)).filter(({ state }) => state !== 'retired')
+  const sign = is_test ? -1 : 1
   for (const generation of generations) {
     const facts = await queries.listFactsOfOrder(tx, generation.generation, order_id)
     const changed = facts.filter((fact) => fact.is_test !== is_test)
-    if (changed.length === 0) continue
-    const real = changed.map((fact) => ({ ...fact, is_test: false }))
-    await addFacts(tx, generation, real, is_test ? -1 : 1)
-    await queries.markFacts(tx, generation.generation, order_id, is_test)
+    if (changed.length > 0) {
+      const real = changed.map((fact) => ({ ...fact, is_test: false }))
+      await addFacts(tx, generation, real, sign)
+      await queries.markFacts(tx, generation.generation, order_id, is_test)
+    }
+    await flagPayments(tx, generation, order_id, sign)
   }
-  const days = generations.map(({ time_zone }) => localDay(time_zone, new Date(created_at)))
-  const [first] = days.toSorted()
-  if (first !== undefined) await queries.recountPayments(tx, first)
+}
+
+async function flagPayments(tx: Tx, generation: Generation, order_id: string, sign: 1 | -1) {
+  const { time_zone } = generation
+  const counted = (await payments.listCounted(tx, generation, order_id)).map(
+    ({ at, ...attempt }) => ({ ...attempt, day: localDay(time_zone, new Date(at)) }),
+  )
+  if (counted.length > 0) await payments.addCounted(tx, generation.generation, counted, sign)
 }

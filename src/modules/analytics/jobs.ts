@@ -5,6 +5,7 @@ import type { Lease } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
 import { advance } from './count.ts'
 import * as queries from './count-queries.ts'
+import { forgetCounted } from './subscription-queries.ts'
 
 /** Stores of one step, and how many of them at the same time: counting must not crowd out selling. */
 const SLOTS = 16
@@ -29,10 +30,14 @@ export async function countNumbered(database: Database, signal?: AbortSignal): P
 /** Called with the transaction that numbers journals: they wait to be counted. */
 export const onNewLinks = (tx: Tx) => queries.announceLinks(tx)
 
-/** Counts a store again from its first journal, beside the figures that are read meanwhile. */
+/**
+ * Counts a store again from its first journal, beside the figures that are read meanwhile, and all its
+ * subscriptions, which are read one by one meanwhile.
+ */
 export const rebuild = (db: TenantDb): Promise<unknown> =>
   db.transaction('analytics: rebuild', async (tx) => {
     await queries.lockAll(tx)
+    await forgetCounted(tx)
     await queries.beginGeneration(tx, (await stores.get(tx)).time_zone)
   })
 

@@ -2,17 +2,10 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import { Id, Timestamp } from '../../kernel/schema.ts'
-import { isCharge, isOfRealOrder, outcomesOf, reasonOf } from './payment-queries.ts'
-import {
-  AttemptRow,
-  COUNTED_OUTCOMES,
-  type Outcome,
-  type Period,
-  type SubscriptionCount,
-} from './schema.ts'
+import { type DayRange, isCharge, isOfRealOrder, outcomesOf, reasonOf } from './payment-queries.ts'
+import { AttemptRow, COUNTED_OUTCOMES, type Outcome, type Period, type RowPlace } from './schema.ts'
 
-/** Figures of rows that are no journals: payment attempts and subscriptions. */
+/** Reads payment attempts, and how many there are by day. */
 
 const PaymentDay = Type.Object({
   day: Type.String(),
@@ -22,27 +15,6 @@ const PaymentDay = Type.Object({
   amount_cents: Type.Integer(),
 })
 export type PaymentDay = Static<typeof PaymentDay>
-
-export const listPaymentDays = (
-  db: Db,
-  { generation, currency }: { generation: number; currency: string },
-  { from, to }: Period,
-) =>
-  db.many(
-    PaymentDay,
-    sql`
-    select day::text as day, outcome, reason, attempts, amount_cents
-      from analytics_payment_days
-     where tenant_ref = ${db.tenant} and generation = ${generation}
-       and day between ${from} and ${to} and currency = ${currency}`,
-  )
-
-/** A day and its two ends. */
-export interface DayRange {
-  day: string
-  from: string
-  to: string
-}
 
 const rangesOf = (days: readonly DayRange[]): Sql => sql`
   unnest(${days.map(({ day }) => day)}::date[], ${days.map(({ from }) => from)}::timestamptz[],
@@ -56,17 +28,57 @@ const attemptsOf = (db: Db, currency: string): Sql => sql`
    where a.tenant_ref = ${db.tenant} and a.created_at >= r.starts_at and a.created_at < r.ends_at
      and a.currency = ${currency} and ${isCharge} and ${isOfRealOrder(db)}`
 
-/** Counts the attempts of days that are not counted for good yet. */
-export const countAttempts = (db: Db, currency: string, days: readonly DayRange[]) =>
-  db.many(
+/** The attempts that were open when their time was counted. */
+const notedAttempts = (
+  db: Db,
+  { generation, currency }: { generation: number; currency: string },
+  { from, to }: Period,
+): Sql => sql`
+  select k.day, o.outcome, ${reasonOf} as reason, 1 as attempts, a.amount_cents
+    from analytics_open_attempts k
+   cross join lateral (
+         select * from payment_attempts
+          where tenant_ref = ${db.tenant} and id = k.attempt_id
+         offset 0) as a
+   cross join lateral ${outcomesOf(db)} as o
+   where k.tenant_ref = ${db.tenant} and k.generation = ${generation}
+     and k.day between ${from} and ${to} and a.currency = ${currency} and ${isOfRealOrder(db)}`
+
+/**
+ * The attempts of a period by day: from the counted days, those that were open when they were counted,
+ * and those that are later than what is counted. One statement: the loop may count more meanwhile, and
+ * each attempt is in one of the three at any moment. `uncounted` are the days that may have later ones.
+ */
+export const listPaymentDays = (
+  db: Db,
+  counted: { generation: number; currency: string },
+  { period, uncounted }: { period: Period; uncounted: readonly DayRange[] },
+) => {
+  const { generation, currency } = counted
+  return db.many(
     PaymentDay,
     sql`
-    select r.day::text as day, a.outcome, a.shown_reason as reason, count(*) as attempts,
-           sum(a.amount_cents)::bigint as amount_cents
-      from ${rangesOf(days)}
-     cross join lateral (${attemptsOf(db, currency)} offset 0) as a
-     group by 1, 2, 3`,
+    select day::text as day, outcome, reason, sum(attempts)::bigint as attempts,
+           sum(amount_cents)::bigint as amount_cents
+      from (select day, outcome, reason, attempts, amount_cents
+              from analytics_payment_days
+             where tenant_ref = ${db.tenant} and generation = ${generation}
+               and day between ${period.from} and ${period.to} and currency = ${currency}
+             union all
+            ${notedAttempts(db, counted, period)}
+             union all
+            select r.day, a.outcome, a.shown_reason, 1, a.amount_cents
+              from ${rangesOf(uncounted)}
+             cross join lateral (
+                   ${attemptsOf(db, currency)}
+                     and a.created_at >= coalesce((select payments_to from analytics_generations
+                                                    where tenant_ref = ${db.tenant}
+                                                      and generation = ${generation}), '-infinity')
+                   offset 0) as a) as parts
+     group by 1, 2, 3
+    having sum(attempts) <> 0`,
   )
+}
 
 export interface AttemptFilter {
   currency: string
@@ -74,16 +86,10 @@ export interface AttemptFilter {
   reason: string | null
 }
 
-/** The place of an attempt in its list. */
-export interface AttemptKey {
-  at_us: number
-  id: string
-}
-
 export const listAttempts = (
   db: Db,
   { currency, outcome, reason }: AttemptFilter,
-  { days, after, limit }: { days: readonly DayRange[]; after: AttemptKey | null; limit: number },
+  { days, after, limit }: { days: readonly DayRange[]; after: RowPlace | null; limit: number },
 ) =>
   db.many(
     Type.Object({ ...AttemptRow.properties, at_us: Type.Integer() }),
@@ -107,98 +113,3 @@ export const listAttempts = (
   )
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
-
-const monthly = sql`
-  round(s.unit_price_cents * s.quantity
-        * case s.interval when 'day' then 30.4375 when 'week' then 30.4375 / 7
-                          when 'month' then 1 else 1.0 / 12 end
-        / s.interval_count)::bigint`
-
-/** When a subscription ended. One whose last cycle was paid has no cancellation. */
-const endedAt = sql`coalesce(s.cancelled_at, s.updated_at)`
-
-/** Which subscriptions a figure counts, when that was, and how much each adds. */
-const SUBSCRIPTION_FIGURES: Record<
-  Exclude<SubscriptionCount, 'recovered_count'>,
-  { only: (times: Times) => Sql; at: Sql; amount: Sql }
-> = {
-  active_count: { only: () => sql`s.status = 'active'`, at: sql`s.created_at`, amount: sql`1` },
-  past_due_count: { only: () => sql`s.status = 'past_due'`, at: sql`s.created_at`, amount: sql`1` },
-  mrr_cents: {
-    only: () => sql`s.status in ('active', 'past_due')`,
-    at: sql`s.created_at`,
-    amount: monthly,
-  },
-  started_count: {
-    only: ({ from, to }) => sql`s.created_at >= ${from} and s.created_at < ${to}`,
-    at: sql`s.created_at`,
-    amount: sql`1`,
-  },
-  churned_count: {
-    only: ({ from, to }) => sql`
-      s.status in ('cancelled', 'unpaid_cancelled', 'expired')
-      and ${endedAt} >= ${from} and ${endedAt} < ${to}`,
-    at: endedAt,
-    amount: sql`1`,
-  },
-}
-
-/** The moments at which a period begins and ends. */
-export interface Times {
-  from: string
-  to: string
-}
-
-type Shown = keyof typeof SUBSCRIPTION_FIGURES
-
-const sumOf = (figure: Shown, times: Times): Sql => {
-  const { only, amount } = SUBSCRIPTION_FIGURES[figure]
-  return sql`coalesce(sum(${amount}) filter (where ${only(times)}), 0)::bigint`
-}
-
-/** One pass over the subscriptions of the store. */
-export const sumSubscriptions = (db: Db, currency: string, times: Times) =>
-  db.one(
-    Type.Object({
-      active_count: Type.Integer(),
-      past_due_count: Type.Integer(),
-      mrr_cents: Type.Integer(),
-      started_count: Type.Integer(),
-      churned_count: Type.Integer(),
-      running_before: Type.Integer(),
-    }),
-    sql`
-    select ${sumOf('active_count', times)} as active_count,
-           ${sumOf('past_due_count', times)} as past_due_count,
-           ${sumOf('mrr_cents', times)} as mrr_cents,
-           ${sumOf('started_count', times)} as started_count,
-           ${sumOf('churned_count', times)} as churned_count,
-           count(*) filter (where s.created_at < ${times.from}
-                              and (s.status in ('active', 'paused', 'past_due')
-                                   or ${endedAt} >= ${times.from})) as running_before
-      from subscriptions s
-     where s.tenant_ref = ${db.tenant} and s.currency = ${currency}`,
-  )
-
-export const listSubscriptions = (
-  db: Db,
-  { figure, currency, times }: { figure: Shown; currency: string; times: Times },
-  { after, limit }: { after: string | null; limit: number },
-) => {
-  const { only, at, amount } = SUBSCRIPTION_FIGURES[figure]
-  return db.many(
-    Type.Object({
-      id: Id,
-      status: Type.String(),
-      at: Timestamp,
-      amount_cents: Type.Integer(),
-    }),
-    sql`
-    select s.id, s.status, ${at} as at, ${amount}::bigint as amount_cents
-      from subscriptions s
-     where s.tenant_ref = ${db.tenant} and s.id > ${after ?? NO_ID}::uuid
-       and s.currency = ${currency} and ${only(times)}
-     order by s.id
-     limit ${limit}`,
-  )
-}

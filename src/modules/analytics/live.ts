@@ -4,15 +4,18 @@ import { readCursor, writeCursor } from '../../kernel/cursor.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import * as live from './live-queries.ts'
+import type { DayRange } from './payment-queries.ts'
 import { type Asked, daysOf, headOf } from './period.ts'
 import * as queries from './read-queries.ts'
 import { hrefOf, scopeOf } from './reports.ts'
 import {
   type Outcome,
   PAYMENT_COUNTS,
+  type RowPlace,
   SUBSCRIPTION_COUNTS,
   type SubscriptionCount,
 } from './schema.ts'
+import * as subscriptionCounts from './subscription-queries.ts'
 
 /** Reports about payments, subscriptions and stock, and the rows behind them. */
 
@@ -24,38 +27,27 @@ const rowsHref = (
 ): string =>
   `/v1/merchant/analytics/${path}/rows?${new URLSearchParams({ ...period, currency, ...more })}`
 
-const rangeOf = (timezone: string, day: string): live.DayRange => ({
+const rangeOf = (timezone: string, day: string): DayRange => ({
   day,
   from: startOfDay(timezone, day).toISOString(),
   to: startOfDay(timezone, addDays(day, 1)).toISOString(),
 })
 
-const timesOf = ({ timezone, period }: Asked): live.Times => ({
+const timesOf = ({ timezone, period }: Asked): subscriptionCounts.Times => ({
   from: startOfDay(timezone, period.from).toISOString(),
   to: startOfDay(timezone, addDays(period.to, 1)).toISOString(),
 })
 
-/** Payments by day: days that are over from their counts, the last ones from the attempts. */
-async function listPayments(db: Db, { generation, currency, period, timezone }: Asked) {
-  const counted = generation?.payments_to ?? period.from
-  const days = daysOf(period).filter((day) => day >= counted)
-  const [over, open] = await Promise.all([
-    generation === null || counted <= period.from
-      ? []
-      : live.listPaymentDays(
-          db,
-          { generation: generation.generation, currency },
-          { from: period.from, to: counted <= period.to ? addDays(counted, -1) : period.to },
-        ),
-    days.length === 0
-      ? []
-      : live.countAttempts(
-          db,
-          currency,
-          days.map((day) => rangeOf(timezone, day)),
-        ),
-  ])
-  return [...over, ...open]
+/** Payments by day. All but the last minutes are counted. */
+function listPayments(db: Db, { generation, currency, period, timezone }: Asked) {
+  const counted = generation?.payments_to ?? null
+  const first = counted === null ? period.from : localDay(timezone, new Date(counted))
+  const uncounted = daysOf(period).filter((day) => day >= first)
+  return live.listPaymentDays(
+    db,
+    { generation: generation?.generation ?? 0, currency },
+    { period, uncounted: uncounted.map((day) => rangeOf(timezone, day)) },
+  )
 }
 
 const sumAttempts = (rows: readonly live.PaymentDay[], outcome?: Outcome): number =>
@@ -135,7 +127,7 @@ export async function paymentRows(
   { after, limit }: PageAsked,
 ) {
   const { outcome, reason } = filter
-  const begins = readAttempt(after)
+  const begins = readPlace(after)
   const counted = (await listPayments(db, asked)).filter(
     (row) =>
       (outcome === null ? row.outcome !== 'recovered' : row.outcome === outcome) &&
@@ -146,24 +138,18 @@ export async function paymentRows(
     { currency: asked.currency, outcome, reason },
     { days: daysFor(asked, counted, begins, limit), after: begins, limit: limit + 1 },
   )
-  const rows = found.slice(0, limit)
-  const last = rows.at(-1)
-  return {
-    rows: rows.map(({ at_us: _, ...row }) => row),
-    ...(found.length > limit &&
-      last !== undefined && { next_after: writeCursor([last.at_us, last.attempt_id]) }),
-  }
+  return timedPage(found, limit, ({ attempt_id }) => attempt_id)
 }
 
 /** The day of the cursor, and as many after it as have a page and one row more. */
 function daysFor(
   { timezone }: Asked,
   counted: readonly live.PaymentDay[],
-  begins: live.AttemptKey | null,
+  begins: RowPlace | null,
   limit: number,
-): live.DayRange[] {
+): DayRange[] {
   const first = begins === null ? '' : localDay(timezone, new Date(begins.at_us / 1_000))
-  const days: live.DayRange[] = []
+  const days: DayRange[] = []
   let rows = 0
   for (const day of [...new Set(counted.map((row) => row.day))].toSorted()) {
     if (day < first) continue
@@ -174,7 +160,7 @@ function daysFor(
   return days
 }
 
-function readAttempt(after: string | undefined): live.AttemptKey | null {
+function readPlace(after: string | undefined): RowPlace | null {
   if (after === undefined) return null
   const [at_us, id] = readCursor(after) ?? []
   if (!Number.isSafeInteger(at_us) || typeof id !== 'string' || !isUuid(id)) {
@@ -183,10 +169,25 @@ function readAttempt(after: string | undefined): live.AttemptKey | null {
   return { at_us: at_us as number, id }
 }
 
+/** A page of rows that are listed by their time, cut from one row more than it may have. */
+function timedPage<T extends { at_us: number }>(
+  found: readonly T[],
+  limit: number,
+  idOf: (row: T) => string,
+) {
+  const rows = found.slice(0, limit)
+  const last = rows.at(-1)
+  const hasMore = found.length > limit && last !== undefined
+  return {
+    rows: rows.map(({ at_us: _, ...row }) => row),
+    ...(hasMore && { next_after: writeCursor([last.at_us, idOf(last)]) }),
+  }
+}
+
 export async function subscriptions(db: Db, asked: Asked) {
   const times = timesOf(asked)
   const [{ running_before, ...sums }, paid] = await Promise.all([
-    live.sumSubscriptions(db, asked.currency, times),
+    subscriptionCounts.readSums(db, asked.currency, times),
     listPayments(db, asked),
   ])
   const counts = { ...sums, recovered_count: sumAttempts(paid, 'recovered') }
@@ -216,11 +217,11 @@ export async function subscriptionRows(
   if (figure === 'recovered_count') return recoveredRows(db, asked, page)
   const { limit } = page
   const wanted = { figure, currency: asked.currency, times: timesOf(asked) }
-  const found = await live.listSubscriptions(db, wanted, {
-    after: readId(page.after),
+  const found = await subscriptionCounts.listRows(db, wanted, {
+    after: readPlace(page.after),
     limit: limit + 1,
   })
-  return pageOf(found, limit, ({ id }) => id)
+  return timedPage(found, limit, ({ id }) => id)
 }
 
 /** The renewals that were approved after a decline. */

@@ -155,50 +155,71 @@ const matchOf = ({ dimension, keys }: Scope): Match =>
     ? null
     : sql`f.${column(dimension)} = any(${keys}::text[])`
 
-/** The place of a row in its list. */
-export interface RowKey {
-  day: string
-  journal: number
-}
-
-/**
- * Lists the facts behind a figure, by day and journal. The days come first, from the sums: a day in
- * which nothing counts is not looked at, however many orders it has.
- */
-export const listRows = (
+/** The first days of a period in which a figure has something. */
+export const listDaysWith = (
   db: Db,
-  { scope, period, figure }: { scope: Scope; period: Period; figure: Figure },
-  { after, limit }: { after: RowKey | null; limit: number },
+  { scope, figure }: { scope: Scope; figure: Figure },
+  period: Period,
+  limit: number,
 ) => {
-  const dayOf = scope.calendar === 'booked' ? sql`f.day` : sql`f.sale_day`
-  const left = { from: after?.day ?? period.from, to: period.to }
   const counted = join(
     partsOf(figure).map(([name]) => sql`d.${column(name)} <> 0`),
     ' or ',
   )
   return db.many(
+    Type.Object({ day: Type.String() }),
+    sql`
+    select found.day::text as day
+      from (select distinct d.day
+              from analytics_days d
+             where ${inScope(db, scope, period)} and (${counted})
+             order by d.day
+             limit ${limit}) as found
+     order by found.day`,
+  )
+}
+
+/** A day of rows, and the journal behind which they begin. */
+export interface RowDay {
+  day: string
+  after: number
+}
+
+/**
+ * Lists the facts behind a figure on some days, by day and journal. Of each day no more are read than
+ * the page has room for, and of the orders only those of the page.
+ */
+export const listRows = (
+  db: Db,
+  { scope, figure }: { scope: Scope; figure: Figure },
+  { days, limit }: { days: readonly RowDay[]; limit: number },
+) => {
+  const dayOf = scope.calendar === 'booked' ? sql`f.day` : sql`f.sale_day`
+  const amount = amountOf(figure, scope)
+  return db.many(
     Row,
     sql`
     select f.order_id, o.order_number, f.kind, f.journal, f.at, f.day::text as day, f.amount_cents
-      from (select distinct d.day
-              from analytics_days d
-             where ${inScope(db, scope, left)} and (${counted})) as d
-     cross join lateral (
-           select f.order_id, f.kind, f.sequence as journal, f.at, ${dayOf} as day,
-                  ${amountOf(figure, scope)} as amount_cents
-             from analytics_facts f
-            where f.tenant_ref = ${db.tenant} and f.generation = ${scope.generation}
-              and ${dayOf} = d.day and f.currency = ${scope.currency} and not f.is_test
-              and ${matchOf(scope) ?? sql`true`}
-              and (d.day > ${left.from}::date or f.sequence > ${after?.journal ?? 0})
-           offset 0) as f
+      from (select f.*
+              from unnest(${days.map(({ day }) => day)}::date[],
+                          ${days.map(({ after }) => after)}::bigint[]) as d (day, after)
+             cross join lateral (
+                   select f.order_id, f.kind, f.sequence as journal, f.at, ${dayOf} as day,
+                          ${amount} as amount_cents
+                     from analytics_facts f
+                    where f.tenant_ref = ${db.tenant} and f.generation = ${scope.generation}
+                      and ${dayOf} = d.day and f.sequence > d.after
+                      and f.currency = ${scope.currency} and not f.is_test
+                      and ${matchOf(scope) ?? sql`true`} and ${amount} <> 0
+                    order by f.sequence
+                    limit ${limit}) as f
+             order by f.day, f.journal
+             limit ${limit}) as f
      cross join lateral (
            select order_number from orders
             where tenant_ref = ${db.tenant} and id = f.order_id
            offset 0) as o
-     where f.amount_cents <> 0
-     order by d.day, f.journal
-     limit ${limit}`,
+     order by f.day, f.journal`,
   )
 }
 

@@ -1,10 +1,12 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
+import { addDays } from '../../kernel/time.ts'
 import { FIGURE_NAMES, type Figure } from './definition-schema.ts'
 import { type Asked, isDay } from './period.ts'
 import * as queries from './read-queries.ts'
 import { ALL, partOf, type Restriction, scopeOf } from './reports.ts'
+import type { Row } from './schema.ts'
 
 /** The groups that rows can be restricted to. */
 export const ROW_GROUPINGS = [
@@ -26,11 +28,29 @@ interface RowsAsked {
   limit: number
 }
 
-/** A page of the rows behind a figure. Those of all pages add up to it. */
+/**
+ * A page of the rows behind a figure. Those of all pages add up to it. The days come first, from the sums:
+ * a day in which nothing counts is not looked at. Days are read until the page is full, few at first: one
+ * is enough in a store that sells much.
+ */
 export async function listRows(db: Db, asked: Asked, { figure, of, after, limit }: RowsAsked) {
   const scope = scopeOf(asked, of === null ? ALL : await partOf(db, of.group_by, of.key))
-  const page = { after: readAfter(after), limit: limit + 1 }
-  const found = await queries.listRows(db, { scope, period: asked.period, figure }, page)
+  const begins = readAfter(after)
+  const found: Row[] = []
+  let from = begins === null || begins.day < asked.period.from ? asked.period.from : begins.day
+  for (let step = 1; found.length <= limit; step *= DAYS_FACTOR) {
+    const period = { from, to: asked.period.to }
+    const days = await queries.listDaysWith(db, { scope, figure }, period, step)
+    const last = days.at(-1)
+    if (last === undefined) break
+    const page = {
+      days: days.map(({ day }) => ({ day, after: day === begins?.day ? begins.journal : 0 })),
+      limit: limit + 1 - found.length,
+    }
+    found.push(...(await queries.listRows(db, { scope, figure }, page)))
+    if (days.length < step) break
+    from = addDays(last.day, 1)
+  }
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
   return {
@@ -41,7 +61,16 @@ export async function listRows(db: Db, asked: Asked, { figure, of, after, limit 
   }
 }
 
-function readAfter(after: string | undefined): queries.RowKey | null {
+/** How many times as many days are read where those before have not filled the page. */
+const DAYS_FACTOR = 4
+
+/** The place of a row in its list. */
+interface RowKey {
+  day: string
+  journal: number
+}
+
+function readAfter(after: string | undefined): RowKey | null {
   if (after === undefined) return null
   const [day, journal] = readCursor(after) ?? []
   if (typeof day !== 'string' || !isDay(day) || !Number.isSafeInteger(journal)) {

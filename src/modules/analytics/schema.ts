@@ -207,6 +207,7 @@ export const Row = Type.Object({
     description: 'What it adds to the figure: cents, or a count where the figure is one.',
   }),
 })
+export type Row = Static<typeof Row>
 
 export const RowPage = Type.Object({
   figure: Type.Enum([...FIGURE_NAMES]),
@@ -449,7 +450,8 @@ export const Generation = Type.Object({
   time_zone: Type.String(),
   sequence: Type.Integer(),
   counted_at: Nullable(Timestamp),
-  payments_to: Nullable(Type.String()),
+  /** The payment attempts before it are counted. */
+  payments_to: Nullable(Timestamp),
 })
 export type Generation = Static<typeof Generation>
 
@@ -462,6 +464,13 @@ export interface FactLine {
   product_id: string | null
   variant_id: string | null
   measures: Partial<Measures>
+}
+
+/** The place of a row in a list by time. */
+export interface RowPlace {
+  /** In microseconds since 1970. */
+  at_us: number
+  id: string
 }
 
 /** Both days are included. */

@@ -211,7 +211,7 @@ export const listCodes = (db: Db, coupon_id: string, page: Page) =>
     page,
   )
 
-/** Newest first. */
+/** Newest first. All are of one coupon, whose code is read once. */
 export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
   readList(
     db,
@@ -226,10 +226,11 @@ export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
         { name: sql`order_id`, type: 'uuid' },
       ],
       descending: true,
-      columns: sql`r.order_id, coalesce(c.code, coupons.code) as code, r.customer_ref, r.state,
-                   r.created_at, r.updated_at`,
-      joins: sql`join coupons on coupons.tenant_ref = r.tenant_ref and coupons.id = r.coupon_id
-                 left join coupon_codes c on c.tenant_ref = r.tenant_ref and c.id = r.code_id`,
+      columns: sql`r.order_id,
+                   coalesce(c.code, (select code from coupons
+                                      where tenant_ref = ${db.tenant} and id = ${coupon_id})) as code,
+                   r.customer_ref, r.state, r.created_at, r.updated_at`,
+      joins: sql`left join coupon_codes c on c.tenant_ref = r.tenant_ref and c.id = r.code_id`,
     },
     page,
   )

@@ -81,6 +81,17 @@ export const chargeDays = (zone: string, until: Sql): Sql => sql`
    where not ${isSkipped}`
 
 /**
+ * Whether the next charge is to come, and no other can fall before a time. The shortest period of its kind,
+ * less two days: a zone that the store has changed counts from the charge after the next.
+ */
+export const isLastBefore = (until: Sql): Sql => sql`
+  (s.next_charge_at > fd_now()
+   and s.next_charge_at
+       + make_interval(days => s.interval_count * case s.interval when 'day' then 1 when 'week' then 7
+                                                                  when 'month' then 28 else 365 end
+                               - 2) >= ${until})`
+
+/**
  * Sets when a subscription is charged next, and when the scheduler must look at it, by the rest of its
  * row. `isNow`: the charge is due at once, whatever the calendar says.
  */

@@ -63,6 +63,10 @@ describe('counting', () => {
       'analytics_orders',
       'analytics_facts',
       'analytics_days',
+      'analytics_payment_days',
+      'analytics_open_attempts',
+      'analytics_subscriptions',
+      'subscription_changes',
       'order_line_changes',
     ]) {
       const { rows } = await app.superuser.query(

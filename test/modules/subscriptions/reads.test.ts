@@ -226,6 +226,41 @@ test('the forecast', async (t) => {
     assert.deepEqual(expected, [{ currency: 'USD', amount_cents: 700 }])
   })
 
+  await t.test('says the same of a day, whatever days come after it', async () => {
+    // The shortest month follows, and the clocks change in March.
+    const any = await stores.open('any', '2031-01-31T12:00:00Z')
+    ok(await any.merchant.patch('/v1/my/store', { time_zone: 'Europe/Berlin' }))
+    for (const [interval, count] of [
+      ['day', 1],
+      ['day', 3],
+      ['day', 30],
+      ['week', 1],
+      ['week', 4],
+      ['month', 1],
+      ['month', 2],
+      ['year', 1],
+    ] as const) {
+      const variant_id = await any.sell(500, {
+        subscription_interval: interval,
+        subscription_interval_count: count,
+      })
+      await any.subscribe({ items: [{ variant_id, quantity: 1 }] })
+    }
+    const skipped = await any.subscribe()
+    ok(await any.act(skipped.id, 'skip', { cycle: 2 }))
+    const moved = await any.subscribe()
+    ok(await any.patch(moved.id, { next_charge_at: '2031-02-09' }))
+    const ofDays = async (days: number) =>
+      ok(await any.merchant.get(`${BASE}/upcoming?days=${days}`))
+    const { days: all } = await ofDays(90)
+    assert.ok(all.length > 80)
+    for (let days = 1; days < 90; days++) {
+      const { until, days: shown } = await ofDays(days)
+      const expected = all.filter(({ day }: { day: string }) => day <= until)
+      assert.deepEqual(shown, expected, `${days} days`)
+    }
+  })
+
   await t.test('leaves days out that it cannot count in full', async () => {
     const many = await stores.open('many', '2031-01-10T12:00:00Z')
     const { id } = await many.subscribe()
