@@ -476,10 +476,10 @@ create table analytics_generations (
   time_zone text not null,
   sequence bigint not null default 0,
   counted_at timestamp with time zone,
-  payments_to date,
   due_at timestamp with time zone default now(),
   lease_until timestamp with time zone,
   lease_token uuid,
+  payments_to timestamp with time zone,
   constraint analytics_generations_generation_check CHECK ((generation > 0)),
   constraint analytics_generations_pkey PRIMARY KEY (tenant_ref, generation),
   constraint analytics_generations_sequence_check CHECK ((sequence >= 0)),
@@ -507,6 +507,24 @@ END IS NOT NULL);
 grant delete, insert, select, update on analytics_generations to fd_worker;
 grant insert, select, update on analytics_generations to fd_app;
 grant select on analytics_generations to fd_operator;
+
+create table analytics_open_attempts (
+  tenant_ref text not null,
+  generation integer not null,
+  day date not null,
+  attempt_id uuid not null,
+  constraint analytics_open_attempts_pkey PRIMARY KEY (tenant_ref, generation, day, attempt_id),
+  constraint analytics_open_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_open_attempts owner to fd_owner;
+alter table analytics_open_attempts enable row level security;
+alter table analytics_open_attempts force row level security;
+create policy operator on analytics_open_attempts for select to fd_operator using true;
+create policy owner on analytics_open_attempts for all to fd_owner using true with check true;
+create policy tenant on analytics_open_attempts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on analytics_open_attempts to fd_worker;
+grant select on analytics_open_attempts to fd_app;
+grant select on analytics_open_attempts to fd_operator;
 
 create table analytics_orders (
   tenant_ref text not null,
@@ -552,9 +570,72 @@ alter table analytics_payment_days force row level security;
 create policy operator on analytics_payment_days for select to fd_operator using true;
 create policy owner on analytics_payment_days for all to fd_owner using true with check true;
 create policy tenant on analytics_payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-grant delete, insert, select on analytics_payment_days to fd_worker;
-grant select on analytics_payment_days to fd_app;
+grant delete, insert, select, update on analytics_payment_days to fd_worker;
+grant insert, select, update on analytics_payment_days to fd_app;
 grant select on analytics_payment_days to fd_operator;
+
+create table analytics_subscription_days (
+  tenant_ref text not null,
+  currency text not null,
+  day date not null,
+  started_count bigint not null,
+  ended_count bigint not null,
+  constraint analytics_subscription_days_pkey PRIMARY KEY (tenant_ref, currency, day),
+  constraint analytics_subscription_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_subscription_days owner to fd_owner;
+alter table analytics_subscription_days enable row level security;
+alter table analytics_subscription_days force row level security;
+create policy operator on analytics_subscription_days for select to fd_operator using true;
+create policy owner on analytics_subscription_days for all to fd_owner using true with check true;
+create policy tenant on analytics_subscription_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on analytics_subscription_days to fd_worker;
+grant select on analytics_subscription_days to fd_app;
+grant select on analytics_subscription_days to fd_operator;
+
+create table analytics_subscription_sums (
+  tenant_ref text not null,
+  currency text not null,
+  active_count bigint not null,
+  past_due_count bigint not null,
+  running_count bigint not null,
+  mrr_cents bigint not null,
+  constraint analytics_subscription_sums_pkey PRIMARY KEY (tenant_ref, currency),
+  constraint analytics_subscription_sums_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_subscription_sums owner to fd_owner;
+alter table analytics_subscription_sums enable row level security;
+alter table analytics_subscription_sums force row level security;
+create policy operator on analytics_subscription_sums for select to fd_operator using true;
+create policy owner on analytics_subscription_sums for all to fd_owner using true with check true;
+create policy tenant on analytics_subscription_sums for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on analytics_subscription_sums to fd_worker;
+grant select on analytics_subscription_sums to fd_app;
+grant select on analytics_subscription_sums to fd_operator;
+
+create table analytics_subscriptions (
+  tenant_ref text not null,
+  subscription_id uuid not null,
+  currency text not null,
+  status text not null,
+  monthly_cents bigint not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint analytics_subscriptions_pkey PRIMARY KEY (tenant_ref, subscription_id),
+  constraint analytics_subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table analytics_subscriptions owner to fd_owner;
+alter table analytics_subscriptions enable row level security;
+alter table analytics_subscriptions force row level security;
+CREATE INDEX analytics_subscriptions_ended ON analytics_subscriptions USING btree (tenant_ref, currency, ended_at, subscription_id) WHERE (ended_at IS NOT NULL);
+CREATE INDEX analytics_subscriptions_of_status ON analytics_subscriptions USING btree (tenant_ref, currency, status, started_at, subscription_id);
+CREATE INDEX analytics_subscriptions_started ON analytics_subscriptions USING btree (tenant_ref, currency, started_at, subscription_id);
+create policy operator on analytics_subscriptions for select to fd_operator using true;
+create policy owner on analytics_subscriptions for all to fd_owner using true with check true;
+create policy tenant on analytics_subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on analytics_subscriptions to fd_worker;
+grant select on analytics_subscriptions to fd_app;
+grant select on analytics_subscriptions to fd_operator;
 
 create table api_call_writers (
   id uuid not null,
@@ -5099,6 +5180,23 @@ grant select (status) on stores to fd_search;
 grant select (store_number) on stores to fd_search;
 grant select (tenant_ref) on stores to fd_search;
 
+create table subscription_changes (
+  tenant_ref text not null,
+  subscription_id uuid not null,
+  id uuid not null default fd_uuid(),
+  constraint subscription_changes_pkey PRIMARY KEY (tenant_ref, subscription_id, id),
+  constraint subscription_changes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table subscription_changes owner to fd_owner;
+alter table subscription_changes enable row level security;
+alter table subscription_changes force row level security;
+create policy operator on subscription_changes for select to fd_operator using true;
+create policy owner on subscription_changes for all to fd_owner using true with check true;
+create policy tenant on subscription_changes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on subscription_changes to fd_worker;
+grant insert, select on subscription_changes to fd_app;
+grant select on subscription_changes to fd_operator;
+
 create table subscription_counters (
   tenant_ref text not null,
   last_number bigint not null,
@@ -5309,6 +5407,8 @@ CASE
     WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
     ELSE NULL::integer
 END IS NOT NULL);
+CREATE TRIGGER note_begun AFTER INSERT ON subscriptions FOR EACH ROW EXECUTE FUNCTION fd_note_subscription();
+CREATE TRIGGER note_changed AFTER UPDATE ON subscriptions FOR EACH ROW WHEN ((((((old.status IS DISTINCT FROM new.status) OR (old.currency IS DISTINCT FROM new.currency)) OR (old.created_at IS DISTINCT FROM new.created_at)) OR (fd_monthly_cents(old.*) IS DISTINCT FROM fd_monthly_cents(new.*))) OR (fd_ended_at(old.*) IS DISTINCT FROM fd_ended_at(new.*)))) EXECUTE FUNCTION fd_note_subscription();
 CREATE TRIGGER schedule BEFORE INSERT OR UPDATE OF status, next_charge_at, retry_at, paused_until, cancel_at_period_end, charging_cycle, dunning_next_at, dunning_ends_at, noticed_for, price_policy, card_told, card_exp_month, card_exp_year, due_at ON subscriptions FOR EACH ROW EXECUTE FUNCTION fd_schedule_subscription();
 grant insert, select, update on subscriptions to fd_app;
 grant insert, select, update on subscriptions to fd_worker;
@@ -6249,6 +6349,15 @@ begin
 end $$;
 alter routine fd_due(regclass) owner to fd_owner;
 
+create function fd_ended_at(s subscriptions)
+returns timestamp with time zone
+language sql immutable as
+$$
+  select case when s.status in ('cancelled', 'unpaid_cancelled', 'expired') then coalesce(s.cancelled_at, s.updated_at) end
+$$;
+alter routine fd_ended_at(subscriptions) owner to fd_owner;
+grant execute on routine fd_ended_at(subscriptions) to public;
+
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as
 $$
@@ -7053,6 +7162,17 @@ end $$;
 alter routine fd_month_rows(text,date) owner to fd_owner;
 grant execute on routine fd_month_rows(text,date) to fd_worker;
 
+create function fd_monthly_cents(s subscriptions)
+returns bigint
+language sql immutable as
+$$
+  select round(s.unit_price_cents * s.quantity
+               * case s.interval when 'day' then 30.4375 when 'week' then 30.4375 / 7 when 'month' then 1 else 1.0 / 12 end
+               / s.interval_count)::bigint
+$$;
+alter routine fd_monthly_cents(subscriptions) owner to fd_owner;
+grant execute on routine fd_monthly_cents(subscriptions) to public;
+
 create function fd_moved_clocks()
 returns TABLE(tenant_ref text, offset_ms bigint, is_moving boolean)
 language sql stable security definer set search_path=public, pg_temp as
@@ -7130,6 +7250,17 @@ begin
   return null;
 end $$;
 alter routine fd_note_stock_settings() owner to fd_owner;
+
+create function fd_note_subscription()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  insert into subscription_changes (tenant_ref, subscription_id) values (new.tenant_ref, new.id);
+  return null;
+end $$;
+alter routine fd_note_subscription() owner to fd_owner;
+grant execute on routine fd_note_subscription() to public;
 
 create function fd_note_uses()
 returns trigger
