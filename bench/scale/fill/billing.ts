@@ -1,6 +1,6 @@
 import type { Step } from './plan.ts'
 
-/** Ten years of invoices for each store, the last of them open, and a plan that all of them have. */
+/** Ten years of invoices for each store, the last of them open, a plan since then, and calls of some keys. */
 export const BILLING_STEPS: readonly Step[] = [
   [
     'billing',
@@ -25,6 +25,14 @@ export const BILLING_STEPS: readonly Step[] = [
     select tenant_ref, scale.id('invoice line', tenant_ref, sequence), id, 'plan', 'Scale', 3000, 'scale', 1,
            month, (month + interval '1 month - 1 day')::date
       from billing_invoices;
+    insert into billing_store_plans (tenant_ref, id, plan_key, plan_version, from_day, set_by)
+    select tenant_ref, scale.id('plan', tenant_ref, 1), 'default', 1,
+           (fd_this_month() - interval '10 years')::date, 'operator'
+      from scale.plan;
+    insert into billing_usage (tenant_ref, month, meter, currency, key, quantity, from_position, to_position)
+    select tenant_ref, fd_this_month(), 'api_calls', '', scale.id('key', tenant_ref, n)::text, 100 * n,
+           to_char(fd_this_month(), 'YYYYMMDD')::bigint, to_char(fd_this_month(), 'YYYYMMDD')::bigint
+      from scale.plan cross join generate_series(1, 5) n;
     update billing_issuers set next_invoice = (select count(*) + 1 from billing_invoices)`,
   ],
 ]

@@ -1,7 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
-import { addDays } from '../../kernel/time.ts'
 import { FIGURE_NAMES, type Figure } from './definition-schema.ts'
 import { type Asked, isDay } from './period.ts'
 import * as queries from './read-queries.ts'
@@ -36,20 +35,19 @@ interface RowsAsked {
 export async function listRows(db: Db, asked: Asked, { figure, of, after, limit }: RowsAsked) {
   const scope = scopeOf(asked, of === null ? ALL : await partOf(db, of.group_by, of.key))
   const begins = readAfter(after)
+  const { period } = asked
+  const from = begins === null || begins.day < period.from ? period.from : begins.day
+  const days = await queries.listDaysWith(db, { scope, figure }, { from, to: period.to })
   const found: Row[] = []
-  let from = begins === null || begins.day < asked.period.from ? asked.period.from : begins.day
-  for (let step = 1; found.length <= limit; step *= DAYS_FACTOR) {
-    const period = { from, to: asked.period.to }
-    const days = await queries.listDaysWith(db, { scope, figure }, period, step)
-    const last = days.at(-1)
-    if (last === undefined) break
+  for (let at = 0, step = 1; found.length <= limit && at < days.length; step *= DAYS_FACTOR) {
     const page = {
-      days: days.map(({ day }) => ({ day, after: day === begins?.day ? begins.journal : 0 })),
+      days: days
+        .slice(at, at + step)
+        .map(({ day }) => ({ day, after: day === begins?.day ? begins.journal : 0 })),
       limit: limit + 1 - found.length,
     }
     found.push(...(await queries.listRows(db, { scope, figure }, page)))
-    if (days.length < step) break
-    from = addDays(last.day, 1)
+    at += step
   }
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
