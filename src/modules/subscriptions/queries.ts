@@ -95,23 +95,26 @@ export const cancelOfOrder = (tx: Tx, order_id: string) =>
     returning ${termColumns}, customer_ref`,
   )
 
+const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** Cycles and their times as JSON. */
 const asJson = (cycles: Sql): Sql => sql`
-  (select coalesce(json_agg(json_build_object(
-            'cycle', cycle,
-            'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by cycle), '[]')
+  (select coalesce(json_agg(json_build_object('cycle', cycle, 'at', ${iso(sql`at`)})
+                            order by cycle), '[]')
      from (${cycles}) as listed)`
 
-const columnsIn = (zone: string): Sql => sql`
+/** The columns of the shape `stored`. */
+export const storedColumns = sql`
   s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,
   s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.currency, s.price_policy,
-  s.pricing, s.status, s.origin_order_id, s.last_order_id, ${lastCycle} as cycle, s.paid_cycles,
-  s.max_cycles,
-  s.anchor_on, s.anchor_cycle, s.current_period_start, s.next_charge_at, s.paused_until,
-  s.cancel_at_period_end, s.cancelled_at, s.cancel_reason, s.gateway, s.vault_id, s.initial_txn_id,
-  s.card_brand, s.card_last4, s.card_exp_month, s.card_exp_year, s.card_fingerprint,
-  s.dunning_attempt, s.dunning_next_at, s.dunning_reason, s.ship_to, s.version, s.created_at,
-  s.updated_at,
+  s.pricing, s.status, s.origin_order_id, s.paid_cycles, s.max_cycles, s.next_charge_at,
+  s.paused_until, s.cancel_at_period_end, s.gateway, s.vault_id, s.initial_txn_id, s.card_brand,
+  s.card_last4, s.card_exp_month, s.card_exp_year, s.card_fingerprint, s.dunning_attempt,
+  s.dunning_next_at, s.dunning_reason, s.ship_to, s.version`
+
+const columnsIn = (zone: string): Sql => sql`
+  ${storedColumns}, s.last_order_id, ${lastCycle} as cycle, s.anchor_on, s.anchor_cycle,
+  s.current_period_start, s.cancelled_at, s.cancel_reason, s.created_at, s.updated_at,
   exists (select from subscription_cycles c
            where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
              and c.cycle > ${lastCycle} and c.state = 'charging') as charging,

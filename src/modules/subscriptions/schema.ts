@@ -208,8 +208,8 @@ export const OneSubscription = Type.Object({ subscription: ref(Subscription) })
 
 const Dated = Type.Object({ cycle: Type.Integer(), at: Timestamp })
 
-/** A subscription as it is stored, with the dates that follow from its row. */
-export const SubscriptionRow = Type.Object({
+/** The columns that both read: the verbs and the API here, and the engine that charges (`cycle-schema.ts`). */
+export const stored = {
   id: Id,
   subscription_number: Type.Integer(),
   customer_ref: Type.String(),
@@ -226,18 +226,11 @@ export const SubscriptionRow = Type.Object({
   pricing: Nullable(OpenObject),
   status: SubscriptionStatus,
   origin_order_id: Id,
-  last_order_id: Nullable(Id),
-  cycle: Type.Integer(),
   paid_cycles: Type.Integer(),
   max_cycles: Nullable(Type.Integer()),
-  anchor_on: Type.String(),
-  anchor_cycle: Type.Integer(),
-  current_period_start: Timestamp,
   next_charge_at: Nullable(Timestamp),
   paused_until: Nullable(Timestamp),
   cancel_at_period_end: Type.Boolean(),
-  cancelled_at: Nullable(Timestamp),
-  cancel_reason: Nullable(Type.String()),
   gateway: Nullable(Type.String()),
   vault_id: Nullable(Type.String()),
   initial_txn_id: Nullable(Type.String()),
@@ -251,6 +244,18 @@ export const SubscriptionRow = Type.Object({
   dunning_reason: Nullable(Type.String()),
   ship_to: Nullable(OpenObject),
   version: Type.Integer(),
+}
+
+/** A subscription as it is stored, with the dates that follow from its row. */
+export const SubscriptionRow = Type.Object({
+  ...stored,
+  last_order_id: Nullable(Id),
+  cycle: Type.Integer(),
+  anchor_on: Type.String(),
+  anchor_cycle: Type.Integer(),
+  current_period_start: Timestamp,
+  cancelled_at: Nullable(Timestamp),
+  cancel_reason: Nullable(Type.String()),
   created_at: Timestamp,
   updated_at: Timestamp,
   /** Whether a charge is under way. */
