@@ -54,6 +54,7 @@ async function recordPaid(
     emit('commerce.subscription.renewed.v1'),
     before.status === 'past_due' && emit('commerce.subscription.recovered.v1'),
     isExpired && emit('commerce.subscription.expired.v1', EXPIRED),
+    isExpired && cycles.tellTimeline(tx, before, 'expired', { reason: EXPIRED.reason }),
   ])
 }
 
@@ -158,18 +159,20 @@ export async function stop(
   to: Stop,
   order?: OrderRow,
 ): Promise<void> {
+  const { status, reason } = to
+  const verb = VERB_OF[status]
+  await cycles.tellTimeline(tx, subscription, verb, { status, reason })
   await cycles.stop(tx, subscription, to)
-  const type = EVENT_OF[to.status]
-  const data = { order_id: order?.id ?? null, status: to.status, reason: to.reason }
-  await cycles.emitEvent(tx, type, subscription, data)
+  const data = { order_id: order?.id ?? null, status, reason }
+  await cycles.emitEvent(tx, `commerce.subscription.${verb}.v1`, subscription, data)
 }
 
-const EVENT_OF: Readonly<Record<Stop['status'], cycles.SubscriptionEvent>> = {
-  cancelled: 'commerce.subscription.cancelled.v1',
-  unpaid_cancelled: 'commerce.subscription.cancelled.v1',
-  expired: 'commerce.subscription.expired.v1',
-  paused: 'commerce.subscription.paused.v1',
-}
+const VERB_OF = {
+  cancelled: 'cancelled',
+  unpaid_cancelled: 'cancelled',
+  expired: 'expired',
+  paused: 'paused',
+} as const satisfies Record<Stop['status'], string>
 
 /**
  * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or it was not reviewed
@@ -184,6 +187,7 @@ export async function onCancelledRenewal(tx: Tx, order: OrderRow, reason: string
   if (status !== 'active' && status !== 'past_due')
     return cycles.failCycle(tx, subscription, cycle, 'cancelled')
   if (reason === 'fraud') return stop(tx, subscription, { status: 'paused', reason }, order)
+  await cycles.tellTimeline(tx, subscription, 'skipped', { cycle, reason })
   await cycles.giveUpCycle(tx, subscription, cycle, reason)
   const data = { order_id: order.id, cycle, reason }
   await cycles.emitEvent(tx, 'commerce.subscription.skipped.v1', subscription, data)
