@@ -6,7 +6,7 @@ import { addToTimeline } from '../orders/service.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import type { DueSubscription, Stop } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
-import { classOf, type DeclineClass } from './decline-rules.ts'
+import { adviceDays, classOf, type DeclineClass } from './decline-rules.ts'
 import { type DunningPlan, planDunning } from './plan-dunning.ts'
 
 /**
@@ -31,7 +31,8 @@ export async function onRenewal(tx: Tx, ended: EndedRenewal): Promise<void> {
   const declined = classOf(ended.result)
   const failed = { order, cycle, declined, result: ended.result }
   if (declined !== 'unsent') await recordDecline(tx, subscription, failed)
-  await follow(tx, subscription, failed, planDunning(declined, subscription))
+  const plan = planDunning(declined, subscription, adviceDays(ended.result))
+  await follow(tx, subscription, failed, plan)
 }
 
 async function recordPaid(
@@ -80,6 +81,8 @@ const recordDecline = (
     amount_cents: order.total_cents,
     currency: order.currency,
     code: result?.code ?? null,
+    network_code: result?.network_code ?? null,
+    advice_code: result?.advice_code ?? null,
     class: declined,
   })
 

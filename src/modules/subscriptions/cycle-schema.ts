@@ -92,6 +92,9 @@ export interface NewDecline {
   currency: string
   /** The gateway's own code. */
   code: string | null
+  /** Those of the card network. */
+  network_code: string | null
+  advice_code: string | null
   class: string
 }
 

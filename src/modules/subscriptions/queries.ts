@@ -7,6 +7,7 @@ import { Timestamp } from '../../kernel/schema.ts'
 import { comingCycles, lastCycle, skippedCycles } from './schedule-queries.ts'
 import {
   Cycle,
+  MerchantCycle,
   type NewSubscription,
   type Origin,
   StartedSubscription,
@@ -171,23 +172,43 @@ export const list = (
     page,
   )
 
+const cycleList = (db: Db, subscription_id: string) => ({
+  table: sql`subscription_cycles`,
+  as: sql`c`,
+  scope: sql`c.tenant_ref = ${db.tenant} and c.subscription_id = ${subscription_id}`,
+  filters: [],
+  key: [{ name: sql`cycle`, type: 'integer' as const }] as const,
+  descending: true,
+  columns: sql`c.cycle, c.state, c.due_at, c.order_id, c.reason, c.attempt_count, c.created_at,
+               c.updated_at`,
+})
+
 /** Newest first. */
 export const listCycles = (db: Db, subscription_id: string, page: Page) =>
-  readList(
-    db,
-    {
-      shape: Cycle,
-      table: sql`subscription_cycles`,
-      as: sql`c`,
-      scope: sql`c.tenant_ref = ${db.tenant} and c.subscription_id = ${subscription_id}`,
-      filters: [],
-      key: [{ name: sql`cycle`, type: 'integer' }],
-      descending: true,
-      columns: sql`c.cycle, c.state, c.due_at, c.order_id, c.reason, c.attempt_count, c.created_at,
-                   c.updated_at`,
-    },
-    page,
-  )
+  readList(db, { ...cycleList(db, subscription_id), shape: Cycle }, page)
+
+/** More than the ladder of any store has steps, so that all are shown of nearly every cycle. */
+const DECLINES_SHOWN = 20
+
+const declines = sql`
+  (select coalesce(json_agg(json_build_object(
+            'declined_at', ${iso(sql`declined_at`)}, 'order_id', order_id,
+            'amount_cents', amount_cents, 'currency', currency, 'code', code,
+            'network_code', network_code, 'advice_code', advice_code, 'class', class)
+            order by declined_at desc), '[]')
+     from (select *
+             from subscription_declines d
+            where d.tenant_ref = c.tenant_ref and d.subscription_id = c.subscription_id
+              and d.cycle = c.cycle
+            order by d.declined_at desc
+            limit ${DECLINES_SHOWN}) as shown) as declines`
+
+/** The same with what banks and networks answered, for the merchant. */
+export const listMerchantCycles = (db: Db, subscription_id: string, page: Page) => {
+  const list = cycleList(db, subscription_id)
+  const columns = sql`${list.columns}, ${declines}`
+  return readList(db, { ...list, columns, shape: MerchantCycle }, page)
+}
 
 /** Writes a subscription as it is now. It is locked, and its dates are set by `reschedule`. */
 export const write = (tx: Tx, s: SubscriptionRow) =>

@@ -28,6 +28,7 @@ export const CARDS = {
   stop: cardOf('4000000000002628'),
   update: cardOf('4000000000002636'),
   wait: cardOf('4000000000002644'),
+  waitFourDays: cardOf('4000000000002651'),
 }
 
 export const ADDRESS = {
