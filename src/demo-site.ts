@@ -121,6 +121,7 @@ export const harbourSite: Site = ({ hero, story }) => ({
       { label: 'Tableware', collection: 'tableware' },
       { label: 'Living', collection: 'living' },
       { label: 'Pantry', collection: 'pantry' },
+      { label: 'Gift cards', url: '/products/gift-card' },
       { label: 'Our story', page: 'about' },
     ],
   },

@@ -4,7 +4,12 @@ import { emberSite, harbourSite, objectsSite } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { drawView, IMAGE_TYPE, type View } from './modules/catalog/demo-images.ts'
 import { addSamples } from './modules/catalog/demo-seed.ts'
-import { EMBER_AND_RYE, HOME, OBJECTS, type SampleSet } from './modules/catalog/demo-sets.ts'
+import {
+  EMBER_AND_RYE,
+  HOME_AND_GIFTS,
+  OBJECTS,
+  type SampleSet,
+} from './modules/catalog/demo-sets.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as entitlements from './modules/entitlements/service.ts'
 import { adjust } from './modules/inventory/adjust.ts'
@@ -70,7 +75,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
     display_name: 'Harbour & Hearth',
     currency: 'USD',
     language: 'en-US',
-    set: HOME,
+    set: HOME_AND_GIFTS,
     site: harbourSite,
     hero: {
       room: 'day',

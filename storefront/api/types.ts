@@ -111,6 +111,8 @@ export interface Resolved {
   canonicalHostname?: string | null
   redirect?: string | null
   sandbox?: true
+  /** The add-ons that are on. A manifest says only what the store wants to offer. */
+  addOns?: readonly string[]
   preview?: { version: number; expiresAt: string }
 }
 

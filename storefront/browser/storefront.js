@@ -413,7 +413,7 @@ async function chooseVariant(link) {
   if (!response.ok) return location.assign(link.href)
   const page = await parsePage(response)
   const quantity = document.querySelector('#buy [name="quantity"]').value
-  replaceParts(page, '#price', '#buy')
+  replaceParts(page, '#price', '#buy', '#subscribe-note')
   const form = document.querySelector('#buy')
   form.elements.quantity.value = quantity
   form.querySelectorAll('[data-choice]')[place]?.focus()

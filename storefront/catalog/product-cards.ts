@@ -51,9 +51,9 @@ function badge(product: Product, { site }: PageContext): Html | null {
   return isReduced(product) ? html`<span class="badge">${texts.sale}</span>` : null
 }
 
-/** Says beside a price that the tax is inside, where the product page says at which rate. */
+/** Says beside a price that the tax is inside, where the product page says at which rate. Gift cards have none. */
 const taxWord = ({ variants }: Product, { site }: PageContext): Html | null =>
-  variants.length > 0 && taxNote(site) !== null
+  variants.some(({ gift_card }) => !gift_card) && taxNote(site) !== null
     ? html` <small class="card-tax">${site.locale.texts.taxIncluded(null)}</small>`
     : null
 

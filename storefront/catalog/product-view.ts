@@ -65,14 +65,14 @@ ${breadcrumb(context, found)}
 <div aria-live="polite">${chosen && priceBlock(context, chosen)}</div>
 ${chosen ? addForm(context, product, chosen) : html`<p class="empty">${texts.notForSale}</p>`}
 ${description && html`<div class="prose product-description">${paragraphs(description)}</div>`}
-${subscriptionNote(context, product)}${shippingNote(context, product)}
+${chosen && subscriptionNote(context, product, chosen)}${shippingNote(context, product)}
 </div></div></article>`
 }
 
 function priceBlock(context: PageContext, variant: Variant): Html {
   const { texts, formatMoney } = context.site.locale
   const before = priceBefore(variant, context)
-  const included = taxNote(context.site)
+  const included = variant.gift_card ? null : taxNote(context.site)
   return html`<div id="price" class="price-block"><p class="price">${before}<span data-price>${formatMoney(variant.price_cents, variant.currency)}</span>${
     before !== null && html` <span class="tag">${texts.sale}</span>`
   }</p>${measurePriceText(context, variant)}${included !== null && html`<p class="price-note">${included}</p>`}</div>`
@@ -130,14 +130,18 @@ function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null
   return html`<p class="stock-note">${words}</p>`
 }
 
-function subscriptionNote({ site }: PageContext, product: Product): Html | null {
-  const { variants, subscription_interval: unit, subscription_price_cents: cents } = product
-  const [first] = variants
-  if (!site.offers.subscriptions || unit === null || first === undefined) return null
+/** What a subscription costs, by the rule of the checkout: the lowest price that applies. */
+function subscriptionNote({ site }: PageContext, product: Product, chosen: Variant): Html | null {
+  const { newSubscriptions, subscriptionPrices } = site.offers
+  const { subscription_interval: unit, subscription_interval_count: count } = product
+  if (!newSubscriptions || !product.is_subscription || unit === null || chosen.gift_card)
+    return null
   const { texts, formatMoney } = site.locale
-  const price = formatMoney(cents ?? first.price_cents, first.currency)
-  const interval = texts.every(product.subscription_interval_count ?? 1, unit)
-  return html`<p class="note">${texts.subscriptionPrice(price, interval)}</p>`
+  const reduced = subscriptionPrices ? product.subscription_price_cents : null
+  const cents = Math.min(chosen.price_cents, reduced ?? chosen.price_cents)
+  const price = formatMoney(cents, chosen.currency)
+  const interval = texts.every(count ?? 1, unit)
+  return html`<p class="note" id="subscribe-note">${texts.subscriptionPrice(price, interval)}</p>`
 }
 
 function shippingNote({ site }: PageContext, { variants }: Product): Html | null {

@@ -24,7 +24,7 @@ export async function checkoutPage(
 ): Promise<HttpResponse> {
   const named = ensureShopper(given)
   const { details = newDetails(given), errors = {} } = shown
-  const subscribe = details.subscribe && given.site.offers.subscriptions
+  const subscribe = details.subscribe && given.site.offers.newSubscriptions
   // Only what was entered here: an address that the browser remembers was not given for this cart.
   const entered = shown.details?.email ? { email: shown.details.email } : {}
   const options = { expedited: details.expedited, subscribe, ...entered }

@@ -166,7 +166,9 @@ function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView)
 }
 
 const subscribableLines = ({ offers }: PageContext['site'], lines: readonly CartLine[]) =>
-  offers.subscriptions ? lines.filter(({ product }) => product.is_subscription) : []
+  offers.newSubscriptions
+    ? lines.filter(({ product, variant }) => product.is_subscription && !variant.gift_card)
+    : []
 
 /**
  * One switch for the whole order, as in the API: it covers each product that can be subscribed to.

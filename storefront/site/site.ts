@@ -56,7 +56,12 @@ export interface Site {
 export interface Offers {
   giftCards: boolean
   storeCredit: boolean
+  /** Whether the site leads shoppers to their subscriptions. */
   subscriptions: boolean
+  /** Whether something can be subscribed to now. What runs goes on without that. */
+  newSubscriptions: boolean
+  /** Whether a new subscription costs the subscription price of its product, where it is the lower one. */
+  subscriptionPrices: boolean
   /** Whether shoppers may refund their orders themselves. */
   refunds: boolean
   /** The statement that a shopper must accept at the checkout; null where there is none. */
@@ -111,7 +116,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     countries,
     pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,
     returnDays: readReturnDays(behavior.returns),
-    offers: readOffers(behavior),
+    offers: readOffers(behavior, resolved.addOns ?? []),
     email: asLine(brand.email),
     canonicalHostname,
     redirect,
@@ -133,7 +138,7 @@ function readCountry(
   return [value, guess].find(isCountry) ?? null
 }
 
-function readOffers(behavior: Record<string, unknown>): Offers {
+function readOffers(behavior: Record<string, unknown>, addOns: readonly string[]): Offers {
   const isOn = (name: string, key = 'enabled') => asObject(behavior[name])[key] === true
   const { statementVersion, statement } = asObject(behavior.funnelGate)
   const isNumber = typeof statementVersion === 'number'
@@ -142,6 +147,8 @@ function readOffers(behavior: Record<string, unknown>): Offers {
     giftCards: isOn('giftCards'),
     storeCredit: isOn('storeCredit'),
     subscriptions: isOn('subscriptions'),
+    newSubscriptions: isOn('subscriptions') && addOns.includes('subscriptions'),
+    subscriptionPrices: addOns.includes('subscribe_and_save'),
     refunds: isOn('refunds', 'selfServe'),
     statement: isOn('funnelGate') ? { version, text: asText(statement) ?? version } : null,
   }

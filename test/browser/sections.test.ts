@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { before, describe, type TestContext, test } from 'node:test'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { SECTION_TYPES, type SectionType } from '../../manifest/section-types.ts'
 import type { Caller } from '../harness/app.ts'
 import { openBrowser, openTab } from '../harness/browser.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
+import { toWoff2 } from '../harness/woff2.ts'
 
 let shop: TestShop
 let browser: Browser
@@ -152,6 +155,92 @@ describe('every section type, content page and empty store', () => {
     assert.equal(await calm.locator('.clock span').count(), 3)
   })
 })
+
+describe('what a store has of its own', () => {
+  /** A live store with this manifest and nothing else. */
+  async function openStore(tenant: string, manifest: object): Promise<void> {
+    await publish(await shop.merchant(tenant), { brand: { name: 'Own Things' }, ...manifest })
+    await shop.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
+  }
+
+  test('is shown in its web font, which comes from its own host', async (t) => {
+    const merchant = await shop.merchant('typed')
+    const ttf = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf')
+    const data_base64 = toWoff2(readFileSync(ttf)).toString('base64')
+    const { status, body } = await merchant.post('/v1/merchant/media', {
+      content_type: 'font/woff2',
+      data_base64,
+    })
+    assert.equal(status, 201)
+    await openStore('typed', { theme: { type: { bodyFont: body.asset.asset_ref } } })
+    const { page } = await openTab(t, browser, shop.at('typed'), DESKTOP)
+    const loaded: string[] = []
+    page.on('response', (response) => {
+      if (response.url().endsWith('.woff2')) loaded.push(new URL(response.url()).pathname)
+    })
+    await page.goto('/')
+    const faces = await page.evaluate(
+      'document.fonts.ready.then(() => [...document.fonts].map(({ family, status }) => [family, status]))',
+    )
+    assert.deepEqual(faces, [['fd-body', 'loaded']])
+    assert.deepEqual([...new Set(loaded)], [`/stores/typed/assets/${body.asset.sha256}.woff2`])
+    // The letters of this font are all as wide as each other, and those of no default are.
+    const widths = await page.evaluate(`['iiii', 'MMMM'].map((text) => {
+      const span = document.body.appendChild(document.createElement('span'))
+      span.textContent = text
+      return span.getBoundingClientRect().width
+    })`)
+    const [narrow, wide] = widths as number[]
+    assert.ok(narrow !== undefined && narrow > 0 && narrow === wide, `${widths}`)
+  })
+
+  test('plays its video in the page, and loads none of it before', async (t) => {
+    const props = { url: '/films/kiln.webm', caption: 'How it is fired' }
+    await openStore('filmed', { template: { id: 'home', sections: [{ type: 'video', props }] } })
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('filmed'), PHONE)
+    const film = await recordFilm(page)
+    const asked: string[] = []
+    await page.route('**/films/kiln.webm', (route) => {
+      asked.push(route.request().url())
+      return route.fulfill({ contentType: 'video/webm', body: film })
+    })
+    const answer = await page.goto('/')
+    assert.match(answer?.headers()['content-security-policy'] ?? '', /media-src 'self'/)
+    await page.locator('figure video[controls]').waitFor()
+    await page.getByText('How it is fired').waitFor()
+    await checkAccessibility()
+    assert.deepEqual(asked, [])
+    await page.evaluate(`(async () => {
+      const video = document.querySelector('video')
+      video.muted = true
+      const played = new Promise((done) => {
+        video.addEventListener('timeupdate', () => video.currentTime > 0 && done())
+      })
+      await video.play()
+      await played
+    })()`)
+    assert.ok(asked.length > 0)
+  })
+})
+
+/** A film of half a second, made by the browser: an empty page paints, and records it. */
+async function recordFilm(page: Page): Promise<Buffer> {
+  const base64 = await page.evaluate(`new Promise((done) => {
+    const canvas = document.createElement('canvas')
+    const brush = canvas.getContext('2d')
+    let at = 0
+    const paint = setInterval(() => brush.fillRect((at += 5), 0, 5, 50), 20)
+    const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: 'video/webm;codecs=vp8' })
+    recorder.ondataavailable = ({ data }) => {
+      const reader = new FileReader()
+      reader.onload = () => done(reader.result.split(',')[1])
+      reader.readAsDataURL(data)
+    }
+    recorder.start()
+    setTimeout(() => (clearInterval(paint), recorder.stop()), 500)
+  })`)
+  return Buffer.from(String(base64), 'base64')
+}
 
 async function openPage(t: TestContext, options: BrowserContextOptions) {
   const context = await browser.newContext({ ...options, baseURL: shop.at('demo') })

@@ -42,3 +42,15 @@ export function makeWoff2(
 /** A small font by its form. `seed` gives other bytes. */
 export const sampleFont = (seed = 0): Buffer =>
   makeWoff2({ head: Buffer.alloc(54, seed), glyf: Buffer.alloc(300, 7), loca: Buffer.alloc(12) })
+
+/** A TrueType font as a web font: with the same tables, and those of its outlines side by side, as the form wants them. */
+export function toWoff2(ttf: Buffer): Buffer {
+  const tables = Array.from({ length: ttf.readUInt16BE(4) }, (_, index) => {
+    const at = 12 + 16 * index
+    const [from, length] = [ttf.readUInt32BE(at + 8), ttf.readUInt32BE(at + 12)]
+    return [ttf.toString('latin1', at, at + 4), ttf.subarray(from, from + length)] as const
+  })
+  const rest = tables.filter(([tag]) => !(tag in UNTRANSFORMED))
+  const outlines = tables.filter(([tag]) => tag in UNTRANSFORMED)
+  return makeWoff2(Object.fromEntries([...rest, ...outlines.toSorted()]))
+}

@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
 import { suiteScope } from '../harness/scope.ts'
-import type { Seen, Shopper } from '../harness/shopper.ts'
+import { openShopper, type Seen, type Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import * as setup from './setup.ts'
 import { DETAILS, GOOD_CARD } from './setup.ts'
@@ -132,6 +132,49 @@ describe('a subscription', () => {
     assert.match((await shopper.follow('/checkout', form)).text, /Thank you for your order!/)
     const customer = await merchant.get(`/v1/merchant/customers/${refOf(shopper)}`)
     assert.equal(customer.body.customer.active_subscriptions, 1)
+  })
+
+  test('costs as much as a single purchase while the store has no add-on for its price', async () => {
+    const feature_key = 'subscribe_and_save'
+    const product = () => openShopper(shop.url, 'demo.localhost').get('/products/house-coffee')
+    const dear = /Or subscribe at checkout: \$14\.00 every month/
+    await merchant.post('/v1/merchant/entitlements/disable', { feature_key })
+    await until('it shows', async () => dear.test((await product()).text))
+    const shown = await product()
+    assert.doesNotMatch(shown.text, /12\.50/)
+    const prices = [...shown.text.matchAll(/"(?:price|lowPrice|highPrice)":"([\d.]+)"/g)]
+    assert.ok(prices.length > 0)
+    for (const [, price] of prices) assert.equal(price, '14.00', 'as search engines read it')
+
+    const shopper = await withCart('house-coffee')
+    assert.doesNotMatch((await shopper.get('/cart')).text, /12\.50/)
+    const once = await shopper.get('/checkout')
+    const chosen = await shopper.post('/checkout/update', { ...DETAILS, subscribe: '1' })
+    assert.equal(dueOf(chosen), dueOf(once))
+    const form = { ...DETAILS, ...GOOD_CARD, subscribe: '1', key: chosen.field('key') }
+    assert.match((await shopper.follow('/checkout', form)).text, /Thank you for your order!/)
+    const { orders } = (await merchant.get('/v1/merchant/orders?limit=1')).body
+    assert.equal(orders[0].total_cents, dueOf(once), 'what was shown is what was charged')
+
+    await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
+    await until('it shows again', async () => /: \$12\.50 every month/.test((await product()).text))
+  })
+
+  test('is not offered while the store has no add-on for it, and what runs is still found', async () => {
+    const feature_key = 'subscriptions'
+    const shopper = await withCart('house-coffee')
+    await merchant.post('/v1/merchant/entitlements/disable', { feature_key })
+    await until('it shows', async () => {
+      const { text } = await shopper.get('/products/house-coffee')
+      return !text.includes('Or subscribe at checkout')
+    })
+    assert.doesNotMatch((await shopper.get('/checkout')).text, /name="subscribe"/)
+    assert.match((await shopper.get('/orders')).text, /href="\/subscriptions"/)
+    await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
+    await until('it shows again', async () => {
+      const { text } = await shopper.get('/products/house-coffee')
+      return text.includes('Or subscribe at checkout')
+    })
   })
 
   test('needs a card, and says so at the gift card that pays for all of it', async () => {

@@ -10,20 +10,16 @@ let shop: TestShop
 let merchant: Caller
 let variant: string
 
+/** The demo store sells it, so that anybody can try one. */
 const SLUG = 'gift-card'
 
 const scope = suiteScope()
 before(async () => {
   shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
-  const made = await merchant.post('/v1/merchant/catalog/products', {
-    slug: SLUG,
-    name: 'Gift card',
-  })
-  const path = `/v1/merchant/catalog/products/${made.body.product.id}/variants`
-  const card = await merchant.post(path, { sku: 'GIFT-50', price_cents: 5_000, gift_card: true })
-  assert.equal(card.status, 201, card.text)
-  variant = card.body.variant.id
+  const { body } = await shop.anyone.get(`/v1/tenants/demo/catalog/products/${SLUG}`)
+  const sold: { id: string; price_cents: number }[] = body.product.variants
+  variant = sold.find(({ price_cents }) => price_cents === 5_000)?.id ?? ''
 })
 
 const newShopper = () => openShopper(shop.url, 'demo.localhost')
@@ -52,6 +48,22 @@ async function pay(shopper: Shopper, details: Record<string, string>): Promise<s
 }
 
 describe('a gift card in the shop', () => {
+  test('is sold by the demo store in three amounts, with a picture and a link to it', async () => {
+    const { body } = await shop.anyone.get(`/v1/tenants/demo/catalog/products/${SLUG}`)
+    const { variants, image_url } = body.product
+    assert.deepEqual(
+      variants.map((each: { gift_card: boolean; price_cents: number }) => [
+        each.gift_card,
+        each.price_cents,
+      ]),
+      [2_500, 5_000, 10_000].map((cents) => [true, cents]),
+    )
+    const picture = await fetch(image_url.replace(/^https?:\/\/[^/]+/, shop.url))
+    assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/webp'])
+    const { text } = await newShopper().get('/')
+    assert.match(text, new RegExp(`href="/products/${SLUG}"[^>]*>Gift cards<`))
+  })
+
   test('asks on its page who gets it, and has no express checkout', async () => {
     const { text } = await newShopper().get(`/products/${SLUG}`)
     for (const name of ['recipient_email', 'recipient_name', 'message', 'send_on']) {

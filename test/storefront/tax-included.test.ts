@@ -65,6 +65,18 @@ describe('a store whose prices have the tax inside', () => {
     assert.ok(!(await product()).includes('price-note'))
   })
 
+  test('names none at a gift card, which is not taxed', async () => {
+    await publish('en', FLAT, true)
+    const shopper = openShopper(shop.url, 'demo.localhost')
+    assert.doesNotMatch((await shopper.get('/products/gift-card')).text, /price-note/)
+    const { text } = await shopper.get('/products')
+    const cards = [...text.matchAll(/<li class="card">.*?<\/li>/gs)].map(([card]) => card)
+    assert.ok(cards.some((card) => card.includes('/products/cedar-candle') && card.includes('VAT')))
+    const [gift = ''] = cards.filter((card) => card.includes('/products/gift-card'))
+    assert.match(gift, /from \$25\.00/)
+    assert.doesNotMatch(gift, /VAT/)
+  })
+
   test('shows the tax above the total as before where it is added', async () => {
     await publish('en', FLAT, false)
     const shopper = await withCart(shop, 'cedar-candle')

@@ -27,6 +27,11 @@ const VASE =
 const CUSHION =
   'M262 330c60 24 130 34 238 34s178-10 238-34c16-6 26 4 20 20-22 58-32 112-32 182s10 126 32 184c6 16-4 26-20 20-60-22-130-30-238-30s-178 8-238 30c-16 6-26-4-20-20 22-58 32-114 32-184s-10-124-32-182c-6-16 4-26 20-20z'
 
+/** Paper that lies in the envelope and stands out of it. */
+const CARD = 'M318 330h364a20 20 0 0 1 20 20v270H298V350a20 20 0 0 1 20-20z'
+const ENVELOPE =
+  'M262 478c0-8 8-10 14-6l206 150c12 8 24 8 36 0l206-150c6-4 14-2 14 6v250a12 12 0 0 1-12 12H274a12 12 0 0 1-12-12z'
+
 export const MOTIFS = {
   mug: {
     outline: `${MUG}M640 462h46c120 0 120 196 0 196h-50v-46h46c58 0 58-104 0-104h-42z`,
@@ -339,6 +344,53 @@ export const MOTIFS = {
     <path d="${CUSHION}" fill="url(#${id}w)"/>
     <path d="${CUSHION}" fill="none" stroke="${darken(dark, 0.15)}" stroke-width="5" stroke-opacity=".55"/>
     <g fill="none" stroke="${darken(dark, 0.3)}" stroke-width="9" stroke-linecap="round" stroke-opacity=".16"><path d="M286 356c40 40 70 60 110 76M714 356c-40 40-66 58-100 72M290 714c36-40 66-60 104-76M712 712c-36-40-60-58-98-74"/></g>`,
+  },
+  envelope: {
+    outline: 'M262 470l56-40v-80a20 20 0 0 1 20-20h324a20 20 0 0 1 20 20v80l56 40v270H262z',
+    focus: [560, 450, 400],
+    foot: 236,
+    draw: ({ id, palette: { light, dark, accent } }) => `
+    <defs>${linear(`${id}p`, [
+      [0, darken(CREAM, 0.04)],
+      [0.36, CREAM],
+      [1, darken(CREAM, 0.18)],
+    ])}${linear(
+      `${id}q`,
+      [
+        [0, darken(CREAM, 0.14)],
+        [1, darken(CREAM, 0.42)],
+      ],
+      true,
+    )}${linear(`${id}a`, [
+      [0, lighten(light, 0.24)],
+      [0.42, light],
+      [1, mix(light, dark, 0.7)],
+    ])}${linear(`${id}r`, [
+      [0, lighten(accent, 0.3)],
+      [0.5, accent],
+      [1, darken(accent, 0.2)],
+    ])}${fadeBelow(`${id}c`, 0.24)}${weave(`${id}w`, 7, 0.07)}
+      <clipPath id="${id}e"><path d="${CARD}"/></clipPath></defs>
+    <path d="M262 474l214-158c15-11 33-11 48 0l214 158z" fill="url(#${id}q)"/>
+    <path d="M264 470h472v262H264z" fill="${darken(CREAM, 0.34)}"/>
+    <g transform="rotate(-3 500 480)">
+      <path d="${CARD}" transform="translate(7 8)" fill="#1d120b" fill-opacity=".2"/>
+      <path d="${CARD}" fill="url(#${id}a)"/><path d="${CARD}" fill="url(#${id}w)"/>
+      <g clip-path="url(#${id}e)">
+        <path d="M298 420h404v34H298z" fill="${darken(accent, 0.08)}"/><path d="M298 420h404v7H298z" fill="#fff" fill-opacity=".3"/>
+        <path d="M576 330h38v300h-38z" fill="url(#${id}r)"/>
+        <path d="M298 330h404v10H298z" fill="#fff" fill-opacity=".28"/></g>
+      <path d="M338 372h112" stroke="${CREAM}" stroke-width="9" stroke-linecap="round"/><path d="M338 396h70" stroke="${CREAM}" stroke-width="5" stroke-linecap="round" stroke-opacity=".75"/>
+      <g fill="url(#${id}r)" stroke="${darken(accent, 0.34)}" stroke-width="3" stroke-linejoin="round">
+        <path d="M595 440l-58 84 10 6 26-6 10 22 24-96zM595 440l58 84-10 6-26-6-10 22-24-96z"/>
+        <path d="M595 438c-26-70-116-74-112-24 4 42 70 44 112 24zM595 438c26-70 116-74 112-24-4 42-70 44-112 24z"/></g>
+      <g fill="none" stroke="${darken(accent, 0.34)}" stroke-width="3" stroke-opacity=".5" stroke-linecap="round"><path d="M582 428c-22-26-56-34-74-22M608 428c22-26 56-34 74-22"/></g>
+      <rect x="575" y="416" width="40" height="42" rx="12" fill="${accent}" stroke="${darken(accent, 0.34)}" stroke-width="3"/>
+    </g>
+    <path d="${ENVELOPE}" transform="translate(0 -5)" fill="#1d120b" fill-opacity=".14"/>
+    <path d="${ENVELOPE}" fill="url(#${id}p)"/><path d="${ENVELOPE}" fill="url(#${id}c)"/>
+    <path d="M268 734l206-140M732 734L526 594" fill="none" stroke="${darken(CREAM, 0.4)}" stroke-width="3.5" stroke-opacity=".5"/>
+    <path d="M274 470l208 152c12 8 24 8 36 0l208-152" fill="none" stroke="#fff" stroke-width="4" stroke-opacity=".8"/>`,
   },
   ...PANTRY,
 } satisfies Record<string, Drawing>

@@ -290,6 +290,30 @@ export const SAMPLES: readonly Sample[] = [
   },
 ]
 
+const amount = option('Amount')
+
+/** Of the demo store alone: a merchant's own store may not have the add-on that sells it. */
+export const SAMPLE_GIFT_CARD: Sample = {
+  product: {
+    slug: 'gift-card',
+    name: 'Gift Card',
+    description:
+      'For somebody whose taste you trust more than your guess. It arrives by mail on the day you choose, with a few words of yours, and is good for everything in the shop: all at once, or a mug at a time.',
+  },
+  variants: [2_500, 5_000, 10_000].map((price_cents) => ({
+    sku: `DEMO-GIFT-${price_cents / 100}`,
+    label: `$${price_cents / 100}`,
+    options: [amount(`$${price_cents / 100}`)],
+    price_cents,
+    gift_card: true,
+  })),
+  motif: 'envelope',
+  palette: { ...SEA, accent: '#d98b5f' },
+  alt: 'A sea-green card with a ribbon, half out of its envelope',
+  beside: 'mug',
+  prop: 'sprig',
+}
+
 export const SAMPLE_COLLECTIONS = [
   {
     slug: 'tableware',

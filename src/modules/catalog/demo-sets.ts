@@ -1,7 +1,7 @@
 import type { Prop } from './demo-images.ts'
 import type { Motif } from './demo-motifs.ts'
 import type { Palette } from './demo-paint.ts'
-import { SAMPLE_COLLECTIONS, SAMPLES, type Sample } from './demo-products.ts'
+import { SAMPLE_COLLECTIONS, SAMPLE_GIFT_CARD, SAMPLES, type Sample } from './demo-products.ts'
 import type { DrawingStyle } from './demo-views.ts'
 
 /** The products and collections of a sample store. */
@@ -27,6 +27,9 @@ export const HOME: SampleSet = {
     sceneAlt: (name) => `${name} on the table, beside other things of the shop`,
   },
 }
+
+/** The same goods, and gift cards: the first of the demo stores, which has the add-on to sell them. */
+export const HOME_AND_GIFTS: SampleSet = { ...HOME, samples: [...SAMPLES, SAMPLE_GIFT_CARD] }
 
 type Colours = [wall: string, table: string, light: string, dark: string, accent: string]
 

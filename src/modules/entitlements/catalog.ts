@@ -133,6 +133,17 @@ export const FEATURES: readonly FeatureEntry[] = [
   },
 ]
 
+/**
+ * The add-ons that change what a store's pages offer and at which price. Public answers name those that are
+ * on: a manifest says what a store wants to offer, and not what it may.
+ */
+export const SHOWN_TO_SHOPPERS = [
+  'gift_cards',
+  'store_credit',
+  'subscribe_and_save',
+  'subscriptions',
+] as const
+
 /** The add-ons of each tier, unless the merchant or an operator sets another state. */
 export const TIERS: Readonly<Record<string, readonly string[]>> = {
   standard: [],

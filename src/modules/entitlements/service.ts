@@ -4,7 +4,15 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
-import { DEFAULT_TIER, FEATURES, type FeatureEntry, findFeature, TIERS } from './catalog.ts'
+import { notifyChanged } from '../../platform/live-cache.ts'
+import {
+  DEFAULT_TIER,
+  FEATURES,
+  type FeatureEntry,
+  findFeature,
+  SHOWN_TO_SHOPPERS,
+  TIERS,
+} from './catalog.ts'
 import * as queries from './queries.ts'
 import type {
   Decision,
@@ -35,6 +43,12 @@ export function stateOf(key: string, tier: string, rulings: readonly Ruling[]): 
 export async function listStates(db: Db): Promise<FeatureState[]> {
   const { tier, rulings } = await readRules(db)
   return FEATURES.map(({ key }) => stateOf(key, tier, rulings))
+}
+
+/** The add-ons that are on, of those that a renderer of the store must know. */
+export async function listShownToShoppers(db: Db): Promise<string[]> {
+  const { tier, rulings } = await readRules(db)
+  return SHOWN_TO_SHOPPERS.filter((key) => stateOf(key, tier, rulings).state === 'on')
 }
 
 /** Lists the catalog with the states of this store. */
@@ -121,6 +135,7 @@ export async function putTier(tx: Tx, actor: audit.Actor, tier: string): Promise
     before: { tier: before?.tier ?? DEFAULT_TIER },
     after: { tier },
   })
+  await notifyChanged(tx)
 }
 
 export async function findState(db: Db, key: string): Promise<FeatureState> {
@@ -245,5 +260,6 @@ async function lockState(tx: Tx, key: string): Promise<FeatureState> {
 async function recordSwitch(tx: Tx, actor: audit.Actor, action: string, before: FeatureState) {
   const after = await readState(tx, before.feature_key)
   await audit.record(tx, actor, { action, entity: `feature:${before.feature_key}`, before, after })
+  if (SHOWN_TO_SHOPPERS.some((key) => key === before.feature_key)) await notifyChanged(tx)
   return after
 }

@@ -17,7 +17,7 @@ import {
 
 const attemptFacts = sql`
   order_id, kind, gateway, amount_cents, currency, charge_id, parent_txn_id, state, txn_id,
-  auth_code, avs, cvv, code, reason, fraud_signal, vault_id, card, checks, created_at, sent_at,
+  auth_code, avs, cvv, code, network_code, advice_code, reason, fraud_signal, vault_id, card, checks, created_at, sent_at,
   closed_at`
 
 export const insertAttempt = (tx: Tx, a: NewAttempt) =>
@@ -61,7 +61,8 @@ const open = sql`'begun', 'unknown'`
  */
 const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
-  cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
+  cvv = ${r.cvv}, code = ${r.code}, network_code = ${r.network_code},
+  advice_code = ${r.advice_code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
   vault_id = case when kind <> 'refund' then ${r.vault_id}::text end, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
 
 export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>

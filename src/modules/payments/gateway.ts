@@ -122,6 +122,8 @@ const EMPTY_RESULT: GatewayResult = {
   avs: null,
   cvv: null,
   code: null,
+  network_code: null,
+  advice_code: null,
   reason: null,
   retryable: false,
   retry_class: null,
@@ -178,6 +180,8 @@ const EMPTY_LOOKUP: Lookup = {
   avs: null,
   cvv: null,
   code: null,
+  network_code: null,
+  advice_code: null,
   card: null,
   vault_id: null,
   refunds: [],
@@ -192,10 +196,11 @@ export const unreachable = (): Lookup => ({ ...EMPTY_LOOKUP, found: 'unreachable
 
 /** The result of a charge, as a lookup shows it. */
 export function resultOfLookup(lookup: Lookup): GatewayResult {
-  const { txn_id, auth_code, avs, cvv, card, vault_id } = lookup
+  const { txn_id, auth_code, avs, cvv, card, vault_id, network_code, advice_code } = lookup
   // The issuer's warning about the card holds, however the charge ended.
   const { fraud_signal } = meaningOf(lookup.code ?? '100')
-  const facts = { txn_id, auth_code, avs, cvv, card, vault_id, fraud_signal }
+  const codes = { network_code, advice_code }
+  const facts = { txn_id, auth_code, avs, cvv, card, vault_id, fraud_signal, ...codes }
   if (lookup.found !== 'yes') return unknownResult()
   // It was approved and then voided: no money is held, and no bank declined.
   if (lookup.state === 'voided') return refused('invalid_state', facts)
@@ -215,6 +220,8 @@ export function closedResult(attempt: Attempt): GatewayResult | null {
     avs,
     cvv,
     code,
+    network_code: attempt.network_code,
+    advice_code: attempt.advice_code,
     vault_id,
     card,
     fraud_signal,

@@ -3,7 +3,13 @@ import { brandOf } from './card.ts'
 import type { DayRecord } from './gateway.ts'
 import { noRecord, unreachable } from './gateway.ts'
 import { toCents } from './nmi-amount.ts'
-import type { CardFacts, Lookup, LookupState } from './schema.ts'
+import {
+  type CardFacts,
+  type Lookup,
+  type LookupState,
+  NETWORK_CODE,
+  type NetworkCodes,
+} from './schema.ts'
 
 /** Entities are not expanded: the record has ids, amounts and plain words, which need none. */
 const parser = new XMLParser({
@@ -16,7 +22,7 @@ const parser = new XMLParser({
   isArray: (name) => ['transaction', 'action', 'merchant_defined_field'].includes(name),
 })
 
-interface Action {
+interface Action extends NetworkCodes {
   type: string
   amount_cents: number
   isSuccess: boolean
@@ -102,8 +108,15 @@ function readAction(node: Record<string, unknown>, currency: string | null): Act
     amount_cents,
     isSuccess: text(node, 'success') === '1',
     code: text(node, 'response_code'),
+    network_code: networkCode(node, 'processor_response_code'),
+    advice_code: networkCode(node, 'merchant_advice_code'),
     date: text(node, 'date') ?? '',
   }
+}
+
+function networkCode(node: Record<string, unknown>, name: string): string | null {
+  const code = text(node, name)
+  return code !== null && NETWORK_CODE.test(code) ? code : null
 }
 
 function readCardFacts(node: Record<string, unknown>): CardFacts | null {
@@ -162,7 +175,8 @@ export function lookupOf(record: NmiTransaction[]): Lookup {
   const allRefunds = isRefund ? refunds : Math.max(refunds, sumSeparateRefunds(others))
   const refunded_cents = condition === 'failed' ? 0 : allRefunds
   const isRefunded = refunded_cents > 0 && refunded_cents >= captured_cents
-  const failedAction = actions.find((each) => !each.isSuccess) ?? actions[0]
+  const failed = actions.find((each) => !each.isSuccess)
+  const decisive = (condition === 'failed' ? failed : undefined) ?? actions[0]
   return {
     found: 'yes',
     state: isRefunded && condition !== 'voided' ? 'refunded' : condition,
@@ -175,7 +189,9 @@ export function lookupOf(record: NmiTransaction[]): Lookup {
     cvv,
     vault_id,
     card,
-    code: (condition === 'failed' ? failedAction?.code : actions[0]?.code) ?? null,
+    code: decisive?.code ?? null,
+    network_code: decisive?.network_code ?? null,
+    advice_code: decisive?.advice_code ?? null,
     refunds: actions
       .filter((each) => !isRefund && each.type === 'refund')
       .map(({ amount_cents, isSuccess }) => {

@@ -1,7 +1,7 @@
 import { refused, resultOfCode, unknownResult } from './gateway.ts'
 import { toCents } from './nmi-amount.ts'
 import { meaningOf } from './response-codes.ts'
-import type { GatewayResult } from './schema.ts'
+import { type GatewayResult, NETWORK_CODE } from './schema.ts'
 
 /**
  * Facts of a request to NMI that its response repeats. A response with other values is not ours.
@@ -78,6 +78,9 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
     avs: matching('avsresponse', SHORT),
     cvv: matching('cvvresponse', SHORT),
     vault_id: matching('customer_vault_id', TOKEN),
+    // Not every processor behind NMI passes them on.
+    network_code: matching('processor_response_code', NETWORK_CODE),
+    advice_code: matching('merchant_advice_code', NETWORK_CODE),
   }
   if (response === '1') return resultOfCode('100', { ...facts, code })
   if (code === '300') return readRefusal(one('responsetext') ?? '', facts)

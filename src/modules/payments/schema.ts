@@ -47,7 +47,18 @@ export type Reason = (typeof REASONS)[number]
 /** Whether the same card may be tried again: later (soft), or never (hard). */
 export type RetryClass = 'soft' | 'hard'
 
-export interface GatewayResult {
+/** What the card network said of a charge, in its own codes, as far as a gateway passes them on. */
+export interface NetworkCodes {
+  /** The issuer's answer, such as `51`. */
+  network_code: string | null
+  /** The network's advice about another attempt, such as Mastercard's `03`. */
+  advice_code: string | null
+}
+
+/** Shorter than any part of a card number that must not be stored. */
+export const NETWORK_CODE = /^[0-9A-Za-z]{1,8}$/
+
+export interface GatewayResult extends NetworkCodes {
   outcome: Outcome
   txn_id: string | null
   auth_code: string | null
@@ -71,7 +82,7 @@ export type LookupState = 'authorized' | 'captured' | 'settled' | 'voided' | 'fa
 /**
  * A gateway's own record of a transaction. Unless `found` is `yes`, the other members are empty.
  */
-export interface Lookup {
+export interface Lookup extends NetworkCodes {
   found: 'yes' | 'no' | 'unreachable'
   state: LookupState | null
   amount_cents: number
@@ -127,6 +138,8 @@ export const Attempt = Type.Object({
   avs: Nullable(Type.String()),
   cvv: Nullable(Type.String()),
   code: Nullable(Type.String()),
+  network_code: Nullable(Type.String()),
+  advice_code: Nullable(Type.String()),
   reason: Nullable(Type.String()),
   fraud_signal: Type.Boolean(),
   vault_id: Nullable(Type.String()),

@@ -16,7 +16,7 @@ import {
   unknownResult,
   unreachable,
 } from './gateway.ts'
-import type { CardFacts, GatewayResult, Lookup, LookupState } from './schema.ts'
+import type { CardFacts, GatewayResult, Lookup, LookupState, NetworkCodes } from './schema.ts'
 import * as queries from './simulated-queries.ts'
 
 /** How each test card behaves: a response code, or a time-out with or without a charge. */
@@ -44,6 +44,29 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   '4000000000002628': '262',
   '4000000000002636': '263*',
   '4000000000002644': '264',
+  '4000000000002651': '202',
+}
+
+/**
+ * What a card network would have said: its answer, and its advice where it gives one. `27` is Mastercard's "not before four
+ * days".
+ */
+const NETWORK: Readonly<Record<string, readonly [network_code: string, advice_code?: string]>> = {
+  100: ['00'],
+  200: ['05'],
+  202: ['51', '27'],
+  223: ['54'],
+  225: ['N7'],
+  250: ['04', '03'],
+  261: ['R1'],
+  262: ['R0', '21'],
+  263: ['05', '01'],
+  264: ['05', '02'],
+}
+
+const networkCodes = (code: string): NetworkCodes => {
+  const [network_code = null, advice_code = null] = NETWORK[code] ?? []
+  return { network_code, advice_code }
 }
 
 /** How the vault marks the behaviour of a card with a script. */
@@ -188,7 +211,7 @@ async function verifyCard(
   if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
   const { behaviour, stored, card, cvv } = presented
   if (behaviour.startsWith('silent')) return timeOut(timeoutMs)
-  const facts = { card, cvv, avs: addressCheck(to) }
+  const facts = { card, cvv, avs: addressCheck(to), ...networkCodes(behaviour) }
   if (/^\d+$/.test(behaviour) && behaviour !== APPROVES) return resultOfCode(behaviour, facts)
   const vault_id = randomUUID()
   await queries.insertVault(db, { ...presented, behaviour: stored, vault_id })
@@ -297,7 +320,8 @@ const answerRepeat = (
 
 const resultOfRow = (row: queries.ChargeRow): GatewayResult => {
   const { txn_id, auth_code, avs, cvv, vault_id, card } = row
-  return resultOfCode(row.code, { txn_id, auth_code, avs, cvv, vault_id, card })
+  const facts = { txn_id, auth_code, avs, cvv, vault_id, card }
+  return resultOfCode(row.code, { ...facts, ...networkCodes(row.code) })
 }
 
 async function lookup(db: TenantDb, target: LookupTarget): Promise<Lookup> {
@@ -333,6 +357,7 @@ async function lookupOfRow(db: TenantDb, row: queries.ChargeRow): Promise<Lookup
     avs,
     cvv,
     code,
+    ...networkCodes(code),
     card,
     vault_id,
     refunds: refunds.map(({ ref, amount_cents }) => ({ ref, amount_cents, outcome: 'approved' })),

@@ -152,8 +152,9 @@ async function onRefusal(
 
 const skip = (db: TenantDb, subscription: DueSubscription) =>
   db.transaction('renewals: out of stock', async (tx) => {
-    await cycles.skipDue(tx, subscription, 'out_of_stock')
     const data = { cycle: subscription.charge_cycle, reason: 'out_of_stock' }
+    await cycles.tellTimeline(tx, subscription, 'skipped', data)
+    await cycles.skipDue(tx, subscription, data.reason)
     await cycles.emitEvent(tx, 'commerce.subscription.skipped.v1', subscription, data)
   })
 

@@ -1,5 +1,6 @@
 import type { GatewayResult, Reason } from '../payments/schema.ts'
 import type { TryLimit } from '../subscriptions/cycle-schema.ts'
+import { DECLINE_CLASSES } from '../subscriptions/schema.ts'
 
 /**
  * What may be done after a declined renewal, as data. The classes are those of the card networks: a retry that they
@@ -11,15 +12,7 @@ import type { TryLimit } from '../subscriptions/cycle-schema.ts'
  * `update`: the bank has other data of the card; only those help. `hard`: never again with this card. `stop`: the
  * customer has ended this agreement at the bank; `stop_all`: every agreement on the card. `unsent`: no bank was asked.
  */
-export type DeclineClass =
-  | 'soft'
-  | 'funds'
-  | 'wait'
-  | 'update'
-  | 'hard'
-  | 'stop'
-  | 'stop_all'
-  | 'unsent'
+export type DeclineClass = (typeof DECLINE_CLASSES)[number] | 'unsent'
 
 interface DeclineRule {
   class: DeclineClass
@@ -101,9 +94,58 @@ export const DECLINE_RULES: readonly DeclineRule[] = [
   },
 ]
 
-const CLASS_OF = new Map(
-  DECLINE_RULES.flatMap((rule) => rule.codes.map((code) => [code, rule.class] as const)),
-)
+const TABAPAY = 'developers.tabapay.com/docs/excessive-retry-rules'
+
+/** What a network's advice means, which some gateways pass on beside their own code. */
+export const ADVICE_RULES: readonly DeclineRule[] = [
+  {
+    class: 'update',
+    codes: ['01'],
+    network: 'Mastercard advice 01: new account information is available',
+    source: TABAPAY,
+    asOf: '2026-10',
+  },
+  {
+    class: 'soft',
+    codes: ['02'],
+    network: 'Mastercard advice 02: try again later',
+    source: TABAPAY,
+    asOf: '2026-10',
+  },
+  {
+    class: 'hard',
+    codes: ['03'],
+    network: 'Mastercard advice 03: do not try again',
+    source: TABAPAY,
+    asOf: '2026-10',
+  },
+  {
+    class: 'stop',
+    codes: ['21'],
+    network: 'Mastercard advice 21: this agreement was ended at the bank',
+    source: TABAPAY,
+    asOf: '2026-10',
+  },
+  {
+    class: 'funds',
+    codes: ['24', '25', '26', '27', '28', '29', '30'],
+    network: 'Mastercard advice 24 to 30: try again after 1 hour, 1, 2, 4, 6, 8 or 10 days',
+    source: TABAPAY,
+    asOf: '2026-10',
+  },
+]
+
+const byCode = (rules: readonly DeclineRule[]) =>
+  new Map(rules.flatMap((rule) => rule.codes.map((code) => [code, rule.class] as const)))
+
+const CLASS_OF = byCode(DECLINE_RULES)
+const CLASS_OF_ADVICE = byCode(ADVICE_RULES)
+
+const BY_STRICTNESS: readonly DeclineClass[] = DECLINE_CLASSES
+
+/** Of a gateway's code and a network's advice the stricter one holds. */
+const stricter = (one: DeclineClass, other: DeclineClass): DeclineClass =>
+  BY_STRICTNESS.indexOf(other) > BY_STRICTNESS.indexOf(one) ? other : one
 
 /** Reasons of refusals that the gateway itself makes, which all have the code 300. */
 const HARD_REASONS: readonly (Reason | null)[] = [
@@ -121,10 +163,37 @@ const UNSENT_REASONS: readonly (Reason | null)[] = [
 
 /** The class of a failed charge. Null: the gateway has no record of it. */
 export function classOf(
-  result: Pick<GatewayResult, 'code' | 'reason' | 'retryable'> | null,
+  result:
+    | (Pick<GatewayResult, 'code' | 'reason' | 'retryable'> &
+        Partial<Pick<GatewayResult, 'advice_code'>>)
+    | null,
 ): DeclineClass {
   if (result === null) return 'unsent'
-  const { code, reason, retryable } = result
+  const advised = CLASS_OF_ADVICE.get(result.advice_code ?? '')
+  const answered = classOfCode(result)
+  return advised === undefined || answered === 'unsent' ? answered : stricter(answered, advised)
+}
+
+/** The days that some advice asks to wait. After an hour means the next morning here, which is the earliest attempt. */
+const ADVICE_DAYS: Readonly<Record<string, number>> = {
+  24: 1,
+  25: 1,
+  26: 2,
+  27: 4,
+  28: 6,
+  29: 8,
+  30: 10,
+}
+
+/** How many days the network asks to wait; 0 where it asks for none. */
+export const adviceDays = (result: Pick<GatewayResult, 'advice_code'> | null): number =>
+  ADVICE_DAYS[result?.advice_code ?? ''] ?? 0
+
+function classOfCode({
+  code,
+  reason,
+  retryable,
+}: Pick<GatewayResult, 'code' | 'reason' | 'retryable'>): DeclineClass {
   // Without a code it never left, or an operator has said how it ended.
   if (code === null) return retryable ? 'unsent' : 'soft'
   const known = CLASS_OF.get(code)
@@ -142,7 +211,6 @@ interface NetworkLimit extends TryLimit {
   asOf: string
 }
 
-const TABAPAY = 'developers.tabapay.com/docs/excessive-retry-rules'
 const VISA: NetworkLimit = {
   tries: 20,
   days: 30,

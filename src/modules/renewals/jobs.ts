@@ -110,8 +110,9 @@ const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
   ),
   expire: write('expire', (tx, subscription) => stop(tx, subscription, EXPIRED)),
   resume: write('resume', async (tx, subscription) => {
-    await endPause(tx, subscription.id, subscription.time_zone)
     const data = { status: 'active', reason: 'paused_until' }
+    await cycles.tellTimeline(tx, subscription, 'resumed', { reason: data.reason })
+    await endPause(tx, subscription.id, subscription.time_zone)
     await cycles.emitEvent(tx, 'commerce.subscription.resumed.v1', subscription, data)
   }),
 }

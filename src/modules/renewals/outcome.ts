@@ -6,7 +6,7 @@ import { addToTimeline } from '../orders/service.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import type { DueSubscription, Stop } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
-import { classOf, type DeclineClass } from './decline-rules.ts'
+import { adviceDays, classOf, type DeclineClass } from './decline-rules.ts'
 import { type DunningPlan, planDunning } from './plan-dunning.ts'
 
 /**
@@ -31,7 +31,8 @@ export async function onRenewal(tx: Tx, ended: EndedRenewal): Promise<void> {
   const declined = classOf(ended.result)
   const failed = { order, cycle, declined, result: ended.result }
   if (declined !== 'unsent') await recordDecline(tx, subscription, failed)
-  await follow(tx, subscription, failed, planDunning(declined, subscription))
+  const plan = planDunning(declined, subscription, adviceDays(ended.result))
+  await follow(tx, subscription, failed, plan)
 }
 
 async function recordPaid(
@@ -54,6 +55,7 @@ async function recordPaid(
     emit('commerce.subscription.renewed.v1'),
     before.status === 'past_due' && emit('commerce.subscription.recovered.v1'),
     isExpired && emit('commerce.subscription.expired.v1', EXPIRED),
+    isExpired && cycles.tellTimeline(tx, before, 'expired', { reason: EXPIRED.reason }),
   ])
 }
 
@@ -79,6 +81,8 @@ const recordDecline = (
     amount_cents: order.total_cents,
     currency: order.currency,
     code: result?.code ?? null,
+    network_code: result?.network_code ?? null,
+    advice_code: result?.advice_code ?? null,
     class: declined,
   })
 
@@ -158,18 +162,20 @@ export async function stop(
   to: Stop,
   order?: OrderRow,
 ): Promise<void> {
+  const { status, reason } = to
+  const verb = VERB_OF[status]
+  await cycles.tellTimeline(tx, subscription, verb, { status, reason })
   await cycles.stop(tx, subscription, to)
-  const type = EVENT_OF[to.status]
-  const data = { order_id: order?.id ?? null, status: to.status, reason: to.reason }
-  await cycles.emitEvent(tx, type, subscription, data)
+  const data = { order_id: order?.id ?? null, status, reason }
+  await cycles.emitEvent(tx, `commerce.subscription.${verb}.v1`, subscription, data)
 }
 
-const EVENT_OF: Readonly<Record<Stop['status'], cycles.SubscriptionEvent>> = {
-  cancelled: 'commerce.subscription.cancelled.v1',
-  unpaid_cancelled: 'commerce.subscription.cancelled.v1',
-  expired: 'commerce.subscription.expired.v1',
-  paused: 'commerce.subscription.paused.v1',
-}
+const VERB_OF = {
+  cancelled: 'cancelled',
+  unpaid_cancelled: 'cancelled',
+  expired: 'expired',
+  paused: 'paused',
+} as const satisfies Record<Stop['status'], string>
 
 /**
  * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or it was not reviewed
@@ -184,6 +190,7 @@ export async function onCancelledRenewal(tx: Tx, order: OrderRow, reason: string
   if (status !== 'active' && status !== 'past_due')
     return cycles.failCycle(tx, subscription, cycle, 'cancelled')
   if (reason === 'fraud') return stop(tx, subscription, { status: 'paused', reason }, order)
+  await cycles.tellTimeline(tx, subscription, 'skipped', { cycle, reason })
   await cycles.giveUpCycle(tx, subscription, cycle, reason)
   const data = { order_id: order.id, cycle, reason }
   await cycles.emitEvent(tx, 'commerce.subscription.skipped.v1', subscription, data)

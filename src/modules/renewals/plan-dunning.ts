@@ -17,9 +17,14 @@ type Standing = Pick<DueSubscription, 'dunning_attempt' | 'dunning_delays_days' 
 
 /**
  * Plans what follows from a failed charge: the networks' rules come first, the store's ladder moves between them. A
- * card that must not be charged again is waited for as long as the ladder would have gone on.
+ * card that must not be charged again is waited for as long as the ladder would have gone on. `adviceDays`: how long the
+ * network asks to wait at least.
  */
-export function planDunning(declined: DeclineClass, standing: Standing): DunningPlan {
+export function planDunning(
+  declined: DeclineClass,
+  standing: Standing,
+  adviceDays = 0,
+): DunningPlan {
   const { dunning_attempt, dunning_delays_days: delays, attempt_count } = standing
   if (declined === 'unsent' && attempt_count - dunning_attempt <= RESENDS_MAX) {
     return { kind: 'resend', seconds: RESEND_SECONDS }
@@ -38,7 +43,7 @@ export function planDunning(declined: DeclineClass, standing: Standing): Dunning
   return {
     kind: 'retry',
     attempt,
-    days: declined === 'wait' ? Math.max(next, WAIT_DAYS) : next,
+    days: Math.max(next, adviceDays, declined === 'wait' ? WAIT_DAYS : 0),
     payday: declined === 'funds',
     isLast: left.length === 1,
   }

@@ -71,10 +71,10 @@ const readResolved = (deps: LiveDeps, tenant: string, hostname: string | null) =
     if (hostname !== null && ((await findHolder(deps, hostname)) ?? NO_STORE) !== tenant) {
       return deps.answers.unknown
     }
-    return load(deps, tenant, (store, version) => resolvedSite(store, version, hostname))
+    return load(deps, tenant, (found) => resolvedSite(found, hostname))
   })
 
-type BuildJson = (...found: [...Parameters<typeof liveSite>]) => ManifestJson
+type BuildJson = (found: sites.FoundSite) => ManifestJson
 
 async function load(
   { database, answers }: LiveDeps,
@@ -83,20 +83,23 @@ async function load(
 ): Promise<CachedResponse> {
   const found = await read(sites.findLive(database.tenant(tenant)))
   if (found === null) return answers.unknown
-  const { head, rest } = build(found.store, found.version)
+  const { head, rest } = build(found)
   const etag = build === liveSite ? found.version.rowHash : resolvedTag(found)
   return answers.found(head, Buffer.from(rest), `"${etag}"`)
 }
 
 /**
- * The manifest's hash and, if the store has a primary host or is a sandbox, a mark for that: both are
+ * The manifest's hash and, if the store has a primary host or add-ons or is a sandbox, a mark for each: all are
  * part of the answer and can change while the manifest does not.
  */
-function resolvedTag({ store, version }: NonNullable<Awaited<ReturnType<typeof sites.findLive>>>) {
+function resolvedTag({ store, version, addOns }: sites.FoundSite) {
   const { primary_hostname, sandbox } = store
-  const host = primary_hostname === null ? '' : `-${sha256(primary_hostname).toString('hex', 0, 4)}`
-  return `${version.rowHash}${host}${sandbox ? '-sandbox' : ''}`
+  const host = primary_hostname === null ? '' : markOf(primary_hostname)
+  const offered = addOns.length === 0 ? '' : markOf(addOns.join(' '))
+  return `${version.rowHash}${host}${sandbox ? '-sandbox' : ''}${offered}`
 }
+
+const markOf = (text: string) => `-${sha256(text).toString('hex', 0, 4)}`
 
 async function loadHolder(deps: LiveDeps, hostname: string): Promise<CachedResponse> {
   const tenant = await findHolder(deps, hostname)

@@ -1,5 +1,5 @@
-import type { Store } from '../stores/schema.ts'
 import type { FullVersion, VersionRow } from './schema.ts'
+import type { FoundSite } from './service.ts'
 
 /**
  * Builds JSON answers around the original text of a manifest. Parsing and writing it again would
@@ -20,39 +20,32 @@ function withManifest(members: object, manifest: string): ManifestJson {
 
 export const toText = ({ head, rest }: ManifestJson): string => head + rest
 
-export const liveSite = (store: Store, { version, manifest }: FullVersion): ManifestJson =>
-  withManifest({ tenant_ref: store.tenant_ref, version }, manifest)
+export const liveSite = ({ store, version }: FoundSite): ManifestJson =>
+  withManifest({ tenant_ref: store.tenant_ref, version: version.version }, version.manifest)
 
-const resolved = (store: Store, version: FullVersion) => ({
+const resolved = ({ store, version, addOns }: FoundSite) => ({
   tenantRef: store.tenant_ref,
   storeNumber: store.store_number,
   status: store.status,
   manifestVersion: version.version,
   ...(store.sandbox && { sandbox: true }),
+  ...(addOns.length > 0 && { addOns }),
 })
 
 /** The answer of a resolve. A host other than the primary one gets a redirect to it. */
-export function resolvedSite(
-  store: Store,
-  version: FullVersion,
-  hostname: string | null,
-): ManifestJson {
-  const canonicalHostname = store.primary_hostname
+export function resolvedSite(found: FoundSite, hostname: string | null): ManifestJson {
+  const canonicalHostname = found.store.primary_hostname
   const isOtherHost =
     hostname !== null && canonicalHostname !== null && hostname !== canonicalHostname
   const redirect = isOtherHost ? `https://${canonicalHostname}` : null
-  const members = { ...resolved(store, version), hostname, canonicalHostname, redirect }
-  return withManifest(members, version.manifest)
+  const members = { ...resolved(found), hostname, canonicalHostname, redirect }
+  return withManifest(members, found.version.manifest)
 }
 
-export const resolvedPreview = (
-  store: Store,
-  version: FullVersion,
-  expiresAt: string,
-): ManifestJson =>
+export const resolvedPreview = (found: FoundSite, expiresAt: string): ManifestJson =>
   withManifest(
-    { ...resolved(store, version), preview: { version: version.version, expiresAt } },
-    version.manifest,
+    { ...resolved(found), preview: { version: found.version.version, expiresAt } },
+    found.version.manifest,
   )
 
 interface Overview {

@@ -177,11 +177,8 @@ export const publicRoutes =
         // An empty name is a host, too: one that belongs to no store.
         const isNamed = Object.hasOwn(Object(request.query), 'hostname')
         const hostname = isNamed ? (readText(request.query, 'hostname') ?? '') : undefined
-        const { store, version, expiresAt } = await sites.readPreview(database, preview, {
-          token,
-          hostname,
-        })
-        const text = toText(resolvedPreview(store, version, expiresAt))
+        const found = await sites.readPreview(database, preview, { token, hostname })
+        const text = toText(resolvedPreview(found, found.expiresAt))
         return reply
           .header('cache-control', 'no-store')
           .type('application/json')

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
 import { Finding } from '../claims/schema.ts'
+import { SHOWN_TO_SHOPPERS } from '../entitlements/catalog.ts'
 
 const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const RowHash = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -183,6 +184,12 @@ const resolved = {
   sandbox: Type.Optional(
     Type.Literal(true, {
       description: 'Present for a sandbox store, which takes no real money. Tell its visitors.',
+    }),
+  ),
+  addOns: Type.Optional(
+    Type.Array(Type.Enum([...SHOWN_TO_SHOPPERS]), {
+      description:
+        'The add-ons that are on, of those that change what pages offer; left out where none is. A manifest says what the store wants to offer: without `subscriptions` no product can be subscribed to, and without `subscribe_and_save` a subscription is sold at the price of a single purchase, whatever `subscription_price_cents` says.',
     }),
   ),
   manifest: OpenObject,

@@ -7,6 +7,7 @@ import { notifyChanged } from '../../platform/live-cache.ts'
 import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
 import * as domains from '../domains/service.ts'
+import * as entitlements from '../entitlements/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -218,9 +219,10 @@ export async function readPreview(
   const preview = readToken(key, token, clock.now())
   if (preview === null) throw new ApiError('invalid_preview_token')
   const db = database.tenant(preview.tenant)
-  const [store, version, holder] = await Promise.all([
+  const [store, version, addOns, holder] = await Promise.all([
     stores.find(db),
     queries.findVersion(db, preview.version),
+    entitlements.listShownToShoppers(db),
     hostname === undefined
       ? preview.tenant
       : domains.findTenantByHostname(database.global, hostname),
@@ -229,15 +231,25 @@ export async function readPreview(
   if (store === null || store.status === 'suspended' || version === null || !isOwnHost) {
     throw new ApiError('invalid_preview_token')
   }
-  return { store, version, expiresAt: new Date(preview.expiresAt).toISOString() }
+  return { store, version, addOns, expiresAt: new Date(preview.expiresAt).toISOString() }
+}
+
+/** A store with a version of its site, and the add-ons that its renderer must know. */
+export interface FoundSite {
+  store: Store
+  version: FullVersion
+  addOns: readonly string[]
 }
 
 /** The public site of a live store. Null alike for a draft, a suspended and an unknown store. */
-export async function findLive(db: Db): Promise<{ store: Store; version: FullVersion } | null> {
+export async function findLive(db: Db): Promise<FoundSite | null> {
   const store = isTenantRef(db.tenant) ? await stores.findLive(db) : null
   if (store === null || store.activeVersion === null) return null
-  const version = await queries.findVersion(db, store.activeVersion)
+  const [version, addOns] = await Promise.all([
+    queries.findVersion(db, store.activeVersion),
+    entitlements.listShownToShoppers(db),
+  ])
   // Only existing versions become active, and none is ever deleted.
   if (version === null) throw new Error(`the active version of ${db.tenant} is missing`)
-  return { store, version }
+  return { store, version, addOns }
 }

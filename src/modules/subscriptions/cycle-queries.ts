@@ -4,6 +4,7 @@ import { join, type Sql, sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue } from '../../platform/leases.ts'
 import { type BegunCycle, DueSubscription, type Dunning, type UpdatedCard } from './cycle-schema.ts'
+import { storedColumns } from './queries.ts'
 
 /** The statements of the engine that charges subscriptions. */
 
@@ -20,13 +21,8 @@ export const nextDue = (db: Db) => sql`
   select min(due_at) from subscriptions where tenant_ref = ${db.tenant} and due_at is not null`
 
 const columns = sql`
-  s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,
-  s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.currency, s.price_policy,
-  s.pricing, s.ship_to, s.gateway, s.vault_id, s.initial_txn_id, s.card_brand, s.card_last4,
-  s.card_exp_month, s.card_exp_year, s.card_fingerprint, s.card_blocked, s.card_told, s.status,
-  s.next_charge_at, s.retry_at, s.paused_until, s.cancel_at_period_end, s.paid_cycles,
-  s.max_cycles, s.dunning_attempt, s.dunning_next_at, s.dunning_ends_at, s.dunning_reason,
-  s.charging_cycle, s.noticed_for, s.due_at, s.version,
+  ${storedColumns}, s.card_blocked, s.card_told, s.retry_at, s.dunning_ends_at, s.charging_cycle,
+  s.noticed_for, s.due_at,
   fd_now() as now, fd_card_ends(s.card_exp_year, s.card_exp_month) as card_ends_at, t.time_zone,
   coalesce(x.dunning_delays_days, '{1,3,5,7}') as dunning_delays_days,
   coalesce(x.on_exhausted, 'cancel') as on_exhausted,

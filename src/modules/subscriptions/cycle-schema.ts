@@ -1,49 +1,17 @@
 import { type Static, Type } from 'typebox'
-import { Currency, Id, Nullable, OpenObject, Timestamp } from '../../kernel/schema.ts'
-import { StartedSubscription, SubscriptionOfOrder } from './schema.ts'
+import { Nullable, Timestamp } from '../../kernel/schema.ts'
+import { stored } from './schema.ts'
 
 /** A subscription as the engine that charges it reads it, with the settings of its store. */
 export const DueSubscription = Type.Object({
-  id: Id,
-  subscription_number: Type.Integer(),
-  customer_ref: Type.String(),
-  person_id: Nullable(Id),
-  email: Nullable(Type.String()),
-  product_id: Id,
-  variant_id: Id,
-  quantity: Type.Integer(),
-  interval: StartedSubscription.properties.interval,
-  interval_count: Type.Integer(),
-  unit_price_cents: Type.Integer(),
-  currency: Currency,
-  price_policy: Type.Enum(['locked', 'current']),
-  pricing: Nullable(OpenObject),
-  ship_to: Nullable(OpenObject),
-  gateway: Nullable(Type.String()),
-  vault_id: Nullable(Type.String()),
-  initial_txn_id: Nullable(Type.String()),
-  card_brand: Nullable(Type.String()),
-  card_last4: Nullable(Type.String()),
-  card_exp_month: Nullable(Type.Integer()),
-  card_exp_year: Nullable(Type.Integer()),
-  card_fingerprint: Nullable(Type.String()),
+  ...stored,
   card_blocked: Type.Boolean(),
   card_told: Nullable(Type.String()),
-  status: SubscriptionOfOrder.properties.status,
-  next_charge_at: Nullable(Timestamp),
   retry_at: Nullable(Timestamp),
-  paused_until: Nullable(Timestamp),
-  cancel_at_period_end: Type.Boolean(),
-  paid_cycles: Type.Integer(),
-  max_cycles: Nullable(Type.Integer()),
-  dunning_attempt: Type.Integer(),
-  dunning_next_at: Nullable(Timestamp),
   dunning_ends_at: Nullable(Timestamp),
-  dunning_reason: Nullable(Type.String()),
   charging_cycle: Nullable(Type.Integer()),
   noticed_for: Nullable(Timestamp),
   due_at: Nullable(Timestamp),
-  version: Type.Integer(),
   /** The first cycle that is neither decided nor skipped. */
   next_cycle: Type.Integer(),
   /** The cycle that a charge now is for: the next, or after an absence the last whose date has come. */
@@ -124,6 +92,9 @@ export interface NewDecline {
   currency: string
   /** The gateway's own code. */
   code: string | null
+  /** Those of the card network. */
+  network_code: string | null
+  advice_code: string | null
   class: string
 }
 

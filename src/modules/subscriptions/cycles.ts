@@ -1,6 +1,7 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import type { Sql } from '../../db/sql.ts'
+import * as orders from '../orders/service.ts'
 import type { EventType } from '../webhooks/events.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as queries from './cycle-queries.ts'
@@ -248,6 +249,22 @@ export async function rescheduleAll(db: TenantDb, signal?: AbortSignal): Promise
 }
 
 export type SubscriptionEvent = Extract<EventType, `commerce.subscription.${string}`>
+
+/**
+ * Says in the timeline of the origin order what the engine has done, where the acts of merchants and shoppers stand, too. Call
+ * it before the subscription is written where it is not locked yet: an order is locked before its subscriptions.
+ */
+export const tellTimeline = (
+  tx: Tx,
+  { id: subscription_id, subscription_number, origin_order_id }: DueSubscription,
+  verb: 'paused' | 'resumed' | 'skipped' | 'cancelled' | 'expired',
+  data: Record<string, unknown>,
+) =>
+  orders.addToTimeline(tx, origin_order_id, {
+    type: `subscription_${verb}`,
+    actor: 'system',
+    data: { subscription_id, subscription_number, ...data },
+  })
 
 /** Emits an event about a subscription, and about the order of its charge if there is one. */
 export const emitEvent = (

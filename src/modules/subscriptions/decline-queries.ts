@@ -7,9 +7,11 @@ import type { CardCharge, NewDecline, TryLimit } from './cycle-schema.ts'
 export const insertDecline = (tx: Tx, d: NewDecline) =>
   tx.run(sql`
     insert into subscription_declines (tenant_ref, subscription_id, cycle, order_id, card,
-                                       amount_cents, currency, code, class)
+                                       amount_cents, currency, code, network_code,
+                                       advice_code, class)
     values (${tx.tenant}, ${d.subscription_id}, ${d.cycle}, ${d.order_id}, ${d.card},
-            ${d.amount_cents}, ${d.currency}, ${d.code}, ${d.class})`)
+            ${d.amount_cents}, ${d.currency}, ${d.code}, ${d.network_code},
+            ${d.advice_code}, ${d.class})`)
 
 /**
  * When a card may be tried again under a limit: as soon as the oldest of so many declines leaves the period. Null:

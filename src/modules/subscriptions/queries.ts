@@ -7,6 +7,7 @@ import { Timestamp } from '../../kernel/schema.ts'
 import { comingCycles, lastCycle, skippedCycles } from './schedule-queries.ts'
 import {
   Cycle,
+  MerchantCycle,
   type NewSubscription,
   type Origin,
   StartedSubscription,
@@ -95,23 +96,26 @@ export const cancelOfOrder = (tx: Tx, order_id: string) =>
     returning ${termColumns}, customer_ref`,
   )
 
+const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** Cycles and their times as JSON. */
 const asJson = (cycles: Sql): Sql => sql`
-  (select coalesce(json_agg(json_build_object(
-            'cycle', cycle,
-            'at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by cycle), '[]')
+  (select coalesce(json_agg(json_build_object('cycle', cycle, 'at', ${iso(sql`at`)})
+                            order by cycle), '[]')
      from (${cycles}) as listed)`
 
-const columnsIn = (zone: string): Sql => sql`
+/** The columns of the shape `stored`. */
+export const storedColumns = sql`
   s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,
   s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.currency, s.price_policy,
-  s.pricing, s.status, s.origin_order_id, s.last_order_id, ${lastCycle} as cycle, s.paid_cycles,
-  s.max_cycles,
-  s.anchor_on, s.anchor_cycle, s.current_period_start, s.next_charge_at, s.paused_until,
-  s.cancel_at_period_end, s.cancelled_at, s.cancel_reason, s.gateway, s.vault_id, s.initial_txn_id,
-  s.card_brand, s.card_last4, s.card_exp_month, s.card_exp_year, s.card_fingerprint,
-  s.dunning_attempt, s.dunning_next_at, s.dunning_reason, s.ship_to, s.version, s.created_at,
-  s.updated_at,
+  s.pricing, s.status, s.origin_order_id, s.paid_cycles, s.max_cycles, s.next_charge_at,
+  s.paused_until, s.cancel_at_period_end, s.gateway, s.vault_id, s.initial_txn_id, s.card_brand,
+  s.card_last4, s.card_exp_month, s.card_exp_year, s.card_fingerprint, s.dunning_attempt,
+  s.dunning_next_at, s.dunning_reason, s.ship_to, s.version`
+
+const columnsIn = (zone: string): Sql => sql`
+  ${storedColumns}, s.last_order_id, ${lastCycle} as cycle, s.anchor_on, s.anchor_cycle,
+  s.current_period_start, s.cancelled_at, s.cancel_reason, s.created_at, s.updated_at,
   exists (select from subscription_cycles c
            where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
              and c.cycle > ${lastCycle} and c.state = 'charging') as charging,
@@ -168,23 +172,43 @@ export const list = (
     page,
   )
 
+const cycleList = (db: Db, subscription_id: string) => ({
+  table: sql`subscription_cycles`,
+  as: sql`c`,
+  scope: sql`c.tenant_ref = ${db.tenant} and c.subscription_id = ${subscription_id}`,
+  filters: [],
+  key: [{ name: sql`cycle`, type: 'integer' as const }] as const,
+  descending: true,
+  columns: sql`c.cycle, c.state, c.due_at, c.order_id, c.reason, c.attempt_count, c.created_at,
+               c.updated_at`,
+})
+
 /** Newest first. */
 export const listCycles = (db: Db, subscription_id: string, page: Page) =>
-  readList(
-    db,
-    {
-      shape: Cycle,
-      table: sql`subscription_cycles`,
-      as: sql`c`,
-      scope: sql`c.tenant_ref = ${db.tenant} and c.subscription_id = ${subscription_id}`,
-      filters: [],
-      key: [{ name: sql`cycle`, type: 'integer' }],
-      descending: true,
-      columns: sql`c.cycle, c.state, c.due_at, c.order_id, c.reason, c.attempt_count, c.created_at,
-                   c.updated_at`,
-    },
-    page,
-  )
+  readList(db, { ...cycleList(db, subscription_id), shape: Cycle }, page)
+
+/** More than the ladder of any store has steps, so that all are shown of nearly every cycle. */
+const DECLINES_SHOWN = 20
+
+const declines = sql`
+  (select coalesce(json_agg(json_build_object(
+            'declined_at', ${iso(sql`declined_at`)}, 'order_id', order_id,
+            'amount_cents', amount_cents, 'currency', currency, 'code', code,
+            'network_code', network_code, 'advice_code', advice_code, 'class', class)
+            order by declined_at desc), '[]')
+     from (select *
+             from subscription_declines d
+            where d.tenant_ref = c.tenant_ref and d.subscription_id = c.subscription_id
+              and d.cycle = c.cycle
+            order by d.declined_at desc
+            limit ${DECLINES_SHOWN}) as shown) as declines`
+
+/** The same with what banks and networks answered, for the merchant. */
+export const listMerchantCycles = (db: Db, subscription_id: string, page: Page) => {
+  const list = cycleList(db, subscription_id)
+  const columns = sql`${list.columns}, ${declines}`
+  return readList(db, { ...list, columns, shape: MerchantCycle }, page)
+}
 
 /** Writes a subscription as it is now. It is locked, and its dates are set by `reschedule`. */
 export const write = (tx: Tx, s: SubscriptionRow) =>

@@ -40,8 +40,15 @@ export async function get(db: Db, id: string, whose: Whose): Promise<Subscriptio
   return show(db, store, await find(db, store, id, whose))
 }
 
-export async function listCycles(db: Db, id: string, whose: Whose, page: Page) {
+/** Of a shopper's own subscription. */
+export async function listCycles(db: Db, id: string, whose: string, page: Page) {
   const row = await find(db, await stores.get(db), id, whose)
   const { rows, shown } = await queries.listCycles(db, row.id, page)
+  return { cycles: rows, ...shown }
+}
+
+export async function listMerchantCycles(db: Db, id: string, page: Page) {
+  const row = await find(db, await stores.get(db), id, null)
+  const { rows, shown } = await queries.listMerchantCycles(db, row.id, page)
   return { cycles: rows, ...shown }
 }

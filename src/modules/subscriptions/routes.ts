@@ -9,7 +9,14 @@ import { Forecast } from './forecast-schema.ts'
 import { type LinkDeps, openLink } from './link.ts'
 import type { CardDeps } from './new-card.ts'
 import * as read from './read.ts'
-import { Cycle, OneSubscription, STATUSES, Subscription, SubscriptionStatus } from './schema.ts'
+import {
+  Cycle,
+  MerchantCycle,
+  OneSubscription,
+  STATUSES,
+  Subscription,
+  SubscriptionStatus,
+} from './schema.ts'
 import { putSettings, readSettings } from './settings.ts'
 import { FAILURES, type Plane, verbRoutes } from './verb-routes.ts'
 import {
@@ -146,12 +153,13 @@ async function readRoutes(app: App) {
       schema: {
         operationId: 'listSubscriptionCycles',
         tags,
-        summary: 'List what became of the cycles of a subscription, newest first.',
+        summary:
+          'List what became of the cycles of a subscription, newest first, with what banks and card networks answered.',
         params: Params('id'),
-        response: { 200: PageOf('cycles', ref(Cycle)) },
+        response: { 200: PageOf('cycles', ref(MerchantCycle)) },
       },
     },
-    ({ db, params, query }) => read.listCycles(db, params.id, null, readPage(query)),
+    ({ db, params, query }) => read.listMerchantCycles(db, params.id, readPage(query)),
   )
 }
 

@@ -208,8 +208,8 @@ export const OneSubscription = Type.Object({ subscription: ref(Subscription) })
 
 const Dated = Type.Object({ cycle: Type.Integer(), at: Timestamp })
 
-/** A subscription as it is stored, with the dates that follow from its row. */
-export const SubscriptionRow = Type.Object({
+/** The columns that both read: the verbs and the API here, and the engine that charges (`cycle-schema.ts`). */
+export const stored = {
   id: Id,
   subscription_number: Type.Integer(),
   customer_ref: Type.String(),
@@ -226,18 +226,11 @@ export const SubscriptionRow = Type.Object({
   pricing: Nullable(OpenObject),
   status: SubscriptionStatus,
   origin_order_id: Id,
-  last_order_id: Nullable(Id),
-  cycle: Type.Integer(),
   paid_cycles: Type.Integer(),
   max_cycles: Nullable(Type.Integer()),
-  anchor_on: Type.String(),
-  anchor_cycle: Type.Integer(),
-  current_period_start: Timestamp,
   next_charge_at: Nullable(Timestamp),
   paused_until: Nullable(Timestamp),
   cancel_at_period_end: Type.Boolean(),
-  cancelled_at: Nullable(Timestamp),
-  cancel_reason: Nullable(Type.String()),
   gateway: Nullable(Type.String()),
   vault_id: Nullable(Type.String()),
   initial_txn_id: Nullable(Type.String()),
@@ -251,6 +244,18 @@ export const SubscriptionRow = Type.Object({
   dunning_reason: Nullable(Type.String()),
   ship_to: Nullable(OpenObject),
   version: Type.Integer(),
+}
+
+/** A subscription as it is stored, with the dates that follow from its row. */
+export const SubscriptionRow = Type.Object({
+  ...stored,
+  last_order_id: Nullable(Id),
+  cycle: Type.Integer(),
+  anchor_on: Type.String(),
+  anchor_cycle: Type.Integer(),
+  current_period_start: Timestamp,
+  cancelled_at: Nullable(Timestamp),
+  cancel_reason: Nullable(Type.String()),
   created_at: Timestamp,
   updated_at: Timestamp,
   /** Whether a charge is under way. */
@@ -262,24 +267,68 @@ export const SubscriptionRow = Type.Object({
 })
 export type SubscriptionRow = Static<typeof SubscriptionRow>
 
+/** The classes of declines, from what may be tried again to what must never be. */
+export const DECLINE_CLASSES = [
+  'soft',
+  'funds',
+  'wait',
+  'update',
+  'hard',
+  'stop',
+  'stop_all',
+] as const
+
 export const CYCLE_STATES = ['scheduled', 'skipped', 'charging', 'paid', 'failed'] as const
 
+/** A charge of a cycle that its bank has declined. Nothing of it is shown to shoppers. */
+const Decline = Type.Object({
+  declined_at: Timestamp,
+  order_id: Id,
+  amount_cents: Cents,
+  currency: Type.String(),
+  code: Nullable(Type.String({ description: "The gateway's own code." })),
+  network_code: Nullable(
+    Type.String({
+      description: 'The code of the card network, such as `51`, where the gateway passes it on.',
+    }),
+  ),
+  advice_code: Nullable(
+    Type.String({
+      description:
+        "The network's advice about another attempt, such as Mastercard's `03`, where the gateway passes it on.",
+    }),
+  ),
+  class: Type.Enum([...DECLINE_CLASSES], {
+    description:
+      'What may follow: `soft`, `funds` and `wait` are tried again, `update` and `hard` need another card, `stop` and `stop_all` end the agreement.',
+  }),
+})
+
+const cycle = {
+  cycle: Type.Integer(),
+  state: Type.Enum([...CYCLE_STATES]),
+  due_at: Timestamp,
+  order_id: Nullable(Id),
+  reason: Nullable(
+    Type.String({
+      description: 'Why it was skipped (`merchant`, `shopper`, ...) or has failed.',
+    }),
+  ),
+  attempt_count: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
 /** What became of one cycle of a subscription. */
-export const Cycle = Shared(
-  'SubscriptionCycle',
+export const Cycle = Shared('SubscriptionCycle', Type.Object(cycle))
+
+/** The same for the merchant. */
+export const MerchantCycle = Shared(
+  'MerchantSubscriptionCycle',
   Type.Object({
-    cycle: Type.Integer(),
-    state: Type.Enum([...CYCLE_STATES]),
-    due_at: Timestamp,
-    order_id: Nullable(Id),
-    reason: Nullable(
-      Type.String({
-        description: 'Why it was skipped (`merchant`, `shopper`, ...) or has failed.',
-      }),
-    ),
-    attempt_count: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    ...cycle,
+    declines: Type.Array(Decline, {
+      description: 'The last 20 declined charges of the cycle, the newest first.',
+    }),
   }),
 )
-export type Cycle = Static<typeof Cycle>

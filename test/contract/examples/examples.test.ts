@@ -23,7 +23,13 @@ import { ok } from '../../modules/returns/setup.ts'
 import { type MailApp, openMailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
 import { recruit } from './affiliates.ts'
+import { givePrices } from './balances.ts'
+import { fillShelves } from './catalog.ts'
+import { sellLamps } from './orders.ts'
+import { hearOfPayments, signUp } from './people.ts'
 import { listExpected, openRecorder, type Recorder } from './record.ts'
+import { openKiosk } from './stores.ts'
+import { moveTime, sendBeans } from './subscriptions.ts'
 
 /**
  * One day of a tea shop, told by its requests. Each becomes the example of its operation in the API
@@ -53,6 +59,14 @@ test('the examples of the API document are what the routes answer', async (t) =>
   await enable(shop.merchant, 'bulk_fulfillment', 'affiliates')
   const published = await app.anyone.get('/openapi.json')
   const recorder = openRecorder(published.body as ApiDocument)
+  await fillShelves(app, recorder)
+  await givePrices(app, recorder)
+  await sellLamps(app, recorder)
+  await sendBeans(app, recorder)
+  await moveTime(app, recorder)
+  await openKiosk(app, recorder)
+  await signUp(app, recorder)
+  await hearOfPayments(app, recorder)
   const merchant = recorder.recorded(shop.merchant)
   const storefront = recorder.recorded(app.storefront)
   const tea = await addVariant(merchant, 1_200, { name: 'Green tea' }, { sku: 'TEA-100' })
@@ -383,6 +397,7 @@ async function billMonth(app: MailApp, recorder: Recorder): Promise<void> {
   /** Calls of the API depend on how fast the test is: none is counted. */
   const close = async () => {
     await runWorker(app)
+    await app.runtime.apiCalls.flush()
     await app.sql(`delete from api_calls`)
     await app.sql(`update billing_accounts set due_at = 'epoch'`)
     while ((await countAndClose(app.runtime.workerDatabase)) > 0);

@@ -4,36 +4,36 @@ import { type Caller, callerBy } from '../../harness/app.ts'
 
 /** Records requests and their answers as the examples of the API document. */
 
-/** The routes whose operations have examples, by the beginning of their path. */
-const PREFIXES = [
-  '/v1/billing',
-  '/v1/mails',
-  '/v1/merchant/affiliates',
-  '/v1/merchant/billing',
-  '/v1/merchant/fulfillments',
-  '/v1/merchant/inventory',
-  '/v1/mail/',
-  '/v1/merchant/mails',
-  '/v1/merchant/marketing/campaigns',
-  '/v1/merchant/marketing/consents',
-  '/v1/merchant/marketing/coupons/{id}/report',
-  '/v1/merchant/marketing/reminders',
-  '/v1/merchant/marketing/segments',
-  '/v1/merchant/marketing/suppressions',
-  '/v1/merchant/orders/{id}/cancel-remaining',
-  '/v1/merchant/orders/{id}/fulfillments',
-  '/v1/merchant/purchasing',
-  '/v1/merchant/returns',
-  '/v1/my/store/mails',
-  '/v1/tenants/{tenant}/affiliates',
-  '/v1/stores/{tenant}/billing',
-  '/v1/tenants/{tenant}/orders/{orderId}/returns',
+/**
+ * The routes whose operations have no example yet, by the beginning of their path. A new route is not among them:
+ * it needs a request in the stories.
+ */
+const WITHOUT = [
+  '/healthz',
+  '/readyz',
+  // Of deliveries that failed for good, days later.
+  '/v1/deliveries',
+  // They need a token of a mail.
+  '/v1/identity/password/reset',
+  '/v1/identity/verify',
+  // It draws fifty pictures.
+  '/v1/merchant/catalog/demo-seed',
+  // It asks a name server.
+  '/v1/merchant/domains/{id}/verify',
+  // Its hashes are of random ids.
+  '/v1/merchant/ledger',
+  // It calls the endpoint, which a story does not have.
+  '/v1/merchant/webhooks/{id}/test',
+  // Tens of kilobytes, which docs/sections.md shows better.
+  '/v1/sections',
+  // Of a payment without an answer, hours later.
+  '/v1/stores/{tenant}/payments/{attempt_id}/resolve',
 ]
 
 /** Operations that must have an example: those that answer JSON. */
 export const listExpected = ({ paths }: ApiDocument): string[] =>
   Object.entries(paths)
-    .filter(([path]) => PREFIXES.some((prefix) => path.startsWith(prefix)))
+    .filter(([path]) => !WITHOUT.some((prefix) => path.startsWith(prefix)))
     .flatMap(([, item]) => Object.values(item))
     .filter(answersJson)
     .flatMap(({ operationId }) => operationId ?? [])
@@ -113,7 +113,22 @@ const LINK = /localhost(?::\d+)?\/affiliates\/link\/[\w-]+/g
 
 /** They have a time in them. */
 const CURSOR = 'next_after'
-const SIGNED: readonly string[] = ['token', 'confirm', 'referral_touch']
+const SIGNED: readonly string[] = ['token', 'confirm', 'referral_touch', 'quote_token']
+
+/** Made at random, each in a form of its own. */
+const RANDOM: readonly (readonly [form: RegExp, shown: string])[] = [
+  [/\b[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){3}\b/g, '7K2M-9QXA-BC3D-EF45'],
+  [/127\.0\.0\.1:\d+/g, '127.0.0.1:8080'],
+  [/fdk_\w+/g, 'fdk_0aB1cD2e_a-secret-that-is-shown-once'],
+  [/fd-verify-\w+/g, 'fd-verify-0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u'],
+  [/READ-[0-9A-Z-]+/g, 'READ-7K2M9QXA'],
+  [/whsec_[\w+/=-]+/g, 'whsec_c2VjcmV0LW9mLXRoZS1lbmRwb2ludA'],
+]
+const RANDOM_MEMBERS: Readonly<Record<string, string>> = {
+  auth_code: '123456',
+  code_last4: 'EF45',
+  public_id: '0aB1cD2e',
+}
 
 /** A page of a mail is not shown whole. */
 const TEXT_MAX = 300
@@ -130,10 +145,12 @@ function stable(example: ApiExample): ApiExample {
     if (typeof value !== 'string') return value
     if (name === CURSOR) return 'a-cursor'
     if (SIGNED.includes(name)) return 'a-signed-token'
+    if (name in RANDOM_MEMBERS) return RANDOM_MEMBERS[name]
     return value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}…` : value
   })
+  const plain = RANDOM.reduce((left, [form, shown]) => left.replace(form, shown), text)
   return JSON.parse(
-    text
+    plain
       .replace(ID, numbered)
       .replace(TIME, '2026-03-02T09:30:00.000Z')
       .replace(TRACKING, 'SIM000281474976710')

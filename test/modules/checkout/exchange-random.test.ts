@@ -28,6 +28,8 @@ interface Scene {
   order_id: string
   made: { id: string; lines: { id: string }[] }
   variants: string[]
+  /** The orders whose payment was answered as done, once for each answer. */
+  paid: string[]
   done: Map<string, number>
 }
 
@@ -43,7 +45,17 @@ const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
       advance: pick(scene, [true, true, false]),
       ...(pick(scene, [true, false]) && { shipping_cents: 120 }),
     }),
-  pay: (scene) => onOrder(scene, (id) => exchanges.pay(id, { card: pick(scene, CARDS) })),
+  pay: (scene) =>
+    onOrder(scene, async (id) => {
+      const card = pick(scene, CARDS)
+      const answer = await exchanges.pay(id, { card })
+      if (answer.status === 402) assert.equal(answer.body.error.code, 'payment_declined')
+      if (answer.status !== 200) return answer
+      assert.notEqual(card, DECLINED, 'a declined card pays for nothing')
+      assert.equal(answer.body.payment_request.status, 'paid')
+      scene.paid.push(id)
+      return answer
+    }),
   withdraw: (scene) => onOrder(scene, (id) => exchanges.withdraw(id)),
   cancel: (scene) => onOrder(scene, (id) => store.merchant(id, 'cancel', { reason: 'customer' })),
   refund: (scene) =>
@@ -66,6 +78,29 @@ const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
   },
   settle: (scene) => exchanges.receive(scene.made.id, settlement(pick(scene, METHODS))),
   close: (scene) => exchanges.act(scene.made.id, pick(scene, ['close', 'cancel'])),
+}
+
+/**
+ * That what was asked for was charged once where it counts as paid, and never otherwise: as the answers, our rows and the
+ * gateway's own record have it.
+ */
+async function checkPayments(scene: Scene): Promise<void> {
+  const { rows } = await store.superuser.query(
+    `select r.order_id, r.status = 'paid' as is_paid, r.amount_cents::int as asked,
+            array(select c.amount_cents::int
+                    from payment_attempts a
+                    join sim_charges c on c.tenant_ref = a.tenant_ref and c.ref = a.id
+                   where a.tenant_ref = r.tenant_ref and a.order_id = r.order_id
+                     and a.kind = 'pay' and c.outcome = 'approved') as charged
+       from payment_requests r
+      where r.order_id = any ($1::uuid[])`,
+    [[...(await exchangeOrders(scene)), ...scene.paid]],
+  )
+  for (const { order_id, is_paid, asked, charged } of rows) {
+    assert.deepEqual(charged, is_paid ? [asked] : [], order_id)
+  }
+  const paid = rows.filter(({ is_paid }) => is_paid).map(({ order_id }) => order_id)
+  assert.deepEqual(scene.paid.toSorted(), paid.toSorted(), 'each is answered as paid once')
 }
 
 /** What makes the others possible comes more often. */
@@ -100,7 +135,8 @@ describe('exchanges at random', () => {
         const tax = { tax: { provider: 'flat_rate', rate_bps: 777 } }
         const variant = store.shop.variants[1_000] ?? ''
         const { order, made } = await exchanges.returnedOf(variant, 3, tax)
-        const scene: Scene = { chance, order_id: order.order.id, made, variants: prices, done }
+        const order_id = order.order.id
+        const scene: Scene = { chance, order_id, made, variants: prices, paid: [], done }
         for (let step = 0; step < 7; step++) {
           const isBoth = chance(fc.boolean)
           await Promise.all(isBoth ? [take(scene), take(scene)] : [take(scene)])
@@ -110,11 +146,12 @@ describe('exchanges at random', () => {
           [scene.order_id],
         )
         assert.ok(Number(rows[0].refunded_cents) <= Number(rows[0].captured_cents))
+        await checkPayments(scene)
       }),
       { numRuns: 25, endOnFailure: true },
     )
     await store.check()
-    for (const name of ['exchange', 'receive']) {
+    for (const name of ['exchange', 'receive', 'pay']) {
       assert.ok((done.get(name) ?? 0) > 0, `${name} was never done`)
     }
   })

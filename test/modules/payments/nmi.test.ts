@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { resultOfLookup } from '../../../src/modules/payments/gateway.ts'
+import { lookupOf, readTransactions } from '../../../src/modules/payments/nmi-record.ts'
 import type { Fault } from '../../harness/nmi.ts'
 import { charge, KEY, openNmi } from './nmi-setup.ts'
 import { CARDS, cardOf } from './setup.ts'
@@ -53,6 +55,8 @@ describe('a charge by NMI', () => {
       avs: 'N',
       cvv: 'M',
       code: '100',
+      network_code: null,
+      advice_code: null,
       reason: null,
       retryable: false,
       retry_class: null,
@@ -164,6 +168,39 @@ describe('a charge by NMI', () => {
         '`response` counts, and not the code',
       )
     }
+  })
+
+  test("has the card network's own codes where NMI passes them on, and nothing longer", async (t) => {
+    const { nmi, gateway } = await openNmi(t)
+    const declined = async (more: string) => {
+      const body = `response=2&responsetext=DECLINE&transactionid=7&type=sale&response_code=202${more}`
+      nmi.failNext({ body })
+      const { code, network_code, advice_code } = await gateway.sale(charge())
+      return [code, network_code, advice_code]
+    }
+    const both = '&processor_response_code=51&merchant_advice_code=27'
+    assert.deepEqual(await declined(both), ['202', '51', '27'])
+    assert.deepEqual(await declined(''), ['202', null, null])
+    const wrong = '&processor_response_code=4111111111111111&merchant_advice_code=27%0A'
+    assert.deepEqual(await declined(wrong), ['202', null, null])
+  })
+
+  test('has the same codes where only its record shows them', () => {
+    const record = (codes: string) =>
+      `<nm_response><transaction><transaction_id>7</transaction_id><condition>failed</condition>
+       <action><amount>1.00</amount><action_type>sale</action_type><success>0</success>
+       <response_code>202</response_code>${codes}</action></transaction></nm_response>`
+    const found = (codes: string) => {
+      const transactions = readTransactions(record(codes))
+      assert.ok(transactions)
+      const { outcome, code, network_code, advice_code } = resultOfLookup(lookupOf(transactions))
+      return [outcome, code, network_code, advice_code]
+    }
+    const both =
+      '<processor_response_code>51</processor_response_code><merchant_advice_code>03</merchant_advice_code>'
+    assert.deepEqual(found(both), ['declined', '202', '51', '03'])
+    const wrong = '<processor_response_code>4111111111111111</processor_response_code>'
+    assert.deepEqual(found(wrong), ['declined', '202', null, null])
   })
 
   test('that the gateway refuses has the reason of its text', async (t) => {

@@ -252,6 +252,7 @@ test('the simulated gateway', async (t) => {
         ['4000000000002628', '262', '100'],
         ['4000000000002636', '263', '263'],
         ['4000000000002644', '264', '100'],
+        ['4000000000002651', '202', '100'],
       ] as const) {
         for (const round of ['charged', 'verified']) {
           const typed = chargeOf(number, { vault: true })

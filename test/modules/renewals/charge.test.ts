@@ -177,6 +177,29 @@ describe('a renewal', () => {
     assert.deepEqual(await app.orders(ending.id), [])
     assert.deepEqual(await app.events(bounded.id), ['renewed', 'expired'])
     assert.deepEqual(await app.events(ending.id), ['cancelled'])
+    assert.deepEqual(await app.told(shop, bounded.id), ['expired system max_cycles'])
+    assert.deepEqual(await app.told(shop, ending.id), ['cancelled system period_end'])
+  })
+
+  test('ends once where its origin order is cancelled at that moment, and one of both says so', async () => {
+    for (let round = 0; round < 5; round++) {
+      const shop = await app.newShop()
+      app.setTime(shop, '2027-01-10T12:00:00Z')
+      const { id, order_id } = await app.subscribe(shop)
+      await app.superuser.query(
+        'update subscriptions set cancel_at_period_end = true where id = $1',
+        [id],
+      )
+      app.setTime(shop, '2027-02-10T06:01:00Z')
+      const url = `/v1/merchant/orders/${order_id}/cancel`
+      const [cancelled] = await Promise.all([
+        shop.merchant.post(url, { reason: 'customer' }, { 'idempotency-key': randomUUID() }),
+        app.run(shop),
+      ])
+      assert.equal(cancelled.status, 200, cancelled.text)
+      assert.equal((await app.row(id)).status, 'cancelled')
+      assert.equal((await app.told(shop, id)).length, 1)
+    }
   })
 
   test('goes on after a pause on the first date of its anchor, and the pause consumes no cycle', async () => {
@@ -192,6 +215,7 @@ describe('a renewal', () => {
     assert.deepEqual(await app.run(shop), [])
     app.setTime(shop, '2027-04-15T12:01:00Z')
     assert.deepEqual(await app.run(shop), ['resume'])
+    assert.deepEqual(await app.told(shop, id), ['resumed system paused_until'])
     assert.equal((await app.row(id)).next_charge_at.toISOString(), '2027-04-30T04:00:00.000Z')
     app.setTime(shop, '2027-04-30T04:01:00Z')
     assert.deepEqual(await app.run(shop), ['charge'])
@@ -223,6 +247,7 @@ describe('a renewal', () => {
       assert.equal((await app.row(id)).next_charge_at.toISOString(), '2027-03-10T05:00:00.000Z')
       assert.equal(await charges(shop), 1, 'only the order that started it')
       assert.deepEqual(await app.events(id), ['skipped'])
+      assert.deepEqual(await app.told(shop, id), ['skipped system out_of_stock'])
     })
 
     test('is tried again on the next morning, and charged once there is stock', async () => {

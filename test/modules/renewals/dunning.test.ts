@@ -61,6 +61,40 @@ describe('a declined renewal', () => {
       'payment_failed',
       'cancelled',
     ])
+    assert.deepEqual(await app.told(shop, id), ['cancelled system unpaid'])
+  })
+
+  test('waits as long as the card network asks for, and its merchant sees what it said', async () => {
+    const settings = { dunning_delays_days: [1, 1, 1, 1] }
+    const { shop, id } = await due(CARDS.waitFourDays, settings)
+    const days = await runTo(shop, '2027-02-10T06:01:00Z', '2027-02-20T06:01:00Z')
+    assert.deepEqual(days, ['2027-02-10', '2027-02-15'], 'on a payday, four days later or more')
+    const { cycles: shown } = (await shop.merchant.get(`/v1/merchant/subscriptions/${id}/cycles`))
+      .body
+    const [failed] = await app.orders(id)
+    const [{ declined_at, ...decline }] = shown[0].declines
+    assert.equal(declined_at.slice(0, 10), '2027-02-10')
+    assert.deepEqual(decline, {
+      order_id: failed.id,
+      amount_cents: 1_000,
+      currency: 'USD',
+      code: '202',
+      network_code: '51',
+      advice_code: '27',
+      class: 'funds',
+    })
+    assert.deepEqual([shown[0].state, shown[0].declines.length], ['paid', 1])
+    assert.deepEqual(shown[1].declines, [], 'those of another cycle')
+    const { rows } = await app.superuser.query(
+      `select code, network_code, advice_code from payment_attempts where order_id = $1`,
+      [failed.id],
+    )
+    assert.deepEqual(rows, [{ code: '202', network_code: '51', advice_code: '27' }])
+    const { customer_ref } = await app.row(id)
+    const path = `/v1/tenants/${shop.tenant}/subscriptions/${id}/cycles`
+    const own = await app.storefront.get(`${path}?customer_ref=${customer_ref}`)
+    assert.equal(own.body.cycles.length, 2)
+    assert.doesNotMatch(own.text, /declines|network_code|advice_code/)
   })
 
   test('pauses the subscription in the end, where the store says so', async () => {
@@ -69,6 +103,7 @@ describe('a declined renewal', () => {
     await runTo(shop, '2027-02-10T06:01:00Z', '2027-02-13T06:01:00Z')
     const { status, due_at, dunning_attempt } = await app.row(id)
     assert.deepEqual([status, due_at, dunning_attempt], ['paused', null, 0])
+    assert.deepEqual(await app.told(shop, id), ['paused system unpaid'])
     assert.equal(await charges(shop), 2)
   })
 

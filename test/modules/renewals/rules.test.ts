@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import { notSent, refused, resultOfCode } from '../../../src/modules/payments/gateway.ts'
 import { meaningOf } from '../../../src/modules/payments/response-codes.ts'
 import {
+  ADVICE_RULES,
+  adviceDays,
   classOf,
   DECLINE_RULES,
   type DeclineClass,
@@ -12,12 +14,27 @@ import { planDunning } from '../../../src/modules/renewals/plan-dunning.ts'
 
 describe('the class of a failed renewal', () => {
   test('is stated once for each code, with its source and when that was read', () => {
-    const codes = DECLINE_RULES.flatMap((rule) => rule.codes)
-    assert.equal(new Set(codes).size, codes.length)
-    for (const { source, asOf } of DECLINE_RULES) {
-      assert.ok(source.length > 0)
-      assert.match(asOf, /^20\d\d-\d\d$/)
+    for (const rules of [DECLINE_RULES, ADVICE_RULES]) {
+      const codes = rules.flatMap((rule) => rule.codes)
+      assert.equal(new Set(codes).size, codes.length)
+      for (const { source, asOf } of rules) {
+        assert.ok(source.length > 0)
+        assert.match(asOf, /^20\d\d-\d\d$/)
+      }
     }
+  })
+
+  test('is the stricter one of what the gateway and the network say', () => {
+    const advised = (code: string, advice_code: string) =>
+      classOf(resultOfCode(code, { advice_code }))
+    assert.equal(advised('200', '03'), 'hard')
+    assert.equal(advised('200', '21'), 'stop')
+    assert.equal(advised('202', '01'), 'update')
+    assert.equal(advised('250', '02'), 'hard', 'a friendly advice opens no hard decline')
+    assert.equal(advised('261', '21'), 'stop_all')
+    assert.equal(advised('200', '27'), 'funds')
+    assert.equal(advised('200', '99'), 'soft', 'an advice that is not listed says nothing')
+    assert.equal(advised('400', '03'), 'unsent', 'no bank was asked')
   })
 
   test('never allows a retry that the gateway calls hard', () => {
@@ -91,6 +108,16 @@ describe('what follows from a failed renewal', () => {
     assert.deepEqual(plan.kind === 'retry' && plan.days, 3)
     const later = planDunning('wait', { ...standing, dunning_attempt: 1 })
     assert.deepEqual(later.kind === 'retry' && later.days, 5)
+    for (const [advice_code, days] of [
+      ['24', 1],
+      ['26', 2],
+      ['27', 4],
+      ['30', 10],
+      ['02', 1],
+    ] as const) {
+      const advised = planDunning('funds', standing, adviceDays({ advice_code }))
+      assert.equal(advised.kind === 'retry' && advised.days, days, advice_code)
+    }
   })
 
   test('says which attempt is the last', () => {

@@ -29,6 +29,7 @@ export const CARDS = {
   stop: cardOf('4000000000002628'),
   update: cardOf('4000000000002636'),
   wait: cardOf('4000000000002644'),
+  waitFourDays: cardOf('4000000000002651'),
 }
 
 export const ADDRESS = {
@@ -60,6 +61,8 @@ export interface RenewalApp extends CheckoutApp {
   cycles(id: string): Promise<string[]>
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects by looking
   orders(id: string): Promise<any[]>
+  /** What the timeline of its origin order says of it, by whom and why. */
+  told(shop: Shop, id: string): Promise<string[]>
   /** The types of a subscription's events, without what all have in common. */
   events(id: string): Promise<string[]>
   charge(shop: Shop, id: string, key?: string): Promise<Answer>
@@ -123,6 +126,20 @@ export async function openRenewalApp(t: TestContext): Promise<RenewalApp> {
            from orders where subscription_id = $1 order by created_at, order_number`,
         [id],
       ),
+    async told({ merchant }, id) {
+      const [{ origin_order_id }] = await query(
+        'select origin_order_id from subscriptions where id = $1',
+        [id],
+      )
+      const { body } = await merchant.get(`/v1/merchant/orders/${origin_order_id}/timeline`)
+      const entries: { type: string; actor: string; data: Record<string, unknown> }[] =
+        body.timeline
+      return entries
+        .filter(({ type, data }) => type.startsWith('subscription_') && data.subscription_id === id)
+        .map(
+          ({ type, actor, data }) => `${type.replace('subscription_', '')} ${actor} ${data.reason}`,
+        )
+    },
     async events(id) {
       while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
       const rows = await query(

@@ -18,6 +18,8 @@ import { cart, checkout, openShop, type Shop } from '../checkout/setup.ts'
 export const FROM = 'Fairdock <no-reply@fairdock.example>'
 
 export interface MailApp extends TestApp {
+  /** Of the mail server. */
+  smtpUrl: string
   /** Queues the mails of all events so far. */
   queue(): Promise<void>
   worker(more?: Partial<MailWorkerOptions>): SlotWorker
@@ -69,6 +71,7 @@ export async function openMailApp(t: TestContext, options: MailAppOptions = {}):
   }
   return {
     ...app,
+    smtpUrl: url,
     queue,
     worker,
     async sendAll(by = usual) {

@@ -129,6 +129,19 @@ describe('on another process', () => {
     assert.ok(there.runtime.cache.trusted && there.runtime.cache.stats().bypassed === 0)
   })
 
+  test('an add-on that is switched is seen as soon as its notification arrives', async (t) => {
+    const { here, there, acme } = await openPair(t)
+    const addOns = async () => (await there.anyone.get(resolveUrl('acme'))).body.addOns ?? []
+    const feature_key = 'subscribe_and_save'
+    await cacheAnswer(there, resolveUrl('acme'))
+    await acme.post('/v1/merchant/entitlements/enable', { feature_key })
+    await until('switched on', async () => (await addOns()).includes(feature_key))
+    await cacheAnswer(there, resolveUrl('acme'))
+    await here.operator.put('/v1/entitlements/tenants/acme/tier', { tier: 'growth' })
+    await until('of the tier', async () => (await addOns()).length === 4)
+    assert.ok(there.runtime.cache.trusted && there.runtime.cache.stats().bypassed === 0)
+  })
+
   test('no old answer is shown once the listener is lost, and answers are cached again later', async (t) => {
     const { there, acme } = await openPair(t)
     const superuser = await openSuperuser(t, there.database)

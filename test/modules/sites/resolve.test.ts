@@ -61,6 +61,43 @@ describe('resolving', () => {
     })
   })
 
+  test('names the add-ons that pages depend on, under a tag of their own, as soon as they change', async (t) => {
+    const app = await openCachingApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    const { token } = (await acme.post('/v1/my/site/preview-token', { version: 1 })).body
+    const tags = new Set<unknown>()
+    /** The public answer and the one of the preview, which must say the same. */
+    const shown = async () => {
+      const { body, headers } = await app.anyone.get(resolveUrl('acme'))
+      const preview = await app.anyone.get(`/v1/preview-resolve?token=${token}`)
+      assert.deepEqual(preview.body.addOns, body.addOns)
+      tags.add(headers.etag)
+      return body.addOns
+    }
+    const { etag } = (await app.anyone.get(siteUrl('acme'))).headers
+    assert.equal(await shown(), undefined)
+    assert.deepEqual([...tags], [etag], 'a store without add-ons has the tag of its manifest')
+
+    const switched = (verb: string, feature_key: string) =>
+      acme.post(`/v1/merchant/entitlements/${verb}`, { feature_key })
+    await switched('enable', 'subscriptions')
+    assert.deepEqual(await shown(), ['subscriptions'])
+    await switched('enable', 'subscribe_and_save')
+    assert.deepEqual(await shown(), ['subscribe_and_save', 'subscriptions'])
+    await switched('enable', 'affiliates')
+    assert.deepEqual(await shown(), ['subscribe_and_save', 'subscriptions'], 'no page needs it')
+    const path = '/v1/entitlements/tenants/acme'
+    await app.operator.put(`${path}/features/subscriptions`, { state: 'deny' })
+    assert.deepEqual(await shown(), ['subscribe_and_save'])
+    await app.operator.put(`${path}/tier`, { tier: 'growth' })
+    assert.deepEqual(await shown(), ['gift_cards', 'store_credit', 'subscribe_and_save'])
+    assert.equal(tags.size, 5)
+    await app.operator.put(`${path}/tier`, { tier: 'standard' })
+    await switched('disable', 'subscribe_and_save')
+    assert.equal(await shown(), undefined)
+    assert.equal(tags.size, 5)
+  })
+
   test('accepts a host in any spelling', async (t) => {
     const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')

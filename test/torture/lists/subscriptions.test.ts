@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { listCharged } from '../../../src/modules/subscriptions/forecast-queries.ts'
-import { list, listCycles } from '../../../src/modules/subscriptions/read.ts'
+import { list, listMerchantCycles } from '../../../src/modules/subscriptions/read.ts'
 import { STATUSES } from '../../../src/modules/subscriptions/schema.ts'
 import { openTestDatabase } from '../../harness/database.ts'
 import { BIG, MANY, openPagesRead } from '../../harness/list-pages.ts'
@@ -50,7 +50,7 @@ test('lists of subscriptions and their cycles read few pages, whatever they find
     const due = { ...filters, due_before: soon }
     await readPages(`${customer_ref}, due`, (db) => list(db, due, page), PAGES_MAX)
   }
-  await readPages('cycles', (db) => listCycles(db, BUSY, null, page), PAGES_MAX)
+  await readPages('cycles', (db) => listMerchantCycles(db, BUSY, page), PAGES_MAX)
   // An hour has sixty charges here: a forecast reads what is charged, and not what the store has.
   await admin.query(`update subscriptions set next_charge_at = next_charge_at + interval '1 year'
                       where next_charge_at > now() + interval '1 hour'`)
