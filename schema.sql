@@ -3555,6 +3555,8 @@ create table payment_attempts (
   lease_token uuid,
   alerted_at timestamp with time zone,
   sent_at timestamp with time zone default fd_now(),
+  network_code text,
+  advice_code text,
   constraint payment_attempts_checks CHECK (fd_check_payment_attempts(payment_attempts.*)),
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
@@ -5258,12 +5260,16 @@ create table subscription_declines (
   code text,
   class text not null,
   declined_at timestamp with time zone not null default fd_now(),
+  network_code text,
+  advice_code text,
+  constraint subscription_declines_advice_code_check CHECK (((length(advice_code) >= 1) AND (length(advice_code) <= 8))),
   constraint subscription_declines_amount_cents_check CHECK ((amount_cents > 0)),
   constraint subscription_declines_card_check CHECK ((length(card) <= 200)),
   constraint subscription_declines_class_check CHECK ((class = ANY (ARRAY['soft'::text, 'funds'::text, 'wait'::text, 'update'::text, 'hard'::text, 'stop'::text, 'stop_all'::text]))),
   constraint subscription_declines_code_check CHECK ((length(code) <= 20)),
   constraint subscription_declines_currency_check CHECK ((length(currency) = 3)),
   constraint subscription_declines_cycle_check CHECK ((cycle > 1)),
+  constraint subscription_declines_network_code_check CHECK (((length(network_code) >= 1) AND (length(network_code) <= 8))),
   constraint subscription_declines_pkey PRIMARY KEY (tenant_ref, id),
   constraint subscription_declines_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint subscription_declines_tenant_ref_subscription_id_fkey FOREIGN KEY (tenant_ref, subscription_id) REFERENCES subscriptions(tenant_ref, id)
@@ -6202,18 +6208,21 @@ language plpgsql immutable as
 $$
 begin
   -- One expression, because PostgreSQL prepares each expression once in a transaction.
-  if (((o.amount_cents >= 0))
+  if ((((length(o.advice_code) >= 1) AND (length(o.advice_code) <= 8)))
+    and ((o.amount_cents >= 0))
     and (((o.state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (o.closed_at IS NULL)))
     and (((o.state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (o.next_check_at IS NOT NULL)))
     and (((o.next_check_at IS NULL) OR (o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text]))))
     and ((o.currency ~ '^[A-Z]{3}$'::text))
     and ((o.gateway = ANY (ARRAY['simulated'::text, 'nmi'::text])))
     and ((o.kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text])))
+    and (((length(o.network_code) >= 1) AND (length(o.network_code) <= 8)))
     and (((length(o.parent_txn_id) >= 1) AND (length(o.parent_txn_id) <= 100)))
     and ((o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text])))
     and (((length(o.txn_id) >= 1) AND (length(o.txn_id) <= 100)))) is not false then
     return true;
   end if;
+  if not (((length(o.advice_code) >= 1) AND (length(o.advice_code) <= 8))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_advice_code_check'); end if;
   if not ((o.amount_cents >= 0)) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_amount_cents_check'); end if;
   if not (((o.state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (o.closed_at IS NULL))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check'); end if;
   if not (((o.state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (o.next_check_at IS NOT NULL))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_check1'); end if;
@@ -6221,6 +6230,7 @@ begin
   if not ((o.currency ~ '^[A-Z]{3}$'::text)) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_currency_check'); end if;
   if not ((o.gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_gateway_check'); end if;
   if not ((o.kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text, 'pay'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_kind_check'); end if;
+  if not (((length(o.network_code) >= 1) AND (length(o.network_code) <= 8))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_network_code_check'); end if;
   if not (((length(o.parent_txn_id) >= 1) AND (length(o.parent_txn_id) <= 100))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_parent_txn_id_check'); end if;
   if not ((o.state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_state_check'); end if;
   if not (((length(o.txn_id) >= 1) AND (length(o.txn_id) <= 100))) then perform public.fd_refuse_row('payment_attempts', 'payment_attempts_txn_id_check'); end if;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, type TestContext, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { runDue } from '../../src/modules/renewals/jobs.ts'
 import { listNewest, queueMails, showMail } from '../../src/modules/shopper-mail/service.ts'
