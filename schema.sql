@@ -580,7 +580,7 @@ create table analytics_subscription_days (
   day date not null,
   started_count bigint not null,
   ended_count bigint not null,
-  constraint analytics_subscription_days_pkey PRIMARY KEY (tenant_ref, currency, day),
+  constraint analytics_subscription_days_pkey PRIMARY KEY (tenant_ref, currency, day) INCLUDE (started_count, ended_count),
   constraint analytics_subscription_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table analytics_subscription_days owner to fd_owner;
