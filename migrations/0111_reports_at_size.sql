@@ -94,7 +94,8 @@ create table analytics_subscription_days (
   day            date   not null,
   started_count  bigint not null,
   ended_count    bigint not null,
-  primary key (tenant_ref, currency, day)
+  -- With the counts, so that the days of a period are read from the index alone.
+  primary key (tenant_ref, currency, day) include (started_count, ended_count)
 );
 call fd_fence('analytics_subscription_days', app => 'select', worker => 'select, insert, update, delete');
 
