@@ -9,7 +9,7 @@ import { readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createMailingWorker } from '../src/modules/campaigns/jobs.ts'
-import { prepareMail } from '../src/modules/campaigns/write-mail.ts'
+import { writeMail } from '../src/modules/campaigns/write-mail.ts'
 import { readBrand } from '../src/modules/sites/brand.ts'
 import * as stores from '../src/modules/stores/service.ts'
 import { openCampaignSending } from '../src/open-campaigns.ts'
@@ -201,7 +201,7 @@ function writeOne(): string {
     'List-Unsubscribe': `<${url}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   }
-  const { fromName, ...mail } = prepareMail(look, draft)({ url, headers })
+  const { fromName, ...mail } = writeMail(look, draft, { url, headers })
   return writeMessage({
     ...mail,
     from: { name: fromName, address: 'news@example.com' },

@@ -197,6 +197,7 @@ async function openDeps(runtime: Runtime, app: App) {
     campaigns: {
       ...openCampaigns(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
       limits,
+      idempotencyKey: key('idempotency fingerprint'),
     },
     media,
     catalog: { assetBase, media },

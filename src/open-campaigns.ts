@@ -1,7 +1,8 @@
 import type { MailDeps } from './modules/campaigns/deps.ts'
-import type { SendingDeps } from './modules/campaigns/mailing.ts'
+import type { SendingDeps } from './modules/campaigns/send-waves.ts'
 import { mayBeMailed, unsubscribeHeaders } from './modules/marketing/consent.ts'
 import { textsIn } from './modules/marketing/newsletter-texts.ts'
+import { recordRefusal } from './modules/marketing/suppressions.ts'
 import type { ReminderWorkerOptions } from './modules/reminders/jobs.ts'
 import * as segments from './modules/segments/service.ts'
 import { openUnsubscribe } from './open-unsubscribe.ts'
@@ -48,5 +49,6 @@ export const openCampaignSending = (runtime: Runtime, transport: BulkTransport):
   dkim: runtime.config.dkim,
   from: runtime.config.MAIL_FROM,
   limits: runtime.limits,
+  recordBounce: recordRefusal,
   perMinute: runtime.config.CAMPAIGN_MAILS_PER_MINUTE,
 })

@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 
 /**
@@ -9,10 +10,21 @@ import type SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
  *   deferred     it refuses them for now
  *   unavailable  it takes no messages at all, or was lost before this one was handed over
  *   unknown      it was lost after the message was handed over, which may have been sent
+ *   withheld     the caller no longer wanted to send it when its turn came
  */
 export type Outcome =
   | { state: 'sent' }
-  | { state: 'refused' | 'deferred' | 'unavailable' | 'unknown'; error: string }
+  | { state: 'withheld' }
+  | Refusal
+  | { state: 'unavailable'; error: string }
+  | { state: 'unknown'; error: string }
+
+export interface Refusal {
+  state: 'refused' | 'deferred'
+  error: string
+  /** Whether the reader is refused, and not the message. */
+  isOfReader: boolean
+}
 
 export interface Envelope {
   from: string
@@ -21,10 +33,13 @@ export interface Envelope {
 
 /** Sends many messages over connections that stay open. */
 export interface BulkTransport {
-  /** Never throws. */
-  deliver(envelope: Envelope, message: string): Promise<Outcome>
+  /** Throws nothing but what `write` throws. */
+  deliver(envelope: Envelope, write: WriteOne): Promise<Outcome>
   close(): void
 }
+
+/** Writes a message when a connection is free for it. Null: it is not to be sent any more. */
+export type WriteOne = () => Promise<string | null> | string | null
 
 export interface BulkOptions {
   /** Messages that are sent at the same time, each over a connection of its own. */
@@ -69,19 +84,19 @@ export function createBulkTransport(
       const known = idle.take()
       const opened = known ?? (await openConnection(smtpUrl, deliverMs))
       if ('error' in opened) return { state: 'unavailable', error: opened.error }
-      const { isUnanswered, ...outcome } = await opened.send(envelope, message, deliverMs)
-      // A refusal leaves a transaction open on the server, which a new connection does not have.
-      if (outcome.state === 'sent' && opened.isOpen()) idle.keep(opened)
+      const outcome = await opened.send(envelope, message, deliverMs)
+      if (isAnswer(outcome) && opened.isOpen()) idle.keep(opened)
       else opened.close()
-      if (known === undefined || outcome.state !== 'unavailable' || !isUnanswered) return outcome
+      if (known === undefined || outcome.state !== 'unavailable') return outcome
     }
   }
 
   return {
-    async deliver(envelope, message) {
+    async deliver(envelope, write) {
       await enter()
       try {
-        return await attempt(envelope, message)
+        const message = await write()
+        return message === null ? { state: 'withheld' } : await attempt(envelope, message)
       } finally {
         leave()
       }
@@ -120,16 +135,17 @@ function openIdle(idleMs: number) {
 
 const SILENT_MS = 60_000
 
-/** With whether the server has said anything of the message. */
-type Sending = Outcome & { isUnanswered: boolean }
+/** Whether the server has answered all that was sent, so that the connection is ready for another message. */
+const isAnswer = ({ state }: Outcome): boolean =>
+  state === 'sent' || state === 'refused' || state === 'deferred'
 
 interface OpenConnection {
   isOpen(): boolean
-  send(envelope: Envelope, message: string, deliverMs: number): Promise<Sending>
+  send(envelope: Envelope, message: string, deliverMs: number): Promise<Outcome>
   close(): void
 }
 
-type Step = (done: (error?: Error | null) => void) => void
+type Run = <T>(step: () => Promise<T>) => Promise<T>
 
 async function openConnection(
   smtpUrl: string,
@@ -159,18 +175,18 @@ async function openConnection(
   connection.on('end', () => end(new Error('the connection to the mail server has ended')))
 
   /** Runs a step. It fails also where the connection ends and the step is never answered. */
-  const run = (step: Step) =>
-    new Promise<void>((resolve, reject) => {
+  const run: Run = (step) =>
+    new Promise((resolve, reject) => {
       if (ended !== null) return reject(ended)
       onEnd = reject
-      step((error) => (error ? reject(error) : resolve()))
+      step().then(resolve, reject)
     })
 
   const timer = setTimeout(() => connection.close(), deliverMs)
   try {
-    await run((done) => connection.connect(done))
+    await run(() => promisify(connection.connect).call(connection))
     const { auth } = options
-    if (auth !== undefined) await run((done) => connection.login(auth, done))
+    if (auth !== undefined) await run(() => promisify(connection.login).call(connection, auth))
   } catch (error) {
     connection.close()
     return { error: describe(error) }
@@ -184,39 +200,125 @@ async function openConnection(
   }
 }
 
-/**
- * Sends one message. Whether it was handed over is known by its stream: the library reads it after the
- * server has agreed to take it, and not before.
- */
+/** What a message needs of the library's connection, which has opened it. Its declarations leave this out. */
+interface Wire {
+  _socket: Socket
+  /** What is done with the next replies of the server, in their order. */
+  _responseActions: ((reply: string) => void)[]
+  _supportedExtensions: readonly string[]
+}
+
+/** A message under way. */
+interface Sending {
+  envelope: Envelope
+  message: string
+  /** Whether any of the message was written to the connection. */
+  isHandedOver: boolean
+  /** What the server has said of the whole message. */
+  answer: Outcome | null
+}
+
 async function sendOver(
   connection: SMTPConnection,
-  run: (step: Step) => Promise<void>,
+  run: Run,
   { envelope, message, ms }: { envelope: Envelope; message: string; ms: number },
-): Promise<Sending> {
-  let isHandedOver = false
-  const stream = new Readable({
-    read() {
-      isHandedOver = true
-      this.push(message)
-      this.push(null)
-    },
-  })
+): Promise<Outcome> {
+  const sending: Sending = { envelope, message, isHandedOver: false, answer: null }
   const timer = setTimeout(() => connection.close(), ms)
   try {
-    await run((done) => connection.send({ from: envelope.from, to: [envelope.to] }, stream, done))
-    return { state: 'sent', isUnanswered: false }
+    return await run(() => converse(connection as unknown as Wire, sending))
   } catch (failure) {
-    const error = describe(failure)
-    const { responseCode: code, command = '' } = failure as SMTPConnection.SMTPError
-    if (code === undefined) {
-      return { state: isHandedOver ? 'unknown' : 'unavailable', error, isUnanswered: true }
-    }
-    const isOfMessage = command.startsWith('RCPT') || command === 'DATA'
-    const state = isOfMessage ? (code >= 500 ? 'refused' : 'deferred') : 'unavailable'
-    return { state, error, isUnanswered: false }
+    const state = sending.isHandedOver ? 'unknown' : 'unavailable'
+    // A server may answer and end the connection in one breath.
+    return sending.answer ?? { state, error: describe(failure) }
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** What would end an address, or the line that it stands in. */
+const UNSAFE = /[^\x21-\x7e]|[<>]/
+
+/**
+ * Sends one message by hand: the library makes two streams for each, which cost more than all the rest. After
+ * an answer the server has no open transaction, so that another message can follow.
+ */
+async function converse(wire: Wire, sending: Sending): Promise<Outcome> {
+  const { from, to } = sending.envelope
+  if (UNSAFE.test(from) || UNSAFE.test(to)) {
+    return { state: 'refused', error: 'the address is not valid', isOfReader: false }
+  }
+  const commands = [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']
+  const replies = await (wire._supportedExtensions.includes('PIPELINING')
+    ? askTogether(wire, commands)
+    : askInTurn(wire, commands))
+  const [sender = '', reader = '', data = ''] = replies
+  if (!isGood(sender)) return { state: 'unavailable', error: sender }
+  if (isGood(reader) && /^[23]/.test(data)) return handOver(wire, sending)
+  // A server that takes a message for nobody gets an empty one.
+  if (data.startsWith('3')) await askTogether(wire, ['.'])
+  const [reset = ''] = await askTogether(wire, ['RSET'])
+  if (!isGood(reset)) wire._socket.destroy()
+  const refusal = isGood(reader) ? readRefusal(data, false) : readRefusal(reader, true)
+  return refusal ?? { state: 'unavailable', error: `${reader} ${data}` }
+}
+
+async function handOver(wire: Wire, sending: Sending): Promise<Outcome> {
+  sending.isHandedOver = true
+  const [reply = ''] = await askTogether(wire, [endMessage(sending.message)], (text) => {
+    sending.answer = readAnswer(text)
+  })
+  return readAnswer(reply)
+}
+
+/** A reply that is none: nobody knows what the server did with the message. */
+const readAnswer = (reply: string): Outcome =>
+  isGood(reply)
+    ? { state: 'sent' }
+    : (readRefusal(reply, false) ?? { state: 'unknown', error: reply })
+
+const isGood = (reply: string): boolean => reply.startsWith('2')
+
+/** A refusal for good or for now. Null where the server has said neither. */
+function readRefusal(reply: string, isOfReader: boolean): Refusal | null {
+  if (!/^[45]\d\d/.test(reply)) return null
+  return { state: reply.startsWith('5') ? 'refused' : 'deferred', error: reply, isOfReader }
+}
+
+/** Sends lines at once, and answers all replies. */
+function askTogether(
+  { _socket, _responseActions }: Wire,
+  lines: readonly string[],
+  onReply = (_reply: string) => {},
+): Promise<string[]> {
+  const replies = lines.map(
+    () =>
+      new Promise<string>((resolve) => {
+        _responseActions.push((reply) => {
+          onReply(reply)
+          resolve(reply)
+        })
+      }),
+  )
+  _socket.write(lines.map((line) => `${line}\r\n`).join(''))
+  return Promise.all(replies)
+}
+
+/** Sends each line after the reply to the one before, up to the first that is refused. */
+async function askInTurn(wire: Wire, lines: readonly string[]): Promise<string[]> {
+  const replies: string[] = []
+  for (const line of lines) {
+    const [reply = ''] = await askTogether(wire, [line])
+    replies.push(reply)
+    if (!/^[23]/.test(reply)) break
+  }
+  return replies
+}
+
+/** A message up to the dot that ends it. A dot at the beginning of its lines is doubled (RFC 5321, 4.5.2). */
+function endMessage(message: string): string {
+  const lines = message.replace(/^\.|(?<=\n)\./g, '..')
+  return lines.endsWith('\r\n') ? `${lines}.` : `${lines}\r\n.`
 }
 
 const describe = (error: unknown): string =>

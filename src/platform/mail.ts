@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { domainToASCII } from 'node:url'
 import { Type } from 'typebox'
 import type { Database, Db, Tx } from '../db/database.ts'
 import { machineTime, type Runner, sql } from '../db/sql.ts'
@@ -167,6 +168,36 @@ export interface Mailer {
 
 /** Whether mail can be sent to the text: one address and nothing else. */
 export const isAddress = (text: string): boolean => text.length <= 254 && ADDRESS.test(text)
+
+/** An address as every mail server takes it: its domain in ASCII. Null where it is none. */
+export function toAsciiAddress(text: string): string | null {
+  const at = text.lastIndexOf('@')
+  const address = `${text.slice(0, at + 1)}${domainToASCII(text.slice(at + 1))}`
+  return isAddress(address) && /^[\x21-\x7e]+$/.test(address) ? address : null
+}
+
+/** Some ids of mail servers look like the number of a card, which no text may have. */
+const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g
+
+/** The words of a mail server, fit for a column of 500 characters, without the addresses that they repeat. */
+export function describeReply(text: string, addresses: readonly string[]): string {
+  const hidden = addresses.reduce(
+    (left, address) => left.replace(new RegExp(literal(address), 'gi'), '[address]'),
+    text.toWellFormed(),
+  )
+  const safe = hidden.replace(LONG_NUMBER, '[number]').replace(/\p{Cc}+/gu, ' ')
+  return [...safe].slice(0, 500).join('')
+}
+
+/** The reply of a mail server that refused the reader. Null where a mail failed for anything else. */
+export function readerRefusal(failure: unknown): string | null {
+  const { command, response } = (failure ?? {}) as { command?: unknown; response?: unknown }
+  const isOfReader = typeof command === 'string' && command.startsWith('RCPT')
+  return isOfReader && typeof response === 'string' ? response : null
+}
+
+/** A pattern that matches the text itself. */
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 function check(to: string, subject: string) {
   if (!isAddress(to)) throw new InvalidMailError('recipient')

@@ -1,66 +1,106 @@
-import { text as readText } from 'node:stream/consumers'
-import { type DkimKey, LINE_LENGTH_MAX, type ListHeaders, SIGNED_HEADERS } from './mail.ts'
+import { html as asHtml } from '../kernel/html.ts'
+import { LINE_LENGTH_MAX, type ListHeaders } from './mail.ts'
 
-/** A message to one person, as it is handed to a mail server. */
-export interface Message {
+/** What the messages to all readers of a list have in common. */
+export interface CommonParts {
   from: { name: string; address: string }
-  to: string
   replyTo: string | null
   subject: string
+  /** The text and its HTML in pieces, between which the link of each reader comes. */
+  text: readonly string[]
+  html: readonly string[]
+}
+
+/** What is only of the message to one person. */
+export interface ReaderParts {
+  to: string
   /** Without the angle brackets. */
   messageId: string
   date: Date
-  text: string
-  html: string
+  /** The link by which the reader leaves. */
+  url: string
   headers: ListHeaders
 }
 
-/** The lines of encoded text, as RFC 2045 bounds them. */
-const LINES = /.{76}/g
-
-/**
- * Writes a message by hand: the library builds a tree of streams for each, which takes longer than sending
- * it, and folds the long value of List-Unsubscribe, which some servers then sign wrongly.
- */
-export function writeMessage(message: Message): string {
-  const { from, to, replyTo, subject, messageId, date, text, html, headers } = message
-  const boundary = `=_${messageId.replace(/[^\w]/g, '')}`
-  const part = (type: string, content: string) =>
-    `--${boundary}\r\nContent-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n${encodeLines(content)}\r\n`
-  const head = {
-    From: `${encodePhrase(from.name)} <${from.address}>`,
-    To: to,
-    ...(replyTo !== null && { 'Reply-To': replyTo }),
-    Subject: encodeText(subject),
-    'Message-ID': `<${messageId}>`,
-    Date: date.toUTCString().replace('GMT', '+0000'),
-    ...headers,
-    'MIME-Version': '1.0',
-    'Content-Type': `multipart/alternative; boundary="${boundary}"`,
-  }
-  const lines = Object.entries(head).map(([name, value]) => `${requireLines(name, value)}\r\n`)
-  return `${lines.join('')}\r\n${part('text/plain', text)}${part('text/html', html)}--${boundary}--\r\n`
+/** A message to one person, as it is handed to a mail server. */
+export interface Message extends Omit<CommonParts & ReaderParts, 'text' | 'html' | 'url'> {
+  text: string
+  html: string
 }
 
-const encodeLines = (content: string): string =>
-  Buffer.from(content).toString('base64').replace(LINES, '$&\r\n').trimEnd()
+export type WriteMessage = (reader: ReaderParts) => string
+
+/** Both parts are encoded, and no encoded line has an underscore. */
+const BOUNDARY = '=_parts'
+
+/**
+ * Writes messages by hand: the library builds a tree of streams for each, which takes longer than sending it,
+ * and folds the long value of List-Unsubscribe, which some servers then sign wrongly. What is common is
+ * encoded once, up to the line in which the reader's link begins.
+ */
+export function prepareMessage({ from, replyTo, subject, text, html }: CommonParts): WriteMessage {
+  const common = writeHeaders({
+    From: `${encodePhrase(from.name)} <${from.address}>`,
+    ...(replyTo !== null && { 'Reply-To': replyTo }),
+    Subject: encodeText(subject),
+    'MIME-Version': '1.0',
+    'Content-Type': `multipart/alternative; boundary="${BOUNDARY}"`,
+  })
+  const writeText = preparePart('text/plain', text)
+  const writeHtml = preparePart('text/html', html)
+  return ({ to, messageId, date, url, headers }) => {
+    const own = writeHeaders({
+      To: to,
+      'Message-ID': `<${messageId}>`,
+      Date: date.toUTCString().replace('GMT', '+0000'),
+      ...headers,
+    })
+    return `${common}${own}\r\n${writeText(url)}${writeHtml(asHtml`${url}`.text)}--${BOUNDARY}--\r\n`
+  }
+}
+
+/** Writes one message. */
+export const writeMessage = ({ text, html, ...message }: Message): string =>
+  prepareMessage({ ...message, text: [text], html: [html] })({ ...message, url: '' })
+
+const writeHeaders = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${requireLines(name, value)}\r\n`)
+    .join('')
+
+/** The bytes of a line of encoded text, and its characters, as RFC 2045 bounds them. */
+const LINE_BYTES = 57
+const LINES = /.{76}/g
+
+function preparePart(type: string, [first = '', ...rest]: readonly string[]) {
+  const bytes = Buffer.from(first)
+  const whole = bytes.length - (bytes.length % LINE_BYTES)
+  const head = `--${BOUNDARY}\r\nContent-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n`
+  const known = `${head}${encodeLines(bytes.subarray(0, whole))}`
+  const tail = bytes.subarray(whole)
+  const pieces = rest.map((piece) => Buffer.from(piece))
+  return (link: string): string => {
+    const own = pieces.flatMap((piece) => [Buffer.from(link), piece])
+    const last = encodeLines(Buffer.concat([tail, ...own]))
+    return `${known}${last}${last === '' || last.endsWith('\n') ? '' : '\r\n'}`
+  }
+}
+
+/** Every whole line ends with a line break. */
+const encodeLines = (content: Buffer): string => content.toString('base64').replace(LINES, '$&\r\n')
+
+/** The headers with text that was encoded here, whose words stand on lines of their own. */
+const FOLDED: readonly string[] = ['From', 'Subject']
 
 /** Whatever comes from outside is encoded or refused: a header must not begin another. */
 function requireLines(name: string, value: string): string {
-  const lines = `${name}: ${value}`.split('\r\n ')
+  const line = `${name}: ${value}`
+  const lines = FOLDED.includes(name) ? line.split('\r\n ') : [line]
   const areValid = lines.every(
-    (line) => /^[\x20-\x7e]*$/.test(line) && line.length <= LINE_LENGTH_MAX,
+    (each) => /^[\x20-\x7e]*$/.test(each) && each.length <= LINE_LENGTH_MAX,
   )
   if (!areValid) throw new Error(`the header ${name} is not valid`)
-  return lines.join('\r\n ')
-}
-
-/** Signs a message, with the headers that a reader leaves by. */
-export async function signMessage(key: DkimKey, message: string): Promise<string> {
-  // Loaded with the first mail: most processes never send one.
-  const { default: Dkim } = await import('nodemailer/lib/dkim/index.js')
-  const signer = new Dkim({ ...key, headerFieldNames: SIGNED_HEADERS })
-  return readText(signer.sign(message))
+  return line
 }
 
 /** Bytes of one encoded word: with its frame it has at most 75 characters, as RFC 2047 asks. */

@@ -16,6 +16,7 @@ import { makeCreditNote, makeInvoice } from './make-billing.ts'
 import {
   addRecipients,
   CAMPAIGNS,
+  loseMails,
   makeCampaign,
   makeMailCampaign,
   startCampaign,
@@ -285,6 +286,7 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'POST /v1/merchant/marketing/campaigns/:id/cancel': makeCampaign,
   'POST /v1/merchant/marketing/campaigns/:id/test': makeMailCampaign,
+  'POST /v1/merchant/marketing/campaigns/:id/resend-unknown': loseMails,
   'GET /v1/merchant/marketing/campaigns/:id/recipients': addRecipients,
   'GET /v1/merchant/marketing/campaigns/:id/performance': makeCampaign,
   'GET /v1/merchant/marketing/coupons/:id/report': makeCoupon,

@@ -28,6 +28,28 @@ export async function makeMailCampaign(merchant: Caller, app: TestApp) {
   return create(merchant, { channel: 'email', subject: 'a canary', body_markdown: 'a canary' })
 }
 
+/** A campaign that is being sent, of one mail nobody knows whether it was. */
+export async function loseMails(merchant: Caller, app: TestApp) {
+  const { id } = await addRecipients(merchant, app)
+  const admin = await app.database.openAdmin()
+  await admin.query(
+    `update campaigns set status = 'paused', pause_reason = 'merchant', starts_at = now()
+      where id = $1`,
+    [id],
+  )
+  await admin.query(
+    `insert into campaign_mailings (tenant_ref, id, state, stopped, due_at, recipients_count,
+                                    unknown_count)
+     values ('acme', $1, 'sending', true, null, 3, 3)`,
+    [id],
+  )
+  await admin.query(
+    `update campaign_recipients set state = 'unknown', next_attempt_at = null where campaign_id = $1`,
+    [id],
+  )
+  return { id }
+}
+
 /** A campaign with recipients, as the worker writes them down. */
 export async function addRecipients(merchant: Caller, app: TestApp) {
   const { id } = await makeMailCampaign(merchant, app)

@@ -45,7 +45,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       {
         name: canary,
         match: 'all',
-        conditions: [{ field: 'place', op: 'in', value: [canary] }],
+        conditions: [{ field: 'place', op: 'in', value: ['US'] }],
       },
     ],
     [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { type Message, signMessage, writeMessage } from '../../src/platform/mime.ts'
+import { openSigner } from '../../src/platform/dkim.ts'
+import { type Message, prepareMessage, writeMessage } from '../../src/platform/mime.ts'
 import { verifyDkim } from '../harness/dkim.ts'
 import { readMail } from '../harness/mime.ts'
 
@@ -57,13 +58,33 @@ describe('a message that is written by hand', () => {
   test('refuses whatever would begin another header', () => {
     const bad = [
       'a@b.example\r\nBcc: c@d.example',
-      'a@b.example\r\n Bcc: c@d.example\n',
+      'a@b.example\r\n Bcc: c@d.example',
       'ü@b.example',
     ]
     for (const to of bad) assert.throws(() => writeMessage({ ...message, to }), /header To/)
     const subject = read(writeMessage({ ...message, subject: 'a\r\nBcc: c@d.example' }))
     assert.equal(subject.header('bcc'), null)
   })
+
+  test('has the link of its reader, wherever it begins in a line', () => {
+    const { text: _text, html: _html, ...rest } = message
+    const url = 'https://platform.example/?a=1&b=2'
+    for (let length = 0; length <= 120; length++) {
+      const first = 'ü'.repeat(length >> 1) + 'x'.repeat(length & 1)
+      for (const last of ['', '\nü', 'y'.repeat(100)]) {
+        const write = prepareMessage({ ...rest, text: [first, last], html: [first, last, last] })
+        const raw = write({ ...rest, url })
+        const mail = read(raw)
+        const link = 'https://platform.example/?a=1&amp;b=2'
+        assert.equal(mail.text, `${first}${url}${last}`)
+        assert.equal(mail.html, `${first}${link}${last}${link}${last}`)
+        assert.ok(raw.split('\r\n\r\n').slice(1).join('\r\n').split('\r\n').every(isShort), raw)
+      }
+    }
+  })
+
+  /** RFC 2045 bounds lines of encoded text. */
+  const isShort = (line: string) => line.length <= 76
 
   test('is signed over its headers and its text', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -72,13 +93,21 @@ describe('a message that is written by hand', () => {
       publicKeyEncoding: { type: 'spki', format: 'pem' },
     })
     const key = { domainName: 'shop.example', keySelector: 'news', privateKey }
-    const signed = await signMessage(key, writeMessage(message))
+    const sign = openSigner(key)
+    const subject = 'Grüße  aus dem Laden, mit einem Betreff, der länger ist als eine Zeile'
+    const signed = await sign(writeMessage({ ...message, subject }))
     const signature = verifyDkim(signed, publicKey)
     assert.equal(signature?.isValid, true, signed)
+    assert.ok(signed.split('\r\n').every((line) => line.length <= 998))
+    assert.equal(read(signed).subject, subject)
     for (const name of ['from', 'to', 'subject', 'list-unsubscribe', 'list-unsubscribe-post']) {
       assert.ok(signature.covered.includes(name), name)
     }
     const changed = signed.replace('unsubscribe/x', 'unsubscribe/y')
     assert.equal(verifyDkim(changed, publicKey)?.isValid, false)
+    for (const body of ['', '\r\n\r\n', 'a  b \t\r\n c\r\n\r\n\r\n', 'x', ' \r\n']) {
+      const plain = await sign(`From: a@b.example\r\nSubject: \t a   b \r\n\r\n${body}`)
+      assert.equal(verifyDkim(plain, publicKey)?.isValid, true, JSON.stringify(body))
+    }
   })
 })

@@ -4,10 +4,11 @@ import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
 import { askMerchant } from './ask-merchant.ts'
-import { runTurn, type SendingDeps } from './mailing.ts'
+import { runTurn } from './mailing.ts'
 import * as mailings from './mailing-queries.ts'
 import * as queries from './queries.ts'
 import { type Campaign, EMAIL } from './schema.ts'
+import type { SendingDeps } from './send-waves.ts'
 import { auditCampaign, LATE_MS, start } from './service.ts'
 
 /** Stores of one step. The next step goes on with those after them. */

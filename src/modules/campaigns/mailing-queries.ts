@@ -28,39 +28,62 @@ export const queue = defineQueue({
 export const nextMailing = (db: Db) => sql`
   select min(due_at) from campaign_mailings where tenant_ref = ${db.tenant} and due_at is not null`
 
-/** Starts the mails of a campaign, or goes on with those that are left. */
+/** Starts the mails of a campaign, or goes on with those that are left. Answers how far they are. */
 export const startMailing = (tx: Tx, campaign_id: string) =>
-  tx.run(sql`
+  tx.one(
+    DueMailing,
+    sql`
     insert into campaign_mailings as m (tenant_ref, id) values (${tx.tenant}, ${campaign_id})
         on conflict (tenant_ref, id) do update
-       set due_at = case when m.state = 'done' then null else fd_now() end`)
+       set stopped = false, due_at = case when m.state = 'done' then null else fd_now() end
+    returning state`,
+  )
 
 /**
  * Stops the mails of a campaign: nothing more is claimed. The lease stays, so that no other worker takes
- * what is being sent for interrupted.
+ * what is being sent for interrupted. Once it has ended, one looks what became of that.
  */
 export const stopMailing = (tx: Tx, campaign_id: string) =>
   tx.run(sql`
-    update campaign_mailings set due_at = null
+    update campaign_mailings
+       set stopped = true, due_at = case when cardinality(in_flight) > 0 then fd_now() end
      where tenant_ref = ${tx.tenant} and id = ${campaign_id}`)
 
+const LockedMailing = Type.Object({
+  state: Type.Enum([...MAILING_STATES]),
+  listed_to: Type.String(),
+  in_flight: Type.Array(Id),
+  stopped: Type.Boolean(),
+  /** Whether the lease is still that of the caller, who has it for longer now. */
+  is_held: Type.Boolean(),
+})
+
 /**
- * Locks a leased mailing and extends its lease. Null: it was stopped, or another worker has it. All
- * changes of a mailing and its recipients are made under this lock.
+ * Locks a mailing, and extends its lease if the caller has it. All changes of a mailing and its recipients
+ * are made under this lock. Whatever locks the campaign, does so before.
  */
-export const renewLocked = (tx: Tx, { id, lease_token }: Lease) =>
-  tx.maybe(
-    Type.Object({
-      state: Type.Enum([...MAILING_STATES]),
-      listed_to: Type.String(),
-      in_flight: Type.Array(Id),
-    }),
+export const lockLeased = (tx: Tx, { id, lease_token }: Lease) => {
+  const isHeld = sql`coalesce(lease_token = ${lease_token}, false)`
+  return tx.one(
+    LockedMailing,
     sql`
     update campaign_mailings
-       set lease_until = ${machineTime} + make_interval(secs => ${LEASE_SECONDS})
-     where tenant_ref = ${tx.tenant} and id = ${id} and lease_token = ${lease_token}
-       and due_at is not null
-    returning state, listed_to, in_flight`,
+       set lease_until = case when ${isHeld}
+                              then ${machineTime} + make_interval(secs => ${LEASE_SECONDS})
+                              else lease_until end
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning state, listed_to, in_flight, stopped, ${isHeld} as is_held`,
+  )
+}
+
+/** How far the recipients of a campaign are written down. */
+export const findListed = (tx: Tx, id: string) =>
+  tx.one(
+    Type.Object({ state: Type.Enum([...MAILING_STATES]), listed_to: Type.String() }),
+    sql`
+    select state, listed_to
+      from campaign_mailings
+     where tenant_ref = ${tx.tenant} and id = ${id}`,
   )
 
 export interface NewRecipient {
@@ -104,7 +127,7 @@ export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 export const listQueued = (
   tx: Tx,
   campaign_id: string,
-  { after, except, limit }: { after: string; except: readonly string[]; limit: number },
+  { after, limit }: { after: string; limit: number },
 ) =>
   tx.many(
     QueuedRecipient,
@@ -113,7 +136,9 @@ export const listQueued = (
       from campaign_recipients
      where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id} and state = 'queued'
        and id > ${after}::uuid and next_attempt_at <= fd_now()
-       and id <> all (${except}::uuid[])
+       and id <> all ((select in_flight
+                         from campaign_mailings
+                        where tenant_ref = ${tx.tenant} and id = ${campaign_id})::uuid[])
      order by id
      limit ${limit}`,
   )
@@ -123,18 +148,6 @@ export const skipRecipients = (tx: Tx, ids: readonly string[], reason: string) =
     update campaign_recipients
        set state = 'skipped', reason = ${reason}, next_attempt_at = null
      where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[]) and state = 'queued'`)
-
-/** Writes down, before any mail server is called, which recipients are being sent. */
-export const claim = (
-  tx: Tx,
-  id: string,
-  { ids, skipped }: { ids: readonly string[]; skipped: number },
-) =>
-  tx.run(sql`
-    update campaign_mailings
-       set in_flight = in_flight || ${ids}::uuid[],
-           skipped_count = skipped_count + ${skipped}::bigint
-     where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /** Marks what a killed worker had claimed: whether it was sent is not known. Answers how many. */
 export const giveUpInFlight = (tx: Tx, campaign_id: string, ids: readonly string[]) =>
@@ -161,13 +174,6 @@ export interface Result {
   /** Whether it counts against the attempts: not where the mail server took no mails at all. */
   is_attempt: boolean
 }
-
-/** Takes the lock of a mailing, whoever has its lease: what was sent is written down in any case. */
-export const lockMailing = (tx: Tx, id: string) =>
-  tx.run(sql`
-    select from campaign_mailings
-     where tenant_ref = ${tx.tenant} and id = ${id}
-       for update`)
 
 /**
  * Writes results, and answers the state that each recipient had. `unknown` was given up by a worker that
@@ -208,16 +214,49 @@ export const recordResults = (tx: Tx, campaign_id: string, results: readonly Res
 /** The counts of a mailing, as they change. */
 export type Counts = Record<'sent' | 'skipped' | 'failed' | 'unknown', number>
 
-export const finishClaimed = (tx: Tx, id: string, ids: readonly string[], counts: Counts) =>
+interface Move {
+  /** Which recipients are being sent from now on. It is written before any mail server is called. */
+  claimed: readonly string[]
+  /** Whose results are written. */
+  finished: readonly string[]
+  counts: Counts
+}
+
+export const moveInFlight = (tx: Tx, id: string, { claimed, finished, counts }: Move) =>
   tx.run(sql`
     update campaign_mailings
        set in_flight = array(select each from unnest(in_flight) as each
-                              where each <> all (${ids}::uuid[])),
+                              where each <> all (${finished}::uuid[])) || ${claimed}::uuid[],
            sent_count = sent_count + ${counts.sent}::bigint,
            failed_count = failed_count + ${counts.failed}::bigint,
            skipped_count = skipped_count + ${counts.skipped}::bigint,
            unknown_count = unknown_count + ${counts.unknown}::bigint
      where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+/**
+ * Queues recipients again of which nobody knows whether they were sent, some at a time. The lock of the
+ * mailing comes first, as for all changes of recipients. Answers how many.
+ */
+export const requeueUnknown = async (tx: Tx, id: string, limit: number): Promise<number> => {
+  await tx.run(sql`
+    select from campaign_mailings where tenant_ref = ${tx.tenant} and id = ${id} for update`)
+  const queued = await tx.run(sql`
+    update campaign_recipients
+       set state = 'queued', reason = null, last_error = null, next_attempt_at = fd_now()
+     where tenant_ref = ${tx.tenant} and state = 'unknown'
+       and id = any(array(select id
+                            from campaign_recipients
+                           where tenant_ref = ${tx.tenant} and campaign_id = ${id}
+                             and state = 'unknown' and email is not null
+                           order by id
+                           limit ${limit}))`)
+  await tx.run(sql`
+    update campaign_mailings
+       set unknown_count = unknown_count - ${queued}::bigint,
+           state = case when state = 'done' and ${queued}::bigint > 0 then 'sending' else state end
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+  return queued
+}
 
 /** When the next recipient of a mailing is due. Null: none is left. */
 export const findNextDue = (tx: Tx, campaign_id: string) =>
@@ -237,7 +276,7 @@ export const finishTurn = (tx: Tx, lease: Lease, at: string | null, waitSeconds:
   queue.finish(
     tx,
     lease,
-    sql`due_at = case when due_at is not null
+    sql`due_at = case when not stopped
                       then greatest(${at}::timestamptz,
                                     fd_now() + make_interval(secs => ${waitSeconds})) end`,
   )

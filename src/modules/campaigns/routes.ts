@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { MailDeps } from './deps.ts'
+import { resendUnknown } from './resend.ts'
 import {
   CAMPAIGN_STATUSES,
   Campaign,
@@ -32,6 +34,8 @@ const SENDING = [
 
 export interface CampaignDeps extends MailDeps {
   limits: Pick<Limits, 'velocity'>
+  /** Keys the fingerprints of requests with an Idempotency-Key. */
+  idempotencyKey: Buffer
 }
 
 export const merchantRoutes =
@@ -176,7 +180,7 @@ export const merchantRoutes =
           operationId: 'resumeCampaign',
           tags,
           summary:
-            'Go on with a paused campaign. Mails go to those who have got none; those whose sending is unknown get none.',
+            'Go on with a paused campaign. Mails go to those who have got none; those whose sending is unknown get none (`resend-unknown`).',
           params: Params('id'),
           response: { 200: OneCampaign },
         },
@@ -228,6 +232,44 @@ export const merchantRoutes =
       },
       async ({ db, actor, params }, reply) =>
         reply.code(202).send(await campaigns.sendTest(deps, db, actor, params.id)),
+    )
+
+    app.post(
+      `${path}/:id/resend-unknown`,
+      {
+        config: {
+          scope,
+          idempotent: true,
+          failures: [
+            'campaign_not_found',
+            'not_a_mail_campaign',
+            'invalid_transition',
+            'ruo_claims_violation',
+            'scan_unavailable',
+          ],
+        },
+        schema: {
+          operationId: 'resendUnknownMails',
+          tags,
+          summary:
+            'Send the mails of a campaign again of which it is unknown whether they were sent, up to 5,000 in a call. Some readers may get it twice. A campaign that ended with its last mail is active until they are sent; one that was cancelled, or whose end has passed, is refused.',
+          params: Params('id'),
+          response: {
+            200: Type.Object({
+              campaign: ref(Campaign),
+              resent: Type.Integer({ description: 'How many are queued again.' }),
+            }),
+          },
+        },
+      },
+      (request, reply) => {
+        const { db, actor, params } = request
+        const secret = deps.idempotencyKey
+        const options = { operation: 'campaign_resend', secret, target: params.id }
+        return once(request, reply, options, (claim) =>
+          resendUnknown(deps, db, { actor, claim }, params.id),
+        )
+      },
     )
 
     app.get(

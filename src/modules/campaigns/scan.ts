@@ -8,6 +8,8 @@ import { renderMarkdown } from './render-markdown.ts'
 interface Text {
   subject: string
   body_markdown: string
+  /** Stands before the subject in a list of mails. */
+  sender_name: string | null
 }
 
 /**
@@ -17,10 +19,10 @@ interface Text {
 export async function scanMail(
   scanner: Scanner,
   store: string,
-  { subject, body_markdown }: Text,
+  { subject, body_markdown, sender_name }: Text,
 ): Promise<ScanResult> {
   const options = { scanner, store }
-  const written = await claims.scan({ subject, body_markdown }, options)
+  const written = await claims.scan({ subject, body_markdown, sender_name }, options)
   if (!written.passed) return written
   const shown = await claims.scan({ body_markdown: renderMarkdown(body_markdown) }, options)
   return shown.passed ? written : shown

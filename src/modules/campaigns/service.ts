@@ -118,18 +118,25 @@ export async function schedule(
   })
 }
 
-/** Makes a campaign active, and has its mails sent. */
+/** Makes a campaign active, and has its mails sent. One that was paused as its last mail went is over. */
 export async function start(
   tx: Tx,
-  { id, channel }: Campaign,
+  campaign: Campaign,
   { starts_at, ends_at }: Pick<Campaign, 'starts_at' | 'ends_at'>,
 ): Promise<Campaign> {
+  const { id, channel } = campaign
+  let isOver = false
   if (channel === EMAIL) {
-    await mailings.startMailing(tx, id)
+    const { state } = await mailings.startMailing(tx, id)
+    isOver = state === 'done' && isOnlyMail({ ...campaign, ends_at })
     tx.notifyAfterCommit(WAKE_CAMPAIGN_MAIL)
   }
-  return queries.setStatus(tx, id, { status: 'active', starts_at, ends_at })
+  return queries.setStatus(tx, id, { status: isOver ? 'ended' : 'active', starts_at, ends_at })
 }
+
+/** A campaign without an end and without coupons is over with its last mail. */
+export const isOnlyMail = ({ ends_at, coupon_count }: Campaign): boolean =>
+  ends_at === null && coupon_count === 0
 
 /** A repeated call is harmless. Mails that are being sent are finished; no more are begun. */
 export function pause(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
@@ -249,7 +256,7 @@ export async function listRecipients(
   return { recipients: rows, ...shown }
 }
 
-function withCampaign<T>(
+export function withCampaign<T>(
   db: TenantDb,
   name: string,
   id: string,
@@ -272,7 +279,7 @@ const VERBS: Record<CampaignStatus, readonly string[]> = {
   cancelled: [],
 }
 
-const refuse = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
+export const refuse = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
   new ApiError('invalid_transition', { body: { current_status: status, allowed } })
 
 /** Texts of a mail are in the campaign itself: the log says what happened, and not all of it again. */
@@ -289,11 +296,11 @@ export const auditCampaign = (
   tx: Tx,
   actor: audit.Actor,
   verb: string,
-  { before, after }: { before?: Campaign; after: Campaign },
+  { before, after, ...more }: { before?: Campaign; after: Campaign; resent?: number },
 ) =>
   audit.record(tx, actor, {
     action: `campaign.${verb}`,
     entity: `campaign:${after.id}`,
     ...(before !== undefined && { before: logged(before) }),
-    after: logged(after),
+    after: { ...logged(after), ...more },
   })

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/database.ts'
 import { html, trustedHtml } from '../../kernel/html.ts'
-import { isAddress, type ListHeaders, oneLine } from '../../platform/mail.ts'
+import { randomBase62 } from '../../kernel/tokens.ts'
+import { type ListHeaders, oneLine, toAsciiAddress } from '../../platform/mail.ts'
 import { asLine, type Brand, brandOf } from '../sites/brand.ts'
 import * as stores from '../stores/service.ts'
 import type { MailDeps, Unsubscribe } from './deps.ts'
@@ -65,7 +66,6 @@ function writeHtml(look: Look, draft: Draft, unsubscribeUrl: string): string {
   const { colours, language, name } = look
   const body = `${FONT}font-size:16px;line-height:1.5;color:${colours.text};overflow-wrap:anywhere`
   const small = `${FONT}font-size:13px;line-height:1.5;color:${colours.surfaceMuted}`
-  const written = renderMarkdown(draft.body_markdown, (address) => withUtm(look, draft, address))
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -76,13 +76,23 @@ function writeHtml(look: Look, draft: Draft, unsubscribeUrl: string): string {
 <body style="margin:0;padding:0;background-color:${colours.surface}">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="${colours.surface}"><tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px;margin:0 auto">
-<tr><td bgcolor="${colours.background}" style="background-color:${colours.background};padding:32px;border-radius:10px;${body}">${trustedHtml(written)}</td></tr>
+<tr><td bgcolor="${colours.background}" style="background-color:${colours.background};padding:32px;border-radius:10px;${body}">${trustedHtml(writeBody(look, draft))}</td></tr>
 <tr><td style="padding:20px 32px 0;${small}"><p style="margin:0">${name}</p><p style="margin:8px 0 0"><a href="${unsubscribeUrl}" style="color:${colours.surfaceMuted}">${look.unsubscribe}</a></p></td></tr>
 </table>
 </td></tr></table>
 </body>
 </html>
 `.text
+}
+
+/** Larger mails are cut by mail programs. Only links that are many and long can make one so large. */
+const BODY_LENGTH_MAX = 300_000
+
+/** The text as HTML. Its links name the campaign, unless that would make the mail many times as large. */
+function writeBody(look: Look, draft: Draft): string {
+  const { body_markdown } = draft
+  const written = renderMarkdown(body_markdown, (address) => withUtm(look, draft, address))
+  return written.length > BODY_LENGTH_MAX ? renderMarkdown(body_markdown) : written
 }
 
 /** Adds the campaign to links into the store's own shop, where its owner looks for it. */
@@ -96,8 +106,28 @@ function withUtm({ shopUrl }: Look, { utm }: Draft, address: string): string {
   return url.href
 }
 
-/** Stands where the link of each reader comes. It is no address of anyone. */
-const LINK_OF_READER = 'https://reader.invalid/unsubscribe'
+/** What the mails to all readers have in common: the link of each comes between the pieces of a text. */
+export interface CommonMail {
+  subject: string
+  fromName: string
+  replyTo: string | null
+  text: readonly string[]
+  html: readonly string[]
+}
+
+/** Writes a campaign once, but for the link of each reader. */
+export function writeCommon(look: Look, draft: Draft): CommonMail {
+  // Random: a text that has the same address must not get the link of its reader.
+  const link = `https://reader.invalid/${randomBase62(16)}`
+  const parts = writeParts(look, draft, link)
+  return {
+    subject: draft.subject,
+    fromName: oneLine(draft.sender_name ?? look.name),
+    replyTo: toAsciiAddress(draft.reply_to ?? look.email ?? ''),
+    text: parts.text.split(link),
+    html: parts.html.split(link),
+  }
+}
 
 /** A mail to one reader. */
 export interface WrittenMail extends Parts {
@@ -107,20 +137,8 @@ export interface WrittenMail extends Parts {
   headers: ListHeaders
 }
 
-/** Writes a campaign once, and answers what writes each reader's own link into it. */
-export function prepareMail(look: Look, draft: Draft): (reader: Unsubscribe) => WrittenMail {
-  const parts = writeParts(look, draft, LINK_OF_READER)
-  const [text, shown] = [parts.text.split(LINK_OF_READER), parts.html.split(LINK_OF_READER)]
-  const replyTo = draft.reply_to ?? look.email ?? ''
-  const common = {
-    subject: draft.subject,
-    fromName: oneLine(draft.sender_name ?? look.name),
-    replyTo: isAddress(replyTo) ? replyTo : null,
-  }
-  return ({ url, headers }) => ({
-    ...common,
-    text: text.join(url),
-    html: shown.join(html`${url}`.text),
-    headers,
-  })
+/** Writes a mail to one reader, with their own link. */
+export function writeMail(look: Look, draft: Draft, { url, headers }: Unsubscribe): WrittenMail {
+  const { text, html: shown, ...common } = writeCommon(look, draft)
+  return { ...common, text: text.join(url), html: shown.join(html`${url}`.text), headers }
 }

@@ -6,6 +6,7 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
+import { describeReply } from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
 import { withdraw } from './consent-queries.ts'
 import * as queries from './suppression-queries.ts'
@@ -26,8 +27,9 @@ import type {
 /** A mailbox that is full for a month has been abandoned. */
 const SOFT_BOUNCES = { max: 5, days: 30 }
 
-/** Recorded as the author of what the provider told. */
+/** Recorded as the author of what the provider told, and of what a mail server answered. */
 const PROVIDER = 'mail_provider'
+const MAIL_SERVER = 'mail_server'
 
 const requireFolded = (email: string): string => {
   const folded = foldEmail(email)
@@ -109,38 +111,46 @@ export async function receive(
 
 /** Whether the event has suppressed the address, somewhere. */
 async function receiveOne(database: Database, event: FeedbackEvent): Promise<boolean> {
-  const email_folded = requireFolded(event.email)
-  const detail = describe(event.detail ?? null, [event.email, email_folded])
   const db = event.tenant_ref ? database.tenant(event.tenant_ref) : null
   // A provider may name a store that has been renamed or is none of ours: then it names none.
   const store = db === null || (await stores.find(db)) === null ? null : db
-  if (event.kind === 'soft_bounce') {
-    if (store === null) return false
-    return store.transaction('suppressions: soft bounce', (tx) =>
-      queries.countSoftBounce(
-        tx,
-        {
-          email: event.email,
-          email_folded,
-          event_id: event.event_id,
-          detail,
-          created_by: PROVIDER,
-        },
-        SOFT_BOUNCES,
-      ),
-    )
+  if (store !== null) {
+    return store.transaction('suppressions: feedback', (tx) => record(tx, event, PROVIDER))
   }
-  const told = { email: event.email, email_folded, reason: event.kind, detail }
-  if (store === null) return suppressGlobally(database.global, told)
-  return store.transaction('suppressions: feedback', async (tx) => {
-    const added = await queries.suppress(tx, { ...told, created_by: PROVIDER })
-    if (event.kind === 'complaint') {
-      await withdraw(tx, { email: told.email, email_folded, source: 'complaint' })
-    }
-    // An address that does not exist exists for no store. A complaint is about one.
-    const isNewGlobally = event.kind === 'hard_bounce' && (await suppressGlobally(tx, told))
-    return added !== null || isNewGlobally
-  })
+  const { kind, ...told } = describe(event)
+  if (kind === 'soft_bounce') return false
+  return suppressGlobally(database.global, { ...told, reason: kind })
+}
+
+/** What became of a mail of a store, without the store. */
+export type MailFeedback = Omit<FeedbackEvent, 'tenant_ref'>
+
+/** Takes in what a mail server says that refuses a reader, in the transaction that writes the refusal. */
+export const recordRefusal = (tx: Tx, event: MailFeedback): Promise<boolean> =>
+  record(tx, event, MAIL_SERVER)
+
+/** Whether the event has suppressed the address, in the store or in all of them. */
+async function record(tx: Tx, event: MailFeedback, created_by: string): Promise<boolean> {
+  const { kind, ...told } = describe(event)
+  if (kind === 'soft_bounce') {
+    const { event_id } = event
+    return queries.countSoftBounce(tx, { ...told, event_id, created_by }, SOFT_BOUNCES)
+  }
+  const added = await queries.suppress(tx, { ...told, reason: kind, created_by })
+  if (kind === 'complaint') await withdraw(tx, { ...told, source: 'complaint' })
+  // An address that does not exist exists for no store. A complaint is about one.
+  const isNewGlobally =
+    kind === 'hard_bounce' && (await suppressGlobally(tx, { ...told, reason: kind }))
+  return added !== null || isNewGlobally
+}
+
+/** An event as it is stored. Its words repeat the address, which only its own column may have. */
+function describe(event: MailFeedback) {
+  const { email, kind } = event
+  const email_folded = requireFolded(email)
+  const words = event.detail ?? null
+  const detail = words === null ? null : describeReply(words, [email, email_folded])
+  return { kind, email, email_folded, detail }
 }
 
 const suppressGlobally = (
@@ -157,23 +167,6 @@ const suppressGlobally = (
     reason,
     detail,
   })
-
-/** Some ids of mail servers look like the number of a card, which no text may have. */
-const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g
-
-/** The provider's words, fit for their column. They repeat the address, which only its own column may have. */
-function describe(text: string | null, addresses: readonly string[]): string | null {
-  if (text === null) return null
-  const hidden = addresses.reduce(
-    (left, address) => left.replace(new RegExp(literal(address), 'gi'), '[address]'),
-    text.toWellFormed(),
-  )
-  const safe = hidden.replace(LONG_NUMBER, '[number]').replace(/\p{Cc}+/gu, ' ')
-  return [...safe].slice(0, 500).join('')
-}
-
-/** A pattern that matches the text itself. */
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 export async function listGlobal(operator: Runner, page: Page) {
   const { rows, shown } = await queries.listGlobal(operator, page)

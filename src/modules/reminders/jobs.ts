@@ -2,14 +2,16 @@ import type { Database, TenantDb } from '../../db/database.ts'
 import type { DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
-import type { MailTransport } from '../../platform/mail.ts'
+import { describeReply, type MailTransport, readerRefusal } from '../../platform/mail.ts'
 import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
+import { bounceOf } from '../campaigns/bounce.ts'
 import type { MailDeps } from '../campaigns/deps.ts'
 import { scanMail } from '../campaigns/scan.ts'
-import { loadLook, prepareMail } from '../campaigns/write-mail.ts'
+import { loadLook, writeMail } from '../campaigns/write-mail.ts'
 import * as catalog from '../catalog/service.ts'
 import * as inventory from '../inventory/service.ts'
 import { hasNotLeft } from '../marketing/consent.ts'
+import { recordRefusal } from '../marketing/suppressions.ts'
 import * as queries from './queries.ts'
 import type { CartItem, DueReminder, ReminderSettings, StopReason } from './schema.ts'
 import { readSettings } from './service.ts'
@@ -81,7 +83,7 @@ async function remind(
     throw new LeaseLostError(`reminder ${cart.id}`, cart.lease_token)
   }
   const reader = options.unsubscribeOf(db, cart.email)
-  const { headers, text, ...mail } = prepareMail(look, draft)(reader)
+  const { headers, text, ...mail } = writeMail(look, draft, reader)
   const id = `${cart.id}.${cart.sent_count}`
   const sending = options.transport.deliver({
     ...mail,
@@ -90,20 +92,25 @@ async function remind(
     body: text,
     listHeaders: headers,
   })
-  const error = await sending.then(
+  const failure = await sending.then(
     () => null,
-    (failure: unknown) => describe(failure, cart.email),
+    (error: unknown) => error ?? new Error('not an Error'),
   )
-  await queries.endSending(db, cart, error)
+  await endSending(db, cart, failure)
   return 'sent'
 }
 
-const describe = (failure: unknown, email: string): string =>
-  (failure instanceof Error ? failure.message : 'not an Error')
-    .replaceAll(email, '[address]')
-    .replace(/\p{Cc}+/gu, ' ')
-    .toWellFormed()
-    .slice(0, 400)
+/** What the mail server says of an address counts as in campaigns: the next mail is not sent to it. */
+const endSending = (db: TenantDb, cart: DueCart, failure: unknown): Promise<void> =>
+  db.transaction('checkout reminder: result', async (tx) => {
+    const { id, email, sent_count } = cart
+    const words = failure instanceof Error ? failure.message : null
+    await queries.endSending(tx, cart, words === null ? null : describeReply(words, [email]))
+    const refusal = readerRefusal(failure)
+    const kind = refusal === null ? null : bounceOf(refusal)
+    if (kind === null) return
+    await recordRefusal(tx, { event_id: `${id}.${sent_count}`, kind, email, detail: refusal })
+  })
 
 /** Why nothing more is sent to a cart. Null: it is reminded of. */
 async function findStop(

@@ -19,8 +19,8 @@ import {
 /** Ten thousand years of days would overflow a timestamp; a hundred are more than any store has. */
 const DAYS_MAX = 36_500
 
-/** A country, or a country and a state, in the words of the orders: most are codes, and any text can be. */
-const PLACE = /^[^\p{C}]{1,80}$/u
+/** The code of a country, or that and a state in the words of its orders, cut as theirs are. */
+const PLACE = /^[A-Za-z]{2}(?:-[^\s\p{C}](?:[^\p{C}]{0,37}[^\s\p{C}])?)?$/u
 
 /** How many conditions and values a segment may still have. */
 interface Budget {
@@ -158,7 +158,7 @@ function states(value: unknown, path: string): string[] {
 
 /** In capitals, as the counted orders have them. */
 function places(value: unknown, path: string): string[] {
-  const named = texts(value, path, (each) => PLACE.test(each), 'places such as US or US-CA')
+  const named = texts(value, path, (each) => PLACE.test(each.trim()), 'places such as US or US-CA')
   return [...new Set(named.map((each) => each.trim().toUpperCase()))]
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WAVE, WAVES } from '../../../src/modules/campaigns/mailing.ts'
+import { WAVE, WAVES } from '../../../src/modules/campaigns/send-waves.ts'
 import { until } from '../../harness/eventually.ts'
 import { startProcess } from '../../harness/process.ts'
 import {

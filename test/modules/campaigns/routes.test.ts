@@ -282,6 +282,10 @@ describe('campaigns', () => {
     })
     const refused = await merchant.post(`${URL}/${id}/schedule`, {})
     assert.deepEqual([refused.status, refused.body.findings[0].path], [422, '/subject'])
+    const sender_name = 'The tea that cures cancer'
+    const named = await createCampaign(merchant, { ...LETTER, segment_id, sender_name })
+    const unnamed = await merchant.post(`${URL}/${named.id}/schedule`, {})
+    assert.deepEqual([unnamed.status, unnamed.body.findings?.[0]?.path], [422, '/sender_name'])
   })
 
   test('are tested by a mail to the owner alone', async () => {

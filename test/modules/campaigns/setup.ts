@@ -8,7 +8,11 @@ import {
   moveDue,
 } from '../../../src/modules/campaigns/jobs.ts'
 import { openCampaignSending } from '../../../src/open-campaigns.ts'
-import { createBulkTransport } from '../../../src/platform/bulk-smtp.ts'
+import {
+  type BulkTransport,
+  createBulkTransport,
+  type Outcome,
+} from '../../../src/platform/bulk-smtp.ts'
 import type { SlotWorker } from '../../../src/platform/slot-worker.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { type ReadMail, readMail } from '../../harness/mime.ts'
@@ -35,7 +39,15 @@ export interface CampaignAppOptions extends TestAppOptions {
   smtp?: SMTPServerOptions
 }
 
-const SIGNAL = new AbortController().signal
+export const SIGNAL = new AbortController().signal
+
+/** A mail server that answers as a test wants. */
+export const answering = (answer: (to: string) => Promise<Outcome> | Outcome): BulkTransport => ({
+  deliver: async ({ to }) => answer(to),
+  close: () => {},
+})
+
+export const DOWN = answering(() => ({ state: 'unavailable', error: 'connect ECONNREFUSED' }))
 
 /** Works on all that is due. */
 export async function drain(worker: SlotWorker): Promise<void> {
@@ -146,6 +158,28 @@ export async function act(merchant: Caller, id: string, verb: string, body?: obj
 
 export const readCampaign = async (merchant: Caller, id: string) =>
   (await merchant.get(`${URL}/${id}`)).body.campaign
+
+export const recipientsOf = async (merchant: Caller, id: string, state = '') =>
+  (await merchant.get(`${URL}/${id}/recipients?limit=100&state=${state}`)).body.recipients as {
+    email: string
+    state: string
+    reason: string | null
+    attempt_count: number
+    next_attempt_at: string | null
+  }[]
+
+/** Makes what waits in a campaign due now. */
+export const makeDue = ({ sql }: Pick<CampaignApp, 'sql'>, { id }: { id: string }) =>
+  sql(
+    `with r as (update campaign_recipients set next_attempt_at = now()
+                 where campaign_id = $1 and state = 'queued')
+     update campaign_mailings set due_at = now() where id = $1`,
+    [id],
+  )
+
+/** Lets the lease of a worker expire that is gone. */
+export const endLease = ({ sql }: Pick<CampaignApp, 'sql'>, { id }: { id: string }) =>
+  sql('update campaign_mailings set lease_until = now() where id = $1', [id])
 
 export const LETTER = {
   channel: 'email',

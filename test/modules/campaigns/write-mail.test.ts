@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { renderMarkdown } from '../../../src/modules/campaigns/render-markdown.ts'
-import { prepareMail, writeParts } from '../../../src/modules/campaigns/write-mail.ts'
+import { writeCommon, writeMail, writeParts } from '../../../src/modules/campaigns/write-mail.ts'
 import { readBrand } from '../../../src/modules/sites/brand.ts'
 
 const look = {
@@ -70,19 +70,45 @@ describe('the text of a campaign', () => {
   })
 
   test('has the link of its reader in both forms, and escapes the names of the store', () => {
-    const mail = prepareMail(look, draft)({ url: URL_OF_READER, headers })
+    const mail = writeMail(look, draft, { url: URL_OF_READER, headers })
     assert.ok(mail.html.includes(`href="${URL_OF_READER}"`))
     assert.ok(mail.text.endsWith(`-- \nTea & <Cups>\nUnsubscribe: ${URL_OF_READER}\n`))
     assert.ok(mail.html.includes('Tea &amp; &lt;Cups&gt;') && !mail.html.includes('<Cups>'))
     assert.ok(mail.html.includes('<title>New &lt;teas&gt;</title>'))
     assert.deepEqual([mail.fromName, mail.replyTo], ['Tea & <Cups>', 'shop@shop.example'])
-    assert.doesNotMatch(mail.html + mail.text, /reader\.invalid/)
+    assert.doesNotMatch(mail.html + mail.text, /\.invalid/)
+  })
+
+  test('cannot name the link of its reader, and so not send it elsewhere', () => {
+    const guess = 'https://reader.invalid/unsubscribe'
+    const thief = { ...draft, body_markdown: `[win](https://thief.example/?of=${guess})` }
+    const mail = writeMail(look, thief, { url: URL_OF_READER, headers })
+    assert.equal(mail.html.split(URL_OF_READER).length, 2, 'once, at the end')
+    assert.equal(mail.text.split(URL_OF_READER).length, 2)
+    const { text, html } = writeCommon(look, draft)
+    assert.deepEqual([text.length, html.length], [2, 2], 'one place for the link of each reader')
+  })
+
+  test('stays within a megabyte, however many links it has', () => {
+    const utm = { source: '茶'.repeat(200), medium: '茶'.repeat(200), campaign: '茶'.repeat(200) }
+    const link = '[](https://shop.example) '
+    const body_markdown = link.repeat(16_000 / link.length)
+    const { html } = writeParts(look, { ...draft, body_markdown, utm }, URL_OF_READER)
+    assert.ok(html.length < 500_000, `${html.length} characters`)
+    const few = writeParts(look, { ...draft, body_markdown: link, utm }, URL_OF_READER)
+    assert.ok(few.html.includes('utm_source='), 'a mail of the usual size names its campaign')
   })
 
   test('answers go to the address of the campaign, and to none that is no address', () => {
-    const write = (more: object, from = look) =>
-      prepareMail(from, { ...draft, ...more })({ url: URL_OF_READER, headers }).replyTo
+    const write = (more: object, from = look) => writeCommon(from, { ...draft, ...more }).replyTo
     assert.equal(write({ reply_to: 'ann@shop.example' }), 'ann@shop.example')
-    assert.equal(write({}, { ...look, email: 'a@b.example, c@d.example' }), null)
+    for (const [email, expected] of [
+      ['a@b.example, c@d.example', null],
+      ['info@bücher.example', 'info@xn--bcher-kva.example'],
+      ['bücher@shop.example', null],
+      ['a@b.example\r\nBcc: c@d.example', null],
+    ] as const) {
+      assert.equal(write({}, { ...look, email }), expected, email)
+    }
   })
 })

@@ -5,6 +5,7 @@ import { openReminders } from '../../../src/open-campaigns.ts'
 import { createTransport, type MailTransport } from '../../../src/platform/mail.ts'
 import { type ReadMail, readMail } from '../../harness/mime.ts'
 import { assertRefused } from '../../harness/refusals.ts'
+import { startSmtp } from '../../harness/smtp.ts'
 import { type CampaignApp, drain, shareCampaignApp } from '../campaigns/setup.ts'
 import { cart, checkout, DECLINED, openShop, preview, type Shop, stock } from '../checkout/setup.ts'
 
@@ -313,6 +314,34 @@ describe('reminders of unfinished checkouts', () => {
       assert.deepEqual([refused.status, refused.body.error.code], [403, 'forbidden'])
     }
     assert.equal((await listOf(shop)).length, 1)
+  })
+
+  test('that the mail server refuses for their address suppress it', async (t) => {
+    const shop = await openStore()
+    const email = newEmail()
+    await look(shop, email)
+    await agree(shop, email)
+    const strict = await startSmtp(t, {
+      onRcptTo({ address }, _session, done) {
+        const refusal = new Error(`5.1.1 <${address.toUpperCase()}> is nobody`)
+        done(Object.assign(refusal, { responseCode: 550 }))
+      },
+    })
+    const refusing = createTransport(strict.url, 'Fairdock <news@fairdock.example>')
+    await sendDue(shop, worker(refusing ?? assert.fail()))
+    const { suppressions } = (await shop.merchant.get('/v1/merchant/marketing/suppressions')).body
+    assert.deepEqual(
+      suppressions.map((row: Record<string, string>) => [row.email, row.reason, row.detail]),
+      [[email, 'hard_bounce', '550 5.1.1 <[address]> is nobody']],
+    )
+    const [row] = await app.sql<{ last_error: string }>(
+      'select last_error from checkout_reminders where tenant_ref = $1',
+      [shop.tenant],
+    )
+    assert.match(row?.last_error ?? '', /\[address\]/)
+    await sendDue(shop)
+    const [stopped] = await listOf(shop)
+    assert.deepEqual([stopped?.sent_count, stopped?.reason], [1, 'not_allowed'])
   })
 
   test('are erased with the customer', async () => {

@@ -85,7 +85,7 @@ test('conditions', async (t) => {
     ['left', { field: 'consent', op: 'is', value: 'withdrawn' }, ['dan']],
     ['was never asked', { field: 'consent', op: 'is', value: 'none' }, ['ann', 'bob']],
     ['has not left', { field: 'consent', op: 'is_not', value: 'withdrawn' }, ['ann', 'bob', 'cat']],
-    ['a place that is code', { field: 'place', op: 'in', value: [`DE' or '1' = '1`] }, []],
+    ['a place that is code', { field: 'place', op: 'in', value: [`DE-' or '1' = '1`] }, []],
   ]
   for (const [what, condition, expected] of TABLE) {
     await t.test(`find who ${what}`, async () => {
@@ -214,12 +214,25 @@ test('conditions', async (t) => {
           'invalid_body',
           'conditions.0.value.0',
         ],
-        [
-          'no place',
-          wrong({ field: 'place', op: 'in', value: ['\u0007'] }),
-          'invalid_body',
-          'conditions.0.value.0',
-        ],
+        ...[
+          '\u0007',
+          '',
+          'Germany',
+          'D',
+          'D3',
+          'US-',
+          'US- ',
+          'US-\u0007',
+          `US-${'x'.repeat(40)}`,
+        ].map(
+          (place) =>
+            [
+              `no place: ${JSON.stringify(place)}`,
+              wrong({ field: 'place', op: 'in', value: ['DE', place] }),
+              'invalid_body',
+              'conditions.0.value.1',
+            ] as const,
+        ),
         [
           'no consent',
           wrong({ field: 'consent', op: 'is', value: 'maybe' }),

@@ -1,0 +1,23 @@
+/** What a bounce says of an address: that it does not exist, or that it took no mail this time. */
+export type BounceKind = 'hard_bounce' | 'soft_bounce'
+
+/** The status of a reply, as RFC 3463 has it: its class, its subject and its detail. */
+const STATUS = /^\d{3}[ -]([245])\.(\d{1,3})\.(\d{1,3})\b/
+
+/** Of addresses (subject 1): unknown mailbox, unknown domain, bad syntax, moved away, a domain without mail. */
+const NO_ADDRESS: readonly string[] = ['1', '2', '3', '6', '10']
+
+/** The subject of security and policy: the server refuses us, and says nothing of the address. */
+const POLICY = '7'
+
+/**
+ * Reads what a mail server means that refuses a reader. Only its status says that an address does not exist:
+ * servers answer 550 alone for a policy, too, and a hard bounce stops the mails of all stores. What is not
+ * clear counts as soft, and suppresses an address after some of them.
+ */
+export function bounceOf(reply: string): BounceKind | null {
+  const [, kind, subject, detail = ''] = STATUS.exec(reply) ?? []
+  if (subject === POLICY) return null
+  const isGone = kind === '5' && subject === '1' && NO_ADDRESS.includes(detail)
+  return isGone ? 'hard_bounce' : 'soft_bounce'
+}

@@ -1,0 +1,57 @@
+import type { TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Actor } from '../../platform/audit.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import type { MailDeps } from './deps.ts'
+import * as mailings from './mailing-queries.ts'
+import * as queries from './queries.ts'
+import { requireCleanText } from './scan.ts'
+import { type Campaign, EMAIL } from './schema.ts'
+import {
+  auditCampaign,
+  get,
+  refuse,
+  requireDraft,
+  WAKE_CAMPAIGN_MAIL,
+  withCampaign,
+} from './service.ts'
+
+/** Recipients of one call: as many as one statement writes within a second. */
+const RESENT_MAX = 5_000
+
+/**
+ * Queues the mails again of which nobody knows whether they were sent. Only a merchant can want that: some
+ * readers may get the mail twice, and without it some get none. Nobody is mailed who has left meanwhile.
+ */
+export async function resendUnknown(
+  deps: MailDeps,
+  db: TenantDb,
+  { actor, claim }: { actor: Actor; claim: idempotency.WonClaim },
+  id: string,
+): Promise<idempotency.StoredAnswer> {
+  const found = await get(db, id)
+  if (found.channel !== EMAIL) throw new ApiError('not_a_mail_campaign')
+  if (found.mailing === null) throw refuse(found)
+  await requireCleanText(deps.scanner, db.tenant, requireDraft(found))
+  return withCampaign(db, 'campaigns: resend unknown', id, async (tx, before) => {
+    requireSending(before, tx.clock.now())
+    const resent = await mailings.requeueUnknown(tx, id, RESENT_MAX)
+    if (resent > 0 && before.status !== 'paused') {
+      await mailings.startMailing(tx, id)
+      const { starts_at, ends_at } = before
+      await queries.setStatus(tx, id, { status: 'active', starts_at, ends_at })
+      tx.notifyAfterCommit(WAKE_CAMPAIGN_MAIL)
+    }
+    const campaign = await get(tx, id)
+    if (resent > 0) await auditCampaign(tx, actor, 'resent', { before, after: campaign, resent })
+    return idempotency.finish(tx, claim, 200, JSON.stringify({ campaign, resent }))
+  })
+}
+
+/** A campaign that ended with its last mail goes on. One that was cancelled, or whose time is over, does not. */
+function requireSending(campaign: Campaign, now: number): void {
+  const { status, ends_at } = campaign
+  const isOver = ends_at !== null && Date.parse(ends_at) <= now
+  const isSending = status === 'active' || status === 'paused' || status === 'ended'
+  if (!isSending || isOver) throw refuse(campaign)
+}

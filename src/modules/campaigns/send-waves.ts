@@ -1,0 +1,316 @@
+import { awaitAll } from '../../db/await-all.ts'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { machineNow } from '../../kernel/clock.ts'
+import type { BulkTransport, Outcome } from '../../platform/bulk-smtp.ts'
+import type { Sign } from '../../platform/dkim.ts'
+import type { Lease } from '../../platform/leases.ts'
+import type { Limits } from '../../platform/limits.ts'
+import {
+  addressOf,
+  type DkimKey,
+  describeReply,
+  domainOf,
+  InvalidMailError,
+  isAddress,
+} from '../../platform/mail.ts'
+import type { WriteMessage } from '../../platform/mime.ts'
+import { type BounceKind, bounceOf } from './bounce.ts'
+import type { MailDeps } from './deps.ts'
+import * as mailings from './mailing-queries.ts'
+import type { QueuedRecipient } from './schema.ts'
+
+/**
+ * Sends the recipients of a mailing in waves. SMTP cannot say whether a mail that was handed over before a
+ * crash was sent. So a wave is claimed before the mail server is called, and its results are written after
+ * it has answered, in the transaction that claims the next one.
+ */
+
+export interface SendingDeps extends MailDeps {
+  transport: BulkTransport
+  /** Signs the mails. Null: they are not signed here. */
+  dkim: DkimKey | null
+  /** The sender of all mails, as `Name <address>`. */
+  from: string
+  limits: Pick<Limits, 'addHits'>
+  /** Mails of one store in a minute. */
+  perMinute: number
+  /** Writes down that a mail server refuses an address. */
+  recordBounce(tx: Tx, bounce: Bounce): Promise<unknown>
+  /** How long a mailing waits that the mail server or a limit holds back. By default a minute, and 10 s. */
+  heldBackSeconds?: number
+  /** For tests: what happens after the mail server has answered and before that is written. */
+  onAnswered?: () => Promise<void>
+}
+
+export interface Bounce {
+  /** The same for the same attempt, which counts once. */
+  event_id: string
+  kind: BounceKind
+  email: string
+  /** The words of the mail server. */
+  detail: string
+}
+
+/** Mails of one wave: the most that one claim leaves unknown when its worker is killed. */
+export const WAVE = 20
+
+/** Waves at a time: one is claimed or written down while the other is sent. */
+export const WAVES = 2
+
+/** The wait after each mail that was deferred, except the last. */
+export const RETRY_SECONDS = [300, 1_800, 7_200] as const
+
+/** The wait where the mail server takes no mails. */
+export const UNAVAILABLE_SECONDS = 60
+
+/** A mail that has waited longer than this for a slow mail server is asked for its consent again. */
+const CONSENT_MS = 1_000
+
+/** Why a turn ended. */
+export type End = 'done' | 'turn' | 'paced' | 'unavailable' | 'stopped'
+
+export interface Turn {
+  lease: Lease
+  write: WriteMessage
+  /** Null: mails are not signed here. */
+  sign: Sign | null
+  /** The last recipient that was claimed. Those before it were, or wait for a later attempt. */
+  after: string
+  tried: number
+  /** Null: it goes on. */
+  end: End | null
+  /** Whether mails that are claimed and not begun are queued again: the mail server takes none. */
+  isHeldBack: boolean
+  /** When it ends, in machine time. */
+  until: number
+  signal: AbortSignal
+}
+
+/** Sends waves until the turn ends. All of them end before an error is thrown: none may claim behind it. */
+export async function sendWaves(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<void> {
+  const lanes = Array.from({ length: WAVES }, () => sendLane(deps, db, turn))
+  const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
+async function sendLane(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<void> {
+  let results: Result[] = []
+  try {
+    for (;;) {
+      const mayClaim = await goesOn(deps, db, turn)
+      if (!mayClaim && results.length === 0) return
+      const wave = await db.transaction('campaign mail: wave', (tx) =>
+        moveOn(deps, tx, turn, { results, mayClaim }),
+      )
+      results = []
+      if (wave.length > 0) results = await sendWave(deps, db, turn, wave)
+    }
+  } catch (error) {
+    turn.end ??= 'turn'
+    // What is known of mails that were sent does not get lost with a claim that failed.
+    if (results.length > 0) {
+      await db.transaction('campaign mail: results', (tx) =>
+        moveOn(deps, tx, turn, { results, mayClaim: false }),
+      )
+    }
+    throw error
+  }
+}
+
+async function goesOn(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<boolean> {
+  if (turn.end !== null) return false
+  if (turn.signal.aborted || machineNow() > turn.until) turn.end ??= 'turn'
+  else if (!(await isWithinPace(deps, db))) turn.end ??= 'paced'
+  return turn.end === null
+}
+
+/** Counts a whole wave ahead: a store that is at its limit sends the rest in the next minute. */
+const isWithinPace = async ({ limits, perMinute }: SendingDeps, { tenant }: TenantDb) =>
+  (await limits.addHits([`campaign-mail:${tenant}`], WAVE)) <= Math.max(perMinute, WAVE)
+
+interface Result extends mailings.Result {
+  bounce: Bounce | null
+}
+
+/**
+ * Writes the results of a wave, and claims the next recipients, durably before any of their mails is sent.
+ * Consent and suppression are asked again here: minutes or days may have passed since the recipients were
+ * written down. Results are written also where the lease was lost: they say what was sent.
+ */
+async function moveOn(
+  deps: SendingDeps,
+  tx: Tx,
+  turn: Turn,
+  { results, mayClaim }: { results: readonly Result[]; mayClaim: boolean },
+): Promise<QueuedRecipient[]> {
+  const { id } = turn.lease
+  const [mailing, written, next] = await awaitAll([
+    mailings.lockLeased(tx, turn.lease),
+    results.length === 0 ? [] : mailings.recordResults(tx, id, results),
+    mayClaim ? mailings.listQueued(tx, id, { after: turn.after, limit: WAVE }) : [],
+  ])
+  if (mailing.stopped || !mailing.is_held) turn.end ??= 'stopped'
+  else if (mayClaim && next.length === 0) turn.end ??= 'done'
+  const claimed = turn.end === null ? next : []
+  const { wave, withdrawn } = await divide(deps, tx, claimed)
+  const counts = countChanges(written)
+  if (withdrawn.length > 0) {
+    counts.skipped += await mailings.skipRecipients(tx, withdrawn, 'not_allowed')
+  }
+  await recordBounces(deps, tx, results)
+  await mailings.moveInFlight(tx, id, { claimed: idsOf(wave), finished: idsOf(results), counts })
+  turn.after = claimed.at(-1)?.id ?? turn.after
+  return wave
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id)
+
+/** Divides recipients into those who may be mailed now, and those who may no longer. */
+async function divide({ mayBeMailed }: SendingDeps, tx: Tx, people: readonly QueuedRecipient[]) {
+  if (people.length === 0) return { wave: [], withdrawn: [] }
+  const allowed = await mayBeMailed(
+    tx,
+    people.map(({ email }) => email),
+  )
+  return {
+    wave: people.filter(({ email }) => allowed.has(email)),
+    withdrawn: idsOf(people.filter(({ email }) => !allowed.has(email))),
+  }
+}
+
+function countChanges(written: Awaited<ReturnType<typeof mailings.recordResults>>) {
+  const counts = { sent: 0, skipped: 0, failed: 0, unknown: 0 }
+  for (const { was, state } of written) {
+    if (was !== 'queued') counts[was] -= 1
+    if (state !== 'queued') counts[state] += 1
+  }
+  return counts
+}
+
+/** In the order of their addresses, so that two workers do not wait for each other in a circle. */
+async function recordBounces(deps: SendingDeps, tx: Tx, results: readonly Result[]): Promise<void> {
+  const bounces = results.map(({ bounce }) => bounce).filter((each) => each !== null)
+  for (const bounce of bounces.toSorted((a, b) => (a.email < b.email ? -1 : 1))) {
+    await deps.recordBounce(tx, bounce)
+  }
+}
+
+async function sendWave(
+  deps: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  wave: readonly QueuedRecipient[],
+): Promise<Result[]> {
+  turn.tried += wave.length
+  const claimedAt = machineNow()
+  const results = await Promise.all(
+    wave.map(async (recipient) => {
+      const outcome = await attempt(deps, db, turn, { ...recipient, claimedAt })
+      if (outcome.state === 'unavailable') holdBack(turn)
+      return resultOf(recipient, outcome, holdOf(turn))
+    }),
+  )
+  await deps.onAnswered?.()
+  return results
+}
+
+/** How mails that wait for a connection are queued again: they are not begun any more. */
+interface Hold {
+  reason: 'unavailable' | null
+  wait_seconds: number
+}
+
+const UNAVAILABLE: Hold = { reason: 'unavailable', wait_seconds: UNAVAILABLE_SECONDS }
+const STOPPING: Hold = { reason: null, wait_seconds: 0 }
+
+/** Null: they are begun. */
+const holdOf = ({ signal, isHeldBack }: Turn): Hold | null => {
+  if (signal.aborted) return STOPPING
+  return isHeldBack ? UNAVAILABLE : null
+}
+
+function holdBack(turn: Turn): void {
+  turn.isHeldBack = true
+  turn.end ??= 'unavailable'
+}
+
+type ClaimedRecipient = QueuedRecipient & { claimedAt: number }
+
+/** A mail that cannot be written is refused as by the mail server, and does not stop the others. */
+async function attempt(
+  deps: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  recipient: ClaimedRecipient,
+): Promise<Outcome> {
+  const envelope = { from: addressOf(deps.from), to: recipient.email }
+  try {
+    return await deps.transport.deliver(envelope, () => writeFor(deps, db, turn, recipient))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'not an Error'
+    return { state: 'refused', error: message, isOfReader: false }
+  }
+}
+
+/** Writes a mail once a connection is free for it. Null: it is not sent now, or its reader has left meanwhile. */
+async function writeFor(
+  deps: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  { id, email, claimedAt }: ClaimedRecipient,
+): Promise<string | null> {
+  if (!isAddress(email)) throw new InvalidMailError('recipient')
+  if (holdOf(turn) !== null) return null
+  const isOld = machineNow() - claimedAt > CONSENT_MS
+  if (isOld && !(await mayStillBeMailed(deps, db, turn, email))) return null
+  const { url, headers } = deps.unsubscribeOf(db, email)
+  const messageId = `${id}@${domainOf(deps.from)}`
+  const message = turn.write({ to: email, messageId, date: new Date(machineNow()), url, headers })
+  return turn.sign === null ? message : turn.sign(message)
+}
+
+async function mayStillBeMailed(
+  { mayBeMailed }: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  email: string,
+): Promise<boolean> {
+  try {
+    return (await mayBeMailed(db, [email])).has(email)
+  } catch {
+    // Not known: nothing is sent then, and nothing is said of the reader.
+    holdBack(turn)
+    return false
+  }
+}
+
+/** What is written down of an answer. Nothing is sent again of which it is not known that it was not sent. */
+function resultOf(
+  { id, email, attempt_count }: QueuedRecipient,
+  outcome: Outcome,
+  hold: Hold | null,
+): Result {
+  const none = { id, reason: null, error: null, wait_seconds: null, is_attempt: true, bounce: null }
+  if (outcome.state === 'sent') return { ...none, state: 'sent' }
+  if (outcome.state === 'withheld') {
+    const unsent = { ...none, is_attempt: false }
+    // Whether the reader has left is asked again by the next claim.
+    if (hold !== null) return { ...unsent, ...hold, state: 'queued' }
+    return { ...unsent, state: 'skipped', reason: 'not_allowed' }
+  }
+  const error = describeReply(outcome.error, [email])
+  if (outcome.state === 'unknown') return { ...none, state: 'unknown', reason: 'no_reply', error }
+  if (outcome.state === 'unavailable') {
+    return { ...none, ...UNAVAILABLE, state: 'queued', error, is_attempt: false }
+  }
+  const wait_seconds = RETRY_SECONDS[attempt_count]
+  if (outcome.state === 'deferred' && wait_seconds !== undefined) {
+    return { ...none, state: 'queued', reason: 'deferred', error, wait_seconds }
+  }
+  const kind = outcome.isOfReader ? bounceOf(outcome.error) : null
+  const bounce =
+    kind === null
+      ? null
+      : { event_id: `${id}.${attempt_count}`, kind, email, detail: outcome.error }
+  return { ...none, state: 'failed', reason: 'refused', error, bounce }
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { openCampaigns } from '../../../src/open-campaigns.ts'
+import { until } from '../../harness/eventually.ts'
+import {
+  act,
+  addReaders,
+  assertCountsAddUp,
+  type CampaignApp,
+  countByAddress,
+  createCampaign,
+  createSegment,
+  drain,
+  LETTER,
+  makeDue,
+  readCampaign,
+  removeSegment,
+  shareCampaignApp,
+  startMail,
+  URL,
+} from './setup.ts'
+
+let app: CampaignApp
+
+const HOUR = 3_600_000
+
+describe('the mails of a campaign, where it must not go on by itself,', () => {
+  const shared = shareCampaignApp()
+  before(() => {
+    app = shared.current
+  })
+
+  test('of more than an hour ago are not sent by themselves: the merchant is asked', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    await app.sql(`update stores set owner_email = 'owner@shop.example' where tenant_ref = $1`, [
+      tenant,
+    ])
+    const segment_id = await createSegment(merchant)
+    const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
+    const send_at = new Date(Date.now() + HOUR).toISOString()
+    assert.equal((await act(merchant, id, 'schedule', { send_at })).status, 'scheduled')
+    await app.sql(
+      `update campaigns set starts_at = now() - interval '61 minutes', due_at = now() - interval '61 minutes'
+        where id = $1`,
+      [id],
+    )
+    await app.moveDue()
+    const late = await readCampaign(merchant, id)
+    assert.deepEqual([late.status, late.pause_reason], ['paused', 'late'])
+    assert.deepEqual(await app.sendAll(), [])
+    const [event] = await app.sql<{ data: { campaign: { id: string }; reason: string } }>(
+      `select data::jsonb as data from webhook_events where tenant_ref = $1 and type = 'commerce.campaign.paused.v1'`,
+      [tenant],
+    )
+    assert.deepEqual([event?.data.campaign.id, event?.data.reason], [id, 'late'])
+    const mails = await app.sql<{ recipient: string }>(
+      'select recipient from mails where tenant_ref = $1',
+      [tenant],
+    )
+    assert.deepEqual(mails, [{ recipient: 'owner@shop.example' }])
+    await act(merchant, id, 'resume')
+    assert.equal((await app.sendAll()).length, 1, 'the merchant has decided')
+  })
+
+  test('that are a little late are sent', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const segment_id = await createSegment(merchant)
+    const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
+    await act(merchant, id, 'schedule', { send_at: new Date(Date.now() + HOUR).toISOString() })
+    await app.sql(
+      `update campaigns set starts_at = now() - interval '59 minutes', due_at = now() - interval '59 minutes'
+        where id = $1`,
+      [id],
+    )
+    await app.moveDue()
+    assert.equal((await app.sendAll()).length, 1)
+  })
+
+  test('are scanned again when they are sent, and the campaign asks', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const { id } = await startMail(merchant)
+    await app.sql(`update campaigns set body_markdown = 'Our tea cures cancer.' where id = $1`, [
+      id,
+    ])
+    assert.deepEqual(await app.sendAll(), [])
+    const stopped = await readCampaign(merchant, id)
+    assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'claims'])
+    const refused = await merchant.post(`${URL}/${id}/resume`)
+    assert.equal(refused.body.error.code, 'ruo_claims_violation')
+    await merchant.patch(`${URL}/${id}`, { body_markdown: 'Our tea is new.' })
+    await act(merchant, id, 'resume')
+    assert.equal((await app.sendAll()).length, 1)
+  })
+
+  test('stop where the segment is gone, and the campaign asks', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const campaign = await startMail(merchant)
+    assert.equal((await removeSegment(merchant, campaign.segment_id)).status, 200)
+    assert.deepEqual(await app.sendAll(), [])
+    const stopped = await readCampaign(merchant, campaign.id)
+    assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'segment'])
+  })
+
+  test('are not written down by halves where the campaign is paused meanwhile', async () => {
+    const { tenant, merchant } = await app.newStore()
+    const readers = await addReaders(app, tenant, 3)
+    const campaign = await startMail(merchant)
+    const { members } = openCampaigns(app.runtime)
+    let pausing: Promise<unknown> | undefined
+    let pages = 0
+    const worker = app.worker({
+      async members(db, ...rest) {
+        pages += 1
+        const page = await members(db, ...rest)
+        pausing ??= act(merchant, campaign.id, 'pause')
+        // The pause has the campaign now, and commits before the recipients are written.
+        await until(
+          'it is paused',
+          async () => (await readCampaign(merchant, campaign.id)).status === 'paused',
+        )
+        return page
+      },
+    })
+    await drain(worker)
+    await pausing
+    assert.equal(pages, 1, 'neither waits for the other in a circle')
+    const paused = await readCampaign(merchant, campaign.id)
+    assert.deepEqual(
+      [paused.status, paused.mailing.state, paused.mailing.recipients_count],
+      ['paused', 'listing', 0],
+    )
+    await assertCountsAddUp(app)
+    await act(merchant, campaign.id, 'resume')
+    assert.deepEqual([...countByAddress(await app.sendAll()).keys()].sort(), readers)
+  })
+
+  test('of a suspended store wait until it is live again', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const campaign = await startMail(merchant)
+    await app.sql(`update stores set status = 'suspended' where tenant_ref = $1`, [tenant])
+    assert.deepEqual(await app.sendAll(), [])
+    await app.sql(`update stores set status = 'live' where tenant_ref = $1`, [tenant])
+    await makeDue(app, campaign)
+    assert.equal((await app.sendAll()).length, 1)
+  })
+
+  test('that were all sent as the campaign was paused leave nothing to go on with', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const { id } = await startMail(merchant)
+    assert.equal((await app.sendAll()).length, 1)
+    // As a pause leaves it that came between the last mail and the end.
+    await app.sql(
+      `update campaigns set status = 'paused', pause_reason = 'merchant' where id = $1`,
+      [id],
+    )
+    assert.equal((await act(merchant, id, 'resume')).status, 'ended')
+    assert.deepEqual(await app.sendAll(), [])
+  })
+})
