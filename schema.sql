@@ -580,7 +580,7 @@ create table analytics_subscription_days (
   day date not null,
   started_count bigint not null,
   ended_count bigint not null,
-  constraint analytics_subscription_days_pkey PRIMARY KEY (tenant_ref, currency, day),
+  constraint analytics_subscription_days_pkey PRIMARY KEY (tenant_ref, currency, day) INCLUDE (started_count, ended_count),
   constraint analytics_subscription_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table analytics_subscription_days owner to fd_owner;
@@ -1169,6 +1169,7 @@ create table campaign_mailings (
   lease_until timestamp with time zone,
   lease_token uuid,
   created_at timestamp with time zone not null default fd_now(),
+  stopped boolean not null default false,
   constraint campaign_mailings_check CHECK (((state <> 'done'::text) OR (due_at IS NULL))),
   constraint campaign_mailings_check1 CHECK (((((sent_count + skipped_count) + failed_count) + unknown_count) <= recipients_count)),
   constraint campaign_mailings_failed_count_check CHECK ((failed_count >= 0)),
@@ -2364,8 +2365,8 @@ create table global_mail_suppressions (
 alter table global_mail_suppressions owner to fd_owner;
 CREATE INDEX global_mail_suppressions_newest ON global_mail_suppressions USING btree (created_at DESC, id DESC);
 grant delete, insert, select on global_mail_suppressions to fd_app;
+grant insert, select on global_mail_suppressions to fd_worker;
 grant select on global_mail_suppressions to fd_operator;
-grant select on global_mail_suppressions to fd_worker;
 
 create table idempotency_keys (
   tenant_ref text not null,
@@ -3013,8 +3014,8 @@ create policy operator on mail_suppressions for select to fd_operator using true
 create policy owner on mail_suppressions for all to fd_owner using true with check true;
 create policy tenant on mail_suppressions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select, update on mail_suppressions to fd_app;
+grant insert, select, update on mail_suppressions to fd_worker;
 grant select on mail_suppressions to fd_operator;
-grant select on mail_suppressions to fd_worker;
 
 create table mails (
   id uuid not null default fd_uuid(),
