@@ -20,7 +20,7 @@ import {
 import { recountNow } from '../../modules/inventory/setup.ts'
 import { FEEDBACK_KEY, signFeedback } from '../../modules/marketing/readers.ts'
 import { ok } from '../../modules/returns/setup.ts'
-import { type MailApp, openMailApp } from '../../modules/shopper-mail/setup.ts'
+import { keyed, type MailApp, openMailApp } from '../../modules/shopper-mail/setup.ts'
 import { freshKey } from '../ids.ts'
 import { recruit } from './affiliates.ts'
 import { givePrices } from './balances.ts'
@@ -201,6 +201,16 @@ async function runCampaigns(app: MailApp, shop: Shop, tea: string): Promise<void
     [mailed.campaign.id],
   )
   ok(await merchant.get(`${mailing}/recipients`))
+  // As after a worker was killed while it sent the only mail.
+  const unsure = [
+    `update campaigns set status = 'ended', starts_at = now() where id = $1`,
+    `insert into campaign_mailings (tenant_ref, id, state, recipients_count, unknown_count, due_at)
+     values ('acme', $1, 'done', 1, 1, null)`,
+    `update campaign_recipients set state = 'unknown', reason = 'interrupted', next_attempt_at = null
+      where campaign_id = $1`,
+  ]
+  for (const statement of unsure) await app.sql(statement, [mailed.campaign.id])
+  ok(await merchant.post(`${mailing}/resend-unknown`, undefined, keyed()))
   ok(await merchant.post(`${mailing}/cancel`))
   const draft = ok(await merchant.post(`${url}/campaigns`, { ...letter, name: 'A draft' }), 201)
   ok(await merchant.send('DELETE', `${url}/campaigns/${draft.campaign.id}`))
