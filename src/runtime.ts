@@ -122,7 +122,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     logger,
     ...(options.cacheClock && { clock: options.cacheClock }),
   })
-  const scanner = options.scanner ?? createScanner()
+  const scanner =
+    options.scanner ?? createScanner({ onScanned: (store, ms) => database.addUse(store, ms) })
   const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)
   const payments = openGateways(options, database, key)
   const safeFetch =

@@ -208,6 +208,11 @@ export class Database {
     await this.#shared.shares?.run(ref, 'read', async () => {}, REFUSAL_MS)
   }
 
+  /** Counts time of the processors that a store used outside of the database: what it asks for next waits. */
+  addUse(ref: string, ms: number): void {
+    this.#shared.shares?.addUse(ref, ms)
+  }
+
   /** Opens a store for work that goes first: a payment is never held up by its store's other work. */
   tenantForMoney(ref: string): TenantDb {
     this.#shared.shares?.note(ref)

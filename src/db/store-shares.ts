@@ -125,6 +125,11 @@ export class StoreShares {
     }
   }
 
+  /** Counts what a store used besides, as if the database had worked for it. */
+  addUse(store: string, ms: number): void {
+    this.#shareOf(store).usedMs += ms
+  }
+
   #shareOf(store: string): Share {
     const known = this.#shares.get(store)
     if (known !== undefined) return known

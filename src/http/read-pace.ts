@@ -12,6 +12,9 @@ import type { Guard } from './guards.ts'
 const PER_SECOND = 500
 const BURST = 250
 
+/** What an answer of a route counts: it costs several times as much as one that is sent before the router. */
+const ROUTED = 4
+
 /** Bytes that cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
 const ANSWER_BYTES = 32_768
 
@@ -46,14 +49,14 @@ export class ReadPace {
   }
 
   /** Whether an answer may be sent now. An address that names no store is paced by itself. */
-  take(store: string | null, address: string): boolean {
+  take(store: string | null, address: string, answers = 1): boolean {
     if (!this.#othersAreAtWork(store)) return true
     const bucket = this.#bucketOf(store ?? address)
     const now = this.#timer()
     bucket.used = Math.max(0, bucket.used - ((now - bucket.at) * PER_SECOND) / 1_000)
     bucket.at = now
     if (bucket.used >= BURST) return false
-    bucket.used += 1
+    bucket.used += answers
     return true
   }
 
@@ -78,7 +81,7 @@ export class ReadPace {
   readonly guard: Guard = async ({ method, url, routeOptions }) => {
     if (method !== 'GET' && method !== 'HEAD') return
     // Without a store, the route: a caller can write an address in any number of ways.
-    while (!this.take(storeOf(url), routeOptions.url ?? '')) {
+    while (!this.take(storeOf(url), routeOptions.url ?? '', ROUTED)) {
       const { promise, resolve } = Promise.withResolvers<void>()
       if (!this.defer(resolve)) {
         throw new ApiError('service_unavailable', {

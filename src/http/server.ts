@@ -145,7 +145,7 @@ export function createServer(options: ServerOptions): App {
 }
 
 /** Refusals that most often come before any work in the database. */
-const CHEAP_REFUSALS = [400, 403, 404, 413, 415]
+const CHEAP_REFUSALS = [400, 403, 404, 413, 415, 429]
 
 /**
  * A store's work in the database is paced, and so are its refusals: a thousand of them a second would

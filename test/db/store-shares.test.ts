@@ -70,6 +70,15 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
+  test('pace a store for what it used outside of the database, too', async (t) => {
+    const { shares, begin } = openShares(t)
+    shares.addUse('big', 600)
+    shares.note('small')
+    const next = begin('big')
+    await turn()
+    assert.ok(!next.isRunning)
+  })
+
   test('pace a store by the number of its requests, too, however small they are', async (t) => {
     const { shares, begin, use } = openShares(t)
     for (let i = 0; i < 1_001; i += 1) await use('big', 0)

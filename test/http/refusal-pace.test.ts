@@ -51,6 +51,7 @@ test('a refusal that costs no work waits for the share of its store', async () =
     ['order_not_found', 404],
     ['invalid_body', 400],
     ['forbidden', 403],
+    ['rate_limited', 429],
   ] as const) {
     let answered = false
     const waiting = nextWait()

@@ -15,6 +15,8 @@ interface ScannerOptions {
   threads?: number
   /** Documents with more text than this are scanned in a thread: this much takes about 4 ms. */
   inlineCharacters?: number
+  /** Told how long a document of a store was scanned, without the wait for a thread. */
+  onScanned?: (store: string, ms: number) => void
 }
 
 export interface Scanner {
@@ -55,13 +57,28 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   return {
     async scan(value, store) {
       try {
-        if (!isLarger(value, inlineCharacters)) return await scanInline(value)
+        if (!isLarger(value, inlineCharacters)) {
+          return await timed(options, store, () => scanInline(value))
+        }
       } catch (error) {
         throw unavailable(error)
       }
       return pool.run(value, store)
     },
     close: () => pool.close(),
+  }
+}
+
+async function timed(
+  { onScanned }: ScannerOptions,
+  store: string | undefined,
+  scan: () => Promise<ScanResult>,
+): Promise<ScanResult> {
+  const began = performance.now()
+  try {
+    return await scan()
+  } finally {
+    if (store !== undefined) onScanned?.(store, performance.now() - began)
   }
 }
 
@@ -106,7 +123,7 @@ class Pool {
   }
 
   run(value: unknown, store?: string): Promise<ScanResult> {
-    return this.#scans.run(() => this.#scan(value), store)
+    return this.#scans.run(() => timed(this.#options, store, () => this.#scan(value)), store)
   }
 
   async close(): Promise<void> {
