@@ -255,7 +255,7 @@ async function converse(wire: Wire, sending: Sending): Promise<Outcome> {
   const [sender = '', reader = '', data = ''] = replies
   if (!isGood(sender)) return { state: 'unavailable', error: sender }
   if (isGood(reader) && /^[23]/.test(data)) return handOver(wire, sending)
-  // A server that takes a message for nobody gets an empty one.
+  // A server that takes a message without a recipient gets an empty one.
   if (data.startsWith('3')) await askTogether(wire, ['.'])
   const [reset = ''] = await askTogether(wire, ['RSET'])
   if (!isGood(reset)) wire._socket.destroy()
@@ -271,7 +271,7 @@ async function handOver(wire: Wire, sending: Sending): Promise<Outcome> {
   return readAnswer(reply)
 }
 
-/** A reply that is none: nobody knows what the server did with the message. */
+/** A reply that is none: what the server did with the message is not known. */
 const readAnswer = (reply: string): Outcome =>
   isGood(reply)
     ? { state: 'sent' }

@@ -28,7 +28,7 @@ export async function makeMailCampaign(merchant: Caller, app: TestApp) {
   return create(merchant, { channel: 'email', subject: 'a canary', body_markdown: 'a canary' })
 }
 
-/** A campaign that is being sent, of one mail nobody knows whether it was. */
+/** A campaign that is being sent, and one mail may or may not have been sent. */
 export async function loseMails(merchant: Caller, app: TestApp) {
   const { id } = await addRecipients(merchant, app)
   const admin = await app.database.openAdmin()

@@ -234,7 +234,7 @@ export const moveInFlight = (tx: Tx, id: string, { claimed, finished, counts }: 
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /**
- * Queues recipients again of which nobody knows whether they were sent, some at a time. The lock of the
+ * Queues recipients again whose mail is `unknown`, some at a time. The lock of the
  * mailing comes first, as for all changes of recipients. Answers how many.
  */
 export const requeueUnknown = async (tx: Tx, id: string, limit: number): Promise<number> => {

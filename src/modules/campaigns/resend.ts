@@ -20,8 +20,8 @@ import {
 const RESENT_MAX = 5_000
 
 /**
- * Queues the mails again of which nobody knows whether they were sent. Only a merchant can want that: some
- * readers may get the mail twice, and without it some get none. Nobody is mailed who has left meanwhile.
+ * Queues the mails again that may or may not have been sent. Only a merchant can want that: some readers may
+ * get the mail twice, and without it some get none. A reader who has left meanwhile gets none.
  */
 export async function resendUnknown(
   deps: MailDeps,

@@ -82,7 +82,7 @@ describe('the mails of a campaign, by what the mail server says,', () => {
     assert.ok(rows.every(({ attempt_count }) => attempt_count === 1))
   })
 
-  test('of which nobody knows whether they were sent are unknown, and never sent again', async () => {
+  test('that may or may not have been sent are unknown, and never sent again', async () => {
     const { tenant, merchant } = await app.newStore()
     const [lost = ''] = await addReaders(app, tenant, 3)
     const campaign = await startMail(merchant)

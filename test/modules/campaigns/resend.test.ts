@@ -43,7 +43,7 @@ async function sendWithLoss(merchant: Caller, lost: readonly string[], more: obj
   return readCampaign(merchant, id)
 }
 
-describe('mails of which nobody knows whether they were sent', () => {
+describe('mails that may or may not have been sent', () => {
   const shared = shareCampaignApp()
   before(() => {
     app = shared.current
