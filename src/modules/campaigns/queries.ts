@@ -100,6 +100,10 @@ export const find = (db: Db, id: string) =>
     sql`select ${columns} from campaigns c where c.tenant_ref = ${db.tenant} and c.id = ${id}`,
   )
 
+/**
+ * Locks a campaign, but not its key: a claim that changes the mailing twice lets PostgreSQL look whether the
+ * campaign is there, and would wait for a pause that waits for the mailing.
+ */
 export const lock = (tx: Tx, id: string) =>
   tx.maybe(
     Campaign,
@@ -107,7 +111,7 @@ export const lock = (tx: Tx, id: string) =>
     select ${columns}
       from campaigns c
      where c.tenant_ref = ${tx.tenant} and c.id = ${id}
-       for update of c`,
+       for no key update of c`,
   )
 
 export const remove = (tx: Tx, id: string) =>
@@ -191,7 +195,7 @@ export const lockDue = (tx: Tx, id: string) =>
     select ${columns}
       from campaigns c
      where c.tenant_ref = ${tx.tenant} and c.id = ${id} and c.due_at <= fd_now()
-       for update of c skip locked`,
+       for no key update of c skip locked`,
   )
 
 /** A query of the time at which the next campaign starts or ends. */

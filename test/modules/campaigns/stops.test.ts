@@ -138,6 +138,35 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.deepEqual([...countByAddress(await app.sendAll()).keys()].sort(), readers)
   })
 
+  test('are paused while some are claimed, and neither waits for the other in a circle', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 3)
+    const campaign = await startMail(merchant)
+    const { mayBeMailed } = openCampaigns(app.runtime)
+    let pausing: ReturnType<typeof act> | undefined
+    let calls = 0
+    const worker = app.worker({
+      async mayBeMailed(db, emails) {
+        if (db.tenant === tenant) calls += 1
+        // The second call is within the claim, which has the mailing. The pause has the campaign then.
+        if (calls === 2 && pausing === undefined) {
+          pausing = act(merchant, campaign.id, 'pause')
+          await until('the pause waits for the mailing', async () => {
+            const waiting = await app.sql(
+              `select pid from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'`,
+            )
+            return waiting.length > 0
+          })
+        }
+        return mayBeMailed(db, emails)
+      },
+    })
+    await drain(worker)
+    assert.equal((await pausing)?.status, 'paused')
+    await assertCountsAddUp(app)
+  })
+
   test('of a suspended store wait until it is live again', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
