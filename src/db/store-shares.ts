@@ -127,7 +127,9 @@ export class StoreShares {
 
   /** Counts what a store used besides, as if the database had worked for it. */
   addUse(store: string, ms: number): void {
-    this.#shareOf(store).usedMs += ms
+    const share = this.#shareOf(store)
+    // Brought up to date first: time in which the store rested before must not pay for this.
+    share.usedMs = this.#usedBy(share) + ms
   }
 
   #shareOf(store: string): Share {

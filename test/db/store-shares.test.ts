@@ -71,7 +71,9 @@ describe('the shares of stores', () => {
   })
 
   test('pace a store for what it used outside of the database, too', async (t) => {
-    const { shares, begin } = openShares(t)
+    const { shares, begin, use, pass } = openShares(t)
+    await use('big', 10)
+    await pass(60_000)
     shares.addUse('big', 600)
     shares.note('small')
     const next = begin('big')

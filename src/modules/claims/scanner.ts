@@ -15,7 +15,7 @@ interface ScannerOptions {
   threads?: number
   /** Documents with more text than this are scanned in a thread: this much takes about 4 ms. */
   inlineCharacters?: number
-  /** Told how long a document of a store was scanned, without the wait for a thread. */
+  /** Told how long a document of a store was scanned, without the wait for a thread and its start. */
   onScanned?: (store: string, ms: number) => void
 }
 
@@ -28,6 +28,7 @@ export interface Scanner {
 interface Job {
   id: number
   value: unknown
+  store: string | undefined
   resolve: (result: ScanResult) => void
   reject: (error: ApiError) => void
 }
@@ -36,6 +37,8 @@ interface Thread {
   worker: Worker
   ready: boolean
   job: Job | undefined
+  /** When its scan began. */
+  since: number
   timer: NodeJS.Timeout
 }
 
@@ -57,9 +60,7 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   return {
     async scan(value, store) {
       try {
-        if (!isLarger(value, inlineCharacters)) {
-          return await timed(options, store, () => scanInline(value))
-        }
+        if (!isLarger(value, inlineCharacters)) return await scanInline(value, store, options)
       } catch (error) {
         throw unavailable(error)
       }
@@ -69,25 +70,19 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   }
 }
 
-async function timed(
-  { onScanned }: ScannerOptions,
-  store: string | undefined,
-  scan: () => Promise<ScanResult>,
-): Promise<ScanResult> {
-  const began = performance.now()
-  try {
-    return await scan()
-  } finally {
-    if (store !== undefined) onScanned?.(store, performance.now() - began)
-  }
-}
-
 /**
  * Imports the lexicon on first use: it takes thirty megabytes, which a process without scans saves.
  */
-async function scanInline(value: unknown): Promise<ScanResult> {
+async function scanInline(
+  value: unknown,
+  store: string | undefined,
+  { onScanned }: ScannerOptions,
+): Promise<ScanResult> {
   const { scanDocument } = await import('./scan.ts')
-  return scanDocument(value)
+  const began = performance.now()
+  const result = scanDocument(value)
+  if (store !== undefined) onScanned?.(store, performance.now() - began)
+  return result
 }
 
 const LARGE = Symbol('large')
@@ -123,7 +118,7 @@ class Pool {
   }
 
   run(value: unknown, store?: string): Promise<ScanResult> {
-    return this.#scans.run(() => timed(this.#options, store, () => this.#scan(value)), store)
+    return this.#scans.run(() => this.#scan(value, store), store)
   }
 
   async close(): Promise<void> {
@@ -134,10 +129,10 @@ class Pool {
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
-  #scan(value: unknown): Promise<ScanResult> {
+  #scan(value: unknown, store: string | undefined): Promise<ScanResult> {
     return new Promise((resolve, reject) => {
       this.#lastId += 1
-      this.#jobs.push({ id: this.#lastId, value, resolve, reject })
+      this.#jobs.push({ id: this.#lastId, value, store, resolve, reject })
       this.#dispatch()
     })
   }
@@ -165,7 +160,7 @@ class Pool {
     const workerUrl = this.#options.workerUrl ?? new URL('./scan-worker.ts', import.meta.url)
     const worker = new Worker(workerUrl, { resourceLimits: { maxOldGenerationSizeMb: 256 } })
     const timer = setTimeout(() => fail(new Error('the thread did not start')), startMs)
-    const thread: Thread = { worker, ready: false, job: undefined, timer }
+    const thread: Thread = { worker, ready: false, job: undefined, since: 0, timer }
     const fail = (cause: unknown) => this.#end(thread, cause)
     this.#threads.add(thread)
     worker.on('message', (message: unknown) => {
@@ -190,6 +185,7 @@ class Pool {
     const { deadlineMs = 5_000 } = this.#options
     const overrun = () => this.#end(thread, new Error('the scan took too long'))
     thread.job = job
+    thread.since = performance.now()
     thread.timer = setTimeout(overrun, deadlineMs)
     thread.worker.ref()
     try {
@@ -215,8 +211,14 @@ class Pool {
 
   #release(thread: Thread) {
     clearTimeout(thread.timer)
+    this.#count(thread)
     thread.job = undefined
     thread.worker.unref()
+  }
+
+  /** Tells how long a scan took, also of one that is ended for taking too long. */
+  #count({ job, since }: Thread) {
+    if (job?.store !== undefined) this.#options.onScanned?.(job.store, performance.now() - since)
   }
 
   /** Ends a thread and its scan. A thread that never got ready fails all waiting scans. */
@@ -225,6 +227,7 @@ class Pool {
     clearTimeout(thread.timer)
     thread.worker.terminate().catch(() => undefined)
     if (!thread.ready) this.#rejectAll(cause)
+    this.#count(thread)
     thread.job?.reject(unavailable(cause))
     this.#dispatch()
   }

@@ -18,7 +18,7 @@ after(closeScanner)
 function scannerOf(
   t: TestContext,
   code: string,
-  options: { deadlineMs?: number; startMs?: number } = {},
+  options: Omit<Parameters<typeof createScanner>[0], 'workerUrl'> = {},
 ) {
   const script = `import { parentPort } from 'node:worker_threads'\n${code}`
   const workerUrl = new URL(`data:text/javascript,${encodeURIComponent(script)}`)
@@ -216,4 +216,22 @@ test('waiting documents of one store leave room for those of other stores', asyn
   assert.match((await greedy.at(-1)) ?? '', /of one store/)
   assert.doesNotMatch(await other, /too much/)
   await Promise.all(greedy)
+})
+
+test('the time of a scan is told for its store, and not the start of its thread', async (t) => {
+  const told: [store: string, ms: number][] = []
+  const onScanned = (store: string, ms: number) => told.push([store, ms])
+  const slowToStart = `setTimeout(() => { ${READY} }, 2_000); parentPort.on('message', () => {})`
+  const scanner = scannerOf(t, slowToStart, { deadlineMs: 200, onScanned })
+  const began = performance.now()
+  // It is ended for taking too long, and counts all the same.
+  await assert.rejects(scanner.scan(large(), 'acme'), isUnavailable)
+  const took = performance.now() - began
+  await scanner.scan('short', 'globex')
+  assert.deepEqual(
+    told.map(([store]) => store),
+    ['acme', 'globex'],
+  )
+  const [[, ms]] = told as [[string, number]]
+  assert.ok(ms > 150 && ms < took - 1_500, `${ms} of ${took} ms`)
 })
