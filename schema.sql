@@ -6309,7 +6309,8 @@ $$
 begin
   if exists (select from added d
               where not exists (select from webhook_events e
-                                 where e.tenant_ref = d.tenant_ref and e.id = d.event_id)) then
+                                 where e.tenant_ref = d.tenant_ref and e.id = d.event_id
+                                offset 0)) then
     raise exception 'a delivery has no event'
       using errcode = 'foreign_key_violation', constraint = 'webhook_deliveries_event';
   end if;
@@ -7440,7 +7441,11 @@ begin
          d.created_at
     from sealed
     join unsealed on unsealed.tenant_ref = sealed.tenant_ref and unsealed.id = sealed.id
-    join webhook_deliveries as d on d.tenant_ref = sealed.tenant_ref and d.event_id = sealed.id
+   cross join lateral (
+         select *
+           from webhook_deliveries
+          where tenant_ref = sealed.tenant_ref and event_id = sealed.id
+         offset 0) as d
    where unsealed.payload is null and sealed.payload is not null and d.status = 'pending'
       on conflict do nothing;
   return null;
