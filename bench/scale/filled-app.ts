@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -9,6 +11,7 @@ import { closeAll } from '../../src/platform/close-all.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { type FillOptions, fill } from './fill/fill.ts'
+import type { Size } from './size.ts'
 
 export const SECRET_KEY = 'the secret key of the benchmark database'
 export const OPERATOR_TOKEN = 'the operator token of the benchmark'
@@ -65,13 +68,16 @@ export async function openFilledApp({ dataDir, ...filling }: FilledAppOptions): 
   try {
     const databaseUrl = server.url
     await migrate({ url: databaseUrl, secretKey: SECRET_KEY })
-    await set(databaseUrl, 'full_page_writes = off')
-    await fill({ url: databaseUrl, secretKey: SECRET_KEY, ...filling })
-    await set(databaseUrl, 'full_page_writes = on')
+    if (!(await isFilled(dataDir, filling.size))) {
+      await set(databaseUrl, 'full_page_writes = off')
+      await fill({ url: databaseUrl, secretKey: SECRET_KEY, ...filling })
+      await set(databaseUrl, 'full_page_writes = on')
+      await writeFile(join(dataDir, FILLED), JSON.stringify(filling.size))
+    }
     const admin = new pg.Client({ connectionString: databaseUrl })
     await admin.connect()
     closes.push(() => admin.end())
-    await admin.query('create extension pg_stat_statements')
+    await admin.query('create extension if not exists pg_stat_statements')
     const runtime = await openRuntime({
       config: readConfig({ ...NO_LIMITS, ...NO_PACE, DATA_DIR: dataDir }),
       secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY },
@@ -89,6 +95,16 @@ export async function openFilledApp({ dataDir, ...filling }: FilledAppOptions): 
     await close()
     throw error
   }
+}
+
+/** Written when a database is filled, with its size, so that one that is kept can be measured again. */
+const FILLED = 'filled.json'
+
+async function isFilled(dataDir: string, size: Size): Promise<boolean> {
+  const text = await readFile(join(dataDir, FILLED), 'utf8').catch(() => null)
+  if (text === null) return false
+  if (text !== JSON.stringify(size)) throw new Error(`${dataDir} was filled with ${text}`)
+  return true
 }
 
 /** Changes a setting of the running server: the generator's own log need not survive a crash. */

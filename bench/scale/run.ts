@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,11 +13,12 @@ import { headline, lineOf } from './report.ts'
 import { REDUCED, type Size } from './size.ts'
 
 const USAGE = `usage: npm run scale -- [--stores <number>] [--orders <number>] [--products <number>]
-                              [--only <part of a path>]
+                              [--only <part of a path>] [--keep <directory>]
 
   npm run scale                                                   reduced: ${REDUCED.stores} stores, ${REDUCED.orders} orders, ${REDUCED.products} products
   npm run scale -- --stores 10000 --orders 1000000 --products 100000     the size that the bar is for
   npm run scale -- --orders 300000 --only fulfillment                    some routes, without the drills
+  npm run scale -- --keep /var/tmp/scale                                 keeps the database, or measures a kept one
 `
 
 class UsageError extends Error {}
@@ -25,6 +26,8 @@ class UsageError extends Error {}
 export interface Wanted extends Size {
   /** Only routes whose path has this part, and no drills. */
   only: string | null
+  /** Where the database is kept. A full one takes an hour to fill. */
+  keep: string | null
 }
 
 export function readSize(args: readonly string[]): Wanted {
@@ -32,7 +35,7 @@ export function readSize(args: readonly string[]): Wanted {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { stores: option, orders: option, products: option, only: option },
+      options: { stores: option, orders: option, products: option, only: option, keep: option },
     })
     const numberOf = (name: keyof Size) => {
       const text = values[name] ?? String(REDUCED[name])
@@ -44,6 +47,7 @@ export function readSize(args: readonly string[]): Wanted {
       orders: numberOf('orders'),
       products: numberOf('products'),
       only: values.only ?? null,
+      keep: values.keep ?? null,
     }
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
@@ -61,8 +65,9 @@ async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
   yield* drillCheckouts(filled)
 }
 
-async function main({ only, ...size }: Wanted): Promise<boolean> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'scale-'))
+async function main({ only, keep, ...size }: Wanted): Promise<boolean> {
+  const dataDir = keep ?? (await mkdtemp(join(tmpdir(), 'scale-')))
+  await mkdir(dataDir, { recursive: true })
   // Root starts the database as another user, who has to pass through.
   await chmod(dataDir, 0o711)
   try {
@@ -86,7 +91,7 @@ async function main({ only, ...size }: Wanted): Promise<boolean> {
     }
     return held
   } finally {
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
+    if (keep === null) await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
   }
 }
 
