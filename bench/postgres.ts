@@ -27,6 +27,12 @@ export async function serverCpuSeconds(pid: number): Promise<number | null> {
   return ticks / TICKS_PER_SECOND
 }
 
+/** CPU that one process has used so far. Null where it has ended. */
+export async function cpuSecondsOf(pid: number): Promise<number | null> {
+  const stat = await readStat(pid)
+  return stat === null ? null : stat.ticks / TICKS_PER_SECOND
+}
+
 async function readStat(pid: number) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (text === null) return null

@@ -14,6 +14,7 @@ import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { renewals } from './renewals.ts'
+import { rollups } from './rollups.ts'
 import { scheduler } from './scheduler.ts'
 import { searchProducts } from './search.ts'
 import { segmentPreview } from './segments.ts'
@@ -42,6 +43,7 @@ const BENCHES: Record<string, Bench> = {
   bulk: { run: bulk },
   renewals: { run: renewals },
   scheduler: { run: scheduler },
+  rollups: { run: rollups },
   segments: { run: segmentPreview },
   'campaign-mail': { run: campaignMail },
 }

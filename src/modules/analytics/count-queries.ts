@@ -41,12 +41,15 @@ export const countingQueue = defineQueue({
   shape: Generation,
 })
 
-/** Makes the count of a store due, because it has new links. Creates the first one. */
-export const announceLinks = (tx: Tx) =>
+/**
+ * Makes the count of a store due after some seconds, because it has new links. The first one of a store
+ * is created, and due at once.
+ */
+export const announceLinks = (tx: Tx, inSeconds: number) =>
   tx.run(sql`
     with known as (
       update analytics_generations
-         set due_at = least(due_at, ${machineTime})
+         set due_at = least(due_at, ${machineTime} + make_interval(secs => ${inSeconds}))
        where tenant_ref = ${tx.tenant} and state <> 'retired'
       returning generation
     )

@@ -27,8 +27,15 @@ export async function countNumbered(database: Database, signal?: AbortSignal): P
   return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
 }
 
+/**
+ * New journals wait this long for the next ones of their store. To count many costs little more than to
+ * count one, so that a store that sells all the time is counted twice a minute and not every second.
+ */
+const GATHER_SECONDS = 30
+
 /** Called with the transaction that numbers journals: they wait to be counted. */
-export const onNewLinks = (tx: Tx) => queries.announceLinks(tx)
+export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS) =>
+  queries.announceLinks(tx, gatherSeconds)
 
 /**
  * Counts a store again from its first journal, beside the figures that are read meanwhile, and all its

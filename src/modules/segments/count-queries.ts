@@ -16,11 +16,15 @@ export const countingQueue = defineQueue({
   shape: Position,
 })
 
-/** Makes the count of a store due, because it has new journals. Creates its position. */
-export const announceLinks = (tx: Tx) =>
+/**
+ * Makes the count of a store due after some seconds, because it has new journals. Its first position is
+ * created, and due at once.
+ */
+export const announceLinks = (tx: Tx, inSeconds: number) =>
   tx.run(sql`
     insert into segment_positions as p (tenant_ref) values (${tx.tenant})
-        on conflict (tenant_ref) do update set due_at = ${machineTime}
+        on conflict (tenant_ref)
+        do update set due_at = ${machineTime} + make_interval(secs => ${inSeconds})
      where p.due_at is null`)
 
 /** Locks the position and reads it again. No row: the lease was lost. */

@@ -21,5 +21,9 @@ export async function countPeople(database: Database, signal?: AbortSignal): Pro
   return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
 }
 
+/** New journals wait this long for the next ones of their store: to count many costs little more. */
+const GATHER_SECONDS = 30
+
 /** Called with the transaction that numbers journals: the people of their orders are counted again. */
-export const onNewLinks = (tx: Tx) => queries.announceLinks(tx)
+export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS) =>
+  queries.announceLinks(tx, gatherSeconds)

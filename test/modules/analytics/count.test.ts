@@ -8,12 +8,12 @@ import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { rebuildAnalytics } from '../../../src/rebuild-analytics.ts'
 import type { Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
-import { ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
+import { countAtOnce, ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
 
 const shared = shareTimedApp()
 let app: TimedApp
 
-const chain = () => chainNewJournals(app.runtime.workerDatabase, { onLinks: analytics.onNewLinks })
+const chain = () => chainNewJournals(app.runtime.workerDatabase, { onLinks: countAtOnce })
 
 const DAYS = `
   select calendar, dimension, currency, day::text, key, gross_cents, discount_cents, refund_cents,
@@ -74,6 +74,36 @@ describe('counting', () => {
       )
       assert.equal(rows[0].count, 0, table)
     }
+  })
+
+  test('begins at once for a store that is new, and gathers journals from then on', async () => {
+    const shop = await app.shopIn('gathering', 'UTC')
+    const number = async () => {
+      const { workerDatabase } = app.runtime
+      while ((await chainNewJournals(workerDatabase, { onLinks: analytics.onNewLinks })) > 0);
+      while ((await analytics.countNumbered(workerDatabase)) > 0);
+    }
+    await app.place(shop)
+    await number()
+    assert.equal(await countFacts('gathering'), 1)
+    await app.place(shop)
+    await number()
+    const dueIn = async () =>
+      (
+        await app.superuser.query(
+          `select extract(epoch from due_at - clock_timestamp())::float as seconds
+             from analytics_generations where tenant_ref = 'gathering'`,
+        )
+      ).rows[0].seconds
+    const first = await dueIn()
+    assert.ok(first > 0 && first <= 30, `${first}`)
+    await app.place(shop)
+    await number()
+    assert.ok((await dueIn()) < first, 'the next ones do not put it off')
+    assert.equal(await countFacts('gathering'), 1)
+    await app.place(shop)
+    await app.count()
+    assert.equal(await countFacts('gathering'), 4)
   })
 
   test('counts each journal once where workers are killed again and again', async () => {

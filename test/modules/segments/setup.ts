@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type pg from 'pg'
+import type { Tx } from '../../../src/db/database.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import * as segments from '../../../src/modules/segments/jobs.ts'
 import { type Answer, openTestApp, type TestApp } from '../../harness/app.ts'
@@ -47,7 +48,8 @@ export async function openSegmentApp(t: TestContext): Promise<SegmentApp> {
       return answer.body.order
     },
     async count() {
-      while ((await chainNewJournals(workerDatabase, { onLinks: segments.onNewLinks })) > 0);
+      const onLinks = (tx: Tx) => segments.onNewLinks(tx, 0)
+      while ((await chainNewJournals(workerDatabase, { onLinks })) > 0);
       while ((await segments.countPeople(workerDatabase)) > 0);
     },
     async find({ merchant }, conditions, match = 'all') {
