@@ -136,7 +136,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
   // These may query a database while they close; the pools are closed after them.
   const images = createImageProcesses(options.imageBounds)
-  const pdfs = createPdfProcesses()
+  const pdfs = createPdfProcesses({ onDrawn: (store, ms) => database.addUse(store, ms) })
   const apiCalls = createApiCalls({ db: database.global, logger })
   const carriers = openCarriers({
     database,

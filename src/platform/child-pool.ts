@@ -14,8 +14,17 @@ export interface ChildBounds {
 /** What a process is sent. */
 export type ChildRequest<Job> = { job: Job } & ChildBounds
 
-/** What it answers. After `too_costly` it ends itself. */
-export type ChildReply<Reply> = { kind: 'done'; reply: Reply } | { kind: 'too_costly' }
+/** What it answers, with the CPU time that the job took. After `too_costly` it ends itself. */
+export type ChildReply<Reply> =
+  | { kind: 'done'; reply: Reply; cpuMs: number }
+  | { kind: 'too_costly'; cpuMs: number }
+
+export interface JobOptions {
+  /** Ends the job with its process when it is aborted. */
+  signal?: AbortSignal | undefined
+  /** Told once what the job took of the processors, however it ended. */
+  onUsed?: (cpuMs: number) => void
+}
 
 export interface ChildPoolOptions {
   /** The program of the processes: a file that calls `serveJobs` of child-program.ts. */
@@ -48,17 +57,22 @@ export class ChildPool<Job, Reply> {
   }
 
   /** Runs a job in a process that is ended when the signal is aborted, and when the job exceeds its bounds. */
-  async perform(job: Job, signal?: AbortSignal): Promise<Reply> {
+  async perform(job: Job, { signal, onUsed }: JobOptions = {}): Promise<Reply> {
     signal?.throwIfAborted()
     const child = this.#take()
+    const begun = performance.now()
+    // A process that is ended says nothing more: its job is taken to have run all the time.
+    let cpuMs: number | null = null
     try {
       const answer = await this.#exchange(child, job, signal)
+      cpuMs = answer.cpuMs
       if (answer.kind === 'too_costly') throw this.#options.tooCostly()
       this.#keep(child)
       return answer.reply
     } finally {
       // A process that gave no answer is at work still, or has ended.
       if (!this.#idle.has(child)) this.#end(child)
+      onUsed?.(cpuMs ?? performance.now() - begun)
     }
   }
 

@@ -17,19 +17,24 @@ const send = (reply: ChildReply<unknown>, then = () => {}) =>
 
 /**
  * Ends this process when a job uses more than it may. CPU time and not the time of day: a job must not
- * be refused because the machine was busy.
+ * be refused because the machine was busy. Returns a function that ends the watch and says what was used.
  */
-function watch({ cpuMs, memoryMb }: ChildBounds): () => void {
+function watch({ cpuMs, memoryMb }: ChildBounds): () => number {
   const before = process.cpuUsage()
-  const timer = setInterval(() => {
+  const usedMs = () => {
     const { user, system } = process.cpuUsage(before)
-    const isOver =
-      (user + system) / 1_000 > cpuMs || process.memoryUsage.rss() > memoryMb * MEBIBYTE
+    return (user + system) / 1_000
+  }
+  const timer = setInterval(() => {
+    const isOver = usedMs() > cpuMs || process.memoryUsage.rss() > memoryMb * MEBIBYTE
     if (!isOver) return
     clearInterval(timer)
-    send({ kind: 'too_costly' }, endNow)
+    send({ kind: 'too_costly', cpuMs: usedMs() }, endNow)
   }, WATCH_MS)
-  return () => clearInterval(timer)
+  return () => {
+    clearInterval(timer)
+    return usedMs()
+  }
 }
 
 /**
@@ -40,8 +45,7 @@ export function serveJobs<Job, Reply>(perform: (job: Job) => Promise<Reply>): vo
   process.on('message', async (request: ChildRequest<Job>) => {
     const stop = watch(request)
     const reply = await perform(request.job)
-    stop()
-    send({ kind: 'done', reply })
+    send({ kind: 'done', reply, cpuMs: stop() })
   })
   process.on('disconnect', endNow)
   // A terminal sends Ctrl-C to this process, too. It ends with its parent, which may finish its work first.

@@ -25,9 +25,15 @@ const QUEUE = { running: 2, runningPerStore: 1, waiting: 1_000, waitingPerStore:
 
 const PROGRAM = fileURLToPath(new URL('./pdf-process.ts', import.meta.url))
 
+export interface PdfOptions {
+  bounds?: Partial<ChildBounds>
+  /** Told what a drawing took of the processors, also where it was not finished. */
+  onDrawn?: (store: string, cpuMs: number) => void
+}
+
 const failed = (cause: Error) => new ApiError('service_unavailable', { cause, kind: 'bug' })
 
-export function createPdfProcesses(bounds: Partial<ChildBounds> = {}): PdfProcesses {
+export function createPdfProcesses({ bounds, onDrawn }: PdfOptions = {}): PdfProcesses {
   const queue = new WorkQueue(QUEUE)
   const pool = new ChildPool<PdfJob, PdfReply>({
     program: PROGRAM,
@@ -40,7 +46,8 @@ export function createPdfProcesses(bounds: Partial<ChildBounds> = {}): PdfProces
     draw: (store, job, signal) =>
       queue.run(
         async () => {
-          const reply = await pool.perform(job, signal)
+          const onUsed = (cpuMs: number) => onDrawn?.(store, cpuMs)
+          const reply = await pool.perform(job, { signal, onUsed })
           if (reply.kind === 'failed') throw failed(new Error(reply.message))
           return reply.bytes
         },

@@ -78,7 +78,7 @@ export function createImageProcesses(bounds: Partial<ChildBounds> = {}): ImagePr
     crashed: damaged,
   })
   const perform = async (input: ImageInput, signal?: AbortSignal): Promise<ImageResult> => {
-    const reply = await pool.perform(input, signal)
+    const reply = await pool.perform(input, { signal })
     if (reply.kind === 'damaged') throw damaged(new Error(reply.message))
     return reply
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { code128 } from '../../../src/modules/documents/code-128.ts'
 import { invoiceOf } from '../../../src/modules/documents/invoice.ts'
@@ -209,7 +210,7 @@ describe('a PDF', () => {
   })
 
   test('that costs too much ends with its process, and the next one is drawn', async (t) => {
-    const bounded = createPdfProcesses({ wallMs: 1 })
+    const bounded = createPdfProcesses({ bounds: { wallMs: 1 } })
     t.after(() => bounded.close())
     const sheet = toSheet(invoice([]))
     await assert.rejects(bounded.draw('acme', { kind: 'sheet', sheet, logo: null }), {
@@ -221,6 +222,24 @@ describe('a PDF', () => {
       /hung up/,
     )
     assert.equal((await draw(sheet)).pages.length, 1)
+  })
+
+  test('is told as use of its store, also where the caller hangs up', async (t) => {
+    const told: [string, number][] = []
+    const counted = createPdfProcesses({ onDrawn: (store, ms) => told.push([store, ms]) })
+    t.after(() => counted.close())
+    const lines = Array.from({ length: 200 }, () => ({ quantity: 1, unit_price_cents: 1 }))
+    const job = { kind: 'sheet', sheet: toSheet(invoice(lines)), logo: null } as const
+    await counted.draw('acme', job)
+    assert.ok(told[0]?.[0] === 'acme' && told[0][1] > 10, JSON.stringify(told))
+
+    const caller = new AbortController()
+    const drawing = counted.draw('other', job, caller.signal)
+    await setImmediate()
+    caller.abort(new Error('hung up'))
+    await assert.rejects(drawing, /hung up/)
+    assert.equal(told.length, 2)
+    assert.ok(told[1]?.[0] === 'other' && told[1][1] > 0, JSON.stringify(told))
   })
 })
 
