@@ -115,8 +115,7 @@ async function serve(deps: Deps, request: IncomingMessage, response: ServerRespo
 function readUrl({ url = '/', headers }: IncomingMessage): URL | null {
   const base = `http://${headers.host ?? 'localhost'}`
   // URL parsers read a backslash as a slash: two of them would begin the name of another host.
-  if (!/^\/(?!\/)[^\\]*$/.test(url) || !URL.canParse(url, base)) return null
-  return new URL(url, base)
+  return /^\/(?!\/)[^\\]*$/.test(url) ? URL.parse(url, base) : null
 }
 
 function sendError(deps: Deps, request: IncomingMessage, response: ServerResponse, error: unknown) {
@@ -177,10 +176,9 @@ async function respond(
   const feed = site.preview === null ? feedOf(request, url.pathname) : null
   if (feed !== null) return openFeed(deps.client, request, site, feed)
   const context = contextOf(deps, request, url, site)
-  const [answer, referral] = await Promise.all([
-    dispatch(deps, request, context),
-    request.method === 'GET' ? referralCookies(context) : [],
-  ])
+  const isReferred = request.method === 'GET' && paramOf(url, 'ref') !== null
+  const referral = isReferred ? referralCookies(context) : []
+  const answer = await dispatch(deps, request, context)
   const isPreview = site.preview !== null
   const mayKeep = !isPreview && answer.headers?.['cache-control'] === undefined
   return {
@@ -190,9 +188,13 @@ async function respond(
       ...(isPreview ? { 'x-robots-tag': 'noindex' } : {}),
       ...answer.headers,
     },
-    cookies: [...cookies, ...referral, ...(answer.cookies ?? [])],
+    cookies: [...cookies, ...(await referral), ...(answer.cookies ?? [])],
   }
 }
+
+/** Most addresses have no parameters: nothing is parsed for them. */
+const paramOf = (url: URL, name: string): string | null =>
+  url.search === '' ? null : url.searchParams.get(name)
 
 const hostOf = ({ headers }: IncomingMessage): string =>
   (headers.host ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
@@ -209,7 +211,7 @@ async function findSite(
 ): Promise<FoundSite | HttpResponse> {
   const { api, cookies, files } = deps
   const host = hostOf(request)
-  const given = url.searchParams.get('preview')
+  const given = paramOf(url, 'preview')
   const token = given ?? cookies.readPlain(request.headers.cookie, 'preview')
   // The link that leaves a preview.
   if (given === '') return redirect('/', [cookies.clear('preview')])

@@ -122,12 +122,10 @@ const NO_PRODUCTS: ProductPage = {
   prev_before: null,
 }
 
-function pageQuery({ limit, after, before }: PageRequest): URLSearchParams {
-  const query = new URLSearchParams({ limit: String(limit) })
-  if (after) query.set('after', after)
-  if (before) query.set('before', before)
-  return query
-}
+const pageQuery = ({ limit, after, before }: PageRequest): string =>
+  `limit=${limit}` +
+  (after ? `&after=${encodeURIComponent(after)}` : '') +
+  (before ? `&before=${encodeURIComponent(before)}` : '')
 
 interface CachedAnswer {
   text: string

@@ -23,12 +23,19 @@ const COUPON_LENGTH_MAX = 64
 /** The time comes first, so that new keys stand side by side in the platform's indexes. */
 const newCartId = () => `${Date.now().toString(36)}${randomBytes(6).toString('base64url')}`
 
-export const emptyCart = (): Cart => ({
-  id: newCartId(),
-  items: [],
-  coupon: null,
-  refusals: 0,
-})
+/** Most pages show a cart that nobody fills: its id is drawn when it is first read. */
+export function emptyCart(): Cart {
+  let id: string | undefined
+  return {
+    get id() {
+      id ??= newCartId()
+      return id
+    },
+    items: [],
+    coupon: null,
+    refusals: 0,
+  }
+}
 
 /**
  * The form that a cart has in the cookie: arrays without names, and ids as 16 bytes, to save space.

@@ -39,18 +39,20 @@ interface RenderedHome {
 
 export async function homePage(context: PageContext): Promise<HttpResponse> {
   const { api, site } = context
-  const page = {
-    title: site.seo.title ?? site.brand.name,
-    canonical: '/',
-    structuredData: [storeData(context)],
-  }
   // Read before the first byte is sent, so that an outage is an error page and not half of a page.
   const [collections, products] = await Promise.all([
     api.listCollections(site),
     api.listProducts(site, { limit: PER_PAGE }),
   ])
   const headers = frameHeaders(context.assetBaseUrl, framesOf(site.sections))
-  const start = () => pageStart(context, page) + pageHeader(context, collections)
+  const start = () => {
+    const title = site.seo.title ?? site.brand.name
+    const structuredData = [storeData(context)]
+    return (
+      pageStart(context, { title, canonical: '/', structuredData }) +
+      pageHeader(context, collections)
+    )
+  }
   const rendered = memoize<RenderedHome>(products, 'home', () => ({ last: null }), site.hash)
   const { last } = rendered
   if (last?.collections === collections && Date.now() - last.at < HOME_FRESH_MS) {

@@ -148,14 +148,14 @@ export function video(context: PageContext, props: PropsOf<'video'>): Html | nul
 }
 
 /** The origins of the frames that a page may load after a click. */
-export const framesOf = (sections: readonly Section[]): readonly string[] => [
-  ...new Set(
-    sections.flatMap((each) => {
+export const framesOf = (sections: readonly Section[]): readonly string[] =>
+  memoize(sections, 'frames', () => {
+    const origins = sections.flatMap((each) => {
       const embed = each.type === 'video' ? readEmbed(each.props.url ?? '') : null
       return embed === null ? [] : [new URL(embed.frame).origin]
-    }),
-  ),
-]
+    })
+    return [...new Set(origins)]
+  })
 
 export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
   memoize(props, 'html', () => {
