@@ -2,16 +2,16 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { Value } from 'typebox/value'
 import { Database } from '../../src/db/database.ts'
 import { type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { LOGIN_ROLES, type LoginRole, roleUrl } from '../../src/db/roles.ts'
 import { Runner } from '../../src/db/sql.ts'
+import { checkRow } from './check-row.ts'
 import { openScope } from './scope.ts'
 
 /** In tests every row that a query returns is checked against its shape. */
-Runner.checkRow = (shape, row) => Value.Assert(shape, row)
+Runner.checkRow = checkRow
 
 export const TEST_SECRET_KEY = 'the secret key of every test database'
 
