@@ -19,7 +19,10 @@ import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { COMPILED_SCHEMAS } from './compiled-schemas.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
+import { keepDrawings } from './keep-drawings.ts'
 import { SLOW_CLOCK } from './slow-clock.ts'
+
+keepDrawings()
 
 export const OPERATOR_TOKEN = 'the operator token of every test app'
 export const STOREFRONT_TOKEN = 'the storefront token of every test app'
