@@ -127,6 +127,16 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
     from: { path: '^manifest/' },
     to: { path: '^(src|storefront|test|bench|scripts)/' },
   },
+  {
+    name: 'the process loads what serves only to serve',
+    severity: 'error',
+    from: { path: '^src/main\\.ts$' },
+    to: {
+      path: '^src/((app|demo|runtime|serve|worker)\\.ts$|modules/)',
+      dynamic: false,
+      dependencyTypesNot: ['type-only'],
+    },
+  },
   { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
   {
     name: 'nothing imports a test',

@@ -144,7 +144,7 @@ export async function buildApp(
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
   countCalls(app, runtime.apiCalls.count)
-  await describeApi(app, { webhooks: WEBHOOKS, examples: readExamples() })
+  await describeApi(app, { webhooks: WEBHOOKS, readExamples })
   describePages(app)
   dropAfterWrites(app, cache)
   const pace = new ReadPace({ othersAreAtWork: (store) => database.isShared(store) })

@@ -6,12 +6,15 @@ import type { Runtime } from './runtime.ts'
 
 const Ok = Type.Object({ status: Type.String() })
 
+/** Read once by a process: files that are added while it runs are not part of the program. */
+let known: Promise<Migration[]> | undefined
+
 /** `/healthz`: the process answers. `/readyz`: what it depends on answers too. */
 export const healthRoutes =
   (runtime: Runtime): Routes =>
   async (app) => {
-    // Read once: files that are added while the program runs are not part of it.
-    const migrations = await readMigrations()
+    known ??= readMigrations()
+    const migrations = await known
 
     app.get(
       '/healthz',

@@ -1,28 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, readListenKey } from './config.ts'
 import { isShutOut } from './db/constraints.ts'
 import { OtherKeyError, startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
 import { migrate, readMigrations } from './db/migrate.ts'
-import { readQueueFacts } from './db/queue-facts.ts'
 import { RolesMissingError } from './db/roles.ts'
-import { printWelcome, seedDemo } from './demo.ts'
-import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
 import { type DoctorOptions, printDoctor, runDoctor } from './doctor.ts'
 import { describeAll, describeRole, findHelp, isRole, ROLES, type Role } from './help.ts'
-import type { Metrics } from './http/metrics.ts'
-import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
-import { summarizeVerification } from './modules/ledger/verify-whole.ts'
 import { closeAll } from './platform/close-all.ts'
 import { createLogger } from './platform/log.ts'
-import { releaseMemory } from './platform/memory.ts'
-import { openRuntime, ownToken, type Runtime } from './runtime.ts'
-import { findSecrets, loadSecrets, type Secrets } from './secrets.ts'
-import { startWorker } from './worker.ts'
+import { findSecrets, loadSecrets } from './secrets.ts'
+import type { Process } from './serve.ts'
+import { serveMetrics } from './serve-metrics.ts'
 
 /** How long a stop may take. A supervisor that kills after 15 s never needs to. */
 const STOP_MS = 14_000
@@ -30,18 +20,10 @@ const STOP_MS = 14_000
 /** A ledger that waits longer for its verification has no worker. */
 const LATE_SECONDS = 900
 
-/** The longest wait between two attempts to reach the database. */
-const WAIT_MAX_MS = 3_000
-
-interface Process {
-  config: Config
-  secrets: Secrets
-  logger: Logger
-  /** Closed in reverse order of opening. */
-  closers: (() => Promise<unknown>)[]
-  stopping: boolean
-}
-
+/**
+ * Each role loads its own part of the program: all of it takes a second, which a refused setting or a
+ * question for help need not wait for.
+ */
 async function main(): Promise<void> {
   const help = findHelp(process.argv.slice(2))
   if (help !== null) return printHelp(help)
@@ -119,7 +101,11 @@ async function run(self: Process, role: Role): Promise<void> {
   else if (role === 'doctor') await examine(self, url)
   else if (role === 'verify-ledger') await verifyLedger(self, url)
   else if (role === 'analytics') await countAgain(self, url)
-  else return serve(self, role, url)
+  else {
+    const { seedOnce, serve } = await import('./serve.ts')
+    if (role !== 'seed') return serve(self, role, url)
+    await seedOnce(self, url)
+  }
   await close(self)
 }
 
@@ -162,130 +148,9 @@ async function findDatabase(self: Process): Promise<string> {
   return url
 }
 
-async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
-  const { config, secrets, logger, closers } = self
-  const metrics = role === 'seed' ? null : await serveMetrics(self)
-  const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
-  closers.push(() => runtime.close())
-  metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.global))
-  if (role === 'seed') {
-    await bringUp(self, databaseUrl)
-    await seed(runtime)
-    return close(self)
-  }
-  const app = role === 'worker' ? null : await openApp(self, runtime, role)
-  await releaseMemory()
-  const url = app === null ? null : await app.listen({ host: config.HOST, port: config.PORT })
-  await bringUp(self, databaseUrl)
-  await runtime.clocks.start(runtime.database.global)
-  if (role !== 'api') {
-    const worker = startWorker(runtime)
-    closers.push(() => worker.stop())
-    if (url === null) process.stdout.write(`The worker is running, with ${worker.loops} loops.\n`)
-  }
-  const wantsDemo = role === 'serve' && !config.production
-  const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
-  if (url !== null) printWelcome({ url, config, demo })
-  if (demo !== null && config.NODE_ENV === 'development') await stockAside(self, runtime)
-}
-
-async function seed(runtime: Runtime): Promise<void> {
-  const before = await listDemoStores(runtime)
-  const wasStocked = await isStocked(runtime)
-  const demo = await seedDemo(runtime)
-  const isFilling = demo !== null && runtime.config.NODE_ENV === 'development'
-  if (isFilling) await stockDemo(runtime)
-  const created = (await listDemoStores(runtime)).filter((store) => !before.includes(store))
-  const said = [
-    ...(demo === null ? ['There are stores already, so no demo store was created.'] : []),
-    ...(created.length > 0 ? [`Created the demo stores: ${created.join(', ')}.`] : []),
-    ...(isFilling && !wasStocked ? ['The demo stores have their products.'] : []),
-  ]
-  process.stdout.write(`${said.join('\n') || 'The demo stores exist already.'}\n`)
-}
-
-/**
- * Fills the demo stores in a process of its own, which then ends: the code that draws the images
- * would stay in this process's memory.
- */
-async function stockAside({ logger, closers }: Process, runtime: Runtime): Promise<void> {
-  if (await isStocked(runtime)) return
-  const { fork } = await import('node:child_process')
-  const child = fork(fileURLToPath(import.meta.url), ['seed'], { stdio: 'inherit' })
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', (code) => {
-      if (code)
-        logger.warn({ code }, 'the demo stores could not be filled; the next start tries again')
-      resolve()
-    })
-  })
-  closers.push(() => {
-    child.kill()
-    return ended
-  })
-}
-
-/** Serves the metrics, if a port is set. Loaded only then: counting has its cost. */
-async function serveMetrics({
-  config,
-  closers,
-}: Pick<Process, 'config' | 'closers'>): Promise<Metrics | null> {
-  if (config.METRICS_PORT === 0) return null
-  const { openMetrics } = await import('./http/metrics.ts')
-  const metrics = openMetrics()
-  const server = await metrics.serve(config.HOST, config.METRICS_PORT)
-  closers.push(async () => server.close())
-  return metrics
-}
-
-async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App> {
-  const { config, closers, logger } = self
-  const app = await buildApp(runtime, { hasStorefront: role === 'serve' })
-  if (role === 'serve') {
-    const { addStorefront } = await import('./storefront.ts')
-    const token = self.secrets.STOREFRONT_TOKEN
-    const onPage = runtime.metrics?.countPage
-    const wanted = { config, token, platformToken: ownToken(runtime), logger, onPage }
-    const storefront = await addStorefront(app, wanted)
-    closers.push(() => storefront.close())
-  }
-  closers.push(() => app.close())
-  await app.ready()
-  runtime.cache.start()
-  await runtime.clocks.start(runtime.database.global)
-  return app
-}
-
-/**
- * Migrates the database. The process already listens and answers 503 meanwhile, so it need not end
- * when the database starts later.
- */
-async function bringUp({ config, secrets, logger }: Process, url: string): Promise<void> {
-  if (!config.MIGRATE_ON_START) return
-  const done = await onceReachable(logger, () => migrate({ url, secretKey: secrets.SECRET_KEY }))
-  if (done.length > 0) logger.info({ migrations: done.length }, 'the database was migrated')
-}
-
-async function onceReachable<T>(logger: Logger, work: () => Promise<T>): Promise<T> {
-  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUnreachable(error)) throw error
-      logger.warn({ err: error }, 'the database cannot be reached yet; waiting for it')
-      await sleep(waitMs)
-    }
-  }
-}
-
-/** Whether the error, or its cause, is a connection error and not one of a statement. */
-function isUnreachable(error: unknown): boolean {
-  const { code = '', message = '', cause } = Object(error) as NodeJS.ErrnoException
-  if (/^(E[A-Z]+|08...|57P0.|53...)$/.test(code) || /timeout|terminated/i.test(message)) return true
-  return cause !== undefined && isUnreachable(cause)
-}
-
 async function examine({ config, secrets, logger, closers }: Process, databaseUrl: string) {
+  const { openRuntime } = await import('./runtime.ts')
+  const { summarizeVerification } = await import('./modules/ledger/verify-whole.ts')
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
   closers.push(() => runtime.close())
   const pingLimiter = () => runtime.limits.ping()
@@ -305,6 +170,7 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
 }
 
 async function verifyLedger({ config, secrets, logger, closers }: Process, databaseUrl: string) {
+  const { openRuntime } = await import('./runtime.ts')
   const { readVerifyOptions, verifyLedgers } = await import('./verify-ledger.ts')
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
   closers.push(() => runtime.close())
@@ -314,6 +180,7 @@ async function verifyLedger({ config, secrets, logger, closers }: Process, datab
 async function countAgain({ config, secrets, logger, closers }: Process, databaseUrl: string) {
   const [verb, tenant = null] = process.argv.slice(3)
   if (verb !== 'rebuild') throw new ConfigError(['the verb must be rebuild; see analytics --help'])
+  const { openRuntime } = await import('./runtime.ts')
   const { rebuildAnalytics } = await import('./rebuild-analytics.ts')
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
   closers.push(() => runtime.close())

@@ -13,8 +13,8 @@ export const VERSION = '0.0.1'
 export interface DescribeOptions {
   /** The description of each tag. */
   tags?: Readonly<Record<string, string>>
-  /** Requests and their answers, by operation. */
-  examples?: ApiExamples
+  /** Reads requests and their answers, by operation. Called when the document is made. */
+  readExamples?: () => ApiExamples
   /** The webhooks, by the name of their event. */
   webhooks?: Readonly<Record<string, WebhookDescription>>
 }
@@ -114,7 +114,7 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
               options.tags ?? {},
               describeWebhooks(options.webhooks ?? {}),
             ),
-            options.examples ?? {},
+            options.readExamples?.() ?? {},
           ) as never)
         : made.swaggerObject,
     refResolver: {

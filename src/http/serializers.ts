@@ -24,7 +24,8 @@ export const lazySerializers = (
 ): SchemaController => ({
   compilersFactory: {
     buildSerializer: (shapes, options) => {
-      const make = selectSerializer()(shapes, options)
+      const make: MakeSerializer = (route) =>
+        selectSerializer()(findUsed(route.schema, shapes as Shapes), options)(route)
       return (route) => {
         let serialize: Serialize | undefined
         return (data) => {
@@ -35,3 +36,28 @@ export const lazySerializers = (
     },
   },
 })
+
+type Shapes = Readonly<Record<string, unknown>>
+
+/**
+ * The shared shapes that a schema refers to, and those that they refer to. The compiler examines all that
+ * it is given anew for each response: the hundreds of others would take ten times as long as the response.
+ */
+function findUsed(schema: unknown, shapes: Shapes): Record<string, unknown> {
+  const used: Record<string, unknown> = {}
+  const waiting = [schema]
+  for (const value of waiting) {
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, each] of Object.entries(value)) {
+      if (key !== '$ref' || typeof each !== 'string') {
+        waiting.push(each)
+        continue
+      }
+      const [name = ''] = each.split('#', 1)
+      if (!Object.hasOwn(shapes, name) || Object.hasOwn(used, name)) continue
+      used[name] = shapes[name]
+      waiting.push(shapes[name])
+    }
+  }
+  return used
+}

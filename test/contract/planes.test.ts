@@ -4,6 +4,8 @@ import { describe, test } from 'node:test'
 import type { RouteEntry } from '../../src/http/route.ts'
 import { SCOPES, type Scope, satisfies } from '../../src/kernel/scopes.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
+import { share } from '../harness/scope.ts'
+import { openSuperuser, putLive } from '../harness/superuser.ts'
 import { ABOUT_AN_ORDER, BODIES, CALLERS_WORD, FIXTURES, fillPath } from './fixtures.ts'
 import { freshKey } from './ids.ts'
 import { plantCanary } from './plant-canary.ts'
@@ -53,10 +55,13 @@ const RIGHT: Record<string, readonly string[]> = {
 }
 
 describe('a credential on the wrong plane', () => {
+  const shared = share(async (scope) => {
+    const app = await openTestApp(scope, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
+    return { app, callers: Object.entries(await wrongCredentials(app)) }
+  })
   for (const plane of ['merchant', 'operator', 'owner', 'storefront'] as const) {
-    test(`gets the same plain 401 on every ${plane} route`, async (t) => {
-      const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
-      const callers = Object.entries(await wrongCredentials(app))
+    test(`gets the same plain 401 on every ${plane} route`, async () => {
+      const { app, callers } = shared.current
       const routes = routesOf(app, plane)
       assert.ok(routes.length > 0)
       for (const route of routes) {
@@ -75,12 +80,21 @@ describe('a credential on the wrong plane', () => {
 
 test('a key without the scope gets 403 on every merchant route, whatever other scopes it has', async (t) => {
   const app = await openTestApp(t, { env: MANY_ORDERS })
+  // A live store gets no sample products, whose fifty drawings would take as long as all routes.
+  await app.store('acme')
+  await putLive(await openSuperuser(t, app.database), 'acme')
+  const keys = new Map<string, Promise<Caller>>()
+  const merchantWith = (scopes: readonly Scope[]) => {
+    const known = keys.get(scopes.join()) ?? app.merchant('acme', ...scopes)
+    keys.set(scopes.join(), known)
+    return known
+  }
   for (const route of routesOf(app, 'merchant')) {
     const { scope } = route
     if (scope === undefined || scope === 'any') continue
     const others = SCOPES.filter((each) => !satisfies([each], scope))
     const send = async (...scopes: Scope[]) =>
-      (await app.merchant('acme', ...scopes)).send(route.method, fillPath(route.url))
+      (await merchantWith(scopes)).send(route.method, fillPath(route.url))
     // All other scopes together do not suffice, so no single one does.
     const refused = await send(...others)
     const what = `${nameOf(route)}: ${refused.text}`

@@ -7,10 +7,33 @@ import { launchChromium } from './chromium.ts'
 
 /** A real Chromium. Its pages must have no errors, no calls to other hosts, and be accessible. */
 
-export async function openBrowser(t: TestContext): Promise<Browser> {
-  const browser = await launchChromium()
-  t.after(() => browser.close())
-  return browser
+/** How long a browser without users waits for the next file: to start one takes a second of a processor. */
+const REST_MS = 5_000
+
+interface Shared {
+  browser: Promise<Browser>
+  users: number
+  rest?: NodeJS.Timeout
+}
+
+let shared: Shared | null = null
+
+/** The browser of this process. Tests do not see each other in it: each tab has a context of its own. */
+export function openBrowser(t: TestContext): Promise<Browser> {
+  shared ??= { browser: launchChromium(), users: 0 }
+  const used = shared
+  clearTimeout(used.rest)
+  used.users += 1
+  t.after(() => {
+    used.users -= 1
+    if (used.users === 0) used.rest = setTimeout(() => close(used), REST_MS)
+  })
+  return used.browser
+}
+
+async function close({ browser }: Shared): Promise<void> {
+  shared = null
+  await (await browser).close()
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

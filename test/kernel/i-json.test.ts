@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { IJsonError, type IJsonReason, LIMITS, parseIJson } from '../../src/kernel/i-json.ts'
+import { anyCharacter } from '../harness/any-character.ts'
 
 const read = (text: string) => parseIJson(Buffer.from(text)).value
 
@@ -178,7 +179,7 @@ describe('parseIJson answers the bytes of a member', () => {
 /** The value of JSON.parse, unless our profile refuses the text. */
 const name = fc
   .oneof(
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.string({ unit: anyCharacter, maxLength: 12 }),
     fc.constantFrom('a', 'b', 'manifest', '~/"\\'),
   )
   .filter(
@@ -187,7 +188,7 @@ const name = fc
 const { json } = fc.letrec((tie) => ({
   json: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
+    fc.string({ unit: anyCharacter }).filter((text) => !text.includes('\0')),
     fc.maxSafeInteger(),
     fc.double({ noNaN: true, min: -(2 ** 52), max: 2 ** 52 }),
     fc.constantFrom(null, true, false),

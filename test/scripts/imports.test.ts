@@ -115,6 +115,11 @@ describe('the import rule', () => {
       /never enter the money of another module/,
     ],
     ['a module on no tier', { 'src/modules/mystery/service.ts': ['../../db/a.ts'] }, /on a tier/],
+    [
+      'a process that loads what serves for every role',
+      { 'src/runtime.ts': [], 'src/main.ts': ['./runtime.ts'] },
+      /only to serve/,
+    ],
     ['a circle', { 'src/db/b.ts': ['./c.ts'], 'src/db/c.ts': ['./b.ts'] }, /no circles/],
   ]
   for (const [what, files, rule] of planted) {

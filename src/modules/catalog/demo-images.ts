@@ -279,10 +279,20 @@ function viewBoxOf({ size: [width, height], objects: [first], isClose }: View): 
 /** The type of the drawings. Its files are a third smaller than JPEG, and resized copies keep it. */
 export const IMAGE_TYPE = 'image/webp'
 
-/** Draws a view. Imports `sharp` on first use: most processes never draw an image. */
-export async function drawView(view: View): Promise<Buffer> {
+type Draw = (svg: string) => Promise<Buffer>
+
+/** Replaces drawing by `keep`, which may draw. Set in tests: each of their processes would draw the same. */
+export const drawings: { keep: ((svg: string, draw: Draw) => Promise<Buffer>) | null } = {
+  keep: null,
+}
+
+export function drawView(view: View): Promise<Buffer> {
+  const svg = viewSvg(view)
+  return drawings.keep === null ? drawSvg(svg) : drawings.keep(svg, drawSvg)
+}
+
+/** Imports `sharp` on first use: most processes never draw an image. */
+async function drawSvg(svg: string): Promise<Buffer> {
   const { default: sharp } = await import('sharp')
-  return sharp(Buffer.from(viewSvg(view)))
-    .webp({ quality: 80, effort: 2 })
-    .toBuffer()
+  return sharp(Buffer.from(svg)).webp({ quality: 80, effort: 2 }).toBuffer()
 }

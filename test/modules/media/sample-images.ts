@@ -70,8 +70,19 @@ export function pngWithSize(width: number, height: number): Buffer {
   ])
 }
 
-/** An image that takes seconds to encode again: noise, with metadata that cannot be cut out. */
+const heavy = new Map<number, Promise<Buffer>>()
+
+/**
+ * An image that takes seconds to encode again: noise, with metadata that cannot be cut out. It takes as
+ * long to make, so that all tests of a file have the same one.
+ */
 export function heavyAvif(side: number): Promise<Buffer> {
+  const known = heavy.get(side) ?? encodeHeavy(side)
+  heavy.set(side, known)
+  return known
+}
+
+function encodeHeavy(side: number): Promise<Buffer> {
   const raw = { width: 256, height: 256, channels: 3 as const }
   return sharp(randomBytes(256 * 256 * 3), { raw })
     .resize(side, side, { kernel: 'nearest' })

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import { buildApp } from './app.ts'
+import type { Config } from './config.ts'
+import { migrate } from './db/migrate.ts'
+import { readQueueFacts } from './db/queue-facts.ts'
+import { printWelcome, seedDemo } from './demo.ts'
+import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
+import type { Role } from './help.ts'
+import type { App } from './http/route.ts'
+import { releaseMemory } from './platform/memory.ts'
+import { openRuntime, ownToken, type Runtime } from './runtime.ts'
+import type { Secrets } from './secrets.ts'
+import { serveMetrics } from './serve-metrics.ts'
+import { startWorker } from './worker.ts'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+
+/** The longest wait between two attempts to reach the database. */
+const WAIT_MAX_MS = 3_000
+
+export interface Process {
+  config: Config
+  secrets: Secrets
+  logger: Logger
+  /** Closed in reverse order of opening. */
+  closers: (() => Promise<unknown>)[]
+  stopping: boolean
+}
+
+/** Serves, works, or both, until a signal ends the process. */
+export async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
+  const { config, secrets, logger, closers } = self
+  const metrics = await serveMetrics(self)
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
+  closers.push(() => runtime.close())
+  metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.global))
+  const app = role === 'worker' ? null : await openApp(self, runtime, role)
+  await releaseMemory()
+  const url = app === null ? null : await app.listen({ host: config.HOST, port: config.PORT })
+  await bringUp(self, databaseUrl)
+  await runtime.clocks.start(runtime.database.global)
+  if (role !== 'api') {
+    const worker = startWorker(runtime)
+    closers.push(() => worker.stop())
+    if (url === null) process.stdout.write(`The worker is running, with ${worker.loops} loops.\n`)
+  }
+  const wantsDemo = role === 'serve' && !config.production
+  const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
+  if (url !== null) printWelcome({ url, config, demo })
+  if (demo !== null && config.NODE_ENV === 'development') await stockAside(self, runtime)
+}
+
+/** Fills the demo stores of a database that has none. */
+export async function seedOnce(self: Process, databaseUrl: string): Promise<void> {
+  const { config, secrets, logger, closers } = self
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
+  closers.push(() => runtime.close())
+  await bringUp(self, databaseUrl)
+  await seed(runtime)
+}
+
+async function seed(runtime: Runtime): Promise<void> {
+  const before = await listDemoStores(runtime)
+  const wasStocked = await isStocked(runtime)
+  const demo = await seedDemo(runtime)
+  const isFilling = demo !== null && runtime.config.NODE_ENV === 'development'
+  if (isFilling) await stockDemo(runtime)
+  const created = (await listDemoStores(runtime)).filter((store) => !before.includes(store))
+  const said = [
+    ...(demo === null ? ['There are stores already, so no demo store was created.'] : []),
+    ...(created.length > 0 ? [`Created the demo stores: ${created.join(', ')}.`] : []),
+    ...(isFilling && !wasStocked ? ['The demo stores have their products.'] : []),
+  ]
+  process.stdout.write(`${said.join('\n') || 'The demo stores exist already.'}\n`)
+}
+
+/**
+ * Fills the demo stores in a process of its own, which then ends: the code that draws the images
+ * would stay in this process's memory.
+ */
+async function stockAside({ logger, closers }: Process, runtime: Runtime): Promise<void> {
+  if (await isStocked(runtime)) return
+  const { fork } = await import('node:child_process')
+  const child = fork(MAIN, ['seed'], { stdio: 'inherit' })
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', (code) => {
+      if (code)
+        logger.warn({ code }, 'the demo stores could not be filled; the next start tries again')
+      resolve()
+    })
+  })
+  closers.push(() => {
+    child.kill()
+    return ended
+  })
+}
+
+async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App> {
+  const { config, closers, logger } = self
+  const app = await buildApp(runtime, { hasStorefront: role === 'serve' })
+  if (role === 'serve') {
+    const { addStorefront } = await import('./storefront.ts')
+    const token = self.secrets.STOREFRONT_TOKEN
+    const onPage = runtime.metrics?.countPage
+    const wanted = { config, token, platformToken: ownToken(runtime), logger, onPage }
+    const storefront = await addStorefront(app, wanted)
+    closers.push(() => storefront.close())
+  }
+  closers.push(() => app.close())
+  await app.ready()
+  runtime.cache.start()
+  await runtime.clocks.start(runtime.database.global)
+  return app
+}
+
+/**
+ * Migrates the database. The process already listens and answers 503 meanwhile, so it need not end
+ * when the database starts later.
+ */
+async function bringUp({ config, secrets, logger }: Process, url: string): Promise<void> {
+  if (!config.MIGRATE_ON_START) return
+  const done = await onceReachable(logger, () => migrate({ url, secretKey: secrets.SECRET_KEY }))
+  if (done.length > 0) logger.info({ migrations: done.length }, 'the database was migrated')
+}
+
+async function onceReachable<T>(logger: Logger, work: () => Promise<T>): Promise<T> {
+  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isUnreachable(error)) throw error
+      logger.warn({ err: error }, 'the database cannot be reached yet; waiting for it')
+      await sleep(waitMs)
+    }
+  }
+}
+
+/** Whether the error, or its cause, is a connection error and not one of a statement. */
+function isUnreachable(error: unknown): boolean {
+  const { code = '', message = '', cause } = Object(error) as NodeJS.ErrnoException
+  if (/^(E[A-Z]+|08...|57P0.|53...)$/.test(code) || /timeout|terminated/i.test(message)) return true
+  return cause !== undefined && isUnreachable(cause)
+}
