@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import * as media from '../media/service.ts'
 import * as queries from './meter-queries.ts'
 import { dayNumber, dayOf, daysIn, monthOf } from './months.ts'
@@ -44,7 +45,7 @@ class Sums {
       this.#rows.set(name, { ...added, from_position: position, to_position: position })
       return
     }
-    row.quantity += quantity
+    row.quantity = sum([row.quantity, quantity])
     row.from_position = Math.min(row.from_position, position)
     row.to_position = Math.max(row.to_position, position)
   }
