@@ -180,7 +180,8 @@ export type Quotient = keyof typeof QUOTIENTS
 export const COUNTS = {
   attempts_count: {
     title: 'Payment attempts',
-    meaning: 'Charges that were sent to a gateway: of checkouts, releases, edits and renewals.',
+    meaning:
+      'Charges that were sent to a gateway: of checkouts, releases, edits, renewals and payment requests.',
   },
   approved_count: { title: 'Approved', meaning: 'Attempts that the gateway approved.' },
   declined_count: { title: 'Declined', meaning: 'Attempts that the gateway declined.' },
