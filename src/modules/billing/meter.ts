@@ -113,17 +113,19 @@ async function countMedia(tx: Tx, account: Account, sums: Sums): Promise<string>
 }
 
 /**
- * Takes a flagged order out of the usage, or puts it back, in the transaction that flags it. A closed month
- * stays as it is: the difference is in the month that is open. The lock makes a step of the loop that
- * counts the order come before or after all of this.
+ * Takes a flagged order out of the usage, or puts it back, in the transaction that flags it: each journal in
+ * its month. A closed month stays as it is, and the difference is in the oldest that is open. The lock makes
+ * a step of the loop that counts the order come before or after all of this.
  */
 export async function flagTest(tx: Tx, { id }: { id: string }, is_test: boolean): Promise<void> {
   const account = await lockAccount(tx)
   const { ledger_start: after, ledger_position: to } = account
   const journals = await queries.listCountedOfOrder(tx, id, { after, to })
   const sums = new Sums()
-  const month = monthFor(account, tx.clock.now())
-  for (const journal of journals) sums.addJournal(month, journal, is_test ? -1 : 1)
+  for (const journal of journals) {
+    const month = monthFor(account, Date.parse(journal.created_at))
+    sums.addJournal(month, journal, is_test ? -1 : 1)
+  }
   if (sums.rows.length > 0) await queries.addUsage(tx, sums.rows)
 }
 
