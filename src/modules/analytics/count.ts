@@ -140,8 +140,9 @@ async function knowOrders(
     (
       await queries.listLastSales(
         tx,
-        [...customers].map(([customer_ref, { sale_sequence }]) => ({
+        [...customers].map(([customer_ref, { history, sale_sequence }]) => ({
           customer_ref,
+          order_id: history.order_id,
           sale_sequence,
         })),
       )
