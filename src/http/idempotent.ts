@@ -4,6 +4,7 @@ import type { KeepAnswer, StoredAnswer, WonClaim } from '../platform/idempotency
 import * as idempotency from '../platform/idempotency.ts'
 import { fingerprint, readKey } from '../platform/idempotency-key.ts'
 import { run } from '../platform/idempotency-run.ts'
+import { sentBody } from './known-members.ts'
 
 interface OnceOptions {
   operation: string
@@ -33,7 +34,7 @@ export async function once(
   work: (claim: WonClaim) => Promise<StoredAnswer>,
 ): Promise<never> {
   const key = readKey(request.headers['idempotency-key'])
-  const print = fingerprint(secret, request.body, target)
+  const print = fingerprint(secret, sentBody(request), target)
   const claim = { operation, key, fingerprint: print, correlationId: request.id, passing }
   const { status, headers, body } = await run(request.db, claim, work)
   const sent = fill === undefined ? body : await fill({ status, body })

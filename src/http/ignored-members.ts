@@ -1,6 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { quotable } from './errors.ts'
+import { sentBody } from './known-members.ts'
 import type { App } from './route.ts'
 
 /** More names than a person reads. */
@@ -26,7 +27,7 @@ export function nameIgnored(app: App): void {
       ...before,
       async (request, reply, payload) =>
         reply.statusCode < 300
-          ? { ...(payload as object), ignored: listIgnored(request.body, known) }
+          ? { ...(payload as object), ignored: listIgnored(sentBody(request), known) }
           : payload,
     ]
   })

@@ -18,6 +18,7 @@ import { refuseCardNumbers } from './card-text.ts'
 import { sendError, toApiError } from './errors.ts'
 import { listFaults } from './faults.ts'
 import { nameIgnored } from './ignored-members.ts'
+import { dropUnknownMembers } from './known-members.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
@@ -120,6 +121,7 @@ export function createServer(options: ServerOptions): App {
   acceptOnlyJson(app)
   collectRoutes(app)
   nameIgnored(app)
+  dropUnknownMembers(app)
   refuseCardNumbers(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   let methodsOf: ((path: string) => string[]) | null = null

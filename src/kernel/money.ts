@@ -1,6 +1,7 @@
 /**
  * Arithmetic on integer cents. Products of two amounts exceed the safe integers, so they are
- * BigInt.
+ * BigInt. A sum that exceeds them is an error, here as in everything that is read from the database: an
+ * answer has either every cent or none.
  */
 
 const BPS_WHOLE = 10_000n
@@ -22,8 +23,17 @@ export function taxInside(cents: number, bps: number): number {
 export const shareOfPart = (part: number, some: number, whole: number): number =>
   whole === 0 ? 0 : Number((BigInt(part) * BigInt(some)) / BigInt(whole))
 
+/** Adds up amounts. Throws where a sum, also one on the way, is beyond the safe integers. */
 export const sum = (amounts: readonly number[]): number =>
-  amounts.reduce((total, amount) => total + amount, 0)
+  amounts.reduce((total, amount) => requireExact(total + amount), 0)
+
+/** An amount that was computed as BigInt. Throws where it is beyond the safe integers. */
+export const exactCents = (cents: bigint): number => requireExact(Number(cents))
+
+function requireExact(total: number): number {
+  if (!Number.isSafeInteger(total)) throw new RangeError('a sum is beyond 2^53 - 1')
+  return total
+}
 
 /**
  * Splits an amount by weights, to the cent. Each share is rounded down, and the cents left go to

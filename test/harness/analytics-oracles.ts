@@ -13,10 +13,10 @@ const LEDGER = {
   discount_cents: `sum(e.amount_cents) filter (where e.account = 'discount')`,
   refund_cents: `sum(e.amount_cents) filter (where e.account = 'refund')`,
   dispute_loss_cents: `sum(e.amount_cents) filter (where e.account = 'dispute_loss')`,
-  tax_cents: `-sum(e.amount_cents) filter (where e.account = 'tax_payable' and j.kind <> 'order.refunded')`,
-  refunded_tax_cents: `sum(e.amount_cents) filter (where e.account = 'tax_payable' and j.kind = 'order.refunded')`,
-  shipping_cents: `-sum(e.amount_cents) filter (where e.account = 'shipping_income' and j.kind <> 'order.refunded')`,
-  refunded_shipping_cents: `sum(e.amount_cents) filter (where e.account = 'shipping_income' and j.kind = 'order.refunded')`,
+  tax_cents: `-sum(e.amount_cents) filter (where e.account = 'tax_payable' and j.kind not in ('order.refunded', 'exchange.released'))`,
+  refunded_tax_cents: `sum(e.amount_cents) filter (where e.account = 'tax_payable' and j.kind in ('order.refunded', 'exchange.released'))`,
+  shipping_cents: `-sum(e.amount_cents) filter (where e.account = 'shipping_income' and j.kind not in ('order.refunded', 'exchange.released'))`,
+  refunded_shipping_cents: `sum(e.amount_cents) filter (where e.account = 'shipping_income' and j.kind in ('order.refunded', 'exchange.released'))`,
 } as const
 
 const MONEY = Object.keys(LEDGER) as (keyof typeof LEDGER)[]
@@ -84,7 +84,7 @@ const attempts = `
           where a.kind = 'renewal' and a.state = 'approved' and d.tenant_ref = r.tenant_ref
             and d.subscription_id = r.subscription_id and d.cycle = r.subscription_cycle
           group by 1) as o (outcome)
-   where g.state <> 'retired' and a.kind in ('checkout', 'release', 'edit', 'renewal')`
+   where g.state <> 'retired' and a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
 /** Subscriptions as they are, in the columns of what is counted of them. */
 const subscriptions = `

@@ -263,7 +263,7 @@ describe('values of another type are refused, never converted', () => {
     assert.deepEqual([patched.status, patched.body.ignored], [200, ['price_cents']])
   })
 
-  test('a handler gets exactly what was sent', async (t) => {
+  test('a handler gets what was sent as it was sent, of what its route knows', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Few = Type.Object({
         a: Type.Optional(Type.String()),
@@ -272,10 +272,10 @@ describe('values of another type are refused, never converted', () => {
       const options = { schema: { body: Few, response: { 200: OpenObject } } }
       app.post('/echo', options, async ({ body }) => body)
     })
-    const text = '{"z":1,"a":"x","extra":{"deep":[1,null,{}],"total_cents":"2"},"e":1.5e2}'
+    const text = '{"z":1,"a":" X ","extra":{"deep":[1,null,{}],"total_cents":"2"},"e":1.5e2}'
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${url}/echo`, { method: 'POST', headers, body: text })
-    assert.deepEqual(await answer.json(), JSON.parse(text))
+    assert.deepEqual(await answer.json(), { a: ' X ' })
   })
 })
 

@@ -1,9 +1,28 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { allocate, bpsOf, sum, unitShare } from '../../src/kernel/money.ts'
+import { allocate, bpsOf, exactCents, sum, unitShare } from '../../src/kernel/money.ts'
 
 const cents = fc.integer({ min: 0, max: 100_000_000_000 })
+
+describe('a sum', () => {
+  const max = Number.MAX_SAFE_INTEGER
+
+  test('is exact or refused, and never rounded', () => {
+    assert.equal(sum([max - 2, 1, 1]), max)
+    assert.equal(sum([max, -max, 7]), 7)
+    assert.equal(sum([]), 0)
+    const beyond = [[max, 1], [max, 1, -1], [-max, -1], [2 ** 52, 2 ** 52], [0.5], [Number.NaN]]
+    for (const amounts of beyond) assert.throws(() => sum(amounts), RangeError, `${amounts}`)
+  })
+
+  test('of larger numbers is a number of cents only where it can be one', () => {
+    assert.equal(exactCents(BigInt(max)), max)
+    assert.equal(exactCents(-BigInt(max)), -max)
+    assert.throws(() => exactCents(BigInt(max) + 1n), RangeError)
+    assert.throws(() => exactCents(-BigInt(max) - 1n), RangeError)
+  })
+})
 
 describe('hundredths of a percent', () => {
   const vectors: [cents: number, bps: number, expected: number][] = [

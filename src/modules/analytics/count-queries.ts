@@ -295,13 +295,16 @@ export const listKnown = (tx: Tx, order_ids: readonly string[]) =>
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])`,
   )
 
-/** The orders of a customer that are looked at for an earlier sale: more than any has open at once. */
+/**
+ * The orders of a customer that are looked at for an earlier sale, before an order and after it: one that
+ * was made later may have been captured earlier. More than any has open at once.
+ */
 const OPEN_MAX = 200
 
-/** The last sale of each customer before a journal. Customers without one are not in the answer. */
+/** The last sale of each customer before that of an order. Customers without one are not in the answer. */
 export const listLastSales = (
   tx: Tx,
-  customers: readonly { customer_ref: string; sale_sequence: number }[],
+  customers: readonly { customer_ref: string; order_id: string; sale_sequence: number }[],
 ) =>
   tx.many(
     Type.Object({
@@ -313,15 +316,28 @@ export const listLastSales = (
     sql`
     select c.customer_ref, last.nth, last.first_at, last.sale_at
       from unnest(${customers.map((each) => each.customer_ref)}::text[],
+                  ${customers.map((each) => each.order_id)}::uuid[],
                   ${customers.map((each) => each.sale_sequence)}::bigint[])
-           as c (customer_ref, sale_sequence)
+           as c (customer_ref, order_id, sale_sequence)
+     cross join lateral (
+           select created_at from orders
+            where tenant_ref = ${tx.tenant} and id = c.order_id
+           offset 0) as sold
      cross join lateral (
            select a.nth, a.first_at, a.sale_at
-             from (select id
-                     from orders
-                    where tenant_ref = ${tx.tenant} and customer_ref = c.customer_ref
-                    order by created_at desc, id desc
-                    limit ${OPEN_MAX}) as o
+             from ((select id
+                      from orders
+                     where tenant_ref = ${tx.tenant} and customer_ref = c.customer_ref
+                       and (created_at, id) < (sold.created_at, c.order_id)
+                     order by created_at desc, id desc
+                     limit ${OPEN_MAX})
+                    union all
+                   (select id
+                      from orders
+                     where tenant_ref = ${tx.tenant} and customer_ref = c.customer_ref
+                       and (created_at, id) > (sold.created_at, c.order_id)
+                     order by created_at, id
+                     limit ${OPEN_MAX})) as o
             cross join lateral (
                   select nth, first_at, sale_at, sale_sequence
                     from analytics_orders

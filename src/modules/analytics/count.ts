@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { sum } from '../../kernel/money.ts'
 import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import type { Lease } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
@@ -139,8 +140,9 @@ async function knowOrders(
     (
       await queries.listLastSales(
         tx,
-        [...customers].map(([customer_ref, { sale_sequence }]) => ({
+        [...customers].map(([customer_ref, { history, sale_sequence }]) => ({
           customer_ref,
+          order_id: history.order_id,
           sale_sequence,
         })),
       )
@@ -262,7 +264,9 @@ function add(
 ): void {
   const name = JSON.stringify([at.calendar, at.dimension, at.currency, at.day, at.key])
   const row = rows.get(name) ?? { ...at, ...NOTHING, restated_at: null }
-  for (const measure of MEASURES) row[measure] += sign * (measures[measure] ?? 0)
+  for (const measure of MEASURES) {
+    row[measure] = sum([row[measure], sign * (measures[measure] ?? 0)])
+  }
   if (restated_at !== null && (row.restated_at ?? '') < restated_at) row.restated_at = restated_at
   rows.set(name, row)
 }

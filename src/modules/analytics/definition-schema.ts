@@ -1,3 +1,4 @@
+import { sum } from '../../kernel/money.ts'
 /**
  * What each figure means. The fields of the API, their descriptions in the API document, the rows of a
  * drill-down and docs/analytics.md are all made from this file, so that no two of them can differ.
@@ -128,7 +129,7 @@ export const NOTHING: Readonly<Measures> = Object.fromEntries(
 
 export function figuresOf(measures: Measures): Figures {
   const sumFigure = (figure: Figure) =>
-    partsOf(figure).reduce((sum, [name, sign]) => sum + sign * measures[name], 0)
+    sum(partsOf(figure).map(([name, sign]) => sign * measures[name]))
   return Object.fromEntries(FIGURE_NAMES.map((name) => [name, sumFigure(name)])) as Figures
 }
 
@@ -179,7 +180,8 @@ export type Quotient = keyof typeof QUOTIENTS
 export const COUNTS = {
   attempts_count: {
     title: 'Payment attempts',
-    meaning: 'Charges that were sent to a gateway: of checkouts, releases, edits and renewals.',
+    meaning:
+      'Charges that were sent to a gateway: of checkouts, releases, edits, renewals and payment requests.',
   },
   approved_count: { title: 'Approved', meaning: 'Attempts that the gateway approved.' },
   declined_count: { title: 'Declined', meaning: 'Attempts that the gateway declined.' },

@@ -23,11 +23,14 @@ interface Shares {
   shipping_cents: number
 }
 
+/** Refunds, and what undoes one: a cancelled exchange gives the returned order its money back. */
+const REFUNDS: readonly string[] = ['order.refunded', 'exchange.released']
+
 /** The measures of a journal by its entries alone, so that they are what the ledger says. */
 function measuresOf(journal: NumberedJournal): Measures {
   const { kind, sales_cents, discount_cents, refund_cents, tax_payable_cents } = journal
   const { shipping_income_cents, dispute_loss_cents } = journal
-  const isRefund = kind === 'order.refunded'
+  const isRefund = REFUNDS.includes(kind)
   return {
     ...NOTHING,
     gross_cents: minus(sales_cents),
@@ -92,7 +95,7 @@ const withoutZeros = ({ measures, ...line }: FactLine): FactLine => ({
 function splitJournal(journal: NumberedJournal, history: OrderHistory): FactLine[] {
   if (journal.kind === 'order.placed') return splitSale(history)
   if (journal.kind === 'order.edited') return splitEdit(journal, history)
-  if (journal.kind === 'order.refunded') return splitRefund(journal, history)
+  if (REFUNDS.includes(journal.kind)) return splitRefund(journal, history)
   return []
 }
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
+import { sum } from '../../kernel/money.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import * as live from './live-queries.ts'
@@ -51,9 +52,11 @@ function listPayments(db: Db, { generation, currency, period, timezone }: Asked)
 }
 
 const sumAttempts = (rows: readonly live.PaymentDay[], outcome?: Outcome): number =>
-  rows
-    .filter((row) => outcome === undefined || row.outcome === outcome)
-    .reduce((sum, { attempts }) => sum + attempts, 0)
+  sum(
+    rows
+      .filter((row) => outcome === undefined || row.outcome === outcome)
+      .map(({ attempts }) => attempts),
+  )
 
 function countsOf(rows: readonly live.PaymentDay[]) {
   const approved_count = sumAttempts(rows, 'approved')
@@ -100,7 +103,7 @@ export async function payments(db: Db, asked: Asked) {
         outcome,
         reason,
         attempts_count: sumAttempts(own),
-        amount_cents: own.reduce((sum, { amount_cents }) => sum + amount_cents, 0),
+        amount_cents: sum(own.map(({ amount_cents }) => amount_cents)),
         drilldown: { href: rowsHref('payments', asked, { outcome, reason }) },
       }))
       .sort((a, b) => b.attempts_count - a.attempts_count || (a.reason < b.reason ? -1 : 1)),

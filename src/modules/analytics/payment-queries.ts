@@ -21,7 +21,7 @@ const outcomeOf = sql`
        else 'open' end`
 
 /** Charges: a refund or a void takes no money. */
-export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal')`
+export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
 /** Of orders that are no tests. Those are few, and are read once for the statement. */
 export const isOfRealOrder = (db: Db): Sql => sql`

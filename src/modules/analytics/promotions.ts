@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import * as campaigns from '../campaigns/service.ts'
 import type { Coupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
@@ -54,12 +55,12 @@ const headFor = (asked: Asked) => {
 }
 
 const add = (a: PromotionFigures, b: PromotionFigures): PromotionFigures => ({
-  orders: a.orders + b.orders,
-  revenue_cents: a.revenue_cents + b.revenue_cents,
-  discount_cents: a.discount_cents + b.discount_cents,
-  refunded_cents: a.refunded_cents + b.refunded_cents,
-  net_cents: a.net_cents + b.net_cents,
-  new_customers: a.new_customers + b.new_customers,
+  orders: sum([a.orders, b.orders]),
+  revenue_cents: sum([a.revenue_cents, b.revenue_cents]),
+  discount_cents: sum([a.discount_cents, b.discount_cents]),
+  refunded_cents: sum([a.refunded_cents, b.refunded_cents]),
+  net_cents: sum([a.net_cents, b.net_cents]),
+  new_customers: sum([a.new_customers, b.new_customers]),
 })
 
 /** The figures of coupons, in their order. */

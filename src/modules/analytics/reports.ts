@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as affiliates from '../affiliates/service.ts'
 import {
@@ -36,13 +37,11 @@ export function hrefOf(
 }
 
 export const addMeasures = (rows: readonly Measures[]): Measures =>
-  Object.fromEntries(
-    MEASURES.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
-  ) as Measures
+  Object.fromEntries(MEASURES.map((name) => [name, sum(rows.map((row) => row[name]))])) as Measures
 
 const subtractFigures = (from: Figures, less: readonly Figures[]): Figures =>
   Object.fromEntries(
-    FIGURE_NAMES.map((name) => [name, less.reduce((left, each) => left - each[name], from[name])]),
+    FIGURE_NAMES.map((name) => [name, sum([from[name], ...less.map((each) => -each[name])])]),
   ) as Figures
 
 /** Each figure with its rows, and with that of the period before. */

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import * as media from '../media/service.ts'
 import * as queries from './meter-queries.ts'
 import { dayNumber, dayOf, daysIn, monthOf } from './months.ts'
@@ -44,7 +45,7 @@ class Sums {
       this.#rows.set(name, { ...added, from_position: position, to_position: position })
       return
     }
-    row.quantity += quantity
+    row.quantity = sum([row.quantity, quantity])
     row.from_position = Math.min(row.from_position, position)
     row.to_position = Math.max(row.to_position, position)
   }
@@ -112,17 +113,19 @@ async function countMedia(tx: Tx, account: Account, sums: Sums): Promise<string>
 }
 
 /**
- * Takes a flagged order out of the usage, or puts it back, in the transaction that flags it. A closed month
- * stays as it is: the difference is in the month that is open. The lock makes a step of the loop that
- * counts the order come before or after all of this.
+ * Takes a flagged order out of the usage, or puts it back, in the transaction that flags it: each journal in
+ * its month. A closed month stays as it is, and the difference is in the oldest that is open. The lock makes
+ * a step of the loop that counts the order come before or after all of this.
  */
 export async function flagTest(tx: Tx, { id }: { id: string }, is_test: boolean): Promise<void> {
   const account = await lockAccount(tx)
   const { ledger_start: after, ledger_position: to } = account
   const journals = await queries.listCountedOfOrder(tx, id, { after, to })
   const sums = new Sums()
-  const month = monthFor(account, tx.clock.now())
-  for (const journal of journals) sums.addJournal(month, journal, is_test ? -1 : 1)
+  for (const journal of journals) {
+    const month = monthFor(account, Date.parse(journal.created_at))
+    sums.addJournal(month, journal, is_test ? -1 : 1)
+  }
   if (sums.rows.length > 0) await queries.addUsage(tx, sums.rows)
 }
 

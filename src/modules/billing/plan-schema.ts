@@ -17,7 +17,7 @@ export type Meter = (typeof METERS)[number]
 /** More than any store uses of anything in a month, and small enough that prices of it stay exact. */
 const UNITS_MAX = 1_000_000_000_000_000
 
-/** 10,000 of the usual currencies for one step: an amount of usage fits into 53 bits. */
+/** 10,000 of the usual currencies for one step. */
 const PRICE_CENTS_MAX = 1_000_000
 
 const Tier = Type.Object({

@@ -1,4 +1,4 @@
-import { sum } from '../../kernel/money.ts'
+import { exactCents, sum } from '../../kernel/money.ts'
 import { dayOf, daysBefore, daysIn, startOf } from './months.ts'
 import {
   METERS,
@@ -56,7 +56,7 @@ export function priceOf(quantity: number, { included, tiers }: MeterPrice): numb
     parts *= per
     before = tier.up_to ?? before
   }
-  return Number((2n * cents + parts) / (2n * parts))
+  return exactCents((2n * cents + parts) / (2n * parts))
 }
 
 /**
@@ -173,5 +173,5 @@ export const isFree = ({ base_cents, meters }: Pick<Plan, 'base_cents' | 'meters
 /** What a quantity becomes if the rest of the month is like the part that is over. */
 export function projected(quantity: number, passedMs: number, allMs: number): number {
   const [all, passed] = [BigInt(Math.round(allMs)), BigInt(Math.round(passedMs))]
-  return Number((2n * BigInt(quantity) * all + passed) / (2n * passed))
+  return exactCents((2n * BigInt(quantity) * all + passed) / (2n * passed))
 }

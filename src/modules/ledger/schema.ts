@@ -128,6 +128,7 @@ export const FAULT_KINDS = [
   'forged',
   'rolled_back',
   'stray_journal',
+  'out_of_range',
 ] as const
 const FaultKind = Type.Enum([...FAULT_KINDS])
 

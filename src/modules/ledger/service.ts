@@ -128,7 +128,8 @@ function faultOf(stored: Verified | null, untrue: Fault | null): Proof['fault'] 
 }
 
 const brokenAt = (fault: Proof['fault']): number | null =>
-  fault !== null && ['broken_link', 'wrong_checkpoint', 'rewritten'].includes(fault.kind)
+  fault !== null &&
+  ['broken_link', 'wrong_checkpoint', 'rewritten', 'out_of_range'].includes(fault.kind)
     ? Number(fault.at)
     : null
 

@@ -45,9 +45,11 @@ export async function verifyLinks(
       if (journal === null || !continues(link, journal, { sequence, hash })) {
         return end('broken_link')
       }
+      const next = sums.plus(journal)
+      if (next === 'out_of_range') return end(next)
       const isCheckpoint = link.sequence % CHECKPOINT_EVERY === 0
       const checkpoint = isCheckpoint ? await queries.listCheckpoint(db, link.sequence) : null
-      if (!sums.add(journal, checkpoint)) return end('wrong_checkpoint')
+      if (!sums.accept(next, checkpoint)) return end('wrong_checkpoint')
       sequence = link.sequence
       hash = link.hash
     }
@@ -76,36 +78,42 @@ const continues = (
   sequence === before.sequence + 1 &&
   chainHash(before.hash, sequence, journal).toString('hex') === hash
 
+type Sums = Map<string, Balance>
+
+const sumsOf = (lines: readonly Balance[]): Sums =>
+  new Map(lines.map((line) => [keyOf(line), line]))
+
 /** Adds up journals. If the sums at the start are unknown, they are from the next checkpoint on. */
 function openSums(start: readonly Balance[] | null) {
-  let sums = start === null ? null : new Map(start.map((line) => [keyOf(line), { ...line }]))
-  const put = (into: Map<string, Balance>, line: Balance) => {
-    const known = into.get(keyOf(line))
-    const cents = (known?.balance_cents ?? 0) + line.balance_cents
-    if (!Number.isSafeInteger(cents)) throw new Error('a balance exceeds the safe integers')
-    into.set(keyOf(line), { ...line, balance_cents: cents })
-  }
+  let sums = start === null ? null : sumsOf(start)
   return {
     lines: () => (sums === null ? null : [...sums.values()].toSorted(byKey)),
-    /** Adds a journal. Answers whether the sums then are those of the checkpoint, if there is one. */
-    add({ entries }: CanonicalJournal, checkpoint: readonly Balance[] | null): boolean {
-      if (sums === null) {
-        if (checkpoint !== null) sums = new Map(checkpoint.map((line) => [keyOf(line), line]))
-        return checkpoint === null || checkpoint.length > 0
-      }
+    /** The sums with a journal. Null where they are unknown. */
+    plus({ entries }: CanonicalJournal): Sums | null | 'out_of_range' {
+      if (sums === null) return null
       const next = new Map(sums)
-      for (const [, account, , currency, balance_cents] of entries) {
-        put(next, { account: account as Balance['account'], currency, balance_cents })
+      for (const [, account, , currency, amount_cents] of entries) {
+        const line = { account: account as Balance['account'], currency }
+        const balance_cents = (next.get(keyOf(line))?.balance_cents ?? 0) + amount_cents
+        // No answer and no row can have it. It is a fault of its store alone, and stops no other.
+        if (!Number.isSafeInteger(balance_cents)) return 'out_of_range'
+        next.set(keyOf(line), { ...line, balance_cents })
       }
+      return next
+    },
+    /** Goes on with sums. False, and they stay: they are not those of the checkpoint, if there is one. */
+    accept(next: Sums | null, checkpoint: readonly Balance[] | null): boolean {
       const same =
-        checkpoint === null ||
-        (checkpoint.length === next.size &&
-          checkpoint.every((line) => next.get(keyOf(line))?.balance_cents === line.balance_cents))
-      if (same) sums = next
+        checkpoint === null || (next === null ? checkpoint.length > 0 : isEqual(next, checkpoint))
+      if (same) sums = next ?? (checkpoint && sumsOf(checkpoint))
       return same
     },
   }
 }
+
+const isEqual = (sums: Sums, checkpoint: readonly Balance[]): boolean =>
+  checkpoint.length === sums.size &&
+  checkpoint.every((line) => sums.get(keyOf(line))?.balance_cents === line.balance_cents)
 
 const keyOf = ({ account, currency }: Pick<Balance, 'account' | 'currency'>) =>
   `${account}/${currency}`

@@ -204,7 +204,7 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
   if (lookup.found !== 'yes') return unknownResult()
   // It was approved and then voided: no money is held, and no bank declined.
   if (lookup.state === 'voided') return refused('invalid_state', facts)
-  if (lookup.state === 'failed') return resultOfCode(failureCode(lookup.code), facts)
+  if (lookup.state === 'failed') return failedResult(lookup.code, facts)
   return resultOfCode('100', { ...facts, code: lookup.code ?? '100' })
 }
 
@@ -269,9 +269,16 @@ export async function reversePartialPayment(
   return reversed.outcome === 'approved' ? resultOfCode('202', { txn_id, card }) : unknownResult()
 }
 
-/** The code of a failed charge. A record with the code of an approval counts as a plain decline. */
-const failureCode = (code: string | null): string =>
-  code === null || meaningOf(code).outcome === 'approved' ? '200' : code
+/**
+ * The result of a charge that has failed by the gateway's record. One with the code of an approval counts
+ * as a plain decline. One whose answer would have been uncertain is certain now: otherwise it would be
+ * looked up for ever.
+ */
+function failedResult(code: string | null, facts: Partial<GatewayResult>): GatewayResult {
+  const { outcome } = meaningOf(code ?? '100')
+  if (code === null || outcome === 'approved') return resultOfCode('200', facts)
+  return outcome === 'unknown' ? resultOfCode('400', { ...facts, code }) : resultOfCode(code, facts)
+}
 
 /**
  * The same gateway, which calls `assertHeld` before every request that moves money. It throws where

@@ -17,17 +17,18 @@ export function toDecimal(cents: number, currency: string): string {
 }
 
 /** No currency has more than four decimals. */
-const AMOUNT = /^-?(\d{1,13})(?:\.(\d{1,4}))?$/
+const AMOUNT = /^-?(?=\.?\d)(\d{0,13})(?:\.(\d{1,4}))?$/
 
 /**
  * `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Null for text
  * that is no amount, for fractions of a coin and for more than we can count. Without a currency two
- * decimals are assumed, or as many as the text has.
+ * decimals are assumed, and more are no amount: `1.500` is 1.50 in one currency and 1,500 coins in another.
  */
 export function toCents(amount: string, currency: string | null): number | null {
   const [, whole, fraction = ''] = AMOUNT.exec(amount) ?? []
   if (whole === undefined) return null
-  const digits = currency === null ? Math.max(DIGITS_MIN, fraction.length) : coinDigits(currency)
+  if (currency === null && fraction.length > DIGITS_MIN) return null
+  const digits = currency === null ? DIGITS_MIN : coinDigits(currency)
   if (/[1-9]/.test(fraction.slice(digits))) return null
   const cents = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'))
   return Number.isSafeInteger(cents) ? cents : null

@@ -167,7 +167,7 @@ export function lookupOf(record: NmiTransaction[]): Lookup {
   if (main === undefined) return noRecord()
   const condition = CONDITIONS[main.condition]
   // The transaction is still in progress at NMI, or has a condition that we do not know.
-  if (condition === undefined) return unreachable()
+  if (condition === undefined || !hasMoney(main)) return unreachable()
   const { actions, txn_id, auth_code, avs, cvv, vault_id, card } = main
   const isRefund = isRefundOnly(main)
   const captured_cents = condition === 'voided' ? 0 : sum(actions, 'sale', 'capture')
@@ -199,6 +199,15 @@ export function lookupOf(record: NmiTransaction[]): Lookup {
       }),
     disputed: false,
   }
+}
+
+/** Whether a record shows the money that its condition speaks of. One without it is incomplete. */
+function hasMoney(transaction: NmiTransaction): boolean {
+  const { actions, condition } = transaction
+  const state = CONDITIONS[condition]
+  if (isRefundOnly(transaction)) return true
+  if (state === 'authorized') return sum(actions, 'auth', 'sale') > 0
+  return (state !== 'captured' && state !== 'settled') || sum(actions, 'sale', 'capture') > 0
 }
 
 const isRefundOnly = ({ actions }: NmiTransaction) =>

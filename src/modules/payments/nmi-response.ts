@@ -31,8 +31,8 @@ const TOKEN = /^[\x21-\x7e]{1,100}$/
 const SHORT = /^[\x20-\x7e]{1,20}$/
 
 /**
- * Reads a response of the form `a=b&c=d`. A response that is incomplete, has a field twice or
- * belongs to another request proves nothing: its result is unknown.
+ * Reads a response of the form `a=b&c=d`. A response that is incomplete, has a field twice,
+ * contradicts itself or belongs to another request proves nothing: its result is unknown.
  */
 export function readResponse(body: string, sent: RequestFacts): NmiResponse {
   const fields = new URLSearchParams(body.trim())
@@ -82,10 +82,9 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
     network_code: matching('processor_response_code', NETWORK_CODE),
     advice_code: matching('merchant_advice_code', NETWORK_CODE),
   }
-  if (response === '1') return resultOfCode('100', { ...facts, code })
-  if (code === '300') return readRefusal(one('responsetext') ?? '', facts)
-  const isApproval = meaningOf(code).outcome === 'approved'
-  return resultOfCode(isApproval ? fallback(response) : code, facts)
+  // An answer that contradicts itself proves neither.
+  if ((meaningOf(code).outcome === 'approved') !== (response === '1')) return unknownResult()
+  return code === '300' ? readRefusal(one('responsetext') ?? '', facts) : resultOfCode(code, facts)
 }
 
 /**
@@ -93,9 +92,6 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
  */
 const isSame = (received: string | null, sent: string | undefined) =>
   received === null || sent === undefined || received === sent
-
-/** The code of a refusal that came with the code of an approval: `response` decides. */
-const fallback = (response: string) => (response === '2' ? '200' : '400')
 
 const REFUSALS: readonly (readonly [text: RegExp, reason: NonNullable<GatewayResult['reason']>])[] =
   [

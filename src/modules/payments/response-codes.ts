@@ -67,6 +67,11 @@ const CODES: Readonly<Record<string, Meaning>> = {
   461: unsupported,
 }
 
+const UNLISTED: Readonly<Record<string, Meaning>> = {
+  2: declined('card_declined', soft),
+  3: failed('processing_error', soft),
+}
+
 const SHOWN: readonly (Reason | null)[] = [
   'card_declined',
   'insufficient_funds',
@@ -89,7 +94,10 @@ export function shownReason(reason: Reason | null): Reason {
   return reason !== null && SHOWN.includes(reason) ? reason : 'processing_error'
 }
 
-/** The meaning of a response code. A code that is not listed is read by its first digit. */
+/**
+ * The meaning of a response code. A code that is not listed is read by its first digit: the issuer has
+ * declined (2), or the gateway has refused without asking anybody (3). Of any other the money may have
+ * moved.
+ */
 export const meaningOf = (code: string): Meaning =>
-  CODES[code] ??
-  (code.startsWith('2') ? declined('card_declined', soft) : failed('processing_error', soft))
+  CODES[code] ?? UNLISTED[code[0] ?? ''] ?? uncertain

@@ -1,5 +1,6 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import { localDay } from '../../kernel/time.ts'
 import * as catalog from '../catalog/service.ts'
 import * as inventory from '../inventory/service.ts'
@@ -80,7 +81,7 @@ const addDays = (day: string, days: number): string =>
 function sumByCurrency(charges: readonly Charge[]): Forecast['expected'] {
   const sums = new Map<string, number>()
   for (const { currency, amount_cents } of charges)
-    sums.set(currency, (sums.get(currency) ?? 0) + amount_cents)
+    sums.set(currency, sum([sums.get(currency) ?? 0, amount_cents]))
   return [...sums]
     .map(([currency, amount_cents]) => ({ currency, amount_cents }))
     .sort((a, b) => (a.currency < b.currency ? -1 : 1))

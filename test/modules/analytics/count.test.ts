@@ -6,7 +6,7 @@ import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { rebuildAnalytics } from '../../../src/rebuild-analytics.ts'
-import type { Shop } from '../checkout/setup.ts'
+import { checkout, DECLINED, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
 import { countAtOnce, ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
 
@@ -47,6 +47,23 @@ const generationsOf = async (tenant: string) =>
       [tenant],
     )
   ).rows
+
+/** Copies the row of an order so often, each a moment newer. */
+async function repeatOrder(id: string, times: number): Promise<void> {
+  const { rows } = await app.superuser.query(
+    `select string_agg(column_name, ', ') as names from information_schema.columns
+      where table_schema = 'public' and table_name = 'orders' and is_generated = 'NEVER'
+        and column_name not in ('id', 'order_number', 'idempotency_key', 'created_at')`,
+  )
+  const { names } = rows[0]
+  await app.superuser.query(
+    `insert into orders (id, order_number, idempotency_key, created_at, ${names})
+     select fd_uuid(), order_number + 1000 + n, idempotency_key || n, created_at + n * interval '1 ms', ${names}
+       from orders, generate_series(1, $2::int) as n
+      where id = $1`,
+    [id, times],
+  )
+}
 
 const open = () => {
   app = shared.current
@@ -181,6 +198,21 @@ describe('counting', () => {
     await app.count()
     const { orders_count, new_customers_count, repeat_customers_count } = await summary(shop)
     assert.deepEqual([orders_count, new_customers_count, repeat_customers_count], [15, 4, 4])
+    await app.check()
+  })
+
+  test('knows the first order of a customer behind any number of newer ones', async () => {
+    const shop = await app.shopIn('eager', 'UTC')
+    await app.place(shop)
+    await app.count()
+    await app.place(shop)
+    const items = [{ variant_id: shop.variants[333], quantity: 1 }]
+    const declined = await checkout(app, shop, { customer_ref: 'ann', items, card: DECLINED })
+    assert.equal(declined.status, 402)
+    await repeatOrder(declined.body.order.id, 250)
+    await app.count()
+    const { orders_count, new_customers_count, repeat_customers_count } = await summary(shop)
+    assert.deepEqual([orders_count, new_customers_count, repeat_customers_count], [2, 1, 1])
     await app.check()
   })
 

@@ -94,7 +94,7 @@ async function recountPayments(tenant: string, zone: string, currency: string, d
             count(*) filter (where state in ('begun', 'unknown'))::int as open_count
        from payment_attempts a
        join orders o on o.tenant_ref = a.tenant_ref and o.id = a.order_id and not o.is_test
-      where a.tenant_ref = $1 and a.currency = $3 and a.kind in ('checkout', 'release', 'edit', 'renewal')
+      where a.tenant_ref = $1 and a.currency = $3 and a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')
         and (a.created_at at time zone $2)::date = $4`,
     [tenant, zone, currency, day],
   )
@@ -136,7 +136,7 @@ const acts = fc.oneof(
     kind: fc.constant('attempt' as const),
     order: fc.nat(2),
     state: fc.constantFrom(...OPEN_STATES, ...END_STATES),
-    of: fc.constantFrom('checkout', 'renewal', 'refund'),
+    of: fc.constantFrom('checkout', 'renewal', 'pay', 'refund'),
     currency: fc.constantFrom('USD', 'USD', 'EUR'),
     minutes: fc.nat(4),
   }),

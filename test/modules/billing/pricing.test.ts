@@ -53,6 +53,14 @@ describe('the price of a quantity', () => {
     )
   })
 
+  test('is refused where it is more than can be counted exactly', () => {
+    const dear = { included: 0, tiers: [tier(null, 1_000_000)] }
+    assert.equal(priceOf(9_007_199_254, dear), 9_007_199_254_000_000)
+    assert.throws(() => priceOf(9_007_199_255, dear), RangeError)
+    const whole = { included: 0, tiers: [tier(null, 999_999)] }
+    assert.throws(() => priceOf(10_000_000_001, whole), RangeError)
+  })
+
   test('never falls when more is used, and is 0 for what is included', () => {
     fc.assert(
       fc.property(prices, fc.nat(250), fc.nat(50), (price, quantity, more) => {

@@ -7,7 +7,7 @@ import { newAsset } from '../../contract/make-catalog.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { ok } from '../analytics/setup.ts'
 import type { Shop } from '../checkout/setup.ts'
-import { type BillingApp, invoiceOf, shareBilling, URL, usageOf } from './setup.ts'
+import { amountsOf, type BillingApp, invoiceOf, shareBilling, URL, usageOf } from './setup.ts'
 
 const shared = shareBilling()
 let app: BillingApp
@@ -97,6 +97,30 @@ describe('orders and gross volume', () => {
     const january = await usageOf(shop.merchant, '2032-01')
     assert.deepEqual([january.is_final, january.orders], [true, 1])
     assert.equal((await usageOf(shop.merchant, '2032-02')).orders, -1)
+  })
+
+  test('of a month that is over and not closed yet lose an order that is flagged then', async () => {
+    const shop = await app.shopAt('grace', '2032-01-05T10:00:00Z')
+    ok(await app.setPlan('grace', 'pro'))
+    const { order } = await app.place(shop)
+    const kept = await app.place(shop)
+    app.setTime('grace', '2032-02-01T10:00:00Z')
+    await app.work()
+    const flag = async (id: string, is_test: boolean) =>
+      ok(await app.operator.post(`/v1/stores/grace/orders/${id}/test-flag`, { is_test }))
+    await flag(order.id, true)
+    await flag(kept.order.id, true)
+    await flag(kept.order.id, false)
+    const january = await usageOf(shop.merchant, '2032-01')
+    assert.deepEqual([january.is_final, january.orders, january.gmv_cents], [false, 1, 2_000])
+    assert.equal((await usageOf(shop.merchant, '2032-02')).orders, 0)
+    app.setTime('grace', '2032-02-04T10:00:00Z')
+    await app.work()
+    const invoice = await invoiceOf(shop.merchant, '2032-01')
+    assert.deepEqual(amountsOf(invoice).slice(1), [
+      ['orders', 1, 0],
+      ['gross_volume', 2_000, 20],
+    ])
   })
 
   test('of a month are counted before it is closed, also where their numbers come late', async () => {

@@ -365,3 +365,25 @@ test('a wrong value in a body', async (t) => {
 
   await app.assertAddsUp()
 })
+
+test('an order costs what the catalog says, whatever price and discount its request names', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [1_000])
+  const items = [{ variant_id: shop.variants[1_000], quantity: 2, unit_price_cents: 1 }]
+  const coupon = { type: 'percent', percent_bps: 10_000, amount_cents: null, applies_to: null }
+  const hostile = {
+    kept: { unit_price_cents: 1, coupon: { ...coupon, code: 'ALL' } },
+    unit_price_cents: 1,
+    locked_price_cents: 1,
+    total_cents: 2,
+    renewal: { kept: { unit_price_cents: 1 } },
+    taxed: { question: {}, tax: null },
+  }
+  const request = { customer_ref: 'ann', items, ...hostile }
+  const preview = await app.storefront.post('/v1/tenants/acme/checkout/preview', request)
+  assert.deepEqual([preview.status, preview.body.total_cents], [200, 2_000], preview.text)
+  const answer = await checkout(app, shop, { ...request, card: APPROVED })
+  assert.equal(answer.status, 201, answer.text)
+  const { total_cents, discount_cents } = answer.body.order
+  assert.deepEqual([total_cents, discount_cents], [2_000, 0])
+})

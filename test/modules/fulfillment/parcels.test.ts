@@ -45,6 +45,60 @@ describe('fulfilment', () => {
       ])
     })
 
+    test('ships what was packed, whatever else the request names', async () => {
+      const [variant, other] = [await tracked(5), await tracked(5)]
+      const { order } = await buy(variant, 2)
+      const parcel = await packed(order.id)
+      const theirs = await packed((await buy(other, 1)).order.id)
+      const items = [{ ...parcel.items[0], variant_id: other, quantity: 1, stock_quantity: 1 }]
+      const shipped = ok(
+        await act(parcel.id, 'ship', {
+          carrier: 'UPS',
+          id: theirs.id,
+          order_id: theirs.order_id,
+          location_id: 'elsewhere',
+          items,
+          delivered_at: '2026-01-01T00:00:00Z',
+        }),
+      ).fulfillment
+      assert.deepEqual(
+        [shipped.id, shipped.items, shipped.delivered_at],
+        [parcel.id, parcel.items, null],
+      )
+      assert.equal(await statusOf(order.id), 'shipped')
+      assert.equal(await statusOf(theirs.order_id), 'processing')
+      const levels = await Promise.all([variant, other].map(stockOf))
+      assert.deepEqual(
+        levels.map(({ on_hand, allocated }) => [on_hand, allocated]),
+        [
+          [3, 0],
+          [5, 1],
+        ],
+      )
+      await store.check()
+    })
+
+    test('keeps its state and its order where its tracking changes', async () => {
+      const { order } = await buy(await tracked(2), 1)
+      const parcel = await packed(order.id)
+      const theirs = await packed((await buy(await tracked(2), 1)).order.id)
+      const changed = ok(
+        await store.shop.merchant.patch(`${url}/${parcel.id}/tracking`, {
+          carrier: 'DPD',
+          status: 'delivered',
+          shipped_at: '2026-01-01T00:00:00Z',
+          id: theirs.id,
+        }),
+      )
+      assert.deepEqual(changed.ignored, ['status', 'shipped_at', 'id'])
+      const read = async (id: string) =>
+        ok(await store.shop.merchant.get(`${url}/${id}`)).fulfillment
+      const [own, other] = [await read(parcel.id), await read(theirs.id)]
+      assert.deepEqual([own.status, own.carrier, own.shipped_at], ['pending', 'DPD', null])
+      assert.deepEqual([other.status, other.carrier], ['pending', null])
+      await store.check()
+    })
+
     test('is one of several, each with its own tracking, and the shopper sees them all', async () => {
       const { order, items } = await store.place({
         items: [

@@ -531,6 +531,28 @@ describe('the role verify-ledger', () => {
     assert.deepEqual((await run(randomUUID())).lines, ['there is no ledger to verify\n'])
   })
 
+  test('says which ledger has more money than can be counted, and goes on with the others', async () => {
+    const [before, large, after] = [await openStore(), await openStore(), await openStore()]
+    await sellMany(before, 1)
+    await large.transaction('sell', (tx) =>
+      postAll(tx, [sale(Number.MAX_SAFE_INTEGER), sale(Number.MAX_SAFE_INTEGER)]),
+    )
+    await sellMany(after, 1)
+    const { exitCode, lines } = await run(null)
+    assert.equal(exitCode, 1)
+    const lineOf = ({ tenant }: TenantDb) => lines.find((line) => line.includes(`  ${tenant}  `))
+    assert.equal(lineOf(large), `FAIL  ${large.tenant}  1  out_of_range at 2\n`)
+    for (const db of [before, after]) {
+      assert.equal(lineOf(db), `ok    ${db.tenant}  1  verified\n`)
+    }
+    await assert.rejects(ledger.proof(large, { key }), RangeError, 'no rounded balance is answered')
+    const { step, alerts } = openVerifier()
+    await step()
+    const { sequence, fault, fault_at } = await readRow(large)
+    assert.deepEqual([sequence, fault, fault_at], [1, 'out_of_range', '2'])
+    assert.ok(alerts.some(({ tenant_ref }) => tenant_ref === large.tenant))
+  })
+
   test('replaces an untrue record only when that is accepted', async () => {
     const { step } = openVerifier()
     const db = await openStore()

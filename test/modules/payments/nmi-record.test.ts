@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { reversePayment } from '../../../src/modules/payments/gateway.ts'
 import { charge, KEY, openNmi } from './nmi-setup.ts'
 
@@ -177,6 +177,34 @@ describe('a charge', () => {
   })
 })
 
+describe('an amount of the record', () => {
+  const read = async (t: TestContext, currency: string, amount: string) => {
+    const { nmi, gateway } = await openNmi(t)
+    const request = charge()
+    nmi.answerNext(`<nm_response><transaction><transaction_id>1</transaction_id>
+      <order_id>${request.ref}</order_id><condition>complete</condition>${currency}
+      <action><action_type>sale</action_type><amount>${amount}</amount><success>1</success></action>
+      </transaction></nm_response>`)
+    return (await gateway.lookup(request)).captured_cents
+  }
+  for (const [currency, amount, cents] of [
+    ['USD', '12.3400', 1_234],
+    ['USD', '12.3', 1_230],
+    ['USD', '12', 1_200],
+    ['USD', '.50', 50],
+    ['KWD', '1.5', 1_500],
+    ['JPY', '1500', 1_500],
+    ['JPY', '1500.00', 1_500],
+    ['', '12.34', 1_234],
+    ['', '12', 1_200],
+  ] as const) {
+    test(`of ${amount} ${currency || 'in no currency'} is ${cents}`, async (t) => {
+      const tag = currency === '' ? '' : `<currency>${currency}</currency>`
+      assert.equal(await read(t, tag, amount), cents)
+    })
+  }
+})
+
 describe('a hostile record', () => {
   const entities = (depth: number) =>
     `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from({ length: depth }, (_, i) => `<!ENTITY a${i + 1} "&a${i};&a${i};&a${i};&a${i};">`).join('')}]>`
@@ -199,14 +227,27 @@ describe('a hostile record', () => {
     'an amount that cannot be counted': wrap(
       '<transaction_id>1</transaction_id><condition>complete</condition><currency>KWD</currency><action><action_type>sale</action_type><amount>9999999999999.999</amount></action>',
     ),
+    'a paid charge without an amount': wrap(
+      '<transaction_id>1</transaction_id><order_id>REF</order_id><condition>complete</condition><currency>USD</currency><action><action_type>sale</action_type><success>1</success></action>',
+    ),
+    'a paid charge of which nothing was captured': wrap(
+      '<transaction_id>1</transaction_id><order_id>REF</order_id><condition>pendingsettlement</condition><currency>USD</currency><action><action_type>auth</action_type><amount>12.34</amount><success>1</success></action>',
+    ),
+    'an authorised charge without an action': wrap(
+      '<transaction_id>1</transaction_id><order_id>REF</order_id><condition>pending</condition><currency>USD</currency>',
+    ),
+    'an amount that may have any decimals': wrap(
+      '<transaction_id>1</transaction_id><order_id>REF</order_id><condition>complete</condition><action><action_type>sale</action_type><amount>12.3400</amount><success>1</success></action>',
+    ),
     'a tag named for the prototype': wrap('<__proto__><polluted>1</polluted></__proto__>'),
   }
   for (const [name, body] of Object.entries(cases)) {
     test(`proves nothing: ${name}`, async (t) => {
       const { nmi, gateway } = await openNmi(t)
-      nmi.answerNext(body)
+      const request = charge()
+      nmi.answerNext(body.replace('REF', request.ref))
       const started = performance.now()
-      assert.equal((await gateway.lookup(charge())).found, 'unreachable')
+      assert.equal((await gateway.lookup(request)).found, 'unreachable')
       // A document that expands without end would take for ever, or all memory.
       assert.ok(performance.now() - started < 20_000)
       assert.equal(({} as { polluted?: unknown }).polluted, undefined)

@@ -143,8 +143,8 @@ describe('a charge by NMI', () => {
       [['263'], 'declined', 'card_update_available', null],
       [['264'], 'declined', 'retry_in_days', 'soft'],
       [['300', '410', '411'], 'error', 'processing_error', null],
-      [['400', '440', '441', '460', '301', '499'], 'error', 'processing_error', 'soft'],
-      [['420', '421'], 'unknown', 'processing_error', null],
+      [['400', '440', '441', '460', '301'], 'error', 'processing_error', 'soft'],
+      [['420', '421', '499', '500', '999'], 'unknown', 'processing_error', null],
     ] as const
     for (const [codes, outcome, reason, retry] of table) {
       for (const code of codes) {
@@ -160,13 +160,21 @@ describe('a charge by NMI', () => {
         assert.equal(result.code, code)
       }
     }
-    for (const response of ['2', '3']) {
-      nmi.failNext({ code: '100', response })
-      assert.notEqual(
-        (await gateway.sale(charge())).outcome,
-        'approved',
-        '`response` counts, and not the code',
-      )
+  })
+
+  test('is unknown where its answer contradicts itself', async (t) => {
+    const { nmi, gateway } = await openNmi(t)
+    const answers = [
+      ['2', '100'],
+      ['3', '100'],
+      ['1', '200'],
+      ['1', '300'],
+      ['1', '400'],
+    ] as const
+    for (const [response, code] of answers) {
+      nmi.failNext({ body: `response=${response}&transactionid=7&type=sale&response_code=${code}` })
+      const { outcome, txn_id } = await gateway.sale(charge())
+      assert.deepEqual([outcome, txn_id], ['unknown', null], `${response} with ${code}`)
     }
   })
 
@@ -201,6 +209,19 @@ describe('a charge by NMI', () => {
     assert.deepEqual(found(both), ['declined', '202', '51', '03'])
     const wrong = '<processor_response_code>4111111111111111</processor_response_code>'
     assert.deepEqual(found(wrong), ['declined', '202', null, null])
+  })
+
+  test('has failed where the record says so, whichever code it has', () => {
+    for (const code of ['420', '421', '499', '100', '430', '']) {
+      const transactions = readTransactions(
+        `<nm_response><transaction><transaction_id>7</transaction_id><condition>failed</condition>
+         <action><amount>1.00</amount><action_type>sale</action_type><success>0</success>
+         <response_code>${code}</response_code></action></transaction></nm_response>`,
+      )
+      assert.ok(transactions)
+      const { outcome } = resultOfLookup(lookupOf(transactions))
+      assert.ok(outcome === 'declined' || outcome === 'error', `${code} is ${outcome}`)
+    }
   })
 
   test('that the gateway refuses has the reason of its text', async (t) => {

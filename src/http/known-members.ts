@@ -1,0 +1,97 @@
+import type { FastifyRequest, RouteOptions } from 'fastify'
+import { sharedShapes } from '../kernel/schema.ts'
+import type { App } from './route.ts'
+
+/** A shape of a body, as far as it says which members there are. */
+interface Shape {
+  $ref?: string
+  anyOf?: readonly Shape[]
+  properties?: Readonly<Record<string, Shape>>
+  items?: Shape
+  additionalProperties?: unknown
+  patternProperties?: unknown
+}
+
+/** The bodies as they were sent, of requests whose routes got less. */
+const wholeBodies = new WeakMap<FastifyRequest, unknown>()
+
+/** The body of a request with the members that its route does not know. */
+export const sentBody = (request: FastifyRequest): unknown =>
+  wholeBodies.get(request) ?? request.body
+
+/**
+ * Takes the members out of each body that its route does not know, at any depth, once the body is
+ * validated. A handler may spread a body over a row or a plan: a member that nobody has checked would
+ * stand there in place of ours. It stands before all routes, so that a new route has it. A route that
+ * validates its body by itself, or stores the text of it, gets it as it is.
+ */
+export function dropUnknownMembers(app: App): void {
+  app.addHook('onRoute', (route: RouteOptions) => {
+    const shape = route.schema?.body as Shape | undefined
+    const isOwn = route.validatorCompiler !== undefined || route.config?.verbatim !== undefined
+    if (shape === undefined || isOwn) return
+    const drop = async (request: FastifyRequest) => {
+      const known = withoutUnknown(shape, request.body)
+      if (known === request.body) return
+      wholeBodies.set(request, request.body)
+      request.body = known
+    }
+    route.preHandler = [drop, ...[route.preHandler ?? []].flat()]
+  })
+}
+
+/** The value without members that its shape does not name. The same object where there are none. */
+export function withoutUnknown(shape: Shape, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const { items, properties, ...rest } = resolve(shape)
+  if (Array.isArray(value)) return items === undefined ? value : mapItems(items, value)
+  return properties === undefined ? value : pickMembers({ properties, ...rest }, value)
+}
+
+const mapItems = (items: Shape, list: readonly unknown[]): readonly unknown[] => {
+  const known = list.map((each) => withoutUnknown(items, each))
+  return known.some((each, at) => each !== list[at]) ? known : list
+}
+
+function pickMembers(
+  {
+    properties,
+    additionalProperties,
+    patternProperties,
+  }: Shape & Required<Pick<Shape, 'properties'>>,
+  value: object,
+): object {
+  const isOpen = Boolean(additionalProperties) || patternProperties !== undefined
+  const known: Record<string, unknown> = {}
+  let isSame = true
+  for (const [name, member] of Object.entries(value)) {
+    const shape = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (shape === undefined && !isOpen) {
+      isSame = false
+      continue
+    }
+    known[name] = shape === undefined ? member : withoutUnknown(shape, member)
+    isSame &&= known[name] === member
+  }
+  return isSame ? value : known
+}
+
+/** A value or null, and a shared shape. Of other alternatives it is not known which one holds. */
+function resolve(shape: Shape): Shape {
+  if (shape.$ref !== undefined) return resolve(sharedShape(shape.$ref))
+  const [only, ...others] = (shape.anyOf ?? []).filter(
+    ({ $ref, anyOf, items, properties }) => $ref ?? anyOf ?? items ?? properties,
+  )
+  return only === undefined || others.length > 0 ? shape : resolve(only)
+}
+
+const shared = new Map<string, Shape>()
+
+function sharedShape(reference: string): Shape {
+  const known = shared.get(reference)
+  if (known !== undefined) return known
+  const found = sharedShapes().find((each) => `${(each as { $id?: string }).$id}#` === reference)
+  if (found === undefined) throw new Error(`there is no shape ${reference}`)
+  shared.set(reference, found as Shape)
+  return found as Shape
+}
