@@ -159,6 +159,15 @@ describe('a declined renewal', () => {
     assert.equal(await charges(shop), 2)
   })
 
+  test('hard asks for another card at once, and plans no attempt with that one', async () => {
+    const { shop, id } = await due(CARDS.hardDeclined)
+    await app.run(shop)
+    const { status, card_blocked, dunning_next_at, dunning_ends_at } = await app.row(id)
+    assert.deepEqual([status, card_blocked, dunning_next_at], ['past_due', true, null])
+    assert.ok(dunning_ends_at > new Date('2027-02-11'), 'it is waited for')
+    assert.deepEqual(await app.events(id), ['payment_failed', 'past_due'])
+  })
+
   test('is retried at once with another card, and at once only', async () => {
     const { shop, id } = await due(CARDS.hardDeclined)
     await app.run(shop)
