@@ -1225,21 +1225,18 @@ create table campaign_recipients (
   constraint campaign_recipients_email_check CHECK ((length(email) <= 320)),
   constraint campaign_recipients_email_folded_check CHECK ((length(email_folded) <= 320)),
   constraint campaign_recipients_last_error_check CHECK ((length(last_error) <= 500)),
-  constraint campaign_recipients_once UNIQUE (tenant_ref, campaign_id, email_folded),
-  constraint campaign_recipients_pkey PRIMARY KEY (tenant_ref, id),
+  constraint campaign_recipients_once UNIQUE (tenant_ref, email_folded, campaign_id),
+  constraint campaign_recipients_pkey PRIMARY KEY (tenant_ref, campaign_id, id),
   constraint campaign_recipients_reason_check CHECK ((length(reason) <= 40)),
   constraint campaign_recipients_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'skipped'::text, 'failed'::text, 'unknown'::text]))),
-  constraint campaign_recipients_tenant_ref_campaign_id_fkey FOREIGN KEY (tenant_ref, campaign_id) REFERENCES campaigns(tenant_ref, id),
-  constraint campaign_recipients_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint campaign_recipients_tenant_ref_campaign_id_fkey FOREIGN KEY (tenant_ref, campaign_id) REFERENCES campaigns(tenant_ref, id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table campaign_recipients owner to fd_owner;
 alter table campaign_recipients enable row level security;
 alter table campaign_recipients force row level security;
-CREATE INDEX campaign_recipients_of_address ON campaign_recipients USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
-CREATE INDEX campaign_recipients_of_campaign ON campaign_recipients USING btree (tenant_ref, campaign_id, id);
 CREATE INDEX campaign_recipients_of_customer ON campaign_recipients USING btree (tenant_ref, customer_ref, id) WHERE (customer_ref IS NOT NULL);
 CREATE INDEX campaign_recipients_of_state ON campaign_recipients USING btree (tenant_ref, campaign_id, state, id);
-CREATE INDEX campaign_recipients_old ON campaign_recipients USING btree (tenant_ref, created_at, id);
+CREATE INDEX campaign_recipients_old ON campaign_recipients USING btree (tenant_ref, created_at);
 create policy due on campaign_recipients for select to fd_worker using true;
 create policy operator on campaign_recipients for select to fd_operator using true;
 create policy owner on campaign_recipients for all to fd_owner using true with check true;

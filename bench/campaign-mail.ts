@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -29,6 +30,13 @@ const WARM_UP = 1_000
 /** As many as the worker has by default. */
 const CONNECTIONS = 8
 
+/** Both senders write the same, so that their messages have the same bytes. */
+const FROM = 'news@example.com'
+const PUBLIC_URL = 'https://example.com'
+
+/** The characters of the token in the link of a reader, with its address of some 23. */
+const TOKEN_LENGTH = 88
+
 /** A letter of three paragraphs, a typical length. */
 const LETTER = {
   subject: 'New in May',
@@ -45,7 +53,12 @@ export async function campaignMail(dataDir: string): Promise<Figure> {
   try {
     await migrate({ url: server.url, secretKey: SECRET_KEY })
     const runtime = await openRuntime({
-      config: readConfig({ NODE_ENV: 'test', CAMPAIGN_MAILS_PER_MINUTE: '10000000' }),
+      config: readConfig({
+        NODE_ENV: 'test',
+        CAMPAIGN_MAILS_PER_MINUTE: '10000000',
+        PUBLIC_URL,
+        MAIL_FROM: `Letters <${FROM}>`,
+      }),
       secrets: { OPERATOR_TOKEN: 'x', STOREFRONT_TOKEN: 'x', SECRET_KEY },
       logger: pino({ level: 'warn' }),
       databaseUrl: server.url,
@@ -175,7 +188,7 @@ async function bareClient(port: number, count: number): Promise<number> {
       connection.connect((error) => (error ? reject(error) : resolve()))
     })
     while (left-- > 0) {
-      const envelope = { from: 'news@example.com', to: [`reader-${left}@example.com`] }
+      const envelope = { from: FROM, to: [`reader-${left}@example.com`] }
       await new Promise<void>((resolve, reject) => {
         connection.send(envelope, message, (error) => (error ? reject(error) : resolve()))
       })
@@ -195,7 +208,7 @@ function writeOne(): string {
     shopUrl: null,
     unsubscribe: 'Unsubscribe',
   }
-  const url = `https://example.com/v1/unsubscribe/${'x'.repeat(120)}`
+  const url = `${PUBLIC_URL}/v1/unsubscribe/${'x'.repeat(TOKEN_LENGTH)}`
   const draft = { ...LETTER, sender_name: null, reply_to: null, utm: NO_UTM }
   const headers = {
     'List-Unsubscribe': `<${url}>`,
@@ -204,9 +217,9 @@ function writeOne(): string {
   const { fromName, ...mail } = writeMail(look, draft, { url, headers })
   return writeMessage({
     ...mail,
-    from: { name: fromName, address: 'news@example.com' },
-    to: 'reader@example.com',
-    messageId: 'bench@example.com',
+    from: { name: fromName, address: FROM },
+    to: 'reader-1234@example.com',
+    messageId: `${randomUUID()}@example.com`,
     date: new Date(0),
   })
 }

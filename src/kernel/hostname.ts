@@ -14,6 +14,9 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
  */
 const INVALID_CHARACTERS = /[\s\p{Cc}/?#\\@%[\]:]/u
 
+/** A name of plain letters with no address in it: nothing below would change or refuse it. Most are so. */
+const PLAIN = /^(?:(?!-|xn--)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,63}$/
+
 /**
  * The canonical form of a host name: lower case, punycode, without port and trailing dot. Null when
  * the text is not a full DNS name: an address in any notation, a single label, a wildcard.
@@ -23,6 +26,7 @@ const INVALID_CHARACTERS = /[\s\p{Cc}/?#\\@%[\]:]/u
  */
 export function canonicalHostname(text: string): string | null {
   if (text.length > TEXT_LENGTH_MAX) return null
+  if (text.length <= HOSTNAME_LENGTH_MAX && PLAIN.test(text)) return text
   const written = text.replace(/:\d{0,5}$/, '')
   if (INVALID_CHARACTERS.test(written)) return null
   // Other scripts have their own full stops, so the trailing dot is removed after the conversion.

@@ -1,6 +1,4 @@
-import type { Socket } from 'node:net'
-import { promisify } from 'node:util'
-import type SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
+import { describe, openSession, type SmtpSession } from './smtp-session.ts'
 
 /**
  * What became of a message:
@@ -38,7 +36,10 @@ export interface BulkTransport {
   close(): void
 }
 
-/** Writes a message when a connection is free for it. Null: it is not to be sent any more. */
+/**
+ * Writes a message, in ASCII, when a connection is free for it; again where that was lost before it was handed
+ * over. Null: it is not to be sent any more.
+ */
 export type WriteOne = () => Promise<string | null> | string | null
 
 export interface BulkOptions {
@@ -58,224 +59,212 @@ const DELIVER_MS = 12_000
 /** Servers end connections that are silent for longer. */
 const IDLE_MS = 20_000
 
+/** A message that is to be sent, and whom its outcome is told. */
+interface Job {
+  envelope: Envelope
+  write: WriteOne
+  settle(outcome: Outcome): void
+  fail(error: unknown): void
+}
+
 export function createBulkTransport(
   smtpUrl: string,
   { connections = CONNECTIONS, deliverMs = DELIVER_MS, idleMs = IDLE_MS }: BulkOptions = {},
 ): BulkTransport {
-  const idle = openIdle(idleMs)
-  const waiting: (() => void)[] = []
+  /** Those that wait for a connection. */
+  const queue: Job[] = []
+  /** The session that was used last is used first. */
+  const idle: SmtpSession[] = []
   let busy = 0
 
-  async function enter(): Promise<void> {
-    if (busy < connections) busy += 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+  function takeIdle(): SmtpSession | undefined {
+    let session = idle.pop()
+    // A server may have ended it meanwhile.
+    while (session?.isOpen() === false) session = idle.pop()
+    return session
   }
 
-  /** Who waits takes the place over. */
-  function leave(): void {
-    const next = waiting.shift()
-    if (next === undefined) busy -= 1
-    else next()
-  }
-
-  /** A server may have ended a connection that was idle. Nothing is lost then, and another is opened. */
-  async function attempt(envelope: Envelope, message: string): Promise<Outcome> {
-    for (;;) {
-      const known = idle.take()
-      const opened = known ?? (await openConnection(smtpUrl, deliverMs))
-      if ('error' in opened) return { state: 'unavailable', error: opened.error }
-      const outcome = await opened.send(envelope, message, deliverMs)
-      if (isAnswer(outcome) && opened.isOpen()) idle.keep(opened)
-      else opened.close()
-      if (known === undefined || outcome.state !== 'unavailable') return outcome
-    }
-  }
-
-  return {
-    async deliver(envelope, write) {
-      await enter()
-      try {
-        const message = await write()
-        return message === null ? { state: 'withheld' } : await attempt(envelope, message)
-      } finally {
-        leave()
+  /** Sends what waits, until nothing does. */
+  async function work(): Promise<void> {
+    busy += 1
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      const message = await writeOrSettle(job)
+      if (message === null) continue
+      const known = takeIdle()
+      const session = known ?? (await openSession(smtpUrl, deliverMs))
+      if ('error' in session) {
+        job.settle({ state: 'unavailable', error: session.error })
+        continue
       }
-    },
-    close: idle.close,
+      const isKnown = known !== undefined
+      await sendOver(session, { job, message }, { queue, deliverMs, isKnown })
+      if (session.isOpen()) idle.push(session)
+      session.closeIn(idleMs)
+    }
+    busy -= 1
   }
-}
 
-/** Connections that wait for a message. The one that was used last is used first. */
-function openIdle(idleMs: number) {
-  const timers = new Map<OpenConnection, NodeJS.Timeout>()
-  const close = (connection: OpenConnection) => {
-    clearTimeout(timers.get(connection))
-    timers.delete(connection)
-    connection.close()
-  }
   return {
-    keep(connection: OpenConnection): void {
-      timers.set(
-        connection,
-        setTimeout(() => close(connection), idleMs),
-      )
+    deliver: (envelope, write) =>
+      new Promise((settle, fail) => {
+        if (!isSafe(envelope)) {
+          const error = 'the address is not valid'
+          return settle({ state: 'refused', error, isOfReader: false })
+        }
+        queue.push({ envelope, write, settle, fail })
+        if (busy < connections) void work()
+      }),
+    close() {
+      for (const session of idle.splice(0)) session.close()
     },
-    take(): OpenConnection | undefined {
-      const connection = [...timers.keys()].at(-1)
-      if (connection === undefined) return undefined
-      clearTimeout(timers.get(connection))
-      timers.delete(connection)
-      return connection
-    },
-    close(): void {
-      for (const connection of timers.keys()) close(connection)
-    },
-  }
-}
-
-const SILENT_MS = 60_000
-
-/** Whether the server has answered all that was sent, so that the connection is ready for another message. */
-const isAnswer = ({ state }: Outcome): boolean =>
-  state === 'sent' || state === 'refused' || state === 'deferred'
-
-interface OpenConnection {
-  isOpen(): boolean
-  send(envelope: Envelope, message: string, deliverMs: number): Promise<Outcome>
-  close(): void
-}
-
-type Run = <T>(step: () => Promise<T>) => Promise<T>
-
-async function openConnection(
-  smtpUrl: string,
-  deliverMs: number,
-): Promise<OpenConnection | { error: string }> {
-  // Loaded with the first mail: most processes never send one.
-  const [{ default: Connection }, { parseConnectionUrl }] = await Promise.all([
-    import('nodemailer/lib/smtp-connection/index.js'),
-    import('nodemailer/lib/shared/index.js'),
-  ])
-  const options: SMTPConnection.Options & { auth?: SMTPConnection.Credentials | undefined } =
-    parseConnectionUrl(smtpUrl)
-  const connection = new Connection({
-    ...options,
-    connectionTimeout: deliverMs,
-    greetingTimeout: deliverMs,
-    // Only the last resort: a message has a deadline, and an idle connection has its own.
-    socketTimeout: SILENT_MS,
-  })
-  let ended: Error | null = null
-  let onEnd = (_: Error) => {}
-  const end = (error: Error) => {
-    ended ??= error
-    onEnd(ended)
-  }
-  connection.on('error', end)
-  connection.on('end', () => end(new Error('the connection to the mail server has ended')))
-
-  /** Runs a step. It fails also where the connection ends and the step is never answered. */
-  const run: Run = (step) =>
-    new Promise((resolve, reject) => {
-      if (ended !== null) return reject(ended)
-      onEnd = reject
-      step().then(resolve, reject)
-    })
-
-  const timer = setTimeout(() => connection.close(), deliverMs)
-  try {
-    await run(() => promisify(connection.connect).call(connection))
-    const { auth } = options
-    if (auth !== undefined) await run(() => promisify(connection.login).call(connection, auth))
-  } catch (error) {
-    connection.close()
-    return { error: describe(error) }
-  } finally {
-    clearTimeout(timer)
-  }
-  return {
-    isOpen: () => ended === null,
-    close: () => connection.close(),
-    send: (envelope, message, ms) => sendOver(connection, run, { envelope, message, ms }),
-  }
-}
-
-/** What a message needs of the library's connection, which has opened it. Its declarations leave this out. */
-interface Wire {
-  _socket: Socket
-  /** What is done with the next replies of the server, in their order. */
-  _responseActions: ((reply: string) => void)[]
-  _supportedExtensions: readonly string[]
-}
-
-/** A message under way. */
-interface Sending {
-  envelope: Envelope
-  message: string
-  /** Whether any of the message was written to the connection. */
-  isHandedOver: boolean
-  /** What the server has said of the whole message. */
-  answer: Outcome | null
-}
-
-async function sendOver(
-  connection: SMTPConnection,
-  run: Run,
-  { envelope, message, ms }: { envelope: Envelope; message: string; ms: number },
-): Promise<Outcome> {
-  const sending: Sending = { envelope, message, isHandedOver: false, answer: null }
-  const timer = setTimeout(() => connection.close(), ms)
-  try {
-    return await run(() => converse(connection as unknown as Wire, sending))
-  } catch (failure) {
-    const state = sending.isHandedOver ? 'unknown' : 'unavailable'
-    // A server may answer and end the connection in one breath.
-    return sending.answer ?? { state, error: describe(failure) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 
 /** What would end an address, or the line that it stands in. */
 const UNSAFE = /[^\x21-\x7e]|[<>]/
 
-/**
- * Sends one message by hand: the library makes two streams for each, which cost more than all the rest. After
- * an answer the server has no open transaction, so that another message can follow.
- */
-async function converse(wire: Wire, sending: Sending): Promise<Outcome> {
-  const { from, to } = sending.envelope
-  if (UNSAFE.test(from) || UNSAFE.test(to)) {
-    return { state: 'refused', error: 'the address is not valid', isOfReader: false }
+const isSafe = ({ from, to }: Envelope): boolean => !UNSAFE.test(from) && !UNSAFE.test(to)
+
+/** Null: it is not sent, and its caller knows that. */
+async function writeOrSettle({ write, settle, fail }: Job): Promise<string | null> {
+  try {
+    const written = write()
+    const message = typeof written === 'string' ? written : await written
+    if (message === null) settle({ state: 'withheld' })
+    return message
+  } catch (error) {
+    fail(error)
+    return null
   }
-  const commands = [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']
-  const replies = await (wire._supportedExtensions.includes('PIPELINING')
-    ? askTogether(wire, commands)
-    : askInTurn(wire, commands))
-  const [sender = '', reader = '', data = ''] = replies
-  if (!isGood(sender)) return { state: 'unavailable', error: sender }
-  if (isGood(reader) && /^[23]/.test(data)) return handOver(wire, sending)
-  // A server that takes a message without a recipient gets an empty one.
-  if (data.startsWith('3')) await askTogether(wire, ['.'])
-  const [reset = ''] = await askTogether(wire, ['RSET'])
-  if (!isGood(reset)) wire._socket.destroy()
-  const refusal = isGood(reader) ? readRefusal(data, false) : readRefusal(reader, true)
-  return refusal ?? { state: 'unavailable', error: `${reader} ${data}` }
 }
 
-async function handOver(wire: Wire, sending: Sending): Promise<Outcome> {
-  sending.isHandedOver = true
-  const [reply = ''] = await askTogether(wire, [endMessage(sending.message)], (text) => {
-    sending.answer = readAnswer(text)
-  })
-  return readAnswer(reply)
+/** A message whose commands were sent, and which the server has not yet said to wait for. */
+interface Begun {
+  job: Job
+  /** Null: it is written when the server waits for it. */
+  message: string | null
+  /** Why the server does not take it. Null: it waits for the message. */
+  refusal: Promise<Outcome | null>
+  /** Whether the session took messages before: its end says nothing of the mail server then. */
+  isKnown: boolean
 }
 
-/** A reply that is none: what the server did with the message is not known. */
-const readAnswer = (reply: string): Outcome =>
-  isGood(reply)
-    ? { state: 'sent' }
-    : (readRefusal(reply, false) ?? { state: 'unknown', error: reply })
+interface Others {
+  queue: Job[]
+  deliverMs: number
+  isKnown: boolean
+}
+
+/**
+ * Sends a message, and those that wait for a connection. It is done by hand: the library makes two streams for
+ * each message, which cost more than all the rest.
+ */
+async function sendOver(
+  session: SmtpSession,
+  { job, message }: { job: Job; message: string },
+  { queue, deliverMs, isKnown }: Others,
+): Promise<void> {
+  let begun: Begun | null = { job, message, refusal: begin(session, job.envelope), isKnown }
+  while (begun !== null) {
+    session.closeIn(deliverMs)
+    begun = await sendOne(session, begun, queue)
+  }
+}
+
+/**
+ * Sends one message. The commands of the next go out together with it (RFC 2920, 3.1), so that a message takes one
+ * packet and one round trip. That next one is answered, and written when the server waits for it: the last moment
+ * at which its caller can withhold it.
+ */
+async function sendOne(session: SmtpSession, begun: Begun, queue: Job[]): Promise<Begun | null> {
+  const { job, message } = begun
+  const refusal = await begun.refusal
+  if (refusal !== null) return leave(session, begun, queue, refusal)
+  const text = message ?? (await writeOrSettle(job))
+  if (text === null) {
+    // A message that has begun can be left only by ending the connection.
+    session.close()
+    return null
+  }
+  if (!session.isOpen()) return leave(session, begun, queue, LOST)
+  const next = session.canPipeline ? queue.shift() : undefined
+  session.write(`${endMessage(text)}${next === undefined ? '' : linesOf(next.envelope)}`)
+  const answer = readAnswer(session)
+  const following =
+    next === undefined
+      ? null
+      : { job: next, message: null, refusal: agree(session, session.replies(3)), isKnown: true }
+  job.settle(await answer)
+  return following
+}
+
+const LOST: Outcome = { state: 'unavailable', error: 'the connection was lost' }
+
+/** Ends with a message that was not handed over. Others say more of the mail server than a session that was used. */
+function leave(
+  session: SmtpSession,
+  { job, isKnown }: Begun,
+  queue: Job[],
+  outcome: Outcome,
+): null {
+  if (outcome.state === 'unavailable') session.close()
+  if (outcome.state === 'unavailable' && isKnown) queue.unshift(job)
+  else job.settle(outcome)
+  return null
+}
+
+const commandsOf = ({ from, to }: Envelope) => [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']
+
+const linesOf = (envelope: Envelope): string => `${commandsOf(envelope).join('\r\n')}\r\n`
+
+/** Begins a message. Answers why the server does not take it, or null: it waits for the message. */
+function begin(session: SmtpSession, envelope: Envelope): Promise<Outcome | null> {
+  if (!session.canPipeline) return agree(session, askInTurn(session, commandsOf(envelope)))
+  session.write(linesOf(envelope))
+  return agree(session, session.replies(3))
+}
+
+/** After a refusal the server has no open transaction, so that another message can follow. */
+async function agree(session: SmtpSession, replies: Promise<string[]>): Promise<Outcome | null> {
+  try {
+    const [sender = '', reader = '', data = ''] = await replies
+    if (!isGood(sender)) return { state: 'unavailable', error: sender }
+    if (isGood(reader) && /^[23]/.test(data)) return null
+    // A server that takes a message without a recipient gets an empty one.
+    if (data.startsWith('3')) await askInTurn(session, ['.'])
+    const [reset = ''] = await askInTurn(session, ['RSET'])
+    if (!isGood(reset)) session.close()
+    const refusal = isGood(reader) ? readRefusal(data, false) : readRefusal(reader, true)
+    return refusal ?? { state: 'unavailable', error: `${reader} ${data}` }
+  } catch (error) {
+    return { state: 'unavailable', error: describe(error) }
+  }
+}
+
+/** Sends each line after the reply to the one before, up to the first that is refused. */
+async function askInTurn(session: SmtpSession, lines: readonly string[]): Promise<string[]> {
+  const replies: string[] = []
+  for (const line of lines) {
+    session.write(`${line}\r\n`)
+    const [reply = ''] = await session.replies(1)
+    replies.push(reply)
+    if (!/^[23]/.test(reply)) break
+  }
+  return replies
+}
+
+/** What the server says of a message that it was given. A reply that is none leaves that unknown. */
+async function readAnswer(session: SmtpSession): Promise<Outcome> {
+  try {
+    const [reply = ''] = await session.replies(1)
+    if (isGood(reply)) return { state: 'sent' }
+    const refusal = readRefusal(reply, false)
+    if (refusal === null) session.close()
+    return refusal ?? { state: 'unknown', error: reply }
+  } catch (error) {
+    return { state: 'unknown', error: describe(error) }
+  }
+}
 
 const isGood = (reply: string): boolean => reply.startsWith('2')
 
@@ -285,41 +274,9 @@ function readRefusal(reply: string, isOfReader: boolean): Refusal | null {
   return { state: reply.startsWith('5') ? 'refused' : 'deferred', error: reply, isOfReader }
 }
 
-/** Sends lines at once, and answers all replies. */
-function askTogether(
-  { _socket, _responseActions }: Wire,
-  lines: readonly string[],
-  onReply = (_reply: string) => {},
-): Promise<string[]> {
-  const replies = lines.map(
-    () =>
-      new Promise<string>((resolve) => {
-        _responseActions.push((reply) => {
-          onReply(reply)
-          resolve(reply)
-        })
-      }),
-  )
-  _socket.write(lines.map((line) => `${line}\r\n`).join(''))
-  return Promise.all(replies)
-}
-
-/** Sends each line after the reply to the one before, up to the first that is refused. */
-async function askInTurn(wire: Wire, lines: readonly string[]): Promise<string[]> {
-  const replies: string[] = []
-  for (const line of lines) {
-    const [reply = ''] = await askTogether(wire, [line])
-    replies.push(reply)
-    if (!/^[23]/.test(reply)) break
-  }
-  return replies
-}
-
 /** A message up to the dot that ends it. A dot at the beginning of its lines is doubled (RFC 5321, 4.5.2). */
 function endMessage(message: string): string {
-  const lines = message.replace(/^\.|(?<=\n)\./g, '..')
-  return lines.endsWith('\r\n') ? `${lines}.` : `${lines}\r\n.`
+  const hasDots = message.startsWith('.') || message.includes('\n.')
+  const lines = hasDots ? message.replace(/^\.|(?<=\n)\./g, '..') : message
+  return lines.endsWith('\r\n') ? `${lines}.\r\n` : `${lines}\r\n.\r\n`
 }
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? error.message : 'not an Error'

@@ -70,7 +70,7 @@ const writeHeaders = (headers: Record<string, string>): string =>
 
 /** The bytes of a line of encoded text, and its characters, as RFC 2045 bounds them. */
 const LINE_BYTES = 57
-const LINES = /.{76}/g
+const LINE_LENGTH = 76
 
 function preparePart(type: string, [first = '', ...rest]: readonly string[]) {
   const bytes = Buffer.from(first)
@@ -87,7 +87,14 @@ function preparePart(type: string, [first = '', ...rest]: readonly string[]) {
 }
 
 /** Every whole line ends with a line break. */
-const encodeLines = (content: Buffer): string => content.toString('base64').replace(LINES, '$&\r\n')
+function encodeLines(content: Buffer): string {
+  const text = content.toString('base64')
+  const lines: string[] = []
+  for (let at = 0; at <= text.length; at += LINE_LENGTH) {
+    lines.push(text.slice(at, at + LINE_LENGTH))
+  }
+  return lines.join('\r\n')
+}
 
 /** The headers with text that was encoded here, whose words stand on lines of their own. */
 const FOLDED: readonly string[] = ['From', 'Subject']

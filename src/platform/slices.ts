@@ -171,8 +171,8 @@ export const SLICES: readonly Slice[] = [
                        where c.tenant_ref = t.tenant_ref and c.id = t.campaign_id
                          and c.status in ('active', 'paused'))`,
     old: olderThan(sql`t.created_at`),
-    key: sql`id`,
-    order: sql`created_at, id`,
+    key: sql`campaign_id, id`,
+    order: sql`created_at`,
   },
   unorderedDeliveries('before', sql`webhook_deliveries_before`, sql`webhook_attempts_before`),
   unorderedDeliveries('random', sql`webhook_deliveries_random`, sql`webhook_attempts_random`),

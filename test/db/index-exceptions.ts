@@ -65,6 +65,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   affiliate_attributions: 'Their order names the store, and a checkout writes them.',
   affiliate_commissions: 'Their attribution names the store, and a checkout writes them.',
+  campaign_recipients: 'Their campaign names the store; each would lock its row.',
   charges: 'Their order names the store, and each checkout writes one.',
   customers: 'Each checkout writes one, in the transaction of its order, which names the store.',
   fraud_decisions: 'Each checkout writes one, in the transaction that settles its order.',

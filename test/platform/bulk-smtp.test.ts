@@ -13,24 +13,39 @@ const to = (n: number | string) => ({ from: 'news@shop.example', to: `reader-${n
 const open = (url: string, options: BulkOptions = {}) =>
   createBulkTransport(url, { idleMs: 200, ...options })
 
-/** Speaks SMTP by a table of replies, by the first word of each command. `null`: ends the connection. */
+/** What a server says to a command, by its first word, or to the `end` of a message. `null`: it ends the connection. */
+type Say = (word: string, to: string) => string | null | undefined
+
+const byWord =
+  (replies: Record<string, string | null>): Say =>
+  (word) =>
+    replies[word]
+
+/** Speaks SMTP: what `say` leaves open is answered as usual. */
 const speaking =
-  (replies: Record<string, string | null>) =>
+  (say: Say, onChunk = (_text: string) => {}) =>
   (socket: Socket): void => {
     let inData = false
+    let to = ''
     socket.write('220 hello\r\n')
     socket.on('data', (chunk) => {
+      onChunk(chunk.toString())
       for (const line of chunk.toString().split('\r\n').slice(0, -1)) {
         if (inData && line !== '.') continue
         const word = inData ? 'end' : (line.split(/[ :]/)[0] ?? '').toUpperCase()
-        inData = word === 'DATA' && replies.DATA === undefined
-        const usual = word === 'DATA' ? '354 go on' : '250 ok'
-        const reply = replies[word] === undefined ? usual : replies[word]
+        to = /^RCPT TO:<(.*)>/.exec(line)?.[1] ?? to
+        const said = say(word, to)
+        inData = word === 'DATA' && said === undefined
+        const reply = said === undefined ? (word === 'DATA' ? '354 go on' : '250 ok') : said
         if (reply === null) return void socket.destroy()
-        if (reply !== '') socket.write(`${reply}\r\n`)
+        // Silent from now on: who leaves out one reply and gives the next speaks no SMTP.
+        if (reply === '') return void socket.removeAllListeners('data')
+        socket.write(`${reply}\r\n`)
       }
     })
   }
+
+const PIPELINING = { EHLO: '250-hello\r\n250 PIPELINING' }
 
 describe('the transport for many mails', () => {
   test('sends each message once, as it is, over few connections', async (t) => {
@@ -58,7 +73,7 @@ describe('the transport for many mails', () => {
     const sockets = new Set<Socket>()
     const url = await startBadSmtp(t, (socket) => {
       sockets.add(socket)
-      speaking({})(socket)
+      speaking(byWord({}))(socket)
     })
     const transport = open(url)
     assert.equal((await transport.deliver(to(1), write)).state, 'sent')
@@ -84,13 +99,93 @@ describe('the transport for many mails', () => {
   ] as const) {
     test(`says ${state} where the server ${what}`, async (t) => {
       for (const EHLO of ['250 hello', '250-hello\r\n250 PIPELINING']) {
-        const url = await startBadSmtp(t, speaking({ EHLO, ...replies }))
+        const url = await startBadSmtp(t, speaking(byWord({ EHLO, ...replies })))
         const transport = open(url, { deliverMs: 300 })
         const outcome = await transport.deliver(to(1), write)
         assert.equal(outcome.state, state, `${EHLO} ${JSON.stringify(outcome)}`)
         const isRefusal = 'isOfReader' in outcome
         if (isRefusal) assert.equal(outcome.isOfReader, 'RCPT' in replies)
       }
+    })
+  }
+
+  test('sends the commands of the next message together with the one before', async (t) => {
+    const chunks: string[] = []
+    const url = await startBadSmtp(
+      t,
+      speaking(byWord(PIPELINING), (text) => chunks.push(text)),
+    )
+    const transport = open(url, { connections: 1 })
+    const outcomes = await Promise.all([1, 2, 3].map((n) => transport.deliver(to(n), write)))
+    assert.deepEqual(
+      outcomes.map(({ state }) => state),
+      ['sent', 'sent', 'sent'],
+    )
+    const [, first = '', ...messages] = chunks
+    assert.match(first, /RCPT TO:<reader-1@/)
+    assert.equal(messages.length, 3, 'one packet for each message')
+    assert.match(messages[0] ?? '', /\r\n\.\r\nMAIL FROM:.*\r\nRCPT TO:<reader-2@.*\r\nDATA\r\n$/)
+    assert.match(messages[1] ?? '', /RCPT TO:<reader-3@/)
+    assert.match(messages[2] ?? '', /\r\n\.\r\n$/)
+  })
+
+  for (const [what, { nth, word, reply }, states] of [
+    [
+      'ends after the answer to the one before',
+      { nth: 2, word: 'RCPT', reply: null },
+      ['sent', 'sent', 'sent'],
+    ],
+    [
+      'has no more time for it',
+      { nth: 2, word: 'RCPT', reply: '421 enough' },
+      ['sent', 'sent', 'sent'],
+    ],
+    [
+      'ends without an answer to the one before',
+      { nth: 1, word: 'end', reply: null },
+      ['unknown', 'sent', 'sent'],
+    ],
+    [
+      'is silent about the one before',
+      { nth: 1, word: 'end', reply: '' },
+      ['unknown', 'sent', 'sent'],
+    ],
+    [
+      'refuses the one before',
+      { nth: 1, word: 'end', reply: '554 spam' },
+      ['refused', 'sent', 'sent'],
+    ],
+    ['refuses its reader', { nth: 2, word: 'RCPT', reply: '550 no' }, ['sent', 'refused', 'sent']],
+  ] as const) {
+    test(`sends a message once that was begun behind another where the server ${what}`, async (t) => {
+      const taken: string[] = []
+      let isUsual = false
+      const say: Say = (asked, reader) => {
+        if (asked === 'EHLO') return PIPELINING.EHLO
+        if (asked === 'DATA' && isUsual && states[nth - 1] === 'refused' && reader === to(nth).to) {
+          return '503 nobody to send it to'
+        }
+        if (asked === 'end') taken.push(reader)
+        if (isUsual || asked !== word || reader !== to(nth).to) return undefined
+        isUsual = true
+        return reply
+      }
+      const transport = open(await startBadSmtp(t, speaking(say)), {
+        connections: 1,
+        deliverMs: 300,
+      })
+      const outcomes = await Promise.all([1, 2, 3].map((n) => transport.deliver(to(n), write)))
+      assert.deepEqual(
+        outcomes.map(({ state }) => state),
+        states,
+      )
+      const refusedBefore = word === 'RCPT' && states[nth - 1] === 'refused'
+      const wanted = [1, 2, 3].filter((n) => !(refusedBefore && n === nth))
+      assert.deepEqual(
+        taken.toSorted(),
+        wanted.map((n) => to(n).to),
+        'each once',
+      )
     })
   }
 

@@ -36,7 +36,8 @@ export const eraseRecipients = (tx: Tx, person: Person) =>
              reason = case when is_queued then 'erased' else reason end,
              next_attempt_at = null
         from person
-       where r.tenant_ref = ${tx.tenant} and r.id = person.id
+       where r.tenant_ref = ${tx.tenant} and r.campaign_id = person.campaign_id
+         and r.id = person.id
     )
     update campaign_mailings m
        set skipped_count = m.skipped_count + n.skipped

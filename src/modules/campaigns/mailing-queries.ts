@@ -143,11 +143,17 @@ export const listQueued = (
      limit ${limit}`,
   )
 
-export const skipRecipients = (tx: Tx, ids: readonly string[], reason: string) =>
+interface Skip {
+  ids: readonly string[]
+  reason: string
+}
+
+export const skipRecipients = (tx: Tx, campaign_id: string, { ids, reason }: Skip) =>
   tx.run(sql`
     update campaign_recipients
        set state = 'skipped', reason = ${reason}, next_attempt_at = null
-     where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[]) and state = 'queued'`)
+     where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id}
+       and id = any(${ids}::uuid[]) and state = 'queued'`)
 
 /** Marks what a killed worker had claimed: whether it was sent is not known. Answers how many. */
 export const giveUpInFlight = (tx: Tx, campaign_id: string, ids: readonly string[]) =>
@@ -175,41 +181,60 @@ export interface Result {
   is_attempt: boolean
 }
 
+/** How a recipient has changed. */
+export interface Change {
+  was: RecipientState
+  state: RecipientState
+}
+
 /**
- * Writes results, and answers the state that each recipient had. `unknown` was given up by a worker that
- * took over meanwhile: a result is known, and so replaces it. What was erased meanwhile stays so.
+ * Writes results, and answers what has changed. `unknown` was given up by a worker that took over meanwhile: a
+ * result is known, and so replaces it. What was erased meanwhile stays so.
  */
-export const recordResults = (tx: Tx, campaign_id: string, results: readonly Result[]) =>
-  tx.many(
-    Type.Object({
-      was: Type.Enum([...RECIPIENT_STATES]),
-      state: Type.Enum([...RECIPIENT_STATES]),
-    }),
+export async function recordResults(
+  tx: Tx,
+  campaign_id: string,
+  results: readonly Result[],
+): Promise<Change[]> {
+  const written = await writeResults(tx, { campaign_id, was: 'queued', results })
+  if (written.length === results.length) return written
+  const known = results
+    .filter(({ state }) => state !== 'queued')
+    .map((result) => ({ ...result, is_attempt: false }))
+  return [...written, ...(await writeResults(tx, { campaign_id, was: 'unknown', results: known }))]
+}
+
+interface Written {
+  campaign_id: string
+  was: RecipientState
+  results: readonly Result[]
+}
+
+/**
+ * Finds the rows between the first and the last id: those of a wave stand side by side. Of a campaign that has just
+ * begun, PostgreSQL knows nothing and expects one row, so that by a join or an array it reads all of them each time.
+ */
+async function writeResults(tx: Tx, { campaign_id, was, results }: Written): Promise<Change[]> {
+  const ids = results.map(({ id }) => id).sort()
+  const rows = await tx.many(
+    Type.Object({ state: Type.Enum([...RECIPIENT_STATES]) }),
     sql`
-    with result as (
-      select * from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
-             as r (id uuid, state text, reason text, error text, wait_seconds integer,
-                   is_attempt boolean)
-    ), before as (
-      select id, state
-        from campaign_recipients
-       where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id}
-         and id = any(${results.map(({ id }) => id)}::uuid[]) and state in ('queued', 'unknown')
-         and email is not null
-    )
     update campaign_recipients r
        set state = result.state, reason = result.reason, last_error = result.error,
-           attempt_count = r.attempt_count
-             + case when before.state = 'queued' and result.is_attempt then 1 else 0 end,
+           attempt_count = r.attempt_count + case when result.is_attempt then 1 else 0 end,
            next_attempt_at = case when result.state = 'queued'
                                   then fd_now() + make_interval(secs => result.wait_seconds) end,
            sent_at = case when result.state = 'sent' then fd_now() end
-      from result
-      join before on before.id = result.id
-     where r.tenant_ref = ${tx.tenant} and r.id = result.id
-       and (before.state = 'queued' or result.state <> 'queued')
-    returning before.state as was, r.state`,
+      from jsonb_to_recordset(${JSON.stringify(results)}::jsonb)
+             as result (id uuid, state text, reason text, error text, wait_seconds integer,
+                        is_attempt boolean)
+     where r.tenant_ref = ${tx.tenant} and r.campaign_id = ${campaign_id} and r.state = ${was}
+       and r.id between ${ids.at(0)}::uuid and ${ids.at(-1)}::uuid and r.id = result.id
+       and r.email is not null
+    returning r.state`,
   )
+  return rows.map(({ state }) => ({ was, state }))
+}
 
 /** The counts of a mailing, as they change. */
 export type Counts = Record<'sent' | 'skipped' | 'failed' | 'unknown', number>
@@ -243,7 +268,7 @@ export const requeueUnknown = async (tx: Tx, id: string, limit: number): Promise
   const queued = await tx.run(sql`
     update campaign_recipients
        set state = 'queued', reason = null, last_error = null, next_attempt_at = fd_now()
-     where tenant_ref = ${tx.tenant} and state = 'unknown'
+     where tenant_ref = ${tx.tenant} and campaign_id = ${id} and state = 'unknown'
        and id = any(array(select id
                             from campaign_recipients
                            where tenant_ref = ${tx.tenant} and campaign_id = ${id}

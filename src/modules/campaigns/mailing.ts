@@ -1,3 +1,4 @@
+import { awaitAll } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { machineNow } from '../../kernel/clock.ts'
@@ -54,11 +55,6 @@ export async function runTurn(
     await endTurn(deps, db, lease, 'unavailable')
     return 0
   }
-  const listed = await listRecipients(deps, db, { lease, campaign, signal })
-  if (listed !== 'all') {
-    if (listed === 'some') await endTurn(deps, db, lease, 'turn')
-    return 0
-  }
   const draft = requireDraft(campaign)
   if (!(await scanMail(deps.scanner, db.tenant, draft)).passed) {
     await stop(db, lease, 'claims')
@@ -70,6 +66,7 @@ export async function runTurn(
     lease,
     write: prepareMessage({ ...common, from }),
     sign: deps.dkim === null ? null : openSigner(deps.dkim),
+    page: null,
     after: mailings.BEFORE_ALL,
     tried: 0,
     end: null,
@@ -77,9 +74,29 @@ export async function runTurn(
     until: machineNow() + TURN_MS,
     signal,
   }
-  await sendWaves(deps, db, turn)
-  await endTurn(deps, db, lease, turn.end ?? 'turn')
+  if (await listAndSend(deps, db, turn, campaign)) {
+    await endTurn(deps, db, lease, turn.end ?? 'turn')
+  } else await stop(db, lease, 'segment')
   return turn.tried
+}
+
+/**
+ * Sends to those who are written down already, while the others are. Answers whether the segment could be read. Both
+ * end before an error is thrown.
+ */
+async function listAndSend(
+  deps: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  campaign: Campaign,
+): Promise<boolean> {
+  const listing = listRecipients(deps, db, turn, campaign)
+  const sending = async () => {
+    await turn.page
+    await sendWaves(deps, db, turn)
+  }
+  const [isRead] = await awaitAll([listing, sending()])
+  return isRead
 }
 
 /** What an earlier worker had claimed and never wrote down: nobody knows whether it was sent. */
@@ -94,35 +111,36 @@ const settleInterrupted = (db: TenantDb, lease: Lease): Promise<'stopped' | 'run
     return mailing.stopped ? 'stopped' : 'running'
   })
 
-interface Listing {
-  lease: Lease
-  campaign: Campaign
-  signal: AbortSignal
-}
-
-/** Writes recipients down, each once: all of them, some of them, or none where the segment is gone. */
+/** Writes recipients down, each once, until all are or the turn ends. Answers whether the segment could be read. */
 async function listRecipients(
   deps: SendingDeps,
   db: TenantDb,
-  listing: Listing,
-): Promise<'all' | 'some' | 'none'> {
-  const until = machineNow() + TURN_MS
+  turn: Turn,
+  campaign: Campaign,
+): Promise<boolean> {
   try {
     for (;;) {
-      const state = await db.transaction('campaign mail: recipients', (tx) =>
-        listSome(deps, tx, listing),
+      const page = db.transaction('campaign mail: recipients', (tx) =>
+        listSome(deps, tx, turn.lease, campaign),
       )
-      if (state === 'sending') return 'all'
-      if (listing.signal.aborted || machineNow() > until) return 'some'
+      turn.page = page.then(ignore, ignore)
+      if ((await page) !== 'listing') return true
+      // Whatever holds the mails back, the rest of the people are written down at once.
+      if (turn.signal.aborted || machineNow() > turn.until) turn.end = 'turn'
+      if (turn.end === 'turn' || turn.end === 'stopped') return true
     }
   } catch (error) {
-    if (error instanceof ListingStopped) return 'some'
+    turn.end ??= 'turn'
+    if (error instanceof ListingStopped) return true
     // Only the segment refuses anything here: it was deleted, or cannot be read.
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    await stop(db, listing.lease, 'segment')
-    return 'none'
+    return false
+  } finally {
+    turn.page = null
   }
 }
+
+const ignore = () => {}
 
 /** The mailing was stopped, or another worker has it: what was written down meanwhile is rolled back. */
 class ListingStopped extends Error {}
@@ -131,7 +149,7 @@ class ListingStopped extends Error {}
  * The checkpoint moves in the transaction that writes the rows: a crash loses both or none. The mailing is
  * locked last: rows of recipients lock their campaign, and a pause locks that before the mailing.
  */
-async function listSome(deps: SendingDeps, tx: Tx, { lease, campaign }: Listing) {
+async function listSome(deps: SendingDeps, tx: Tx, lease: Lease, campaign: Campaign) {
   const { state, listed_to } = await mailings.findListed(tx, lease.id)
   if (state !== 'listing') return state
   if (campaign.segment_id === null) throw new ApiError('invalid_body')

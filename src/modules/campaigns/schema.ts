@@ -45,7 +45,8 @@ export const MAILING_STATES = ['listing', 'sending', 'done'] as const
 
 export const Mailing = Type.Object({
   state: Type.Enum([...MAILING_STATES], {
-    description: '`listing`: the recipients are being written down. `done`: none is left to send.',
+    description:
+      '`listing`: the recipients are being written down, and mailed meanwhile. `done`: none is left to send.',
   }),
   recipients_count: Type.Integer({ description: 'Addresses of the segment that may be mailed.' }),
   left_out_count: Type.Integer({

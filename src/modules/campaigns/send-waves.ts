@@ -51,8 +51,14 @@ export interface Bounce {
   detail: string
 }
 
-/** Mails of one wave: the most that one claim leaves unknown when its worker is killed. */
+/** Mails of the first waves, and of all where the mail server is slow. */
 export const WAVE = 20
+
+/** The most mails of one wave. A claim costs the same for any number, but a kill leaves as many unknown. */
+export const WAVE_MAX = 100
+
+/** How long a wave should take: a kill leaves little more unknown than is sent in that time. */
+const WAVE_MS = 100
 
 /** Waves at a time: one is claimed or written down while the other is sent. */
 export const WAVES = 2
@@ -74,6 +80,8 @@ export interface Turn {
   write: WriteMessage
   /** Null: mails are not signed here. */
   sign: Sign | null
+  /** Ends with the page of recipients that is being written down. Null: all of this turn are. */
+  page: Promise<void> | null
   /** The last recipient that was claimed. Those before it were, or wait for a later attempt. */
   after: string
   tried: number
@@ -95,41 +103,67 @@ export async function sendWaves(deps: SendingDeps, db: TenantDb, turn: Turn): Pr
 
 async function sendLane(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<void> {
   let results: Result[] = []
+  let size = WAVE
   try {
     for (;;) {
-      const mayClaim = await goesOn(deps, db, turn)
-      if (!mayClaim && results.length === 0) return
+      const { page } = turn
+      const limit = (await goesOn(deps, db, turn, size)) ? size : 0
+      if (limit === 0 && results.length === 0) return
       const wave = await db.transaction('campaign mail: wave', (tx) =>
-        moveOn(deps, tx, turn, { results, mayClaim }),
+        moveOn(deps, tx, turn, { results, limit, isLast: page === null }),
       )
       results = []
-      if (wave.length > 0) results = await sendWave(deps, db, turn, wave)
+      if (wave.length === 0) {
+        await page
+        continue
+      }
+      const startedAt = machineNow()
+      results = await sendWave(deps, db, turn, wave)
+      size = nextSize(deps, wave.length, machineNow() - startedAt)
     }
   } catch (error) {
     turn.end ??= 'turn'
     // What is known of mails that were sent does not get lost with a claim that failed.
     if (results.length > 0) {
       await db.transaction('campaign mail: results', (tx) =>
-        moveOn(deps, tx, turn, { results, mayClaim: false }),
+        moveOn(deps, tx, turn, { results, limit: 0, isLast: false }),
       )
     }
     throw error
   }
 }
 
-async function goesOn(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<boolean> {
+async function goesOn(deps: SendingDeps, db: TenantDb, turn: Turn, size: number): Promise<boolean> {
   if (turn.end !== null) return false
   if (turn.signal.aborted || machineNow() > turn.until) turn.end ??= 'turn'
-  else if (!(await isWithinPace(deps, db))) turn.end ??= 'paced'
+  else if (!(await isWithinPace(deps, db, size))) turn.end ??= 'paced'
   return turn.end === null
 }
 
 /** Counts a whole wave ahead: a store that is at its limit sends the rest in the next minute. */
-const isWithinPace = async ({ limits, perMinute }: SendingDeps, { tenant }: TenantDb) =>
-  (await limits.addHits([`campaign-mail:${tenant}`], WAVE)) <= Math.max(perMinute, WAVE)
+const isWithinPace = async ({ limits, perMinute }: SendingDeps, db: TenantDb, size: number) =>
+  (await limits.addHits([`campaign-mail:${db.tenant}`], size)) <= Math.max(perMinute, WAVE)
+
+/** The most that a wave is of a minute's mails: as much of the minute is lost where the last wave does not fit. */
+const PACE_PART = 1 / 20
+
+/** As many mails as the mail server takes in the time of a wave, by the wave before, and at most twice as many. */
+function nextSize({ perMinute }: SendingDeps, sent: number, ms: number): number {
+  const most = Math.max(WAVE, Math.min(WAVE_MAX, Math.floor(perMinute * PACE_PART)))
+  const wanted = Math.round(sent * Math.min(2, WAVE_MS / Math.max(ms, 1)))
+  return Math.min(most, Math.max(WAVE, wanted))
+}
 
 interface Result extends mailings.Result {
   bounce: Bounce | null
+}
+
+interface Move {
+  results: readonly Result[]
+  /** How many to claim. */
+  limit: number
+  /** Whether the turn is done where nobody is left to claim: no more are being written down. */
+  isLast: boolean
 }
 
 /**
@@ -141,21 +175,24 @@ async function moveOn(
   deps: SendingDeps,
   tx: Tx,
   turn: Turn,
-  { results, mayClaim }: { results: readonly Result[]; mayClaim: boolean },
+  { results, limit, isLast }: Move,
 ): Promise<QueuedRecipient[]> {
   const { id } = turn.lease
   const [mailing, written, next] = await awaitAll([
     mailings.lockLeased(tx, turn.lease),
     results.length === 0 ? [] : mailings.recordResults(tx, id, results),
-    mayClaim ? mailings.listQueued(tx, id, { after: turn.after, limit: WAVE }) : [],
+    limit === 0 ? [] : mailings.listQueued(tx, id, { after: turn.after, limit }),
   ])
   if (mailing.stopped || !mailing.is_held) turn.end ??= 'stopped'
-  else if (mayClaim && next.length === 0) turn.end ??= 'done'
+  else if (isLast && limit > 0 && next.length === 0) turn.end ??= 'done'
   const claimed = turn.end === null ? next : []
   const { wave, withdrawn } = await divide(deps, tx, claimed)
   const counts = countChanges(written)
   if (withdrawn.length > 0) {
-    counts.skipped += await mailings.skipRecipients(tx, withdrawn, 'not_allowed')
+    counts.skipped += await mailings.skipRecipients(tx, id, {
+      ids: withdrawn,
+      reason: 'not_allowed',
+    })
   }
   await recordBounces(deps, tx, results)
   await mailings.moveInFlight(tx, id, { claimed: idsOf(wave), finished: idsOf(results), counts })
@@ -178,7 +215,7 @@ async function divide({ mayBeMailed }: SendingDeps, tx: Tx, people: readonly Que
   }
 }
 
-function countChanges(written: Awaited<ReturnType<typeof mailings.recordResults>>) {
+function countChanges(written: readonly mailings.Change[]) {
   const counts = { sent: 0, skipped: 0, failed: 0, unknown: 0 }
   for (const { was, state } of written) {
     if (was !== 'queued') counts[was] -= 1
@@ -253,16 +290,34 @@ async function attempt(
 }
 
 /** Writes a mail once a connection is free for it. Null: it is not sent now, or its reader has left meanwhile. */
-async function writeFor(
+function writeFor(
   deps: SendingDeps,
   db: TenantDb,
   turn: Turn,
-  { id, email, claimedAt }: ClaimedRecipient,
-): Promise<string | null> {
-  if (!isAddress(email)) throw new InvalidMailError('recipient')
+  recipient: ClaimedRecipient,
+): Promise<string | null> | string | null {
+  if (!isAddress(recipient.email)) throw new InvalidMailError('recipient')
   if (holdOf(turn) !== null) return null
-  const isOld = machineNow() - claimedAt > CONSENT_MS
-  if (isOld && !(await mayStillBeMailed(deps, db, turn, email))) return null
+  const isOld = machineNow() - recipient.claimedAt > CONSENT_MS
+  return isOld ? writeIfAllowed(deps, db, turn, recipient) : writeNow(deps, db, turn, recipient)
+}
+
+async function writeIfAllowed(
+  deps: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  recipient: ClaimedRecipient,
+): Promise<string | null> {
+  const isAllowed = await mayStillBeMailed(deps, db, turn, recipient.email)
+  return isAllowed ? writeNow(deps, db, turn, recipient) : null
+}
+
+function writeNow(
+  deps: SendingDeps,
+  db: TenantDb,
+  turn: Turn,
+  { id, email }: QueuedRecipient,
+): Promise<string> | string {
   const { url, headers } = deps.unsubscribeOf(db, email)
   const messageId = `${id}@${domainOf(deps.from)}`
   const message = turn.write({ to: email, messageId, date: new Date(machineNow()), url, headers })

@@ -168,35 +168,39 @@ export const erase = (tx: Tx, emails: readonly string[]) =>
     delete from marketing_consents
      where tenant_ref = ${tx.tenant} and email_folded = any(${emails}::text[])`)
 
+/** The platform names an address by its hash, as `hashAddress` makes it. */
+const notSuppressedGlobally = sql`
+  not exists (select from global_mail_suppressions g
+               where g.email_hash = sha256(convert_to(w.email_folded, 'UTF8')))`
+
 /**
  * Of some addresses those that may be written to: they are on the list, and neither the store nor the platform
- * suppresses them.
+ * suppresses them. Each is looked up by itself: joined, PostgreSQL might read the whole list, at every claim of mails.
  */
-export const listMailable = (db: Db, emails: readonly string[], hashes: readonly Buffer[]) =>
+export const listMailable = (db: Db, emails: readonly string[]) =>
   db.many(
     Type.Object({ email_folded: Type.String() }),
     sql`
     select w.email_folded
-      from unnest(${emails}::text[], ${hashes}::bytea[]) as w (email_folded, email_hash)
-      join newsletter_subscribers s
-        on s.tenant_ref = ${db.tenant} and s.email_folded = w.email_folded and s.status = 'subscribed'
-     where not exists (select from mail_suppressions m
-                        where m.tenant_ref = ${db.tenant} and m.email_folded = w.email_folded
-                          and m.suppressed_at is not null)
-       and not exists (select from global_mail_suppressions g where g.email_hash = w.email_hash)`,
+      from unnest(${emails}::text[]) as w (email_folded)
+     where (select s.status from newsletter_subscribers s
+             where s.tenant_ref = ${db.tenant} and s.email_folded = w.email_folded) = 'subscribed'
+       and (select m.suppressed_at from mail_suppressions m
+             where m.tenant_ref = ${db.tenant} and m.email_folded = w.email_folded) is null
+       and ${notSuppressedGlobally}`,
   )
 
-export const listNotLeft = (db: Db, emails: readonly string[], hashes: readonly Buffer[]) =>
+export const listNotLeft = (db: Db, emails: readonly string[]) =>
   db.many(
     Type.Object({ email_folded: Type.String() }),
     sql`
     select w.email_folded
-      from unnest(${emails}::text[], ${hashes}::bytea[]) as w (email_folded, email_hash)
+      from unnest(${emails}::text[]) as w (email_folded)
      where not exists (select from newsletter_subscribers s
                         where s.tenant_ref = ${db.tenant} and s.email_folded = w.email_folded
                           and s.status = 'unsubscribed')
        and not exists (select from mail_suppressions m
                         where m.tenant_ref = ${db.tenant} and m.email_folded = w.email_folded
                           and m.suppressed_at is not null)
-       and not exists (select from global_mail_suppressions g where g.email_hash = w.email_hash)`,
+       and ${notSuppressedGlobally}`,
   )

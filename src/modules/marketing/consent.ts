@@ -19,7 +19,6 @@ import type {
   WantedImport,
   WantedWithdrawal,
 } from './consent-schema.ts'
-import { hashAddress } from './suppressions.ts'
 
 /**
  * Who may be written to. A consent and its withdrawal are rows that never change; what holds now is the state
@@ -31,7 +30,7 @@ export async function mayBeMailed(db: Db, emails: readonly string[]): Promise<Se
   const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
   const asked = [...new Set(folded.values())].filter((each) => each !== null)
   if (asked.length === 0) return new Set()
-  const found = await queries.listMailable(db, asked, asked.map(hashAddress))
+  const found = await queries.listMailable(db, asked)
   const mailable = new Set(found.map(({ email_folded }) => email_folded))
   return new Set(emails.filter((email) => mailable.has(folded.get(email) ?? '')))
 }
@@ -44,7 +43,7 @@ export async function hasNotLeft(db: Db, emails: readonly string[]): Promise<Set
   const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
   const asked = [...new Set(folded.values())].filter((each) => each !== null)
   if (asked.length === 0) return new Set()
-  const found = await queries.listNotLeft(db, asked, asked.map(hashAddress))
+  const found = await queries.listNotLeft(db, asked)
   const reachable = new Set(found.map(({ email_folded }) => email_folded))
   return new Set(emails.filter((email) => reachable.has(folded.get(email) ?? '')))
 }

@@ -38,7 +38,7 @@ const requireFolded = (email: string): string => {
 }
 
 /** The name of an address in the list of all stores. */
-export const hashAddress = (email_folded: string): Buffer => sha256(email_folded)
+const hashAddress = (email_folded: string): Buffer => sha256(email_folded)
 
 export async function list(
   db: Db,

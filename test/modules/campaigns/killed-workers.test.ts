@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WAVE, WAVES } from '../../../src/modules/campaigns/send-waves.ts'
+import { WAVE_MAX, WAVES } from '../../../src/modules/campaigns/send-waves.ts'
 import { until } from '../../harness/eventually.ts'
 import { startProcess } from '../../harness/process.ts'
 import {
@@ -70,7 +70,7 @@ test('a campaign whose worker is killed three times mails each address at most o
   const unknown = rows.filter(({ state }) => state === 'unknown').length
   const { mailing } = await readCampaign(merchant, campaign.id)
   assert.equal(mailing.unknown_count, unknown)
-  assert.ok(unknown <= KILLS * WAVES * WAVE, `${unknown} are unknown`)
+  assert.ok(unknown <= KILLS * WAVES * WAVE_MAX, `${unknown} are unknown`)
   t.diagnostic(`${ADDRESSES} addresses, ${KILLS} kills: ${unknown} unknown, 0 twice, 0 lost`)
   await assertCountsAddUp(app)
 })

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WAVE } from '../../../src/modules/campaigns/send-waves.ts'
+import { openCampaigns } from '../../../src/open-campaigns.ts'
 import { createBulkTransport } from '../../../src/platform/bulk-smtp.ts'
+import { until } from '../../harness/eventually.ts'
 import { startSmtp } from '../../harness/smtp.ts'
 import {
   act,
@@ -255,6 +257,48 @@ describe('the mails of a campaign', () => {
     )
     assert.deepEqual(left, [])
     await assertCountsAddUp(app)
+  })
+
+  test('go to those who are written down while the others still are', async () => {
+    const { tenant, merchant } = await app.newStore()
+    const readers = await addReaders(app, tenant, 1_200)
+    const campaign = await startMail(merchant)
+    const got: string[] = []
+    const { members } = openCampaigns(app.runtime)
+    let pages = 0
+    const worker = app.worker({
+      transport: answering((to) => {
+        got.push(to)
+        return { state: 'sent' }
+      }),
+      async members(db, ...rest) {
+        // As long as nobody has got a mail, no more are written down.
+        if (++pages === 2) await until('mails are sent', () => got.length > 0)
+        return members(db, ...rest)
+      },
+    })
+    await drain(worker)
+    assert.deepEqual(got.toSorted(), readers, 'each address once')
+    const { status, mailing } = await readCampaign(merchant, campaign.id)
+    assert.deepEqual(
+      [status, mailing.recipients_count, mailing.sent_count],
+      ['ended', 1_200, 1_200],
+    )
+    assert.equal(pages, 3)
+    await assertCountsAddUp(app)
+  })
+
+  test('are written down to the last where the limit of a store is reached before', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1_200)
+    const campaign = await startMail(merchant)
+    const sent = await app.sendAll(app.worker({ perMinute: 2 * WAVE }))
+    assert.ok(sent.length <= 2 * WAVE, `${sent.length} were sent`)
+    const { status, mailing } = await readCampaign(merchant, campaign.id)
+    assert.deepEqual(
+      [status, mailing.state, mailing.recipients_count],
+      ['active', 'sending', 1_200],
+    )
   })
 
   test('are no more in a minute than the limit of a store', async () => {

@@ -106,6 +106,8 @@ describe('the mails of a campaign, whatever becomes of its workers,', () => {
     let calls = 0
     const failing = app.worker({
       transport,
+      // So few that the waves do not grow.
+      perMinute: 20 * WAVE,
       async mayBeMailed(db, emails) {
         // For the segment, for the first waves, and then no more.
         if (++calls > 1 + WAVES) throw new Error('the database is gone')

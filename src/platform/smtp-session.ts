@@ -1,0 +1,156 @@
+import type { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
+
+/** A connection to a mail server that has greeted us, and knows who we are. */
+export interface SmtpSession {
+  /** Whether commands may be sent before those ahead of them are answered. */
+  readonly canPipeline: boolean
+  isOpen(): boolean
+  /** Sends ASCII: more than that a server takes only where it says so. */
+  write(text: string): void
+  /** The next replies of the server that nobody awaits yet. Fails where the connection ends before. */
+  replies(count: number): Promise<string[]>
+  /** Closes it after that time, unless it is told another one before. */
+  closeIn(ms: number): void
+  close(): void
+}
+
+/** What a session needs of the library's connection, which has opened it. Its declarations leave this out. */
+interface Opened {
+  _socket: Socket
+  _onSocketData: (chunk: Buffer) => void
+  _supportedExtensions: readonly string[]
+}
+
+/** Only the last resort: a message has a deadline, and an idle connection has its own. */
+const SILENT_MS = 60_000
+
+/** Opens a session by the library: TLS, greeting and login. It has that long, and later so for each message. */
+export async function openSession(
+  smtpUrl: string,
+  deliverMs: number,
+): Promise<SmtpSession | { error: string }> {
+  // Loaded with the first mail: most processes never send one.
+  const [{ default: Connection }, { parseConnectionUrl }] = await Promise.all([
+    import('nodemailer/lib/smtp-connection/index.js'),
+    import('nodemailer/lib/shared/index.js'),
+  ])
+  const options: SMTPConnection.Options & { auth?: SMTPConnection.Credentials | undefined } =
+    parseConnectionUrl(smtpUrl)
+  const connection = new Connection({
+    ...options,
+    connectionTimeout: deliverMs,
+    greetingTimeout: deliverMs,
+    socketTimeout: SILENT_MS,
+  })
+  const ended = Promise.withResolvers<never>()
+  ended.promise.catch(() => {})
+  connection.on('error', ended.reject)
+  connection.on('end', () => ended.reject(new Error(ENDED)))
+  const timer = setTimeout(() => connection.close(), deliverMs)
+  try {
+    // The connection may end without an answer to these.
+    await Promise.race([promisify(connection.connect).call(connection), ended.promise])
+    const { auth } = options
+    if (auth !== undefined) {
+      await Promise.race([promisify(connection.login).call(connection, auth), ended.promise])
+    }
+  } catch (error) {
+    connection.close()
+    return { error: describe(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+  return takeOver(connection, deliverMs)
+}
+
+const ENDED = 'the connection to the mail server has ended'
+
+export const describe = (error: unknown): string =>
+  error instanceof Error ? error.message : 'not an Error'
+
+/** Replies that somebody awaits. */
+interface Awaited {
+  count: number
+  got: string[]
+  resolve(replies: string[]): void
+  reject(error: Error): void
+}
+
+/**
+ * Reads the replies in place of the library, which passes on one in each turn of the event loop, and does not know
+ * of messages that begin before the one ahead is answered.
+ */
+function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
+  const { _socket, _onSocketData, _supportedExtensions } = connection as unknown as Opened
+  const awaited: Awaited[] = []
+  let ended: Error | null = null
+  const end = (error: Error) => {
+    ended ??= error
+    clearTimeout(timer)
+    for (const { reject } of awaited.splice(0)) reject(ended)
+  }
+  const close = (reason = ENDED) => {
+    end(new Error(reason))
+    connection.close()
+  }
+  let timerMs = deliverMs
+  let timer = setTimeout(() => close(), timerMs)
+  const hear = (reply: string) => {
+    const [first] = awaited
+    // What the server says by itself is that it ends the connection.
+    if (first === undefined) return close()
+    if (first.got.push(reply) === first.count) awaited.shift()?.resolve(first.got)
+    // The server is about to end it, whatever it answers (RFC 5321, 4.2).
+    if (reply.startsWith('421')) close(reply)
+  }
+  _socket.off('data', _onSocketData)
+  _socket.on(
+    'data',
+    readReplies(hear, () => close()),
+  )
+  connection.on('error', end)
+  connection.on('end', () => end(new Error(ENDED)))
+  return {
+    canPipeline: _supportedExtensions.includes('PIPELINING'),
+    isOpen: () => ended === null,
+    write: (text) => void _socket.write(text, 'latin1'),
+    replies: (count) =>
+      new Promise((resolve, reject) => {
+        if (ended === null) awaited.push({ count, got: [], resolve, reject })
+        else reject(ended)
+      }),
+    closeIn(ms) {
+      if (ended !== null) return
+      // Cheaper than another timer for each message.
+      if (ms === timerMs) return void timer.refresh()
+      clearTimeout(timer)
+      timerMs = ms
+      timer = setTimeout(() => close(), ms)
+    },
+    close: () => close(),
+  }
+}
+
+/** Longer than any reply: who sends more is no mail server. */
+const REPLY_LENGTH_MAX = 65_536
+
+/** Divides what comes from the server into replies, of one line or of several (RFC 5321, 4.2.1). */
+function readReplies(hear: (reply: string) => void, close: () => void) {
+  let rest = ''
+  return (chunk: Buffer): void => {
+    const lines = `${rest}${chunk.toString('latin1')}`.split('\n')
+    const last = lines.pop() ?? ''
+    let reply = ''
+    for (const line of lines) {
+      const text = line.trimEnd()
+      reply += reply === '' ? text : `\n${text}`
+      if (/^\d{3}-/.test(text) || text === '') continue
+      hear(reply)
+      reply = ''
+    }
+    rest = reply === '' ? last : `${reply}\n${last}`
+    if (rest.length > REPLY_LENGTH_MAX) close()
+  }
+}
