@@ -55,13 +55,19 @@ export interface FilledApp {
 
 export interface FilledAppOptions extends Pick<FillOptions, 'size' | 'onStep'> {
   dataDir: string
+  /** Settings of the database that differ from those for counting pages. */
+  settings?: Readonly<Record<string, string>>
 }
 
-export async function openFilledApp({ dataDir, ...filling }: FilledAppOptions): Promise<FilledApp> {
+export async function openFilledApp({
+  dataDir,
+  settings,
+  ...filling
+}: FilledAppOptions): Promise<FilledApp> {
   const server = await startEmbedded({
     dataDir,
     password: 'only for the benchmark',
-    settings: SETTINGS,
+    settings: { ...SETTINGS, ...settings },
   })
   const closes: (() => Promise<unknown>)[] = [server.stop]
   const close = () => closeAll(closes.toReversed().map((each) => [each]))
