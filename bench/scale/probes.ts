@@ -195,30 +195,35 @@ function probesOf(route: string, plane: Plane, { parameters = [] }: Operation): 
   const asked = parameters.filter((each) => each.in === 'query')
   const required = asked.filter((each) => isRequired(route, each))
   const isPaged = asked.some(({ name }) => name === 'limit')
-  // Without a limit the lists of products are whole up to 5,000: that is no page.
   const always = [
     ...required.map(({ name }) => [name, firstValue(route, name)] as const),
     ...(isPaged ? [['limit', fixed('25')] as const] : []),
   ]
   const base = { route, plane, pair: pairOf(route), judged: !(route in NOT_COMPARED) }
   const isGlobal = plane === 'operator' && !route.includes('{')
-  const probe = (name: string, ...more: (readonly [string, Value])[]): Probe => ({
+  type Part = readonly [name: string, value: Value]
+  const probe = (name: string, more: Part[] = [], needed: Part[] = always): Probe => ({
     ...base,
     name,
     global: isGlobal && !more.some(([key]) => NARROWING.includes(key)),
     path: (target) =>
-      fillPath(route, target) + writeQuery([...unless(always, more), ...more], target),
+      fillPath(route, target) + writeQuery([...unless(needed, more), ...more], target),
   })
   const filters = asked.filter((each) => !PAGING.includes(each.name) && !required.includes(each))
+  const unlimited = always.filter(([name]) => name !== 'limit')
   return [
     probe('first page'),
+    ...(WHOLE.test(route) ? [probe('no limit', [], unlimited)] : []),
     ...filters.flatMap((filter) =>
       valuesOf(route, filter).map((value) =>
-        probe(`${filter.name}=${value.label}`, [filter.name, value]),
+        probe(`${filter.name}=${value.label}`, [[filter.name, value]]),
       ),
     ),
   ]
 }
+
+/** Lists that are whole without a limit, up to 5,000 products, and begin with a page above. */
+const WHOLE = /\/catalog\/products$/
 
 /** Filters of the operator by which a list over all stores becomes that of one. */
 const NARROWING = ['tenant_ref', 'account_ref', 'owner_email']

@@ -10,21 +10,24 @@ import type { FloodMessage, FloodRequest } from './flood.ts'
 setPriority(19)
 
 let flooding = 0
+/** Of the flood that runs; an answer that comes after its end counts for none. */
 let statuses: Record<string, number> = {}
 
 async function flood(sent: readonly FloodRequest[], clients: number): Promise<void> {
   const round = ++flooding
+  const counts: Record<string, number> = {}
+  statuses = counts
   const agent = new Agent({ connections: clients, pipelining: 1 })
   const client = async (who: number) => {
     for (let at = who; round === flooding; at++) {
       const { url, ...options } = sent[at % sent.length] ?? { url: '', method: 'GET', headers: {} }
       await request(url, { ...options, dispatcher: agent }).then(
         async ({ statusCode, body }) => {
-          statuses[statusCode] = (statuses[statusCode] ?? 0) + 1
+          counts[statusCode] = (counts[statusCode] ?? 0) + 1
           await body.dump({ limit: Number.POSITIVE_INFINITY })
         },
         () => {
-          statuses.failed = (statuses.failed ?? 0) + 1
+          counts.failed = (counts.failed ?? 0) + 1
         },
       )
     }
@@ -38,6 +41,5 @@ process.on('message', (message: FloodMessage) => {
   else {
     flooding++
     process.send?.(statuses)
-    statuses = {}
   }
 })

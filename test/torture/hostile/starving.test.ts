@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,16 +14,13 @@ import {
   SECRET_KEY,
   STOREFRONT_TOKEN,
 } from '../../../bench/scale/filled-app.ts'
-import { openClient } from '../../../bench/scale/measure.ts'
-import { listProbes, type Probe } from '../../../bench/scale/probes.ts'
 import { NEIGHBOUR } from '../../../bench/scale/size.ts'
 import { withStolen } from '../../../bench/stolen-time.ts'
-import { type FloodRequest, openFlooder } from './flood.ts'
+import { openFlooder, type Statuses } from './flood.ts'
+import { type Flood, listFloods } from './floods.ts'
 
 /** Three stores of a size: two that attack, and their neighbour that sells. */
 const SIZE = { stores: 3, orders: 20_000, products: 10_000 }
-const CLIENTS = 16
-const CROWD = 160
 
 /** What the neighbour keeps of its checkouts, and how much later the slowest of them are. */
 const SHARE_MIN = 0.8
@@ -44,96 +40,6 @@ const STOLEN_TRIES_MAX = 20
 const STOLEN_REST_MS = 5_000
 /** A store that was flooded uses up its share first. The next flood begins with a full one. */
 const REST_MS = 1_000
-
-interface Flood {
-  name: string
-  clients: number
-  requests: FloodRequest[]
-}
-
-/** The costliest request of each route: its deepest page, else the last of its filters. */
-function costliest(probes: readonly Probe[]): Probe[] {
-  const byRoute = new Map<string, Probe>()
-  for (const probe of probes) {
-    const known = byRoute.get(probe.route)
-    if (known?.name !== 'deep offset') byRoute.set(probe.route, probe)
-  }
-  return [...byRoute.values()]
-}
-
-async function listFloods(filled: FilledApp, url: string): Promise<Flood[]> {
-  const client = openClient({ ...filled, url })
-  const probes = listProbes(filled.document).filter(({ plane }) => plane !== 'operator')
-  const reads = await Promise.all(
-    costliest(probes).map(async (probe): Promise<Flood> => {
-      const tenant = probe.pair.full
-      const path = probe.path(await client.targetOf(tenant))
-      const sent = await client.requestOf(probe, path, tenant)
-      const requests = [{ ...sent, method: 'GET' as const }]
-      return { name: `${probe.route}, ${probe.name}`, clients: CLIENTS, requests }
-    }),
-  )
-  const writes = await listWrites(filled, url)
-  const all = [...reads, ...writes].flatMap(({ requests }) => requests)
-  return [...reads, ...writes, { name: 'all of them', clients: CROWD, requests: all }]
-}
-
-/** A picture of one pixel. */
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-
-/** A manifest whose texts are long to scan. */
-const MANIFEST = {
-  brand: { name: 'Flood' },
-  pages: Array.from({ length: 50 }, (_, at) => ({ slug: `page-${at}`, text: 'soap '.repeat(500) })),
-}
-
-/** Uploads, scans, previews and imports: what costs the process itself, and not the database alone. */
-async function listWrites(filled: FilledApp, url: string): Promise<Flood[]> {
-  const client = openClient({ ...filled, url })
-  const tenant = 'orders-full'
-  const target = await client.targetOf(tenant)
-  const write = async (
-    method: 'POST' | 'PUT',
-    plane: Probe['plane'],
-    path: string,
-    body: object,
-  ): Promise<Flood> => {
-    const { url, headers } = await client.requestOf({ plane }, path, tenant)
-    const sent = {
-      url,
-      method,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }
-    return { name: `${method} ${path}`, clients: CLIENTS, requests: [sent] }
-  }
-  const item = { variant_id: target.variant_id, quantity: 1 }
-  const enable = '/v1/merchant/entitlements/enable'
-  const [addOn] = (await write('POST', 'merchant', enable, { feature_key: 'bulk_fulfillment' }))
-    .requests as [FloodRequest]
-  assert.equal((await fetch(addOn.url, addOn)).status, 200)
-  return Promise.all([
-    write('POST', 'merchant', '/v1/merchant/fulfillments/bulk', {
-      orders: Array.from({ length: 500 }, () => ({ order_id: randomUUID(), ship: true })),
-    }),
-    write('POST', 'merchant', '/v1/merchant/media', {
-      filename: 'flood.png',
-      content_type: 'image/png',
-      data_base64: PIXEL,
-    }),
-    write('PUT', 'merchant', '/v1/my/site/draft', { manifest: MANIFEST }),
-    write('PUT', 'merchant', '/v1/my/store/manifest', { manifest: MANIFEST }),
-    write('POST', 'merchant', '/v1/my/site/preview-token', { version: 1 }),
-    write('POST', 'merchant', '/v1/my/privacy/export', { customer_ref: target.customer_ref }),
-    write('POST', 'merchant', '/v1/merchant/catalog/products', { slug: 'flood', name: 'Flood' }),
-    write('POST', 'merchant', '/v1/merchant/inventory/adjust-bulk', {
-      adjustments: [{ variant_id: target.variant_id, delta: 1, reason: 'correction' }],
-    }),
-    write('POST', 'storefront', `/v1/tenants/${tenant}/checkout/preview`, { items: [item] }),
-    write('POST', 'storefront', `/v1/tenants/${tenant}/gift-cards/balance`, { code: 'none' }),
-  ])
-}
 
 async function openFilled(t: TestContext): Promise<FilledApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hostile-'))
@@ -169,6 +75,16 @@ class Tries {
   get p99(): number {
     return this.#p99 / this.count
   }
+}
+
+/** Answers to a store that has used up its share. */
+const REFUSALS = [429, 503]
+
+/** A flood of errors costs less than one that the routes work on, and would prove little. */
+function checkAnswers({ answers }: Flood, statuses: Statuses): void {
+  const seen = Object.keys(statuses).map(Number)
+  const wrong = seen.filter((status) => ![...answers, ...REFUSALS].includes(status))
+  assert.deepEqual(wrong, [], 'the flood was answered')
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
@@ -216,6 +132,7 @@ test('however a store floods its routes, another keeps its checkouts', async (t)
           continue
         }
         const { undisturbed, statuses, result: flooded } = result
+        checkAnswers(flood, statuses)
         for (const each of [alone, all.alone]) each.add(undisturbed)
         for (const each of [beside, all.beside]) each.add(flooded)
         t.diagnostic(
