@@ -88,6 +88,8 @@ export const CATALOG_STEPS: readonly Step[] = [
     select c.tenant_ref, c.product_id, p.created_at, array[c.collection_id]
       from collection_products c
       join products p on p.tenant_ref = c.tenant_ref and p.id = c.product_id;
+    -- Without statistics each batch would read all products.
+    analyze products, variants, product_search;
     select count(fd_search_refresh(tenant_ref, ids))
       from (select tenant_ref, array_agg(scale.id('product', tenant_ref, n)) as ids
               from scale.plan p, generate_series(1, p.products) as n
