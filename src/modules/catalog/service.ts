@@ -8,6 +8,8 @@ import type { Finding } from '../claims/schema.ts'
 import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
 import { closeRequest } from './activation-requests.ts'
+import type { ActivationWarning } from './activation-schema.ts'
+import { listLiveWarnings } from './activation-warnings.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
 import { listSaleVariants, listVariantNames } from './public-queries.ts'
 import * as queries from './queries.ts'
@@ -45,7 +47,7 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
     await recordChange(tx, actor, { action: 'product.created', entity: entityOf(row), after: row })
     return { ...row, images: [], variants: [], activation_request: null }
   })
-  return { product, warnings: await findHealthClaims(product) }
+  return withWarnings(product)
 }
 
 /** Changes only the members that are sent. */
@@ -63,8 +65,14 @@ export async function update(db: TenantDb, actor: Actor, id: string, patch: Prod
       after: row,
     })
   })
-  return { product, warnings: await findHealthClaims(product) }
+  return withWarnings(product)
 }
+
+const withWarnings = async (product: FullProduct) => ({
+  product,
+  warnings: await findHealthClaims(product),
+  activation_warnings: listLiveWarnings(product),
+})
 
 /** Archives a product. Only an operator can undo it. A repeated call is harmless. */
 export function archive(db: TenantDb, actor: Actor, id: string) {
@@ -200,9 +208,19 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
       queries.touchProduct(tx, productId),
       recordChange(tx, actor, { action: 'variant.created', entity, after: variant }),
     ])
-    return variant
+    return withProductWarnings(tx, variant)
   })
 }
+
+interface WrittenVariant {
+  variant: Variant
+  activation_warnings: ActivationWarning[]
+}
+
+const withProductWarnings = async (tx: Tx, variant: Variant): Promise<WrittenVariant> => ({
+  variant,
+  activation_warnings: listLiveWarnings(await queries.getShownProduct(tx, variant.product_id)),
+})
 
 /** Every reader of a product gets all of its variants. */
 async function requireVariantRoom(tx: Tx, productId: string): Promise<void> {
@@ -283,7 +301,7 @@ function changeVariant(
   name: string,
   { id, variantId }: VariantPath,
   apply: (tx: Tx, before: Variant, product: ProductRow) => Promise<Variant>,
-): Promise<Variant> {
+): Promise<WrittenVariant> {
   return db.transaction(name, async (tx) => {
     const product = isUuid(id) ? await queries.lockProduct(tx, id) : null
     const found = isUuid(variantId) ? await queries.findVariant(tx, variantId) : null
@@ -292,7 +310,7 @@ function changeVariant(
     }
     const after = await apply(tx, found, product)
     await queries.touchProduct(tx, product.id)
-    return after
+    return withProductWarnings(tx, after)
   })
 }
 

@@ -49,6 +49,10 @@ describe('creating a product', () => {
     })
     assert.ok(created_at && updated_at)
     assert.deepEqual(body.warnings, [])
+    assert.deepEqual(
+      body.activation_warnings.map(({ code }: { code: string }) => code),
+      ['no_price', 'no_image'],
+    )
     const [entry] = await auditOf(app, 'acme', 'product.created')
     assert.equal(entry?.entity, `product:${id}`)
     assert.match(entry?.actor ?? '', /^merchant_key:/)
