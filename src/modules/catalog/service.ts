@@ -30,6 +30,7 @@ import {
 } from './schema.ts'
 import {
   optionsKey,
+  type VariantContext,
   validateNewProduct,
   validateNewVariant,
   validateProductPatch,
@@ -53,10 +54,8 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
 /** Changes only the members that are sent. */
 export async function update(db: TenantDb, actor: Actor, id: string, patch: ProductPatch) {
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
-    const fields = validateProductPatch(before, patch)
-    if (fields.is_subscription && (await queries.hasGiftCard(tx, id)).has_gift_card) {
-      throw invalidBody('is_subscription', 'must be false while a variant is a gift card')
-    }
+    const { has_gift_card: hasGiftCard } = await queries.hasGiftCard(tx, id)
+    const fields = validateProductPatch(before, patch, { hasGiftCard })
     const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_EXISTS)
     await recordChange(tx, actor, {
       action: 'product.updated',
@@ -196,12 +195,11 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
   return db.transaction('catalog: create variant', async (tx) => {
     const product = await lock(tx, productId)
     if (product.status === 'archived') throw refuseTransition(product.status)
-    const { currency } = await stores.get(tx)
-    const fields = validateNewVariant(request, currency)
-    requireBoughtOnce(product, fields.gift_card)
+    const { currency: storeCurrency } = await stores.get(tx)
+    const context = await contextOf(tx, product, request)
+    const fields = validateNewVariant(request, { ...context, storeCurrency })
     await requireVariantRoom(tx, productId)
     await requireOwnOptions(tx, productId, fields.options, null)
-    await requireOwnImage(tx, productId, fields.image_asset_ref)
     const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
@@ -245,16 +243,14 @@ async function requireOwnOptions(
   if (others.some((other) => optionsKey(other.options) === key)) throw new ApiError('options_exist')
 }
 
-async function requireOwnImage(tx: Tx, productId: string, ref: string | null): Promise<void> {
-  if (ref === null || (await queries.hasImage(tx, productId, ref)).has_image) return
-  throw invalidBody('image_asset_ref', "must be one of the product's images")
-}
-
-/** A gift card cannot be subscribed to: a store would owe one more every month. */
-function requireBoughtOnce({ is_subscription }: ProductRow, isGiftCard: boolean): void {
-  if (isGiftCard && is_subscription) {
-    throw invalidBody('gift_card', 'must be false: the product is a subscription')
-  }
+async function contextOf(
+  tx: Tx,
+  { id, is_subscription }: ProductRow,
+  { image_asset_ref }: Pick<VariantPatch, 'image_asset_ref'>,
+): Promise<VariantContext> {
+  const named = image_asset_ref ?? null
+  const ownsImage = named !== null && (await queries.hasImage(tx, id, named)).has_image
+  return { is_subscription, ownsImage }
 }
 
 interface VariantPath {
@@ -264,12 +260,10 @@ interface VariantPath {
 
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
   return changeVariant(db, 'catalog: update variant', path, async (tx, before, product) => {
-    const fields = validateVariantPatch(before, patch)
-    requireBoughtOnce(product, fields.gift_card)
+    const fields = validateVariantPatch(before, patch, await contextOf(tx, product, patch))
     if (patch.options !== undefined && before.archived_at === null) {
       await requireOwnOptions(tx, before.product_id, fields.options, before.id)
     }
-    await requireOwnImage(tx, before.product_id, patch.image_asset_ref ?? null)
     const after = await mapViolations(
       queries.updateVariant(tx, before.id, fields),
       SKU_EXISTS,
