@@ -403,9 +403,63 @@ export class ApiError extends Error {
   }
 }
 
+/** What is wrong with a body, and where. */
+export interface Fault {
+  path: string
+  message: string
+}
+
+/** As many faults as a person corrects at once. */
+export const FAULTS_MAX = 20
+
+/** Refuses a body with all of its faults. */
+export const invalidBodyOf = (issues: readonly Fault[]) =>
+  new ApiError('invalid_body', { body: { issues: issues.slice(0, FAULTS_MAX) } })
+
 /** Refuses a member of a body that matches its shape and is still not possible. */
-export const invalidBody = (path: string, message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
+export const invalidBody = (path: string, message: string) => invalidBodyOf([{ path, message }])
+
+/** A rule of a body: whether it holds, and else the fault. */
+type Rule = readonly [holds: boolean, path: string, message: string]
+
+/** Refuses a body with all rules that it breaks. */
+export function requireRules(rules: readonly Rule[]): void {
+  const broken = rules.filter(([holds]) => !holds)
+  if (broken.length === 0) return
+  throw invalidBodyOf(broken.map(([, path, message]) => ({ path, message })))
+}
+
+/** The faults that an error names. Any other error is thrown on. */
+function faultsOf(error: unknown): readonly Fault[] {
+  if (error instanceof ApiError && error.code === 'invalid_body') {
+    return error.body.issues as readonly Fault[]
+  }
+  throw error
+}
+
+/** Reads each item of a list, and refuses the body with the faults of all items. */
+export function readEach<T, R>(list: readonly T[], read: (item: T, at: number) => R): R[] {
+  const results: R[] = []
+  const faults: Fault[] = []
+  for (const [at, item] of list.entries()) {
+    try {
+      results.push(read(item, at))
+    } catch (error) {
+      faults.push(...faultsOf(error))
+      if (faults.length >= FAULTS_MAX) break
+    }
+  }
+  if (faults.length > 0) throw invalidBodyOf(faults)
+  return results
+}
+
+type Readers = Record<string, () => unknown>
+
+/** Reads the parts of a body by their readers, and refuses the body with the faults of all parts. */
+export function readParts<T extends Readers>(readers: T): { [K in keyof T]: ReturnType<T[K]> } {
+  const parts = readEach(Object.entries(readers), ([name, read]) => [name, read()] as const)
+  return Object.fromEntries(parts) as { [K in keyof T]: ReturnType<T[K]> }
+}
 
 /** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
 export function errorBody(error: ApiError, correlationId?: string): string {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
+import { ApiError, type ErrorCode, errorBody, type Fault } from '../errors.ts'
 import { describePattern } from '../kernel/schema.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
 
@@ -85,12 +85,6 @@ export function describeIssue({
   if (keyword === 'not') return 'must have a different value'
   const words = keyword === 'format' ? FORMATS[format ?? ''] : describePattern(pattern ?? '')
   return words ?? message ?? 'is not valid; see the API reference'
-}
-
-/** What is wrong with a body, and where. */
-export interface Fault {
-  path: string
-  message: string
 }
 
 /** Says where the body is wrong and what was expected there. Never repeats the caller's text. */

@@ -1,8 +1,6 @@
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { type Fault, toFaults } from './errors.ts'
-
-/** As many faults as a person corrects at once. */
-export const FAULTS_MAX = 20
+import { FAULTS_MAX, type Fault } from '../errors.ts'
+import { toFaults } from './errors.ts'
 
 interface Shape {
   properties?: Record<string, object>

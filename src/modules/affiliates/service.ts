@@ -1,6 +1,6 @@
 import { isViolationOf } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, requireRules } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -76,9 +76,11 @@ function checkTerms(before: Terms, patch: TermsPatch): Terms {
   const amount_cents = patch.amount_cents ?? (isSame ? before.amount_cents : null)
   const needed = commission_type === 'percent' ? 'rate_bps' : 'amount_cents'
   const other = commission_type === 'percent' ? 'amount_cents' : 'rate_bps'
-  if (patch[other] != null) throw invalidBody(other, `must not be sent for ${commission_type}`)
   const found = commission_type === 'percent' ? rate_bps : amount_cents
-  if (found === null) throw invalidBody(needed, `must be sent for ${commission_type}`)
+  requireRules([
+    [patch[other] == null, other, `must not be sent for ${commission_type}`],
+    [found !== null, needed, `must be sent for ${commission_type}`],
+  ])
   return {
     commission_type,
     rate_bps: commission_type === 'percent' ? rate_bps : null,

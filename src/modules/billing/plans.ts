@@ -1,7 +1,7 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { GlobalDb, TenantDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, readEach, readParts, requireRules } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import * as entitlements from '../entitlements/service.ts'
@@ -30,8 +30,10 @@ const MEDIA_PER_MIN = 1_048_576
 
 /** Adds a plan, or the next version of one. Stores keep the version that they have. */
 export async function addPlan(db: GlobalDb, actor: audit.Actor, plan: NewPlan) {
-  stores.checkCurrency(plan.currency)
-  const meters = readMeters(plan.meters)
+  const { meters } = readParts({
+    currency: () => stores.checkCurrency(plan.currency),
+    meters: () => readMeters(plan.meters),
+  })
   // Two at the same time: one of them has to look at the version of the other first.
   const added = await mapViolations(queries.insertPlan(db, { ...plan, meters }, actor.name), {
     billing_plans_pkey: 'plan_changed',
@@ -41,35 +43,35 @@ export async function addPlan(db: GlobalDb, actor: audit.Actor, plan: NewPlan) {
 
 /** The prices without members that we do not know: what is stored is what is billed. */
 function readMeters(meters: NewPlan['meters']): NewPlan['meters'] {
-  const prices = METERS.flatMap((meter) => {
+  const prices = readEach(METERS, (meter) => {
     const price = meters[meter]
     if (price === undefined) return []
-    checkPrice(meter, price)
     const tiers = price.tiers.map(({ up_to, price_cents, per }) => ({ up_to, price_cents, per }))
+    checkTiers(meter, { included: price.included, tiers })
     return [[meter, { included: price.included, tiers }] as const]
   })
-  return Object.fromEntries(prices)
+  return Object.fromEntries(prices.flat())
 }
 
-function checkPrice(meter: Meter, { included, tiers }: MeterPrice): void {
-  const path = `meters.${meter}.tiers`
-  let before = included
-  for (const [at, { up_to, price_cents, per }] of tiers.entries()) {
+function checkTiers(meter: Meter, { included, tiers }: MeterPrice): void {
+  readEach(tiers, ({ up_to, price_cents, per }, at) => {
+    const path = `meters.${meter}.tiers[${at}]`
     const isLast = at === tiers.length - 1
-    if (isLast !== (up_to === null)) {
-      throw invalidBody(`${path}[${at}].up_to`, 'must be null in the last tier, and in no other')
-    }
-    if (up_to !== null && up_to <= before) {
-      throw invalidBody(`${path}[${at}].up_to`, 'must be more than what is included or came before')
-    }
-    if (meter === 'gross_volume' && price_cents > per) {
-      throw invalidBody(`${path}[${at}].price_cents`, 'must not be more than the volume itself')
-    }
-    if (meter === 'media_bytes' && per < MEDIA_PER_MIN) {
-      throw invalidBody(`${path}[${at}].per`, `must be at least ${MEDIA_PER_MIN}`)
-    }
-    before = up_to ?? before
-  }
+    const before = tiers[at - 1]?.up_to ?? included
+    const grows = isLast || up_to === null || up_to > before
+    const isShare = meter !== 'gross_volume' || price_cents <= per
+    const isMuch = meter !== 'media_bytes' || per >= MEDIA_PER_MIN
+    requireRules([
+      [
+        isLast === (up_to === null),
+        `${path}.up_to`,
+        'must be null in the last tier, and in no other',
+      ],
+      [grows, `${path}.up_to`, 'must be more than what is included or came before'],
+      [isShare, `${path}.price_cents`, 'must not be more than the volume itself'],
+      [isMuch, `${path}.per`, `must be at least ${MEDIA_PER_MIN}`],
+    ])
+  })
 }
 
 export async function listPlans(operator: Runner, page: Page) {
@@ -129,13 +131,14 @@ export function setIssuer(db: GlobalDb, change: IssuerChange): Promise<{ issuer:
   return db.transaction('billing: set issuer', async (tx) => {
     const before = (await queries.findIssuer(tx, ISSUER)) ?? DEFAULT_ISSUER
     const issuer = { ...before, ...change }
-    if (issuer.invoice_prefix === issuer.credit_prefix) {
-      throw invalidBody('credit_prefix', 'must differ from `invoice_prefix`')
-    }
-    const isUnordered = issuer.reminders.some(
-      ({ days }, at) => days <= (issuer.reminders[at - 1]?.days ?? -1),
+    const isOrdered = issuer.reminders.every(
+      ({ days }, at) => days > (issuer.reminders[at - 1]?.days ?? -1),
     )
-    if (isUnordered) throw invalidBody('reminders', 'must be in the order of their days')
+    const differs = issuer.invoice_prefix !== issuer.credit_prefix
+    requireRules([
+      [differs, 'credit_prefix', 'must differ from `invoice_prefix`'],
+      [isOrdered, 'reminders', 'must be in the order of their days'],
+    ])
     const reminders = issuer.reminders.map(({ days, text }) => ({ days, text }))
     return { issuer: await queries.putIssuer(tx, { ...issuer, reminders }) }
   })

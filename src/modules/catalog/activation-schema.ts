@@ -46,3 +46,11 @@ export const ActivationWarning = Type.Object({
   message: Type.String(),
 })
 export type ActivationWarning = Static<typeof ActivationWarning>
+
+/** In the answer of every change of a product, its variants and its images. */
+export const liveWarnings = {
+  activation_warnings: Type.Array(ActivationWarning, {
+    description:
+      'What shoppers miss in the product after the change: a price or an image. Empty unless the product is active; nothing is refused for it.',
+  }),
+}

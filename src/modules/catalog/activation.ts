@@ -8,14 +8,11 @@ import * as audit from '../../platform/audit.ts'
 import type { Decision } from '../entitlements/schema.ts'
 import * as queries from './activation-queries.ts'
 import { closeRequest } from './activation-requests.ts'
-import type {
-  ActivationRequest,
-  ActivationWarning,
-  NewActivationRequest,
-} from './activation-schema.ts'
+import type { ActivationRequest, NewActivationRequest } from './activation-schema.ts'
+import { listWarnings } from './activation-warnings.ts'
 import { updateStatus } from './queries.ts'
 import { recordChange } from './record-change.ts'
-import type { FullProduct, ProductRow } from './schema.ts'
+import type { ProductRow } from './schema.ts'
 import { change, entityOf, get, lock, refuseTransition, SLUG_EXISTS } from './service.ts'
 
 /** Activates a draft product. Only an operator may. An open request for it is approved. */
@@ -116,27 +113,4 @@ export async function decide(
     const decided = { product_id, ...(product.activation_request ?? open) }
     return { request: decided, warnings: listWarnings(product) }
   })
-}
-
-/** What a shopper would miss in the product. Nothing is refused for it. */
-export function listWarnings({
-  variants,
-  images,
-}: Pick<FullProduct, 'variants' | 'images'>): ActivationWarning[] {
-  const prices = variants.flatMap(({ archived_at, price_cents }) =>
-    archived_at === null ? [price_cents] : [],
-  )
-  const warnings: ActivationWarning[] = []
-  if (prices.length === 0) {
-    const message = 'The product has no variant, so it has no price and cannot be bought.'
-    warnings.push({ path: '/variants', code: 'no_price', message })
-  } else if (prices.every((price) => price === 0)) {
-    const message = 'Every variant costs 0: shoppers get the product for nothing.'
-    warnings.push({ path: '/variants', code: 'no_price', message })
-  }
-  if (images.length === 0) {
-    const message = 'The product has no image. Add one, so that shoppers see what they buy.'
-    warnings.push({ path: '/images', code: 'no_image', message })
-  }
-  return warnings
 }

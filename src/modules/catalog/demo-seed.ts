@@ -97,9 +97,14 @@ async function insertSample(
   { images, currency }: { images: readonly StoredImage[]; currency: string },
 ) {
   const codes = { products_slug: 'slug_exists', variants_sku: 'sku_exists' } as const
-  const { id } = await mapViolations(queries.insertProduct(tx, validateNewProduct(product)), codes)
+  const { id, is_subscription } = await mapViolations(
+    queries.insertProduct(tx, validateNewProduct(product)),
+    codes,
+  )
+  // No variant of a sample has an image of its own.
+  const context = { storeCurrency: currency, is_subscription, ownsImage: false }
   for (const variant of variants) {
-    await mapViolations(queries.insertVariant(tx, id, validateNewVariant(variant, currency)), codes)
+    await mapViolations(queries.insertVariant(tx, id, validateNewVariant(variant, context)), codes)
   }
   const refs = images.map(({ asset_ref }) => asset_ref)
   await setAssetUses(tx, { kind: 'product', id }, refs)

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params, ref } from '../../kernel/schema.ts'
+import { liveWarnings } from './activation-schema.ts'
+import { listLiveWarnings } from './activation-warnings.ts'
 import * as images from './images.ts'
 import { toMerchantProduct, toProductImages } from './product-json.ts'
 import type { CatalogDeps } from './routes.ts'
@@ -8,13 +10,18 @@ import { type FullProduct, ImageList, MerchantProduct, NewImage, ProductImage } 
 import * as catalog from './service.ts'
 
 const AllImages = Type.Object({ images: Type.Array(ref(ProductImage)) })
+const WrittenImages = Type.Object({ ...AllImages.properties, ...liveWarnings })
 
 /** The routes of a product's images. The first image is the main one. */
 export const merchantRoutes =
   ({ assetBase }: Pick<CatalogDeps, 'assetBase'>): Routes =>
   async (app) => {
-    const toAnswer = (product: FullProduct) => ({
+    const toImages = (product: FullProduct) => ({
       images: toProductImages(assetBase(), product.images),
+    })
+    const toAnswer = (product: FullProduct) => ({
+      ...toImages(product),
+      activation_warnings: listLiveWarnings(product),
     })
 
     app.put(
@@ -31,12 +38,15 @@ export const merchantRoutes =
             'Set the main image of a product to an uploaded asset. It replaces the previous one.',
           params: Params('id'),
           body: NewImage,
-          response: { 200: Type.Object({ product: ref(MerchantProduct) }) },
+          response: { 200: Type.Object({ product: ref(MerchantProduct), ...liveWarnings }) },
         },
       },
       async ({ db, actor, params, body }) => {
         const product = await images.setMain(db, actor, params.id, body)
-        return { product: toMerchantProduct(assetBase(), product) }
+        return {
+          product: toMerchantProduct(assetBase(), product),
+          activation_warnings: listLiveWarnings(product),
+        }
       },
     )
 
@@ -52,7 +62,7 @@ export const merchantRoutes =
           response: { 200: AllImages },
         },
       },
-      async ({ db, params }) => toAnswer(await catalog.get(db, params.id)),
+      async ({ db, params }) => toImages(await catalog.get(db, params.id)),
     )
 
     app.post(
@@ -68,7 +78,7 @@ export const merchantRoutes =
           summary: 'Add an uploaded asset as the last image of a product.',
           params: Params('id'),
           body: NewImage,
-          response: { 201: AllImages },
+          response: { 201: WrittenImages },
         },
       },
       async ({ db, actor, params, body }, reply) => {
@@ -90,7 +100,7 @@ export const merchantRoutes =
           summary: 'Set all images of a product, in the order given.',
           params: Params('id'),
           body: ImageList,
-          response: { 200: AllImages },
+          response: { 200: WrittenImages },
         },
       },
       async ({ db, actor, params, body }) =>
@@ -109,7 +119,7 @@ export const merchantRoutes =
           tags: ['merchant-commerce'],
           summary: 'Remove an image from a product. The asset itself stays.',
           params: Params('id', 'sha256'),
-          response: { 200: AllImages },
+          response: { 200: WrittenImages },
         },
       },
       async ({ db, actor, params }) =>

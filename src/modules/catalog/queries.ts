@@ -8,6 +8,7 @@ import {
   FullProduct,
   ProductRow,
   type ProductStatus,
+  ShownProduct,
   type StoredImage,
   Variant,
   VariantOption,
@@ -122,6 +123,20 @@ export const findProduct = (db: Db, id: string) =>
     select ${columns}, ${images}, ${variants}, ${activationRequest}
       from products
      where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const getShownProduct = (tx: Tx, id: string) =>
+  tx.one(
+    ShownProduct,
+    sql`
+    select status, ${images},
+           (select coalesce(json_agg(json_build_object('price_cents', v.price_cents,
+                                                       'archived_at', v.archived_at)), '[]')
+              from variants v
+             where v.tenant_ref = products.tenant_ref and v.product_id = products.id
+               and v.archived_at is null) as variants
+      from products
+     where tenant_ref = ${tx.tenant} and id = ${id}`,
   )
 
 export interface ProductFilters {

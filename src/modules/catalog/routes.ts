@@ -6,6 +6,7 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
+import { liveWarnings } from './activation-schema.ts'
 import { seedDemo } from './demo-seed.ts'
 import { exportCsv } from './export.ts'
 import { readPlace } from './list-schema.ts'
@@ -34,8 +35,9 @@ const OneProduct = Type.Object({ product: ref(MerchantProduct) })
 const WrittenProduct = Type.Object({
   product: ref(MerchantProduct),
   warnings: Warnings,
+  ...liveWarnings,
 })
-const OneVariant = Type.Object({ variant: ref(Variant) })
+const WrittenVariant = Type.Object({ variant: ref(Variant), ...liveWarnings })
 
 const Seeded = Type.Object({
   products_created: Type.Integer(),
@@ -82,14 +84,14 @@ export const merchantRoutes =
           operationId: 'createProduct',
           tags: ['merchant-commerce'],
           summary:
-            'Create a product, as draft or active. A draft is made active by the operator alone: see `requestActivation`. Health claims in its text are answered as warnings.',
+            'Create a product, as draft or active. A draft is made active by the operator alone: see `requestActivation`. Health claims in its text are answered as `warnings`; what shoppers miss in an active product, as `activation_warnings`.',
           body: NewProduct,
           response: { 201: WrittenProduct },
         },
       },
       async ({ db, actor, body }, reply) => {
-        const { product, warnings } = await catalog.create(db, actor, body)
-        return reply.code(201).send({ ...toAnswer(product), warnings })
+        const { product, ...warnings } = await catalog.create(db, actor, body)
+        return reply.code(201).send({ ...toAnswer(product), ...warnings })
       },
     )
 
@@ -168,8 +170,8 @@ export const merchantRoutes =
         },
       },
       async ({ db, actor, params, body }) => {
-        const { product, warnings } = await catalog.update(db, actor, params.id, body)
-        return { ...toAnswer(product), warnings }
+        const { product, ...warnings } = await catalog.update(db, actor, params.id, body)
+        return { ...toAnswer(product), ...warnings }
       },
     )
 
@@ -208,13 +210,11 @@ export const merchantRoutes =
           summary: "Add a variant to a product. Without a currency it has the store's.",
           params: Params('id'),
           body: NewVariant,
-          response: { 201: OneVariant },
+          response: { 201: WrittenVariant },
         },
       },
-      async ({ db, actor, params, body }, reply) => {
-        const variant = await catalog.createVariant(db, actor, params.id, body)
-        return reply.code(201).send({ variant })
-      },
+      async ({ db, actor, params, body }, reply) =>
+        reply.code(201).send(await catalog.createVariant(db, actor, params.id, body)),
     )
 
     app.patch(
@@ -230,12 +230,10 @@ export const merchantRoutes =
           summary: 'Update a variant. Members that are not sent stay as they are.',
           params: Params('id', 'variantId'),
           body: VariantPatch,
-          response: { 200: OneVariant },
+          response: { 200: WrittenVariant },
         },
       },
-      async ({ db, actor, params, body }) => ({
-        variant: await catalog.updateVariant(db, actor, params, body),
-      }),
+      ({ db, actor, params, body }) => catalog.updateVariant(db, actor, params, body),
     )
 
     app.post(
@@ -247,12 +245,10 @@ export const merchantRoutes =
           tags: ['merchant-commerce'],
           summary: 'Archive a variant for good. Its SKU cannot be used again.',
           params: Params('id', 'variantId'),
-          response: { 200: OneVariant },
+          response: { 200: WrittenVariant },
         },
       },
-      async ({ db, actor, params }) => ({
-        variant: await catalog.archiveVariant(db, actor, params),
-      }),
+      ({ db, actor, params }) => catalog.archiveVariant(db, actor, params),
     )
 
     app.post(

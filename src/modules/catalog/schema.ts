@@ -209,6 +209,14 @@ export const FullProduct = Type.Object({
 })
 export type FullProduct = Static<typeof FullProduct>
 
+/** What shoppers see of a product, as far as its warnings go by it. */
+export const ShownProduct = Type.Object({
+  status: ProductStatus,
+  images: Type.Array(StoredImage),
+  variants: Type.Array(Type.Pick(Variant, ['price_cents', 'archived_at'])),
+})
+export type ShownProduct = Static<typeof ShownProduct>
+
 export const MerchantProduct = Shared(
   'MerchantProduct',
   Type.Object({

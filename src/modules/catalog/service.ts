@@ -8,6 +8,8 @@ import type { Finding } from '../claims/schema.ts'
 import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
 import { closeRequest } from './activation-requests.ts'
+import type { ActivationWarning } from './activation-schema.ts'
+import { listLiveWarnings } from './activation-warnings.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
 import { listSaleVariants, listVariantNames } from './public-queries.ts'
 import * as queries from './queries.ts'
@@ -28,6 +30,7 @@ import {
 } from './schema.ts'
 import {
   optionsKey,
+  type VariantContext,
   validateNewProduct,
   validateNewVariant,
   validateProductPatch,
@@ -45,16 +48,14 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
     await recordChange(tx, actor, { action: 'product.created', entity: entityOf(row), after: row })
     return { ...row, images: [], variants: [], activation_request: null }
   })
-  return { product, warnings: await findHealthClaims(product) }
+  return withWarnings(product)
 }
 
 /** Changes only the members that are sent. */
 export async function update(db: TenantDb, actor: Actor, id: string, patch: ProductPatch) {
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
-    const fields = validateProductPatch(before, patch)
-    if (fields.is_subscription && (await queries.hasGiftCard(tx, id)).has_gift_card) {
-      throw invalidBody('is_subscription', 'must be false while a variant is a gift card')
-    }
+    const { has_gift_card: hasGiftCard } = await queries.hasGiftCard(tx, id)
+    const fields = validateProductPatch(before, patch, { hasGiftCard })
     const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_EXISTS)
     await recordChange(tx, actor, {
       action: 'product.updated',
@@ -63,8 +64,14 @@ export async function update(db: TenantDb, actor: Actor, id: string, patch: Prod
       after: row,
     })
   })
-  return { product, warnings: await findHealthClaims(product) }
+  return withWarnings(product)
 }
+
+const withWarnings = async (product: FullProduct) => ({
+  product,
+  warnings: await findHealthClaims(product),
+  activation_warnings: listLiveWarnings(product),
+})
 
 /** Archives a product. Only an operator can undo it. A repeated call is harmless. */
 export function archive(db: TenantDb, actor: Actor, id: string) {
@@ -188,21 +195,30 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, req
   return db.transaction('catalog: create variant', async (tx) => {
     const product = await lock(tx, productId)
     if (product.status === 'archived') throw refuseTransition(product.status)
-    const { currency } = await stores.get(tx)
-    const fields = validateNewVariant(request, currency)
-    requireBoughtOnce(product, fields.gift_card)
+    const { currency: storeCurrency } = await stores.get(tx)
+    const context = await contextOf(tx, product, request)
+    const fields = validateNewVariant(request, { ...context, storeCurrency })
     await requireVariantRoom(tx, productId)
     await requireOwnOptions(tx, productId, fields.options, null)
-    await requireOwnImage(tx, productId, fields.image_asset_ref)
     const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
       queries.touchProduct(tx, productId),
       recordChange(tx, actor, { action: 'variant.created', entity, after: variant }),
     ])
-    return variant
+    return withProductWarnings(tx, variant)
   })
 }
+
+interface WrittenVariant {
+  variant: Variant
+  activation_warnings: ActivationWarning[]
+}
+
+const withProductWarnings = async (tx: Tx, variant: Variant): Promise<WrittenVariant> => ({
+  variant,
+  activation_warnings: listLiveWarnings(await queries.getShownProduct(tx, variant.product_id)),
+})
 
 /** Every reader of a product gets all of its variants. */
 async function requireVariantRoom(tx: Tx, productId: string): Promise<void> {
@@ -227,16 +243,14 @@ async function requireOwnOptions(
   if (others.some((other) => optionsKey(other.options) === key)) throw new ApiError('options_exist')
 }
 
-async function requireOwnImage(tx: Tx, productId: string, ref: string | null): Promise<void> {
-  if (ref === null || (await queries.hasImage(tx, productId, ref)).has_image) return
-  throw invalidBody('image_asset_ref', "must be one of the product's images")
-}
-
-/** A gift card cannot be subscribed to: a store would owe one more every month. */
-function requireBoughtOnce({ is_subscription }: ProductRow, isGiftCard: boolean): void {
-  if (isGiftCard && is_subscription) {
-    throw invalidBody('gift_card', 'must be false: the product is a subscription')
-  }
+async function contextOf(
+  tx: Tx,
+  { id, is_subscription }: ProductRow,
+  { image_asset_ref }: Pick<VariantPatch, 'image_asset_ref'>,
+): Promise<VariantContext> {
+  const named = image_asset_ref ?? null
+  const ownsImage = named !== null && (await queries.hasImage(tx, id, named)).has_image
+  return { is_subscription, ownsImage }
 }
 
 interface VariantPath {
@@ -246,12 +260,10 @@ interface VariantPath {
 
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
   return changeVariant(db, 'catalog: update variant', path, async (tx, before, product) => {
-    const fields = validateVariantPatch(before, patch)
-    requireBoughtOnce(product, fields.gift_card)
+    const fields = validateVariantPatch(before, patch, await contextOf(tx, product, patch))
     if (patch.options !== undefined && before.archived_at === null) {
       await requireOwnOptions(tx, before.product_id, fields.options, before.id)
     }
-    await requireOwnImage(tx, before.product_id, patch.image_asset_ref ?? null)
     const after = await mapViolations(
       queries.updateVariant(tx, before.id, fields),
       SKU_EXISTS,
@@ -283,7 +295,7 @@ function changeVariant(
   name: string,
   { id, variantId }: VariantPath,
   apply: (tx: Tx, before: Variant, product: ProductRow) => Promise<Variant>,
-): Promise<Variant> {
+): Promise<WrittenVariant> {
   return db.transaction(name, async (tx) => {
     const product = isUuid(id) ? await queries.lockProduct(tx, id) : null
     const found = isUuid(variantId) ? await queries.findVariant(tx, variantId) : null
@@ -292,7 +304,7 @@ function changeVariant(
     }
     const after = await apply(tx, found, product)
     await queries.touchProduct(tx, product.id)
-    return after
+    return withProductWarnings(tx, after)
   })
 }
 

@@ -1,4 +1,4 @@
-import { invalidBody } from '../../errors.ts'
+import { invalidBody, readEach, readParts, requireRules } from '../../errors.ts'
 import { checkCurrency } from '../stores/service.ts'
 import type { ProductFields, VariantFields } from './queries.ts'
 import {
@@ -71,11 +71,16 @@ function readSubscription(before: Subscription, request: SubscriptionPatch): Sub
   const isSubscription =
     request.is_subscription ?? (interval === undefined ? before.is_subscription : interval !== null)
   if (!isSubscription) {
-    for (const name of Object.keys(NOT_SUBSCRIBED) as (keyof Subscription)[]) {
-      if (name !== 'is_subscription' && (request[name] ?? null) !== null) {
-        throw invalidBody(name, 'must be null unless is_subscription is true')
-      }
-    }
+    const names = Object.keys(NOT_SUBSCRIBED) as (keyof Subscription)[]
+    requireRules(
+      names
+        .filter((name) => name !== 'is_subscription')
+        .map((name) => [
+          (request[name] ?? null) === null,
+          name,
+          'must be null unless is_subscription is true',
+        ]),
+    )
     return NOT_SUBSCRIBED
   }
   const intervalAfter = interval === undefined ? before.subscription_interval : interval
@@ -91,30 +96,43 @@ function readSubscription(before: Subscription, request: SubscriptionPatch): Sub
   }
 }
 
-export const validateNewProduct = (request: NewProduct): ProductFields => ({
-  slug: validateSlug(request.slug),
-  name: request.name,
-  description: request.description ?? null,
-  status: request.status ?? 'active',
-  ...readSubscription(NOT_SUBSCRIBED, request),
-  metadata: validateMetadata(request.metadata ?? {}),
-})
+export function validateNewProduct(request: NewProduct): ProductFields {
+  const { slug, subscription, metadata } = readParts({
+    slug: () => validateSlug(request.slug),
+    subscription: () => readSubscription(NOT_SUBSCRIBED, request),
+    metadata: () => validateMetadata(request.metadata ?? {}),
+  })
+  const { name, description = null, status = 'active' } = request
+  return { slug, name, description, status, ...subscription, metadata }
+}
 
-export function validateProductPatch(before: ProductFields, patch: ProductPatch): ProductFields {
-  if (patch.status !== undefined) {
-    throw invalidBody(
-      'status',
-      'can be set only when the product is created; POST .../{id}/activation-request asks the operator to activate a draft',
-    )
-  }
-  return {
-    slug: patch.slug === undefined ? before.slug : validateSlug(patch.slug),
-    name: patch.name ?? before.name,
-    description: patch.description === undefined ? before.description : patch.description,
-    status: before.status,
-    ...readSubscription(before, patch),
-    metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
-  }
+/** `hasGiftCard`: a variant of the product is one, which cannot be subscribed to. */
+export function validateProductPatch(
+  before: ProductFields,
+  patch: ProductPatch,
+  { hasGiftCard }: { hasGiftCard: boolean },
+): ProductFields {
+  const { status, slug, subscription, metadata } = readParts({
+    status: () => refuseStatus(before, patch),
+    slug: () => (patch.slug === undefined ? before.slug : validateSlug(patch.slug)),
+    subscription: () => {
+      const after = readSubscription(before, patch)
+      if (!after.is_subscription || !hasGiftCard) return after
+      throw invalidBody('is_subscription', 'must be false while a variant is a gift card')
+    },
+    metadata: () =>
+      patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
+  })
+  const { name = before.name, description = before.description } = patch
+  return { slug, name, description, status, ...subscription, metadata }
+}
+
+function refuseStatus({ status }: ProductFields, patch: ProductPatch) {
+  if (patch.status === undefined) return status
+  throw invalidBody(
+    'status',
+    'can be set only when the product is created; POST .../{id}/activation-request asks the operator to activate a draft',
+  )
 }
 
 /** Options in Unicode form C and without space around them. Refuses a name that occurs twice. */
@@ -124,9 +142,10 @@ function validateOptions(options: readonly VariantOption[]): VariantOption[] {
     value: value.normalize('NFC').trim(),
   }))
   const names = clean.map(({ name }) => name.toLowerCase())
-  const twice = names.findIndex((name, at) => names.indexOf(name) < at)
-  if (twice >= 0) throw invalidBody(`options.${twice}.name`, 'must be another than those before it')
-  return clean
+  return readEach(clean, (option, at) => {
+    if (names.indexOf(names[at] ?? '') === at) return option
+    throw invalidBody(`options.${at}.name`, 'must be another than those before it')
+  })
 }
 
 /** A text that is the same for equal options, in whatever order and case they were sent. */
@@ -147,50 +166,85 @@ function validateContent(before: Content, request: Partial<Content>): Content {
   throw invalidBody(missing, `must be sent with ${other}, or both be null`)
 }
 
+/** What a variant is validated by beside its own members. */
+export interface VariantContext {
+  /** Whether the product is a subscription, which a gift card cannot be: a store would owe one more every month. */
+  is_subscription: boolean
+  /** Whether the product has the image that the request names. */
+  ownsImage: boolean
+}
+
+function validateImage(ref: string | null, { ownsImage }: VariantContext): string | null {
+  if (ref === null || ownsImage) return ref
+  throw invalidBody('image_asset_ref', "must be one of the product's images")
+}
+
 /** A gift card is worth its price, and a card of nothing is none. */
-function validateGiftCard(gift_card: boolean, price_cents: number): boolean {
-  if (gift_card && price_cents === 0) {
-    throw invalidBody('price_cents', 'must be at least 1 for a gift card')
-  }
+function validateGiftCard(
+  gift_card: boolean,
+  price_cents: number,
+  { is_subscription }: VariantContext,
+): boolean {
+  requireRules([
+    [!gift_card || !is_subscription, 'gift_card', 'must be false: the product is a subscription'],
+    [!gift_card || price_cents > 0, 'price_cents', 'must be at least 1 for a gift card'],
+  ])
   return gift_card
 }
 
 const NO_CONTENT: Content = { content_amount: null, content_unit: null }
 
-export const validateNewVariant = (request: NewVariant, storeCurrency: string): VariantFields => ({
-  sku: validateSku(request.sku),
-  label: request.label ?? null,
-  options: validateOptions(request.options ?? []),
-  image_asset_ref: request.image_asset_ref ?? null,
-  price_cents: request.price_cents,
-  compare_at_price_cents: request.compare_at_price_cents ?? null,
-  currency: request.currency === undefined ? storeCurrency : checkCurrency(request.currency),
-  ...validateContent(NO_CONTENT, request),
-  gift_card: validateGiftCard(request.gift_card ?? false, request.price_cents),
-  metadata: validateMetadata(request.metadata ?? {}),
-  position: request.position ?? null,
-})
+export function validateNewVariant(
+  request: NewVariant,
+  { storeCurrency, ...context }: VariantContext & { storeCurrency: string },
+): VariantFields {
+  const { currency: named, price_cents } = request
+  const { content, ...fields } = readParts({
+    sku: () => validateSku(request.sku),
+    options: () => validateOptions(request.options ?? []),
+    image_asset_ref: () => validateImage(request.image_asset_ref ?? null, context),
+    currency: () => (named === undefined ? storeCurrency : checkCurrency(named)),
+    content: () => validateContent(NO_CONTENT, request),
+    gift_card: () => validateGiftCard(request.gift_card ?? false, price_cents, context),
+    metadata: () => validateMetadata(request.metadata ?? {}),
+  })
+  return {
+    ...fields,
+    ...content,
+    label: request.label ?? null,
+    price_cents,
+    compare_at_price_cents: request.compare_at_price_cents ?? null,
+    position: request.position ?? null,
+  }
+}
 
-export const validateVariantPatch = (
+export function validateVariantPatch(
   before: VariantFields,
   patch: VariantPatch,
-): VariantFields => ({
-  sku: patch.sku === undefined ? before.sku : validateSku(patch.sku),
-  label: patch.label === undefined ? before.label : patch.label,
-  options: patch.options === undefined ? before.options : validateOptions(patch.options),
-  image_asset_ref:
-    patch.image_asset_ref === undefined ? before.image_asset_ref : patch.image_asset_ref,
-  price_cents: patch.price_cents ?? before.price_cents,
-  compare_at_price_cents:
-    patch.compare_at_price_cents === undefined
-      ? before.compare_at_price_cents
-      : patch.compare_at_price_cents,
-  currency: patch.currency === undefined ? before.currency : checkCurrency(patch.currency),
-  ...validateContent(before, patch),
-  gift_card: validateGiftCard(
-    patch.gift_card ?? before.gift_card,
-    patch.price_cents ?? before.price_cents,
-  ),
-  metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
-  position: patch.position ?? null,
-})
+  context: VariantContext,
+): VariantFields {
+  const { price_cents = before.price_cents, gift_card = before.gift_card } = patch
+  const { content, ...fields } = readParts({
+    sku: () => (patch.sku === undefined ? before.sku : validateSku(patch.sku)),
+    options: () => (patch.options === undefined ? before.options : validateOptions(patch.options)),
+    image_asset_ref: () =>
+      patch.image_asset_ref === undefined
+        ? before.image_asset_ref
+        : validateImage(patch.image_asset_ref, context),
+    currency: () =>
+      patch.currency === undefined ? before.currency : checkCurrency(patch.currency),
+    content: () => validateContent(before, patch),
+    gift_card: () => validateGiftCard(gift_card, price_cents, context),
+    metadata: () =>
+      patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
+  })
+  const { label = before.label, compare_at_price_cents = before.compare_at_price_cents } = patch
+  return {
+    ...fields,
+    ...content,
+    label,
+    price_cents,
+    compare_at_price_cents,
+    position: patch.position ?? null,
+  }
+}

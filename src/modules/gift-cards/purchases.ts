@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, readEach } from '../../errors.ts'
 import { hourOfDay, localDay } from '../../kernel/time.ts'
 import * as queries from './purchase-queries.ts'
 import {
@@ -51,7 +51,7 @@ export function readPurchases(
   if (cards > CARDS_PER_ORDER_MAX) {
     throw invalidBody('items', `must have at most ${CARDS_PER_ORDER_MAX} gift cards`)
   }
-  return wanted.map(({ recipient, index, ...line }) => {
+  return readEach(wanted, ({ recipient, index, ...line }) => {
     const recipient_email = recipient?.recipient_email ?? buyer.email
     if (recipient_email === null) {
       throw invalidBody('email', 'must be sent: a gift card without a recipient is mailed to it')

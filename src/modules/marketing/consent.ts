@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { invalidBody } from '../../errors.ts'
+import { invalidBody, readEach, readParts } from '../../errors.ts'
 import { withoutPort } from '../../kernel/address.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -161,7 +161,7 @@ export async function importConsents(
   actor: audit.Actor,
   { consents }: WantedImport,
 ): Promise<ImportResults> {
-  const rows = consents.map((each, index) => readImported(db, each, `consents.${index}`))
+  const rows = readEach(consents, (each, index) => readImported(db, each, `consents.${index}`))
   const first = new Map(rows.toReversed().map((row) => [row.email_folded, row]))
   const unique = rows.filter((row) => first.get(row.email_folded) === row)
   return db.transaction('consent: import', async (tx) => {
@@ -201,16 +201,18 @@ function readImported(
   { email, given_at, text, locale = 'und', form, form_url }: WantedImport['consents'][number],
   path: string,
 ): ImportedRow {
-  const email_folded = requireFolded(email, `${path}.email`)
-  const at = toUtc(given_at)
-  if (at === null || Date.parse(at) > db.clock.now()) {
-    throw invalidBody(`${path}.given_at`, 'must be a time that is over')
-  }
+  const read = readParts({
+    email_folded: () => requireFolded(email, `${path}.email`),
+    given_at: () => {
+      const at = toUtc(given_at)
+      if (at !== null && Date.parse(at) <= db.clock.now()) return at
+      throw invalidBody(`${path}.given_at`, 'must be a time that is over')
+    },
+  })
   const shown = consentText({ text, locale, version: IMPORTED })
   return {
     email,
-    email_folded,
-    given_at: at,
+    ...read,
     text: shown,
     text_sha256: shown.sha256,
     form: form ?? null,

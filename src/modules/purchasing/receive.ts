@@ -1,5 +1,5 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, readEach } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
 import type * as audit from '../../platform/audit.ts'
@@ -71,7 +71,7 @@ export function receive(
 function toAdded(order: PurchaseOrder, { lines }: ReceivedTotals): Added[] {
   const ids = lines.map(({ line_id }) => line_id.toLowerCase())
   if (new Set(ids).size < ids.length) throw invalidBody('lines', 'must name each line once')
-  const totals = lines.map(({ quantity, rejected_quantity, reason = null }, at) => {
+  const totals = readEach(lines, ({ quantity, rejected_quantity, reason = null }, at) => {
     const line = order.lines.find((each) => each.id === ids[at])
     if (line === undefined) {
       throw invalidBody(`lines.${at}.line_id`, 'must be a line of this purchase order')

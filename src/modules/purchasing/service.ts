@@ -1,5 +1,5 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, readEach } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -120,7 +120,7 @@ async function toLines(db: Db, lines: readonly NewLine[]): Promise<queries.Writt
   const ids = lines.map(({ variant_id }) => variant_id.toLowerCase())
   if (new Set(ids).size < ids.length) throw invalidBody('lines', 'must name each variant once')
   const skus = await inventory.listSkus(db, ids)
-  return lines.map(({ quantity, unit_cost_cents, unit_weight_grams = null }, at) => {
+  return readEach(lines, ({ quantity, unit_cost_cents, unit_weight_grams = null }, at) => {
     const variant_id = ids[at] as string
     const sku = skus.get(variant_id)
     if (sku === undefined) throw new ApiError('variant_not_found')

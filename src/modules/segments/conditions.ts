@@ -1,4 +1,4 @@
-import { invalidBody } from '../../errors.ts'
+import { invalidBody, readEach, readParts } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import { STATUSES } from '../subscriptions/schema.ts'
@@ -28,6 +28,12 @@ interface Budget {
   values: number
 }
 
+/** Where in the tree a group lies, and what is left for it. */
+interface Place {
+  depth: number
+  budget: Budget
+}
+
 interface Wire {
   match?: unknown
   conditions?: unknown
@@ -42,45 +48,50 @@ export const readTree = (tree: { match: Group['match']; conditions: readonly unk
     budget: { conditions: CONDITIONS_MAX, values: ALL_VALUES_MAX },
   })
 
-function readGroup(
-  { match, conditions }: Wire,
-  path: string,
-  { depth, budget }: { depth: number; budget: Budget },
-): Group {
+function readGroup({ match, conditions }: Wire, path: string, { depth, budget }: Place): Group {
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
-  const known = MATCHES.find((each) => each === match)
-  if (known === undefined) throw invalidBody(at('match'), 'must be all or any')
-  if (!Array.isArray(conditions) || conditions.length === 0) {
-    throw invalidBody(at('conditions'), 'must have at least one condition')
-  }
-  if (depth > DEPTH_MAX) {
-    throw invalidBody(at('conditions'), `must lie at most ${DEPTH_MAX} groups deep`)
-  }
-  return {
-    match: known,
-    conditions: conditions.map((each: unknown, index) => {
-      const place = `${at('conditions')}.${index}`
-      if (typeof each !== 'object' || each === null) throw invalidBody(place, 'must be an object')
-      const wire = each as Wire
-      if (wire.conditions !== undefined) {
-        if (wire.field !== undefined)
-          throw invalidBody(place, 'must be a condition or a group, not both')
-        return readGroup(wire, place, { depth: depth + 1, budget })
+  return readParts({
+    match: () => {
+      const known = MATCHES.find((each) => each === match)
+      if (known === undefined) throw invalidBody(at('match'), 'must be all or any')
+      return known
+    },
+    conditions: () => {
+      if (!Array.isArray(conditions) || conditions.length === 0) {
+        throw invalidBody(at('conditions'), 'must have at least one condition')
       }
-      const condition = readCondition(wire, place)
-      spend(budget, condition, place)
-      return condition
-    }),
-  }
+      if (depth > DEPTH_MAX) {
+        throw invalidBody(at('conditions'), `must lie at most ${DEPTH_MAX} groups deep`)
+      }
+      return readEach(conditions, (each: unknown, index) =>
+        readOne(each, `${at('conditions')}.${index}`, { depth, budget }),
+      )
+    },
+  })
 }
 
+/** A condition, or a group of them. */
+function readOne(each: unknown, path: string, { depth, budget }: Place): Condition {
+  if (typeof each !== 'object' || each === null) throw invalidBody(path, 'must be an object')
+  const wire = each as Wire
+  if (wire.conditions === undefined) {
+    const condition = readCondition(wire, path)
+    spend(budget, condition, path)
+    return condition
+  }
+  if (wire.field !== undefined) throw invalidBody(path, 'must be a condition or a group, not both')
+  return readGroup(wire, path, { depth: depth + 1, budget })
+}
+
+/** Refuses the first condition and the first value that are too many: the others add nothing to it. */
 function spend(budget: Budget, { value }: Exclude<Condition, Group>, path: string): void {
   budget.conditions -= 1
-  if (budget.conditions < 0) {
+  if (budget.conditions === -1) {
     throw invalidBody(path, `a segment may have at most ${CONDITIONS_MAX} conditions`)
   }
+  const left = budget.values
   budget.values -= Array.isArray(value) ? value.length : 0
-  if (budget.values < 0) {
+  if (left >= 0 && budget.values < 0) {
     throw invalidBody(`${path}.value`, `a segment may name at most ${ALL_VALUES_MAX} values`)
   }
 }
@@ -139,12 +150,11 @@ function texts(value: unknown, path: string, isValid: (text: string) => boolean,
   if (list.length === 0 || list.length > VALUES_MAX) {
     throw invalidBody(path, `must be a list of 1 to ${VALUES_MAX} ${what}`)
   }
-  for (const [index, each] of list.entries()) {
-    if (typeof each !== 'string' || !isValid(each)) {
-      throw invalidBody(`${path}.${index}`, `must be one of ${what}`)
-    }
-  }
-  return [...new Set(list as string[])]
+  const named = readEach(list, (each, index) => {
+    if (typeof each === 'string' && isValid(each)) return each
+    throw invalidBody(`${path}.${index}`, `must be one of ${what}`)
+  })
+  return [...new Set(named)]
 }
 
 function productIds(value: unknown, path: string): string[] {

@@ -54,6 +54,15 @@ describe('affiliates', () => {
     assert.deepEqual(read.balances, [])
   })
 
+  test('are refused with all terms that contradict at once', async () => {
+    const { merchant } = await open()
+    const { body } = await merchant.post(AFFILIATES, fay({ commission_type: 'fixed', rate_bps: 5 }))
+    assert.deepEqual(
+      body.issues.map(({ path }: { path: string }) => path),
+      ['rate_bps', 'amount_cents'],
+    )
+  })
+
   test('are refused with terms that contradict, or with bad input', async () => {
     const { merchant } = await open()
     const post = (body: unknown) => merchant.post(AFFILIATES, body)

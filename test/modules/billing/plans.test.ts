@@ -58,6 +58,27 @@ describe('POST /v1/billing/plans', () => {
     for (const code of refused) assert.deepEqual(code, [409, 'plan_changed'])
   })
 
+  test('names all prices that cannot be at once', async () => {
+    const tiers = [
+      { up_to: 5, price_cents: 9, per: 1 },
+      { up_to: 5, price_cents: 9, per: 1 },
+    ]
+    const meters = { orders: { included: 5, tiers }, gross_volume: { included: 0, tiers } }
+    const plan = { ...PRO, plan_key: 'wrong', currency: 'ABC', meters }
+    const { body } = await app.operator.post('/v1/billing/plans', plan)
+    assert.deepEqual(
+      body.issues.map(({ path }: { path: string }) => path),
+      [
+        'currency',
+        'meters.orders.tiers[0].up_to',
+        'meters.orders.tiers[1].up_to',
+        'meters.gross_volume.tiers[0].price_cents',
+        'meters.gross_volume.tiers[1].up_to',
+        'meters.gross_volume.tiers[1].price_cents',
+      ],
+    )
+  })
+
   test('refuses prices that cannot be', async () => {
     const orders = (tiers: object[], included = 0) => ({
       ...PRO,

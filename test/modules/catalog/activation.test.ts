@@ -5,7 +5,7 @@ import { listLatest } from '../../../src/platform/mail.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, keysOf, times } from '../../harness/refusals.ts'
 import { suiteScope } from '../../harness/scope.ts'
-import { auditOf, createProduct, createVariant, PRODUCTS } from './setup.ts'
+import { auditOf, createProduct, createVariant, PRODUCTS, shaOf, uploadImage } from './setup.ts'
 
 const REQUESTS = '/v1/catalog/activation-requests'
 
@@ -238,5 +238,58 @@ describe('a product that goes live', () => {
     await acme.post(`${PRODUCTS}/${id}/variants/${variant.id}/archive`)
     const activated = await app.operator.post(`/v1/stores/acme/products/${id}/activate`)
     assert.deepEqual(codesOf(activated.body)[0], ['no_price', '/variants'])
+  })
+})
+
+describe('an active product', () => {
+  const NO_PRICE = ['no_price', '/variants']
+  const NO_IMAGE = ['no_image', '/images']
+  const warned = ({ status, body, text }: Answer, statusWanted = 200) => {
+    assert.equal(status, statusWanted, text)
+    return body.activation_warnings.map(({ code, path }: Record<string, string>) => [code, path])
+  }
+  const create = (status?: string) =>
+    acme.post(PRODUCTS, { slug: randomUUID(), name: 'Tea', ...(status && { status }) })
+  const addVariant = (id: string, price_cents: number) =>
+    acme.post(`${PRODUCTS}/${id}/variants`, { sku: randomUUID(), price_cents })
+
+  test('is answered with the warnings of an activation when it is created, and a draft is not', async () => {
+    const made = await create()
+    assert.deepEqual(warned(made, 201), [NO_PRICE, NO_IMAGE])
+    const { id } = made.body.product
+    const requested = await acme.post(urlOf(await draft()))
+    assert.deepEqual(made.body.activation_warnings, requested.body.warnings)
+    assert.deepEqual(made.body.warnings, [])
+    assert.deepEqual(warned(await create('draft'), 201), [])
+    assert.deepEqual(warned(await acme.patch(`${PRODUCTS}/${id}`, { name: 'T' })), [
+      NO_PRICE,
+      NO_IMAGE,
+    ])
+  })
+
+  test('warns when its last price goes, and is quiet once it has one', async () => {
+    const { id } = await createProduct(acme, randomUUID())
+    assert.deepEqual(warned(await addVariant(id, 0), 201), [NO_PRICE, NO_IMAGE])
+    const second = await addVariant(id, 100)
+    assert.deepEqual(warned(second, 201), [NO_IMAGE])
+    const url = `${PRODUCTS}/${id}/variants/${second.body.variant.id}`
+    assert.deepEqual(warned(await acme.patch(url, { price_cents: 0 })), [NO_PRICE, NO_IMAGE])
+    assert.deepEqual(warned(await acme.patch(url, { price_cents: 5 })), [NO_IMAGE])
+    assert.deepEqual(warned(await acme.post(`${url}/archive`)), [NO_PRICE, NO_IMAGE])
+  })
+
+  test('warns when its last image goes, and is quiet once it has one', async () => {
+    const { id } = await createProduct(acme, randomUUID())
+    await addVariant(id, 100)
+    const asset_ref = await uploadImage(acme, 1)
+    const url = `${PRODUCTS}/${id}/images`
+    const removed = () => acme.send('DELETE', `${url}/${shaOf(asset_ref)}`)
+    assert.deepEqual(warned(await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref })), [])
+    assert.deepEqual(warned(await removed()), [NO_IMAGE])
+    assert.deepEqual(warned(await acme.post(url, { asset_ref }), 201), [])
+    assert.deepEqual(warned(await acme.put(url, { images: [] })), [NO_IMAGE])
+    assert.deepEqual(warned(await acme.put(url, { images: [{ asset_ref }] })), [])
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    assert.deepEqual(warned(await removed()), [])
   })
 })

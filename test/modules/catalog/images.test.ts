@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { suiteScope } from '../../harness/scope.ts'
-import { plain } from '../media/sample-images.ts'
 import {
   auditOf,
   createProduct,
@@ -10,26 +9,21 @@ import {
   openLiveStore,
   PRODUCTS,
   publicUrl,
+  shaOf,
+  uploadImage,
 } from './setup.ts'
 
 let app: TestApp
 let acme: Caller
 let refs: string[]
 
-async function upload(merchant: Caller, shade: number): Promise<string> {
-  const data_base64 = (await plain('png', shade)).toString('base64')
-  const body = { content_type: 'image/png', data_base64 }
-  return (await merchant.post('/v1/merchant/media', body)).body.asset.asset_ref
-}
-
 const scope = suiteScope()
 before(async () => {
   app = await openTestApp(scope, { env: { ASSET_BASE_URL: 'https://cdn.test/a/' } })
   acme = await openLiveStore(app, 'acme')
-  refs = [await upload(acme, 1), await upload(acme, 2), await upload(acme, 3)]
+  refs = [await uploadImage(acme, 1), await uploadImage(acme, 2), await uploadImage(acme, 3)]
 })
 
-const shaOf = (ref: string) => /([0-9a-f]{64})/.exec(ref)?.[1] ?? ''
 const urlOf = (ref: string) => `https://cdn.test/a/stores/acme/assets/${ref.split('/')[1]}`
 const listed = (body: { images: { asset_ref: string }[] }) => body.images.map((i) => i.asset_ref)
 const toImage = (asset_ref: string) => ({ asset_ref })
@@ -70,7 +64,7 @@ describe('the main image', () => {
 
   test('must be an asset of the store', async () => {
     const { id } = await createProduct(acme, 'unframed')
-    const foreign = await upload(await app.merchant('globex'), 9)
+    const foreign = await uploadImage(await app.merchant('globex'), 9)
     const stolen = foreign.replace('globex', 'acme')
     for (const asset_ref of [foreign, stolen, 'x', '', refs[0]?.replace('.png', '.jpg')]) {
       const put = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref })
@@ -122,7 +116,8 @@ describe('several images', () => {
     const { id } = await createProduct(acme, 'album')
     const url = `${PRODUCTS}/${id}/images`
     const images: { asset_ref: string }[] = []
-    while (images.length < 50) images.push({ asset_ref: await upload(acme, 100 + images.length) })
+    while (images.length < 50)
+      images.push({ asset_ref: await uploadImage(acme, 100 + images.length) })
     assert.equal((await acme.put(url, { images })).body.images.length, 50)
     const more = await acme.post(url, { asset_ref: refs[0] })
     assert.deepEqual(codeOf(more), [409, 'image_limit_reached'])
@@ -148,7 +143,7 @@ describe('the URL of an image', () => {
       const other = await openTestApp(t, { env: { ...env } })
       const shop = await openLiveStore(other, 'acme')
       const { id } = await createProduct(shop, 'x')
-      const asset_ref = await upload(shop, 1)
+      const asset_ref = await uploadImage(shop, 1)
       await shop.put(`${PRODUCTS}/${id}/image`, { asset_ref })
       const { product } = (await other.anyone.get(publicUrl('acme', 'products/x'))).body
       const path = `/stores/acme/assets/${asset_ref.split('/')[1]}`
@@ -191,7 +186,7 @@ describe('the image of a variant', () => {
 
   test("of another store is refused, though the other store's product has it", async () => {
     const globex = await openLiveStore(app, 'globex')
-    const foreign = await upload(globex, 4)
+    const foreign = await uploadImage(globex, 4)
     const other = await createProduct(globex, 'theirs')
     await globex.post(`${PRODUCTS}/${other.id}/images`, { asset_ref: foreign })
     const { id } = await createProduct(acme, 'ours')

@@ -49,6 +49,10 @@ describe('creating a product', () => {
     })
     assert.ok(created_at && updated_at)
     assert.deepEqual(body.warnings, [])
+    assert.deepEqual(
+      body.activation_warnings.map(({ code }: { code: string }) => code),
+      ['no_price', 'no_image'],
+    )
     const [entry] = await auditOf(app, 'acme', 'product.created')
     assert.equal(entry?.entity, `product:${id}`)
     assert.match(entry?.actor ?? '', /^merchant_key:/)
@@ -160,6 +164,28 @@ describe('creating a product', () => {
       assert.match(path, /^(slug|name|description|status|metadata|is_subscription|subscription_)/)
     }
     assert.equal((await acme.get(PRODUCTS)).body.total, body.total)
+  })
+
+  test('names all members that break a rule at once', async () => {
+    const large = { large: 'x'.repeat(16_384) }
+    const wrong = {
+      slug: '\u0958'.repeat(150),
+      subscription_interval_count: 2,
+      subscription_price_cents: 1,
+      metadata: large,
+    }
+    const paths = ['slug', 'subscription_interval_count', 'subscription_price_cents', 'metadata']
+    assert.deepEqual(issuePaths((await acme.post(PRODUCTS, { ...wrong, name: 'x' })).body), paths)
+    const { id } = await createProduct(acme, randomUUID())
+    const url = `${PRODUCTS}/${id}`
+    const patched = await acme.patch(url, { ...wrong, status: 'draft' })
+    assert.deepEqual(issuePaths(patched.body), ['status', ...paths])
+    await createVariant(acme, id, { sku: randomUUID(), price_cents: 1, gift_card: true })
+    const subscribed = { subscription_interval: 'day', metadata: large }
+    assert.deepEqual(issuePaths((await acme.patch(url, subscribed)).body), [
+      'is_subscription',
+      'metadata',
+    ])
   })
 
   test('needs a slug and a name', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
+import { plain } from '../media/sample-images.ts'
 
 export const PRODUCTS = '/v1/merchant/catalog/products'
 export const COLLECTIONS = '/v1/merchant/catalog/collections'
@@ -40,6 +41,16 @@ export async function createVariant(merchant: Caller, productId: string, body: o
   assert.equal(made.status, 201, made.text)
   return made.body.variant as { id: string; sku: string } & Record<string, unknown>
 }
+
+/** Uploads a picture of one colour, and answers its name. */
+export async function uploadImage(merchant: Caller, shade: number): Promise<string> {
+  const data_base64 = (await plain('png', shade)).toString('base64')
+  const made = await merchant.post('/v1/merchant/media', { content_type: 'image/png', data_base64 })
+  assert.equal(made.status, 201, made.text)
+  return made.body.asset.asset_ref
+}
+
+export const shaOf = (ref: string) => /([0-9a-f]{64})/.exec(ref)?.[1] ?? ''
 
 export async function createCollection(merchant: Caller, slug: string, productIds: string[] = []) {
   const made = await merchant.post(COLLECTIONS, { slug, title: `The ${slug}` })

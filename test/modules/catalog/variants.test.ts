@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { variantsForSale } from '../../../src/modules/catalog/service.ts'
-import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import {
   auditOf,
@@ -142,6 +142,36 @@ describe('creating a variant', () => {
     assert.deepEqual(codeOf(await acme.post(url, { sku: 'x' })), [400, 'invalid_body'])
     assert.deepEqual(codeOf(await acme.post(url, { price_cents: 1 })), [400, 'invalid_body'])
     assert.equal(await count(), had)
+  })
+
+  test('is refused with all members that break a rule at once', async () => {
+    const club = await createProduct(acme, randomUUID(), { subscription_interval: 'month' })
+    const variants = `${PRODUCTS}/${club.id}/variants`
+    const wrong = {
+      sku: '\u0958'.repeat(51),
+      options: ['Size', 'Colour', 'size', 'COLOUR'].map((name) => ({ name, value: 'x' })),
+      image_asset_ref: 'asset:acme/none.png',
+      currency: 'XQZ',
+      content_amount: 5,
+      gift_card: true,
+      price_cents: 0,
+      metadata: { large: 'x'.repeat(16_384) },
+    }
+    const paths = [
+      'sku',
+      'options.2.name',
+      'options.3.name',
+      'image_asset_ref',
+      'currency',
+      'content_unit',
+      'gift_card',
+      'price_cents',
+      'metadata',
+    ]
+    const pathsOf = ({ body }: Answer) => body.issues.map(({ path }: { path: string }) => path)
+    assert.deepEqual(pathsOf(await acme.post(variants, wrong)), paths)
+    const { id } = await createVariant(acme, club.id, { sku: randomUUID(), price_cents: 1 })
+    assert.deepEqual(pathsOf(await acme.patch(`${variants}/${id}`, wrong)), paths)
   })
 
   test('reads a price as the number that was sent, however it is written', async () => {

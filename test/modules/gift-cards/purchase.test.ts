@@ -293,6 +293,14 @@ describe('a gift card is refused', () => {
     const goods = await send([item(store.shop.variants[1_000], { gift_card: RECIPIENT })])
     assert.deepEqual(refusal(goods), [400, 'invalid_body'])
     assert.equal(goods.body.issues[0].path, 'items.0.gift_card')
+    const days = ['2020-01-01', '2999-01-01'].map((send_on) =>
+      item(variant, { gift_card: { ...RECIPIENT, send_on } }),
+    )
+    const late = await send(days)
+    assert.deepEqual(
+      late.body.issues.map(({ path }: { path: string }) => path),
+      ['items.0.gift_card.send_on', 'items.1.gift_card.send_on'],
+    )
     const many = [60, 41].map((quantity) => item(variant, { quantity, gift_card: RECIPIENT }))
     assert.deepEqual(refusal(await send(many)), [400, 'invalid_body'])
   })
@@ -332,7 +340,10 @@ describe('a gift card is refused', () => {
     const subscribed = await merchant.post(`${path}/variants`, card)
     assert.equal(subscribed.body.issues[0].path, 'gift_card')
     const free = await merchant.post(`${path}/variants`, { ...card, price_cents: 0 })
-    assert.equal(free.body.issues[0].path, 'price_cents')
+    assert.deepEqual(
+      free.body.issues.map(({ path: at }: { path: string }) => at),
+      ['gift_card', 'price_cents'],
+    )
 
     const once = await merchant.post(products, { slug: 'once', name: 'Once' })
     const own = `${products}/${once.body.product.id}`

@@ -246,6 +246,12 @@ test('a merchant', async (t) => {
       ],
       bring,
     )
+    const late = { given_at: '2999-01-01T00:00:00Z' }
+    const several = await bring([{ ...one, ...late }, one, { ...one, ...late }])
+    assert.deepEqual(
+      several.body.issues.map(({ path }: { path: string }) => path),
+      ['consents.0.given_at', 'consents.2.given_at'],
+    )
     assert.deepEqual(await historyOf('x@example.com'), [], 'a refused import brings none')
   })
 })

@@ -216,6 +216,23 @@ describe('purchasing', () => {
       }
     })
 
+    test('is refused with all lines that cost too much', async () => {
+      const { id: vendor_id } = await newVendor(merchant)
+      const quantities = [1_000_000, 1, 1_000_000]
+      const lines = await Promise.all(
+        quantities.map(async (quantity) => ({
+          variant_id: await tracked(merchant),
+          quantity,
+          unit_cost_cents: 1_000_000,
+        })),
+      )
+      const { body } = await merchant.post(ORDERS, { vendor_id, lines })
+      assert.deepEqual(
+        body.issues.map(({ path }: { path: string }) => path),
+        ['lines.0', 'lines.2'],
+      )
+    })
+
     test('is refused for what the store does not have', async () => {
       const variant_id = await tracked(merchant)
       const { id: vendor_id } = await newVendor(merchant)
@@ -330,6 +347,16 @@ describe('purchasing', () => {
       const total = { line_id: order.lines[0].id, quantity: 1 }
       const strange = await receive(merchant, order.id, [{ ...total, line_id: randomUUID() }])
       assert.equal(strange.body.issues[0].path, 'lines.0.line_id')
+      const others = [randomUUID(), order.lines[0].id, randomUUID()]
+      const several = await receive(
+        merchant,
+        order.id,
+        others.map((line_id) => ({ ...total, line_id })),
+      )
+      assert.deepEqual(
+        several.body.issues.map(({ path }: { path: string }) => path),
+        ['lines.0.line_id', 'lines.2.line_id'],
+      )
       const twice = await receive(merchant, order.id, [total, total])
       assert.equal(twice.body.issues[0].path, 'lines')
       assert.equal(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { recount } from '../../../src/modules/segments/count.ts'
+import type { Answer } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
 import { addVariant, enable } from '../checkout/setup.ts'
 import { names, openSegmentApp, productOf, type SegmentApp, shipTo, URL } from './setup.ts'
@@ -257,6 +258,29 @@ test('conditions', async (t) => {
     }))
     assert.equal((await send(named)).body.issues[0].path, 'conditions.10.value')
     assert.equal((await send(named.slice(1))).status, 200)
+  })
+
+  await t.test('are refused with all that is wrong with them, and a limit once', async () => {
+    const send = (conditions: unknown) =>
+      merchant.post(`${URL}/preview`, { match: 'all', conditions })
+    const pathsOf = ({ body }: Answer) => body.issues.map(({ path }: { path: string }) => path)
+    const mixed = await send([
+      { field: 'orders_count', op: 'not_bought', value: 1 },
+      { field: 'orders_count', op: 'gte', value: -1 },
+      { match: 'any', conditions: [{ field: 'place', op: 'in', value: ['D', 'DE', 'D3'] }] },
+    ])
+    assert.deepEqual(pathsOf(mixed), [
+      'conditions.0.op',
+      'conditions.1.value',
+      'conditions.2.conditions.0.value.0',
+      'conditions.2.conditions.0.value.2',
+    ])
+    const one = { field: 'orders_count', op: 'gte', value: 1 }
+    const many = Array.from({ length: 6 }, () => ({
+      match: 'any',
+      conditions: Array(10).fill(one),
+    }))
+    assert.deepEqual(pathsOf(await send(many)), ['conditions.5.conditions.0'])
   })
 
   await t.test('leave out an address with more orders than a person makes', async () => {
