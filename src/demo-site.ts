@@ -2,16 +2,28 @@ import { EMBER_PAGES, HARBOUR_PAGES, OBJECTS_PAGES } from './demo-pages.ts'
 
 /** The manifests of the three demo stores. All are shown by the same storefront. */
 
-/** The images of a home page: at its top, and beside its story. Null until they are drawn. */
-export interface SiteImages {
+/** What a manifest has that is made with its store. Null until there is any. */
+export interface SiteParts {
+  /** The image at the top of the home page. */
   hero: string | null
+  /** The image beside its story. */
   story: string | null
+  icon: string | null
+  /** The logos of a list of them. */
+  logos: readonly { imageRef: string; alt: string }[]
+  /** When a countdown ends. It is not shown afterwards, so that an old demo store does not look stale. */
+  until: string | null
 }
 
-/** Makes a manifest with the images of its home page, as far as there are any. */
-type Site = (images: SiteImages) => Record<string, unknown>
+/** Makes a manifest with these parts, as far as there are any. */
+type Site = (parts: SiteParts) => Record<string, unknown>
 
-export const NO_IMAGES: SiteImages = { hero: null, story: null }
+export const NO_PARTS: SiteParts = { hero: null, story: null, icon: null, logos: [], until: null }
+
+const brandImages = ({ hero, icon }: SiteParts) => ({
+  ...(hero === null ? {} : { ogImageRef: hero }),
+  ...(icon === null ? {} : { faviconRef: icon }),
+})
 
 const withImage = (imageRef: string | null, imageAlt: string) =>
   imageRef === null ? {} : { imageRef, imageAlt }
@@ -37,13 +49,13 @@ const shipping = (flat: number, expedited: number, free: number | null) => ({
 })
 
 /** A warm and calm theme: paper, teal and a serif font. */
-export const harbourSite: Site = ({ hero, story }) => ({
+export const harbourSite: Site = (parts) => ({
   store: { slug: 'demo', language: 'en-US' },
   brand: {
     name: 'Harbour & Hearth',
     tagline: 'Good things for slow mornings',
     email: 'hello@harbour.example',
-    ...(hero === null ? {} : { ogImageRef: hero }),
+    ...brandImages(parts),
   },
   theme: {
     color: {
@@ -74,11 +86,11 @@ export const harbourSite: Site = ({ hero, story }) => ({
           heading: 'Made for slow mornings',
           subheading: 'Stoneware, wool and good coffee from people whose names we know.',
           cta: { label: 'Look around', href: '/products' },
-          ...withImage(hero, 'A teapot, a mug and a vase on a wooden table'),
+          ...withImage(parts.hero, 'A teapot, a mug and a vase on a wooden table'),
         },
       },
       { type: 'product-grid', props: { heading: 'New this week', limit: 8, columns: 4 } },
-      ...storySection(story, {
+      ...storySection(parts.story, {
         imageAlt: 'A clay bowl and a sea-green mug in the morning light',
         heading: 'Dipped once, fired twice',
         body: 'Our stoneware is thrown on a wheel, dipped by hand and fired overnight. The foot stays bare: **you can feel the clay**, and see where the glaze stopped.',
@@ -137,13 +149,13 @@ export const harbourSite: Site = ({ hero, story }) => ({
 })
 
 /** A loud and plain theme: black on white, one red, everything on a grid. */
-export const objectsSite: Site = ({ hero, story }) => ({
+export const objectsSite: Site = (parts) => ({
   store: { slug: 'objects', language: 'en-GB' },
   brand: {
     name: 'Plain Objects',
     tagline: 'Nine things. Made well.',
     email: 'studio@objects.example',
-    ...(hero === null ? {} : { ogImageRef: hero }),
+    ...brandImages(parts),
   },
   theme: {
     color: {
@@ -179,7 +191,7 @@ export const objectsSite: Site = ({ hero, story }) => ({
           heading: 'Nine things. Made well.',
           subheading: 'No seasons. No sale. The same nine objects, a little better every year.',
           cta: { label: 'All nine', href: '/products' },
-          ...withImage(hero, 'A red cup, a bowl and a lamp in a row'),
+          ...withImage(parts.hero, 'A red cup, a bowl and a lamp in a row'),
         },
       },
       { type: 'product-grid', props: { heading: '01–09', limit: 9, columns: 3 } },
@@ -190,13 +202,16 @@ export const objectsSite: Site = ({ hero, story }) => ({
           body: 'Because a tenth would have been worse than the ninth.\n\nEach is made in one workshop, by people who signed it underneath. If it breaks, we mend it.',
         },
       },
-      ...storySection(story, {
+      ...storySection(parts.story, {
         imageAlt: 'A black teapot and a red cup in front of yellow paper',
         heading: 'Drawn to be mended',
         body: 'One screw, one joint, one colour. If a part breaks, you order the part.',
         cta: { label: 'The studio', href: '/pages/about' },
         side: 'right',
       }),
+      ...(parts.logos.length === 0
+        ? []
+        : [{ type: 'logo-list', props: { heading: 'Signed underneath', logos: parts.logos } }]),
       { type: 'collection-list', props: { heading: 'Two shelves' } },
       { type: 'contact', props: { heading: 'Ask', email: 'studio@objects.example' } },
       {
@@ -231,13 +246,13 @@ export const objectsSite: Site = ({ hero, story }) => ({
  * A dark theme: orange on brown and an italic font. It is in German, since not every store is in
  * English.
  */
-export const emberSite: Site = ({ hero, story }) => ({
+export const emberSite: Site = (parts) => ({
   store: { slug: 'ember', language: 'de-DE', timeZone: 'Europe/Berlin' },
   brand: {
     name: 'Glut & Roggen',
     tagline: 'Vorräte für den Abend',
     email: 'nacht@glut.example',
-    ...(hero === null ? {} : { ogImageRef: hero }),
+    ...brandImages(parts),
   },
   theme: {
     color: {
@@ -278,7 +293,7 @@ export const emberSite: Site = ({ hero, story }) => ({
           subheading: 'Dunkles, Süßes und das Licht, um es zu sehen.',
           cta: { label: 'Eintreten', href: '/products' },
           ...withImage(
-            hero,
+            parts.hero,
             'Eine Kerze, ein Glas Honig und ein Beutel Kaffee auf einem dunklen Tisch',
           ),
         },
@@ -293,7 +308,7 @@ export const emberSite: Site = ({ hero, story }) => ({
         type: 'product-grid',
         props: { heading: 'Von der dunklen Seite der Speisekammer', limit: 6, columns: 3 },
       },
-      ...storySection(story, {
+      ...storySection(parts.story, {
         imageAlt: 'Eine Tafel Schokolade neben einer brennenden Kerze',
         heading: 'Drei Tage auf dem Stein',
         body: 'So lange dauert es, bis der Kakao **nicht mehr nach Eile schmeckt**. Danach gießen wir, brechen eine Ecke ab und schweigen.',
@@ -304,6 +319,19 @@ export const emberSite: Site = ({ hero, story }) => ({
         type: 'featured-collection',
         props: { collection: 'evening', heading: 'Licht und Wärme', limit: 3 },
       },
+      ...(parts.until === null
+        ? []
+        : [
+            {
+              type: 'countdown',
+              props: {
+                heading: 'Die nächste Röstung',
+                until: parts.until,
+                body: 'Vierzig Beutel, dann ist die Trommel wieder kalt.',
+                cta: { label: 'Zur Roggenröstung', href: '/products/rye-roast' },
+              },
+            },
+          ]),
       { type: 'collection-list', props: { heading: 'Drei Räume' } },
       { type: 'spacer', props: { size: 'small' } },
       {

@@ -1,6 +1,7 @@
 import { openMedia } from './app.ts'
 import type { TenantDb } from './db/database.ts'
-import { emberSite, harbourSite, objectsSite } from './demo-site.ts'
+import { EMBER_ICON, HARBOUR_ICON, MAKERS_MARKS, OBJECTS_ICON } from './demo-marks.ts'
+import { emberSite, harbourSite, objectsSite, type SiteParts } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { drawView, IMAGE_TYPE, type View } from './modules/catalog/demo-images.ts'
 import { addSamples } from './modules/catalog/demo-seed.ts'
@@ -30,6 +31,10 @@ interface DemoStore {
   site: typeof harbourSite
   hero: View
   story: View
+  icon: string
+  logos?: typeof MAKERS_MARKS
+  /** In how many days its countdown ends. */
+  countdownDays?: number
   /** The variants whose stock is counted, by SKU: one is sold out, and few are left of another. */
   stock: Readonly<Record<string, number>>
 }
@@ -98,6 +103,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
         { motif: 'mug', at: 0.62, scale: 1.05, nearer: 0.06 },
       ],
     },
+    icon: HARBOUR_ICON,
     stock: { 'DEMO-VASE': 0, 'DEMO-BOWL-L': 3, 'DEMO-BOWL-S': 40 },
   },
   {
@@ -127,6 +133,8 @@ export const DEMO_STORES: readonly DemoStore[] = [
         { motif: 'mug', at: 0.74, scale: 0.8, nearer: 0.06 },
       ],
     },
+    icon: OBJECTS_ICON,
+    logos: MAKERS_MARKS,
     stock: { 'OBJ-BLANKET': 0, 'OBJ-POT': 2 },
   },
   {
@@ -155,6 +163,8 @@ export const DEMO_STORES: readonly DemoStore[] = [
         { motif: 'bar', at: 0.62, scale: 1.02, nearer: 0.07 },
       ],
     },
+    icon: EMBER_ICON,
+    countdownDays: 21,
     stock: { 'EMB-LAMP': 0, 'EMB-HON-500': 4, 'EMB-HON-250': 60 },
   },
 ]
@@ -219,15 +229,36 @@ async function openStore(runtime: Runtime, store: DemoStore, options: OpenOption
   // A site that was changed since then is not overwritten.
   if (overview.status === 'live' && overview.activeVersion !== 1) return
   await countStock(db, store)
-  const draw = async (view: View) => {
-    const bytes = await drawView(view)
-    return (await storeAsset(db, media, { bytes, contentType: IMAGE_TYPE, alt: null })).asset_ref
-  }
-  const [hero, story] = await Promise.all([draw(store.hero), draw(store.story)])
-  const value = site({ hero, story })
+  const value = site(await makeParts(db, media, store))
   await sites.saveActive({ db, actor: SYSTEM, scanner }, { value, text: JSON.stringify(value) })
   if (overview.status !== 'draft') return
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'a demo store' })
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** Draws and stores what the site of a store is made with. */
+async function makeParts(
+  db: TenantDb,
+  media: ReturnType<typeof openMedia>,
+  { hero, story, icon, logos = [], countdownDays }: DemoStore,
+): Promise<SiteParts> {
+  const keep = async (bytes: Buffer, contentType: typeof IMAGE_TYPE | 'image/svg+xml') =>
+    (await storeAsset(db, media, { bytes, contentType, alt: null })).asset_ref
+  const draw = async (view: View) => keep(await drawView(view), IMAGE_TYPE)
+  const keepSvg = (svg: string) => keep(Buffer.from(svg), 'image/svg+xml')
+  const ends = countdownDays === undefined ? null : db.clock.now() + countdownDays * DAY_MS
+  const wholeHour = (ms: number) => new Date(ms - (ms % HOUR_MS)).toISOString()
+  return {
+    hero: await draw(hero),
+    story: await draw(story),
+    icon: await keepSvg(icon),
+    logos: await Promise.all(
+      logos.map(async ({ alt, svg }) => ({ alt, imageRef: await keepSvg(svg) })),
+    ),
+    until: ends === null ? null : wholeHour(ends),
+  }
 }
 
 /** Counts the stock of a few variants, so that "sold out" and "few left" can be seen. */

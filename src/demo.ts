@@ -4,8 +4,9 @@ import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
 import { type Demo, demoFileOf, readDemo, writeDemo } from './demo-file.ts'
 import { issueDemoGiftCard } from './demo-gift-card.ts'
-import { harbourSite, NO_IMAGES } from './demo-site.ts'
+import { harbourSite, NO_PARTS } from './demo-site.ts'
 import { DEMO_REF, DEMO_STORES, ignoreExisting } from './demo-stock.ts'
+import { CREDIT, CREDIT_PATH } from './dev-credit.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -70,7 +71,7 @@ async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<strin
 async function publishSite({ database }: Runtime): Promise<void> {
   const db = database.tenant(DEMO_REF)
   if ((await stores.get(db)).status === 'live') return
-  const value = harbourSite(NO_IMAGES)
+  const value = harbourSite(NO_PARTS)
   const manifest = { value, text: JSON.stringify(value) }
   // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
   // one page.
@@ -112,6 +113,7 @@ export function printWelcome({ url, config, demo }: Welcome): void {
         : [
             `  Gift card       ${demo.gift_card.code}  ${demo.gift_card.balance} at ${storeUrl(url, demo.tenant_ref)}`,
           ]),
+      `  Store credit    ${CREDIT} for the shopper of its newest order: ${url}${CREDIT_PATH}`,
       '',
       `  Stored in ${shown}; secrets.json beside it has the operator token and the storefront token.`,
     )

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { readDemo } from './demo-file.ts'
+import { addCreditPage, CREDIT, CREDIT_PATH } from './dev-credit.ts'
 import { addMailPages } from './dev-mail.ts'
 import { VERSION } from './http/openapi.ts'
 import { sendPage } from './http/page.ts'
@@ -37,7 +38,10 @@ export const startRoutes =
       const body = config.production ? reference() : await describeInstallation(app, options)
       return sendPage(reply, { title: 'Fairdock is running', body })
     })
-    if (!config.production) addMailPages(app, options.runtime)
+    if (config.production) return
+    addMailPages(app, options.runtime)
+    // In a scope of its own: no route of the API reads forms.
+    await app.register(async (pages) => addCreditPage(pages, options.runtime))
   }
 
 const reference = () => html`<p class="quiet">Version ${VERSION}</p>
@@ -66,6 +70,7 @@ const describeGiftCard = (tenant: string, { code, balance }: { code: string; bal
   html`<h2>Try the checkout</h2>
 <dl>
 <dt>Gift card</dt><dd><code>${code}</code>, issued with ${balance}, for the store <code>${tenant}</code></dd>
+<dt>Store credit</dt><dd>Order something there, then <a href="${CREDIT_PATH}">give yourself ${CREDIT}</a> for the next checkout</dd>
 <dt>Coupon</dt><dd><code>WELCOME10</code> takes ten per cent off in the demo stores</dd>
 <dt>Card</dt><dd><code>4111 1111 1111 1111</code> with any future date; <code>4000 0000 0000 0002</code> is declined</dd>
 </dl>`

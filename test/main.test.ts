@@ -62,6 +62,12 @@ test('the process needs only a folder: it starts, stops, dies and starts again',
   const welcome = readWelcome(first.output())
   await isUsable(url, welcome)
   assert.match(first.output(), /API reference +http\S+\/docs/)
+  assert.match(
+    first.output(),
+    /Gift card +[0-9A-Z]{4}(-[0-9A-Z]{4}){3} +\$50\.00 at http:\/\/demo\.localhost:\d+\n/,
+  )
+  const [, creditPage = ''] = /Store credit +\$15\.00 .*: (http\S+)\n/.exec(first.output()) ?? []
+  assert.equal((await fetch(creditPage)).status, 200)
   for (const path of ['/readyz', '/docs', '/openapi.json']) {
     assert.equal((await fetch(url + path)).status, 200, path)
   }

@@ -6,6 +6,7 @@ import { writeDemo } from '../src/demo-file.ts'
 import { queueMails } from '../src/modules/shopper-mail/service.ts'
 import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { openTestApp } from './harness/app.ts'
+import { addSample, uploadDrawing } from './harness/sample-products.ts'
 import { openShop } from './modules/checkout/setup.ts'
 import { buy } from './modules/shopper-mail/setup.ts'
 
@@ -28,6 +29,9 @@ async function open(t: TestContext, production: boolean) {
       display_name,
       owner_email: 'o@x.example',
     })
+    return goLive(tenant_ref, display_name)
+  }
+  const goLive = async (tenant_ref: string, display_name: string) => {
     const site = { manifest: { brand: { name: display_name } } }
     await tested.operator.put(`/v1/stores/${tenant_ref}/manifest`, site)
     return tested.operator.put(`/v1/stores/${tenant_ref}/status`, {
@@ -35,18 +39,26 @@ async function open(t: TestContext, production: boolean) {
       reason: 'test',
     })
   }
-  return { tested, read, openStore, port: new URL(url).port }
+  return { tested, read, openStore, goLive, port: new URL(url).port }
 }
 
 describe('the address that a start prints', () => {
-  test('shows a person the live stores, the documents, the keys and the mails', async (t) => {
-    const { read, openStore, port } = await open(t, false)
+  test('shows a person the live stores with their images, the documents, the keys and the mails', async (t) => {
+    const { tested, read, openStore, goLive, port } = await open(t, false)
     await openStore('acme', 'Acme <script>alert(1)</script>')
+    const merchant = await tested.merchant('vases')
+    const images = [await uploadDrawing(merchant, [800, 1_000], 200)]
+    const variants = [{ sku: 'VASE', price_cents: 4_000 }]
+    await addSample(merchant, { slug: 'vase', name: 'Vase', images, variants })
+    await goLive('vases', 'Vases')
     const { status, headers, text } = await read('/')
     assert.equal(status, 200)
     assert.match(headers.get('content-type') ?? '', /^text\/html/)
     assert.match(text, new RegExp(`href="http://acme\\.localhost:${port}/"`))
     assert.match(text, /Acme &lt;script&gt;/)
+    const [, src = ''] = /vases\.localhost:\d+\/"><img src="([^"]+)" alt="">/.exec(text) ?? []
+    const cover = await read(src)
+    assert.deepEqual([cover.status, cover.headers.get('content-type')], [200, 'image/jpeg'])
     for (const part of ['href="/docs"', 'href="/dev/mail"', 'demo.json', 'Ctrl']) {
       assert.ok(text.includes(part), part)
     }
@@ -59,7 +71,9 @@ describe('the address that a start prints', () => {
     assert.match(code, /^[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/)
     assert.equal(balance, '$50.00')
     assert.deepEqual(await seedDemo(tested.runtime), demo)
-    assert.ok((await read('/')).text.includes(code))
+    const { text } = await read('/')
+    assert.ok(text.includes(code))
+    assert.match(text, /<a href="\/dev\/store-credit">give yourself \$15\.00<\/a>/)
     const check = { code }
     const { status, body } = await tested.storefront.post(
       '/v1/tenants/demo/gift-cards/balance',
@@ -95,7 +109,9 @@ describe('the address that a start prints', () => {
     assert.match(text, /href="\/docs"/)
     assert.ok(!text.includes(gift_card.code))
     assert.doesNotMatch(text, /acme|demo\.json|mail/i)
-    assert.equal((await read('/dev/mail')).status, 404)
+    for (const path of ['/dev/mail', '/dev/store-credit']) {
+      assert.equal((await read(path)).status, 404)
+    }
   })
 })
 

@@ -80,9 +80,9 @@ function codeLine(
   { site, origin }: PageContext,
   { code, active, clicks }: AffiliatePage['codes'][number],
 ): Html {
-  const words = site.locale.texts.affiliates
+  const { affiliates: words, affiliateClicks } = site.locale.texts
   const link = `${origin}/?ref=${code}`
-  return html`<li class="line"><span class="line-text"><strong>${code}</strong> ${active ? html`<a href="${link}">${link}</a>` : words.codeEnded}</span><span class="line-total">${words.clicks(clicks)}</span></li>`
+  return html`<li class="line"><span class="line-text"><strong>${code}</strong> ${active ? html`<a href="${link}">${link}</a>` : words.codeEnded}</span><span class="line-total">${affiliateClicks(clicks)}</span></li>`
 }
 
 function commissionLine(

@@ -90,22 +90,23 @@ ${priceFacet(context, list)}
 
 function collectionFacet({ site }: PageContext, { facets, filters }: FilteredList): Html | null {
   if (facets.collections.length === 0) return null
-  const { texts } = site.locale
+  const { texts, formatNumber } = site.locale
   const chosen = filters.collection ?? ''
   return html`<fieldset><legend>${texts.collection}</legend>${radio('collection', '', texts.all, chosen === '')}${facets.collections.map(
-    ({ slug, title, count }) => radio('collection', slug, `${title} (${count})`, chosen === slug),
+    ({ slug, title, count }) =>
+      radio('collection', slug, `${title} (${formatNumber(count)})`, chosen === slug),
   )}</fieldset>`
 }
 
 function priceFacet(context: PageContext, list: FilteredList): Html | null {
   const { facets, filters } = list
   if (facets.price_buckets.length === 0) return null
-  const { texts } = context.site.locale
+  const { texts, formatNumber } = context.site.locale
   return html`<fieldset><legend>${texts.price}</legend>${radio('price', '', texts.anyPrice, filters.price === null)}${facets.price_buckets.map(
     ({ min_cents: min, max_cents: max, count }) => {
       const value = `${min}-${max ?? ''}`
       const label = priceRange(context, list, min, max)
-      return radio('price', value, `${label} (${count})`, filters.price === value)
+      return radio('price', value, `${label} (${formatNumber(count)})`, filters.price === value)
     },
   )}</fieldset>`
 }

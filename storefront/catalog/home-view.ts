@@ -136,7 +136,7 @@ async function featuredProduct(
   const shown = image(context, {
     ref: product.image_asset_ref,
     alt: imageAlt(product),
-    sizes: '(min-width: 60rem) 50vw, 92vw',
+    sizes: `(min-width: 60rem) 50vw, ${sections.PHONE_WIDTH}`,
   })
   return html`<section class="wrap section feature"><div class="feature-image">${shown}</div><div class="feature-text">${
     props.heading && html`<p class="eyebrow">${props.heading}</p>`
@@ -180,7 +180,7 @@ async function collectionList(
       const shown = image(context, {
         ref: first?.image_asset_ref ?? null,
         alt: '',
-        sizes: '(min-width: 60rem) 24rem, 92vw',
+        sizes: `(min-width: 60rem) 24rem, ${sections.PHONE_WIDTH}`,
         name: title,
       })
       const to = safeHref(`/collections/${slug}`) ?? '/products'

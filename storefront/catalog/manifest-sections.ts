@@ -23,7 +23,7 @@ export const headingOf = (
  * A little less than the width of a phone: the next smaller image, at twice the pixels of a phone, looks
  * the same there and has half the bytes.
  */
-const PHONE_WIDTH = '82vw'
+export const PHONE_WIDTH = '82vw'
 
 export function hero(context: PageContext, props: PropsOf<'hero'>): Html {
   const { theme, locale } = context.site
@@ -139,7 +139,7 @@ export function video(context: PageContext, props: PropsOf<'video'>): Html | nul
   if (url.startsWith('/')) {
     return html`<section class="wrap section"><figure class="wide"><video src="${url}" controls preload="none"${poster && html` poster="${poster}?w=1280"`}></video>${caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
   }
-  const shown = poster && image(context, { ref: posterRef, alt: '', sizes: '92vw' })
+  const shown = poster && image(context, { ref: posterRef, alt: '', sizes: PHONE_WIDTH })
   return html`<section class="wrap section"><figure class="wide"><a class="play" href="${url}" rel="noopener"${
     embed && html` data-embed="${embed.frame}" data-title="${caption ?? texts.watchVideo}"`
   }>${shown}<span class="play-text"><span class="play-icon" aria-hidden="true">▶</span> ${caption ?? texts.watchVideo}</span></a>${

@@ -28,7 +28,8 @@ ${cartLink(context)}</div>
 /** The link to the cart. The script replaces it when the cart changes. */
 export function cartLink({ site, cart }: PageContext): Html {
   const count = cartCount(cart)
-  return html`<a class="tool cart-link" href="/cart" data-cart aria-label="${site.locale.texts.cartItems(count)}">${CART_ICON}<span class="cart-count" data-count="${count}">${count}</span></a>`
+  const { texts, formatNumber } = site.locale
+  return html`<a class="tool cart-link" href="/cart" data-cart aria-label="${texts.cartItems(count)}">${CART_ICON}<span class="cart-count" data-count="${count}">${formatNumber(count)}</span></a>`
 }
 
 function brand(context: PageContext): Html {

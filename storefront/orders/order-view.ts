@@ -126,10 +126,10 @@ const keptItems = ({ items }: OrderDetail): readonly OrderItem[] =>
   items.filter(({ quantity }) => quantity > 0)
 
 function lineList(context: PageContext, { detail, products }: OrderView): Html {
-  const { formatMoney } = context.site.locale
+  const { formatMoney, formatNumber } = context.site.locale
   const lines = keptItems(detail).map(
     (item) =>
-      html`<li class="line">${lineImage(context, item, products)}${lineText(item, giftOf(context, detail, item))}<span class="line-label">× ${item.quantity}</span><span class="line-total">${formatMoney(item.line_total_cents, detail.order.currency)}</span></li>`,
+      html`<li class="line">${lineImage(context, item, products)}${lineText(item, giftOf(context, detail, item))}<span class="line-label">× ${formatNumber(item.quantity)}</span><span class="line-total">${formatMoney(item.line_total_cents, detail.order.currency)}</span></li>`,
   )
   return html`<ul class="lines lines-plain lines-pictured">${lines}</ul>`
 }

@@ -46,7 +46,7 @@ export function parcels(
   const rest = ENDED.includes(order.status) ? [] : items.flatMap((item) => unpacked(item, shown))
   return html`<section><h2>${texts.parcels}</h2><ul class="parcels">${entries}</ul>${
     rest.length > 0 &&
-    html`<p class="note">${texts.stillToCome} ${rest.map(unitsText).join(', ')}</p>`
+    html`<p class="note">${texts.stillToCome} ${unitsText(site.locale, rest)}</p>`
   }</section>`
 }
 
@@ -55,17 +55,18 @@ const isShown = ({ status, shipped_at }: Parcel): boolean =>
   status !== 'cancelled' || shipped_at !== null
 
 function parcelEntry(
-  { texts, formatTime }: Locale,
+  locale: Locale,
   parcel: Parcel,
   [number, count]: readonly [number, number],
 ): Html {
+  const { texts, formatTime } = locale
   const { status, carrier, service, tracking_number, items } = parcel
   const at = parcel.delivered_at ?? parcel.shipped_at
   const by = [carrier, service].filter(Boolean).join(', ')
   return html`<li class="parcel" data-parcel="${status}"><p class="parcel-head"><strong>${texts.parcelOf(number, count)}</strong> <span>${texts.parcelStates[status]}</span>${
     at !== null && status !== 'cancelled' && html` <time datetime="${at}">${formatTime(at)}</time>`
   }</p>
-<p>${items.map(unitsText).join(', ')}</p>
+<p>${unitsText(locale, items)}</p>
 ${(by !== '' || tracking_number !== null) && html`<p class="note">${by} ${tracking_number}</p>`}
 ${status !== 'cancelled' && webLink(texts.trackParcel, parcel.tracking_url)}</li>`
 }
@@ -76,8 +77,13 @@ interface Units {
   quantity: number
 }
 
-export const unitsText = ({ product_name, label, quantity }: Units): string =>
-  `${quantity} × ${product_name}${label === null ? '' : ` (${label})`}`
+export const unitsText = ({ formatNumber }: Locale, units: readonly Units[]): string =>
+  units
+    .map(
+      ({ product_name, label, quantity }) =>
+        `${formatNumber(quantity)} × ${product_name}${label === null ? '' : ` (${label})`}`,
+    )
+    .join(', ')
 
 /** What of a line is in no parcel that is under way. */
 function unpacked(item: OrderItem, shown: readonly Parcel[]): Units[] {

@@ -60,11 +60,12 @@ export function returnList({ site }: PageContext, { returns }: OrderDetail): Htm
   return html`<section><h2>${texts.returns}</h2><ul class="parcels">${returns.map((each) => returnEntry(site.locale, each))}</ul></section>`
 }
 
-function returnEntry({ texts }: Locale, given: Return): Html {
+function returnEntry(locale: Locale, given: Return): Html {
+  const { texts } = locale
   const { return_number, status, lines, instructions, decline_reason } = given
   const isOpen = status === 'approved' || status === 'partially_received'
   return html`<li class="parcel" data-return="${status}"><p class="parcel-head"><strong>${return_number}</strong> <span>${texts.returnStates[status]}</span></p>
-<p>${lines.map(unitsText).join(', ')}</p>
+<p>${unitsText(locale, lines)}</p>
 ${isOpen && instructions !== null && html`<div class="prose">${paragraphs(instructions)}</div>`}
 ${status === 'declined' && decline_reason !== null && html`<div class="prose">${paragraphs(decline_reason)}</div>`}
 ${isOpen && webLink(texts.printLabel, given.label_url)}</li>`

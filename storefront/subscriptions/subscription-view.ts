@@ -55,7 +55,7 @@ export const statusText = ({ site }: PageContext, { status }: Subscription): str
   findText(site.locale.texts.subscriptions.statuses, status) ?? status
 
 function facts(context: PageContext, { subscription }: SubscriptionView): Html {
-  const { texts, countryName } = context.site.locale
+  const { texts, countryName, formatNumber } = context.site.locale
   const words = texts.subscriptions
   const { status, label, quantity, interval, interval_count, ship_to } = subscription
   const fact = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
@@ -67,7 +67,7 @@ function facts(context: PageContext, { subscription }: SubscriptionView): Html {
     [ship_to.state, countryName(ship_to.country)].filter(Boolean).join(', '),
   ]
   return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${status}">${statusText(context, subscription)}</dd></div>
-${fact(words.product, `${quantity} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}`)}
+${fact(words.product, `${formatNumber(quantity)} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}`)}
 ${fact(words.rhythm, texts.every(interval_count, interval))}
 ${fact(words.card, cardName(context, subscription))}
 ${to !== null && html`<div><dt>${texts.shipsTo}</dt><dd>${to.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`}</dl>`

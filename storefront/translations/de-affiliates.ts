@@ -22,7 +22,6 @@ export const deAffiliates: AffiliateTexts = {
   codes: 'Codes und Links',
   noCodes: 'Sie haben noch keinen Code. Bitte fragen Sie uns danach.',
   codeEnded: 'zählt nicht mehr',
-  clicks: (count) => (count === 1 ? '1 Besuch' : `${count} Besuche`),
   commissions: 'Provisionen',
   noCommissions: 'Noch ist keine Bestellung durch Sie gekommen.',
   types: { sale: 'Bestellung', renewal: 'Verlängerung', clawback: 'Zurückgenommen' },

@@ -1,16 +1,9 @@
 import { deAffiliates } from './de-affiliates.ts'
 import { deErrors } from './de-errors.ts'
 import { deSubscriptions } from './de-subscriptions.ts'
-import type { Texts, Unit } from './en.ts'
+import type { FixedTexts } from './en.ts'
 
-const UNITS: Record<Unit, readonly [one: string, more: string]> = {
-  day: ['jeden Tag', 'Tage'],
-  week: ['jede Woche', 'Wochen'],
-  month: ['jeden Monat', 'Monate'],
-  year: ['jedes Jahr', 'Jahre'],
-}
-
-export const de: Texts = {
+export const de: FixedTexts = {
   skipToContent: 'Zum Inhalt springen',
   shop: 'Shop',
   menu: 'Menü',
@@ -22,13 +15,8 @@ export const de: Texts = {
   noCollections: 'Es gibt noch keine Kollektionen.',
   footer: 'Fußzeile',
   breadcrumb: 'Navigationspfad',
-  seeAll: (count) => `Alle ${count} ansehen`,
   seeAllProducts: 'Alle Produkte ansehen',
-  products: (count) => (count === 1 ? '1 Produkt' : `${count} Produkte`),
-  moreProducts: (count) => `Mehr als ${count} Produkte`,
   pages: 'Seiten',
-  pageOf: (page, pages) => `Seite ${page} von ${pages}`,
-  pageNumber: (page) => `Seite ${page}`,
   previous: 'Zurück',
   next: 'Weiter',
   noProducts: 'Hier gibt es noch keine Produkte. Bitte schauen Sie bald wieder vorbei.',
@@ -81,8 +69,6 @@ export const de: Texts = {
   searchStore: 'Shop durchsuchen',
   searchPlaceholder: 'Was suchen Sie?',
   searchHint: 'Geben Sie ein Wort oder einen Teil davon ein. Kleine Tippfehler sind kein Problem.',
-  results: (count, query) =>
-    count === 1 ? `1 Treffer für „${query}“` : `${count} Treffer für „${query}“`,
   noResults: 'Keine Produkte gefunden. Versuchen Sie ein anderes Wort oder weniger Filter.',
   sortBy: 'Sortieren nach',
   sorts: {
@@ -97,16 +83,13 @@ export const de: Texts = {
   andUp: (price) => `ab ${price}`,
   apply: 'Anwenden',
   suggestions: 'Vorschläge',
-  suggestionCount: (count) => (count === 1 ? '1 Vorschlag' : `${count} Vorschläge`),
   noSuggestions: 'Keine Vorschläge',
-  allResults: (count) => (count === 1 ? 'Ergebnis ansehen' : `Alle ${count} Ergebnisse ansehen`),
   filterAndSort: 'Filtern und sortieren',
   chosenFilters: 'Gewählte Filter',
   removeFilter: 'Filter entfernen:',
   removeFilters: 'Alle entfernen',
   featured: 'Empfohlen',
   noMatches: 'Zu diesen Filtern gibt es hier nichts.',
-  showProducts: (count) => (count === 1 ? '1 Produkt anzeigen' : `${count} Produkte anzeigen`),
 
   fromPrice: (price) => `ab ${price}`,
   chooseOption: 'Variante wählen',
@@ -141,15 +124,12 @@ export const de: Texts = {
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Versand ${rate}.` : `Versand ${rate}, ab ${freeFrom} kostenlos.`,
   subscriptionPrice: (price, interval) => `Oder an der Kasse abonnieren: ${price} ${interval}.`,
-  every: (count, unit) => (count === 1 ? UNITS[unit][0] : `alle ${count} ${UNITS[unit][1]}`),
   enlarge: (name) => `Vergrößern: ${name}`,
-  imageOf: (at, count) => `Bild ${at} von ${count}`,
   previousImage: 'Vorheriges Bild',
   nextImage: 'Nächstes Bild',
   close: 'Schließen',
 
   cart: 'Warenkorb',
-  cartItems: (count) => `Warenkorb, ${count} Artikel`,
   yourCart: 'Ihr Warenkorb',
   cartEmpty: 'Ihr Warenkorb ist leer.',
   startShopping: 'Jetzt stöbern',
@@ -170,7 +150,6 @@ export const de: Texts = {
   unitPrice: 'Grundpreis',
   piece: 'Stück',
   fewLeft: 'Nur noch wenige da',
-  unitsLeft: (count) => `Nur noch ${count} da`,
   lowerToStock: 'Nehmen, was da ist',
   soldOutRemove: 'Ausverkauft. Bitte entfernen.',
   notEnoughStock: 'Nicht genug auf Lager',
@@ -297,8 +276,6 @@ export const de: Texts = {
     delivered: 'Zugestellt',
   },
   parcels: 'Sendungen',
-  parcelOf: (number: number, count: number) =>
-    count === 1 ? 'Sendung' : `Sendung ${number} von ${count}`,
   parcelStates: {
     pending: 'wird gepackt',
     shipped: 'unterwegs seit',

@@ -21,7 +21,6 @@ export const enAffiliates = {
   codes: 'Codes and links',
   noCodes: 'You have no code yet. Please ask the store for one.',
   codeEnded: 'no longer counts',
-  clicks: (count: number) => (count === 1 ? '1 visit' : `${count} visits`),
   commissions: 'Commissions',
   noCommissions: 'No order has come from you yet.',
   types: { sale: 'Order', renewal: 'Renewal', clawback: 'Taken back' },

@@ -1,9 +1,11 @@
 import { enAffiliates } from './en-affiliates.ts'
+import type { CountTexts } from './en-counts.ts'
 import { enErrors } from './en-errors.ts'
 import { enSubscriptions } from './en-subscriptions.ts'
 
 /**
- * Every fixed text of the pages. The other languages have the same keys: their type is this one's.
+ * Every fixed text of the pages; those that say a count are in `en-counts.ts`. The other languages have
+ * the same keys: their type is this one's.
  */
 export const en = {
   skipToContent: 'Skip to content',
@@ -17,13 +19,8 @@ export const en = {
   noCollections: 'There are no collections yet.',
   footer: 'Footer',
   breadcrumb: 'Breadcrumb',
-  seeAll: (count: number) => `See all ${count}`,
   seeAllProducts: 'See all products',
-  products: (count: number) => (count === 1 ? '1 product' : `${count} products`),
-  moreProducts: (count: number) => `More than ${count} products`,
   pages: 'Pages',
-  pageOf: (page: number, pages: number) => `Page ${page} of ${pages}`,
-  pageNumber: (page: number) => `Page ${page}`,
   previous: 'Previous',
   next: 'Next',
   noProducts: 'There are no products here yet. Please check back soon.',
@@ -77,8 +74,6 @@ export const en = {
   searchStore: 'Search the store',
   searchPlaceholder: 'What are you looking for?',
   searchHint: 'Type a word or part of a word. Small typing mistakes are fine.',
-  results: (count: number, query: string) =>
-    count === 1 ? `1 result for “${query}”` : `${count} results for “${query}”`,
   noResults: 'No products match your search. Try another word or remove a filter.',
   sortBy: 'Sort by',
   sorts: {
@@ -93,16 +88,13 @@ export const en = {
   andUp: (price: string) => `${price} and up`,
   apply: 'Apply',
   suggestions: 'Suggestions',
-  suggestionCount: (count: number) => (count === 1 ? '1 suggestion' : `${count} suggestions`),
   noSuggestions: 'No suggestions',
-  allResults: (count: number) => (count === 1 ? 'See the result' : `See all ${count} results`),
   filterAndSort: 'Filter and sort',
   chosenFilters: 'Chosen filters',
   removeFilter: 'Remove filter:',
   removeFilters: 'Remove all',
   featured: 'Featured',
   noMatches: 'Nothing here matches these filters.',
-  showProducts: (count: number) => (count === 1 ? 'Show 1 product' : `Show ${count} products`),
 
   fromPrice: (price: string) => `from ${price}`,
   chooseOption: 'Choose an option',
@@ -138,15 +130,12 @@ export const en = {
     freeFrom === null ? `Shipping ${rate}.` : `Shipping ${rate}, free from ${freeFrom}.`,
   subscriptionPrice: (price: string, interval: string) =>
     `Or subscribe at checkout: ${price} ${interval}.`,
-  every: (count: number, unit: Unit) => (count === 1 ? `every ${unit}` : `every ${count} ${unit}s`),
   enlarge: (name: string) => `Enlarge: ${name}`,
-  imageOf: (at: number, count: number) => `Image ${at} of ${count}`,
   previousImage: 'Previous image',
   nextImage: 'Next image',
   close: 'Close',
 
   cart: 'Cart',
-  cartItems: (count: number) => `Cart, ${count} ${count === 1 ? 'item' : 'items'}`,
   yourCart: 'Your cart',
   cartEmpty: 'Your cart is empty.',
   startShopping: 'Start shopping',
@@ -167,7 +156,6 @@ export const en = {
   unitPrice: 'Unit price',
   piece: 'piece',
   fewLeft: 'Only a few left',
-  unitsLeft: (count: number) => `Only ${count} left`,
   lowerToStock: 'Take what is left',
   soldOutRemove: 'Sold out. Please remove it.',
   notEnoughStock: 'Not enough in stock',
@@ -292,8 +280,6 @@ export const en = {
     delivered: 'Delivered',
   },
   parcels: 'Parcels',
-  parcelOf: (number: number, count: number) =>
-    count === 1 ? 'Parcel' : `Parcel ${number} of ${count}`,
   parcelStates: {
     pending: 'is being packed',
     shipped: 'on its way since',
@@ -379,6 +365,6 @@ export const en = {
   ...enErrors,
 }
 
-export type Unit = 'day' | 'week' | 'month' | 'year'
+export type FixedTexts = typeof en
 
-export type Texts = typeof en
+export type Texts = FixedTexts & CountTexts

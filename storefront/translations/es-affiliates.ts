@@ -22,7 +22,6 @@ export const esAffiliates: AffiliateTexts = {
   codes: 'Códigos y enlaces',
   noCodes: 'Todavía no tiene código. Pida uno a la tienda, por favor.',
   codeEnded: 'ya no cuenta',
-  clicks: (count) => (count === 1 ? '1 visita' : `${count} visitas`),
   commissions: 'Comisiones',
   noCommissions: 'Todavía no ha llegado ningún pedido gracias a usted.',
   types: { sale: 'Pedido', renewal: 'Renovación', clawback: 'Descontado' },

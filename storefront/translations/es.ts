@@ -1,16 +1,9 @@
-import type { Texts, Unit } from './en.ts'
+import type { FixedTexts } from './en.ts'
 import { esAffiliates } from './es-affiliates.ts'
 import { esErrors } from './es-errors.ts'
 import { esSubscriptions } from './es-subscriptions.ts'
 
-const UNITS: Record<Unit, readonly [one: string, more: string]> = {
-  day: ['cada día', 'días'],
-  week: ['cada semana', 'semanas'],
-  month: ['cada mes', 'meses'],
-  year: ['cada año', 'años'],
-}
-
-export const es: Texts = {
+export const es: FixedTexts = {
   skipToContent: 'Ir al contenido',
   shop: 'Tienda',
   menu: 'Menú',
@@ -22,13 +15,8 @@ export const es: Texts = {
   noCollections: 'Todavía no hay colecciones.',
   footer: 'Pie de página',
   breadcrumb: 'Ruta de navegación',
-  seeAll: (count) => `Ver los ${count}`,
   seeAllProducts: 'Ver todos los productos',
-  products: (count) => (count === 1 ? '1 producto' : `${count} productos`),
-  moreProducts: (count) => `Más de ${count} productos`,
   pages: 'Páginas',
-  pageOf: (page, pages) => `Página ${page} de ${pages}`,
-  pageNumber: (page) => `Página ${page}`,
   previous: 'Anterior',
   next: 'Siguiente',
   noProducts: 'Aquí todavía no hay productos. Vuelve pronto.',
@@ -81,8 +69,6 @@ export const es: Texts = {
   searchStore: 'Buscar en la tienda',
   searchPlaceholder: '¿Qué buscas?',
   searchHint: 'Escribe una palabra o parte de ella. Los pequeños errores no importan.',
-  results: (count, query) =>
-    count === 1 ? `1 resultado para «${query}»` : `${count} resultados para «${query}»`,
   noResults: 'Ningún producto coincide con tu búsqueda. Prueba otra palabra o quita un filtro.',
   sortBy: 'Ordenar por',
   sorts: {
@@ -97,16 +83,13 @@ export const es: Texts = {
   andUp: (price) => `${price} o más`,
   apply: 'Aplicar',
   suggestions: 'Sugerencias',
-  suggestionCount: (count) => (count === 1 ? '1 sugerencia' : `${count} sugerencias`),
   noSuggestions: 'Sin sugerencias',
-  allResults: (count) => (count === 1 ? 'Ver el resultado' : `Ver los ${count} resultados`),
   filterAndSort: 'Filtrar y ordenar',
   chosenFilters: 'Filtros elegidos',
   removeFilter: 'Quitar el filtro:',
   removeFilters: 'Quitar todos',
   featured: 'Destacados',
   noMatches: 'Aquí nada coincide con estos filtros.',
-  showProducts: (count) => (count === 1 ? 'Ver 1 producto' : `Ver ${count} productos`),
 
   fromPrice: (price) => `desde ${price}`,
   chooseOption: 'Elige una opción',
@@ -141,15 +124,12 @@ export const es: Texts = {
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Envío ${rate}.` : `Envío ${rate}, gratis desde ${freeFrom}.`,
   subscriptionPrice: (price, interval) => `O suscríbete al pagar: ${price} ${interval}.`,
-  every: (count, unit) => (count === 1 ? UNITS[unit][0] : `cada ${count} ${UNITS[unit][1]}`),
   enlarge: (name) => `Ampliar: ${name}`,
-  imageOf: (at, count) => `Imagen ${at} de ${count}`,
   previousImage: 'Imagen anterior',
   nextImage: 'Imagen siguiente',
   close: 'Cerrar',
 
   cart: 'Cesta',
-  cartItems: (count) => `Cesta, ${count} ${count === 1 ? 'artículo' : 'artículos'}`,
   yourCart: 'Tu cesta',
   cartEmpty: 'Tu cesta está vacía.',
   startShopping: 'Empezar a comprar',
@@ -170,7 +150,6 @@ export const es: Texts = {
   unitPrice: 'Precio por unidad de medida',
   piece: 'unidad',
   fewLeft: 'Quedan pocas unidades',
-  unitsLeft: (count) => `Solo quedan ${count}`,
   lowerToStock: 'Llevarme lo que queda',
   soldOutRemove: 'Agotado. Elimínalo de la cesta.',
   notEnoughStock: 'No hay suficientes existencias',
@@ -300,8 +279,6 @@ export const es: Texts = {
     delivered: 'Entregado',
   },
   parcels: 'Paquetes',
-  parcelOf: (number: number, count: number) =>
-    count === 1 ? 'Paquete' : `Paquete ${number} de ${count}`,
   parcelStates: {
     pending: 'en preparación',
     shipped: 'en camino desde el',

@@ -24,7 +24,6 @@ export const frAffiliates: AffiliateTexts = {
   codes: 'Codes et liens',
   noCodes: 'Vous n’avez pas encore de code. Veuillez en demander un à la boutique.',
   codeEnded: 'ne compte plus',
-  clicks: (count) => (count <= 1 ? `${count} visite` : `${count} visites`),
   commissions: 'Vos commissions',
   noCommissions: 'Aucune commande n’est encore venue de vous.',
   types: { sale: 'Commande', renewal: 'Renouvellement', clawback: 'Repris' },

@@ -1,16 +1,9 @@
-import type { Texts, Unit } from './en.ts'
+import type { FixedTexts } from './en.ts'
 import { frAffiliates } from './fr-affiliates.ts'
 import { frErrors } from './fr-errors.ts'
 import { frSubscriptions } from './fr-subscriptions.ts'
 
-const UNITS: Record<Unit, readonly [one: string, more: string]> = {
-  day: ['chaque jour', 'jours'],
-  week: ['chaque semaine', 'semaines'],
-  month: ['chaque mois', 'mois'],
-  year: ['chaque année', 'ans'],
-}
-
-export const fr: Texts = {
+export const fr: FixedTexts = {
   skipToContent: 'Aller au contenu',
   shop: 'Boutique',
   menu: 'Menu',
@@ -22,13 +15,8 @@ export const fr: Texts = {
   noCollections: 'Il n’y a pas encore de collections.',
   footer: 'Pied de page',
   breadcrumb: 'Fil d’Ariane',
-  seeAll: (count) => `Voir les ${count}`,
   seeAllProducts: 'Voir tous les produits',
-  products: (count) => (count <= 1 ? `${count} produit` : `${count} produits`),
-  moreProducts: (count) => `Plus de ${count} produits`,
   pages: 'Pages',
-  pageOf: (page, pages) => `Page ${page} sur ${pages}`,
-  pageNumber: (page) => `Page ${page}`,
   previous: 'Précédent',
   next: 'Suivant',
   noProducts: 'Il n’y a pas encore de produits ici. Revenez bientôt.',
@@ -83,8 +71,6 @@ export const fr: Texts = {
   searchStore: 'Chercher dans la boutique',
   searchPlaceholder: 'Que cherchez-vous ?',
   searchHint: 'Un mot ou une partie d’un mot suffit. Les petites fautes de frappe ne gênent pas.',
-  results: (count, query) =>
-    count <= 1 ? `${count} résultat pour « ${query} »` : `${count} résultats pour « ${query} »`,
   noResults: 'Aucun produit trouvé. Essayez un autre mot ou retirez un filtre.',
   sortBy: 'Trier par',
   sorts: {
@@ -99,16 +85,13 @@ export const fr: Texts = {
   andUp: (price) => `${price} et plus`,
   apply: 'Appliquer',
   suggestions: 'Propositions',
-  suggestionCount: (count) => (count === 1 ? '1 proposition' : `${count} propositions`),
   noSuggestions: 'Aucune proposition',
-  allResults: (count) => (count === 1 ? 'Voir le résultat' : `Voir les ${count} résultats`),
   filterAndSort: 'Filtrer et trier',
   chosenFilters: 'Filtres choisis',
   removeFilter: 'Retirer le filtre :',
   removeFilters: 'Tout retirer',
   featured: 'En vedette',
   noMatches: 'Rien ici ne correspond à ces filtres.',
-  showProducts: (count) => (count === 1 ? 'Voir 1 produit' : `Voir ${count} produits`),
 
   fromPrice: (price) => `dès ${price}`,
   chooseOption: 'Choisissez une option',
@@ -144,18 +127,12 @@ export const fr: Texts = {
     freeFrom === null ? `Livraison ${rate}.` : `Livraison ${rate}, offerte dès ${freeFrom}.`,
   subscriptionPrice: (price, interval) =>
     `Ou abonnez-vous au moment de commander : ${price} ${interval}.`,
-  every: (count, unit) =>
-    count === 1
-      ? UNITS[unit][0]
-      : `${unit === 'week' ? 'toutes' : 'tous'} les ${count} ${UNITS[unit][1]}`,
   enlarge: (name) => `Agrandir : ${name}`,
-  imageOf: (at, count) => `Photo ${at} sur ${count}`,
   previousImage: 'Photo précédente',
   nextImage: 'Photo suivante',
   close: 'Fermer',
 
   cart: 'Panier',
-  cartItems: (count) => `Panier, ${count} ${count <= 1 ? 'article' : 'articles'}`,
   yourCart: 'Votre panier',
   cartEmpty: 'Votre panier est vide.',
   startShopping: 'Découvrir la boutique',
@@ -176,7 +153,6 @@ export const fr: Texts = {
   unitPrice: 'Prix à l’unité de mesure',
   piece: 'pièce',
   fewLeft: 'Plus que quelques exemplaires',
-  unitsLeft: (count) => `Plus que ${count}`,
   lowerToStock: 'Prendre ce qui reste',
   soldOutRemove: 'Épuisé. Veuillez le retirer.',
   notEnoughStock: 'Stock insuffisant',
@@ -302,8 +278,6 @@ export const fr: Texts = {
     delivered: 'Livrée',
   },
   parcels: 'Colis',
-  parcelOf: (number: number, count: number) =>
-    count === 1 ? 'Colis' : `Colis ${number} sur ${count}`,
   parcelStates: {
     pending: 'en préparation',
     shipped: 'en route depuis le',

@@ -1,8 +1,12 @@
 import { isCountry } from '../../manifest/countries.ts'
 import { de } from './de.ts'
-import { en, type Texts } from './en.ts'
+import { deCounts } from './de-counts.ts'
+import { en, type FixedTexts, type Texts } from './en.ts'
+import { type CountTexts, enCounts, type FormatNumber } from './en-counts.ts'
 import { es } from './es.ts'
+import { esCounts } from './es-counts.ts'
 import { fr } from './fr.ts'
+import { frCounts } from './fr-counts.ts'
 
 /**
  * The fixed texts of a store's pages, and the form of prices and dates, in the store's language.
@@ -13,6 +17,7 @@ export interface Locale {
   /** Which way its script is written. */
   direction: 'ltr' | 'rtl'
   texts: Texts
+  formatNumber: FormatNumber
   formatMoney(cents: number, currency: string): string
   /** Without the currency, as a shopper types it into a field. */
   formatAmount(cents: number, currency: string): string
@@ -30,7 +35,16 @@ export interface Locale {
   formatList(entries: readonly string[]): string
 }
 
-const TRANSLATIONS: Readonly<Record<string, Texts>> = { de, en, es, fr }
+type Translation = readonly [fixed: FixedTexts, counts: (format: FormatNumber) => CountTexts]
+
+const ENGLISH: Translation = [en, enCounts]
+
+const TRANSLATIONS: Readonly<Record<string, Translation>> = {
+  de: [de, deCounts],
+  en: ENGLISH,
+  es: [es, esCounts],
+  fr: [fr, frCounts],
+}
 
 /** Scripts that are written from right to left. */
 const RIGHT_TO_LEFT = new Set([
@@ -49,9 +63,11 @@ const RIGHT_TO_LEFT = new Set([
 const directionOf = (language: string): Locale['direction'] =>
   RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '') ? 'rtl' : 'ltr'
 
-function textsIn(language: string): Texts {
+function textsIn(language: string, format: FormatNumber): Texts {
   const [primary = ''] = language.split('-')
-  return Object.hasOwn(TRANSLATIONS, primary) ? (TRANSLATIONS[primary] ?? en) : en
+  const known = Object.hasOwn(TRANSLATIONS, primary) ? TRANSLATIONS[primary] : undefined
+  const [fixed, counts] = known ?? ENGLISH
+  return { ...fixed, ...counts(format) }
 }
 
 /**
@@ -104,7 +120,9 @@ function createLocale(language: string, timeZone: string): Locale {
   const list = new Intl.ListFormat(language)
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
   const regions = new Intl.DisplayNames(language, { type: 'region' })
-  const point = new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
+  const number = new Intl.NumberFormat(language)
+  const formatNumber = (count: number) => number.format(count)
+  const point = formatNumber(0.5).includes(',') ? ',' : '.'
   const currencyFormat = (currency: string) => {
     const known = currencies.get(currency)
     if (known !== undefined) return known
@@ -115,7 +133,8 @@ function createLocale(language: string, timeZone: string): Locale {
   return {
     language,
     direction: directionOf(language),
-    texts: textsIn(language),
+    texts: textsIn(language, formatNumber),
+    formatNumber,
     countryName: (code) => (isCountry(code) ? (regions.of(code) ?? code) : code),
     formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),
     formatMoney: (cents, currency) =>

@@ -32,6 +32,9 @@ before(async () => {
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
+/** A section of the home page that the other demo stores do not have. */
+const OWN_SECTION: Record<string, string> = { objects: '.logos img', ember: '.countdown .clock' }
+
 const CATALOGS: Record<string, { slug: string; collection: string; word: string }> = {
   demo: { slug: 'long', collection: 'tableware', word: 'candle' },
   objects: { slug: 'cup-01', collection: 'table', word: 'cup' },
@@ -141,8 +144,17 @@ describe('every page', { concurrency: 2 }, () => {
       const { slug, collection } = CATALOGS[tenant] ?? { slug: '', collection: '' }
       for (const path of ['/', `/collections/${collection}`, `/products/${slug}`]) {
         await tab.page.goto(path)
+        if (path === '/')
+          await tab.page
+            .locator(OWN_SECTION[tenant] ?? '')
+            .first()
+            .waitFor()
         await checkOf(tab)(tab.page)
       }
+      const icon = await tab.page.locator('link[rel="icon"]').getAttribute('href')
+      assert.match(icon ?? '', new RegExp(`^/stores/${tenant}/assets/\\w+\\.svg`))
+      const name = await tab.page.locator('.page-footer-name').boundingBox()
+      assert.ok((name?.width ?? 0) > 150, 'the name in the footer is squeezed')
       await tab.page.locator('[data-add] button').first().click()
       await tab.page.locator('.drawer[open]').waitFor()
       await tab.page.goto('/checkout')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { openBrowser, openTab } from '../harness/browser.ts'
+import { listCutImages, openBrowser, openTab } from '../harness/browser.ts'
 import { until } from '../harness/eventually.ts'
 import { addSamples } from '../harness/sample-products.ts'
 import { suiteScope } from '../harness/scope.ts'
@@ -61,14 +61,28 @@ describe('the images of a product', () => {
   test('are whole, whatever their shape, and chosen by small ones on a desktop', async (t) => {
     const { page } = await open(t, DESKTOP)
     await page.goto('/products/portrait')
-    const fit = await page.evaluate(
-      `getComputedStyle(document.querySelector('.slides img')).objectFit`,
-    )
-    assert.equal(fit, 'contain')
+    assert.deepEqual(await listCutImages(page), [])
     await page.getByRole('link', { name: 'Image 2 of 2' }).click()
     await shows(page, 2)
     assert.deepEqual([await scrolled(page), await current(page)], [0, '#image-2'])
     assert.equal(new URL(page.url()).hash, '')
+  })
+
+  test('are whole in the suggestions, the drawer, the cart and the checkout', async (t) => {
+    const { page } = await open(t, DESKTOP)
+    await page.goto('/products/portrait')
+    await page.locator('.find input').pressSequentially('vase')
+    await page.locator('.suggestion-image img').first().waitFor()
+    assert.deepEqual(await listCutImages(page), [])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    await page.locator('.drawer-line img').waitFor()
+    assert.deepEqual(await listCutImages(page), [])
+    for (const path of ['/cart', '/checkout']) {
+      await page.goto(path)
+      await page.locator('main img').first().waitFor()
+      assert.deepEqual(await listCutImages(page), [], path)
+    }
   })
 
   test('open in full, are turned over by the arrow keys, and leave the last one shown', async (t) => {
@@ -189,5 +203,81 @@ describe('products that the browser has seen', () => {
     await other.page.getByRole('button', { name: 'Remember them' }).click()
     await other.page.goto('/products/five')
     await other.page.locator('[data-seen] .card').waitFor()
+  })
+})
+
+describe('a store whose script is written from right to left', () => {
+  /** The middle of an element, from the left. */
+  const middleOf = async (page: Page, selector: string) => {
+    const box = await page.locator(selector).first().boundingBox()
+    assert.ok(box !== null, selector)
+    return box.x + box.width / 2
+  }
+  const widthOf = async (page: Page) =>
+    Number(await page.evaluate('document.documentElement.scrollWidth'))
+
+  test('has gallery, cart, filters and sheets on the other side, on both devices', async (t) => {
+    const merchant = await shop.merchant('demo')
+    const { manifest } = (await merchant.get('/v1/my/site')).body.active
+    const arabic = { ...manifest, store: { ...manifest.store, language: 'ar' } }
+    await merchant.put('/v1/my/store/manifest', { manifest: arabic })
+    t.after(() => merchant.put('/v1/my/store/manifest', { manifest }))
+    const { page, checkAccessibility } = await open(t, DESKTOP)
+    await until('the page is turned round', async () => {
+      await page.goto('/products/five')
+      return (await page.locator('html').getAttribute('dir')) === 'rtl'
+    })
+    const half = DESKTOP.viewport.width / 2
+    assert.ok((await middleOf(page, '.slides')) > half, 'the images begin at the right')
+    assert.ok((await middleOf(page, '#buy')) < half, 'the form is at their left')
+    await shows(page, 1)
+    assert.ok((await middleOf(page, '#image-2')) < (await middleOf(page, '#image-1')))
+    const thumb = (at: number) => middleOf(page, `.thumbs [href="#image-${at}"]`)
+    assert.ok((await thumb(2)) < (await thumb(1)), 'the small ones go to the left, too')
+    await page
+      .getByRole('link', { name: /Image .+ of/ })
+      .nth(2)
+      .click()
+    await shows(page, 3)
+    await page.locator('.thumbs [aria-current][href="#image-3"]').waitFor()
+    await page
+      .getByRole('button', { name: /^Enlarge/ })
+      .nth(2)
+      .click()
+    const large = page.locator('dialog.zoom img')
+    await large.waitFor()
+    await page.keyboard.press('ArrowLeft')
+    assert.ok(
+      String(await large.getAttribute('src')).includes(samples.five[3]?.split('/')[1] ?? '-'),
+    )
+    await page.keyboard.press('Escape')
+    await large.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    const drawer = page.locator('.drawer[open]')
+    await drawer.waitFor()
+    await until('the drawer has slid in from the left', async () => {
+      return (await drawer.boundingBox())?.x === 0
+    })
+    assert.ok(
+      (await middleOf(page, '.drawer-line .line-image')) >
+        (await middleOf(page, '.drawer-line .line-text')),
+    )
+    assert.equal(await widthOf(page), DESKTOP.viewport.width)
+    await checkAccessibility()
+    await page.goto('/collections/tableware')
+    assert.ok((await middleOf(page, '#filters')) > (await middleOf(page, '#found')))
+
+    const { page: phone } = await open(t, PHONE)
+    await phone.goto('/products/five')
+    await phone.evaluate(`document.querySelector('.slides').scrollBy({ left: -300 })`)
+    await shows(phone, 2)
+    await phone.locator('.thumbs [aria-current][href="#image-2"]').waitFor()
+    assert.equal(await widthOf(phone), PHONE.viewport.width)
+    await phone.goto('/collections/tableware')
+    await phone.getByRole('button', { name: 'Filter and sort' }).click()
+    const sheet = await phone.locator('#filters').boundingBox()
+    assert.deepEqual([sheet?.x, sheet?.width], [0, PHONE.viewport.width])
+    const title = await middleOf(phone, '.sheet-head h2')
+    assert.ok(title > (await middleOf(phone, '.sheet-head .tool')), 'it is closed at its left')
   })
 })

@@ -5,7 +5,7 @@ import { before, describe, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { SECTION_TYPES, type SectionType } from '../../manifest/section-types.ts'
 import type { Caller } from '../harness/app.ts'
-import { openBrowser, openTab } from '../harness/browser.ts'
+import { listCutImages, openBrowser, openTab } from '../harness/browser.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { toWoff2 } from '../harness/woff2.ts'
@@ -104,7 +104,7 @@ async function everySection() {
 
 describe('every section type, content page and empty store', () => {
   for (const [device, options] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-    test(`is accessible on a ${device}, and fits its screen`, async (t) => {
+    test(`is accessible on a ${device}, fits its screen, and cuts no image`, async (t) => {
       for (const [tenant, path] of [
         ['demo', '/'],
         ['demo', '/pages/about'],
@@ -116,6 +116,7 @@ describe('every section type, content page and empty store', () => {
         const answer = await page.goto(path)
         assert.equal(answer?.status(), 200)
         await checkAccessibility()
+        assert.deepEqual(await listCutImages(page), [], `${tenant}${path}`)
         const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
         assert.ok(wide <= options.viewport.width, `${tenant}${path} is ${wide} wide`)
       }

@@ -26,7 +26,7 @@ let browser: Browser
 
 const scope = suiteScope()
 before(async () => {
-  shop = await openTestShop(scope, ['demo'], { imagesMax: 3 })
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'], { imagesMax: 3 })
   browser = await openBrowser(scope)
 })
 
@@ -37,8 +37,8 @@ interface Visit {
 }
 
 /** Opens a page as a phone that has never been here, and counts what is sent. */
-async function visit(t: TestContext, path: string): Promise<Visit> {
-  const { page } = await openTab(t, browser, shop.at('demo'), PHONE)
+async function visit(t: TestContext, path: string, tenant = 'demo'): Promise<Visit> {
+  const { page } = await openTab(t, browser, shop.at(tenant), PHONE)
   const client = await page.context().newCDPSession(page)
   await client.send('Network.enable')
   const kinds = new Map<string, string>()
@@ -58,6 +58,11 @@ async function visit(t: TestContext, path: string): Promise<Visit> {
 
 const sum = (bytes: Record<string, number>) => Object.values(bytes).reduce((a, b) => a + b, 0)
 
+function assertLight(bytes: Visit['bytes']): void {
+  assert.ok(sum(bytes) <= BYTES_MAX, JSON.stringify(bytes))
+  assert.ok((bytes.Script ?? 0) <= SCRIPT_BYTES_MAX, JSON.stringify(bytes))
+}
+
 describe('the first view on a phone', () => {
   for (const [name, path] of [
     ['home page', '/'],
@@ -70,13 +75,26 @@ describe('the first view on a phone', () => {
       for (let n = 0; n < VISITS; n++) visits.push(await visit(t, path))
       const { bytes } = visits[0] as Visit
       t.diagnostic(JSON.stringify(visits))
-      assert.ok(sum(bytes) <= BYTES_MAX, JSON.stringify(bytes))
-      assert.ok((bytes.Script ?? 0) <= SCRIPT_BYTES_MAX, JSON.stringify(bytes))
+      assertLight(bytes)
       const best = Math.min(...visits.map(({ firstPaintMs }) => firstPaintMs))
       if (best < FIRST_PAINT_MS_MAX) return
       const file = await visit(t, '/robots.txt')
       const most = TIMES_A_FILE * file.firstPaintMs
       assert.ok(best < most, `first paint after ${best} ms, of a file ${file.firstPaintMs} ms`)
+    })
+  }
+
+  for (const [tenant, slug] of [
+    ['objects', 'cup-01'],
+    ['ember', 'midnight-bar'],
+  ] as const) {
+    test(`of ${tenant} is as light, on both pages`, async (t) => {
+      for (const path of ['/', `/products/${slug}`]) {
+        await visit(t, path, tenant)
+        const { bytes } = await visit(t, path, tenant)
+        t.diagnostic(JSON.stringify(bytes))
+        assertLight(bytes)
+      }
     })
   }
 })

@@ -80,6 +80,33 @@ export async function openTab(
   return open()
 }
 
+/**
+ * The images of a page that are cut or drawn out of shape, by what they stand in. The one behind the
+ * heading of a page is decoration, and may be.
+ */
+export async function listCutImages(page: Page): Promise<string[]> {
+  return (await page.evaluate(LIST_CUT_IMAGES)) as string[]
+}
+
+/**
+ * An image that would be cut counts even where it has the shape of its place by chance. Browsers round
+ * to pixels, so a little is allowed.
+ */
+const LIST_CUT_IMAGES = `(async () => {
+  const cut = []
+  for (const each of document.images) {
+    if (each.closest('.hero-image') !== null || each.getClientRects().length === 0) continue
+    each.loading = 'eager'
+    await each.decode()
+    const { width, height } = each.getBoundingClientRect()
+    const { objectFit } = getComputedStyle(each)
+    const hasOwnShape = Math.abs(width - (height * each.naturalWidth) / each.naturalHeight) < 2
+    if (objectFit === 'contain' || (objectFit === 'fill' && hasOwnShape)) continue
+    cut.push(each.closest('[class]:not(img)').className)
+  }
+  return [...new Set(cut)]
+})()`
+
 interface Finding {
   id: string
   impact: string

@@ -74,6 +74,14 @@ describe('the countries of a checkout', () => {
     assert.match(seen.text, /<option value="DE">Germany<\/option>/)
   })
 
+  test('have the country of the manifest first and chosen, whatever its language', async (t) => {
+    await withSite(t, { country: 'PT' }, {})
+    const seen = await (await withCart()).get('/checkout')
+    const codes = countriesOf(seen)
+    assert.deepEqual([codes.length, codes[0], codes[1]], [COUNTRIES.length, 'PT', 'AF'])
+    assert.match(seen.text, /<option value="PT" selected>Portugal<\/option>/)
+  })
+
   test('are those that the store ships to, in the language of the page', async (t) => {
     await withSite(t, { language: 'de-DE' }, { countries: ['AT', 'DE', 'CH', 'XX'] })
     const shopper = await withCart()

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { writeDemo } from '../../src/demo-file.ts'
+import { SCOPES } from '../../src/kernel/scopes.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
 import { suiteScope } from '../harness/scope.ts'
@@ -111,6 +113,26 @@ describe('store credit', () => {
     const form = { ...DETAILS, ...GOOD_CARD, credit: '1', key: shown.field('key') }
     const placed = await shopper.follow('/checkout', form)
     assert.match(placed.text, /Thank you for your order![\s\S]+Store credit, Visa ending in 1111/)
+  })
+})
+
+describe('store credit of the demo', () => {
+  test('is given to the shopper of the newest order, on a page of development', async () => {
+    const { config } = shop.runtime
+    const owner = { email: 'owner@demo.example', password: 'secret' }
+    const merchant_key = await shop.key('demo', ...SCOPES)
+    await writeDemo(config, { tenant_ref: 'demo', owner, merchant_key })
+    const start = openShopper(shop.url, 'localhost')
+    assert.match((await start.get('/dev/store-credit')).text, /Order something in the demo store/)
+    const shopper = await withCart('cedar-candle')
+    await setup.placeOrder(shopper)
+    const given = await start.post('/dev/store-credit', {})
+    assert.match(given.text, /The shopper of order \d+ has got \$15\.00/)
+    const { id } = await setup.variantOf(shop, 'cedar-candle')
+    await shopper.post('/cart/add', { variant: id, quantity: '1' })
+    assert.match((await shopper.get('/checkout')).text, /Use my store credit \(\$15\.00\)/)
+    const foreign = { origin: 'http://elsewhere.example' }
+    assert.equal((await start.post('/dev/store-credit', {}, foreign)).status, 403)
   })
 })
 

@@ -72,7 +72,7 @@ describe('a catalog with more products than a list has', () => {
 
   test('is listed by pages that lead to each other, forwards and backwards', async () => {
     const [first = '', second = '', third = ''] = await walk('large', '/products', 3)
-    assert.match(first, /More than 10000 products/)
+    assert.match(first, /More than 10,000 products/)
     assert.match(second, /<span>Page 2<\/span>/)
     assert.deepEqual([first, second, third].flatMap(productsOn), newest(MANY, 3 * PER_PAGE))
     assert.match(third, /<link rel="canonical" href="[^"]+\/products\?page=3&amp;after=/)

@@ -22,6 +22,20 @@ before(async () => {
 
 const withCart = () => setup.withCart(shop, 'cedar-candle')
 
+/** When an order was placed and what it costs, as a page in English says it. */
+async function saidOf(path: string) {
+  const { order } = (await merchant.get(`/v1/merchant${path}`)).body
+  const time = new Intl.DateTimeFormat('en-US', {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  })
+  return {
+    date: time.format(new Date(order.placed_at)),
+    sum: `$${(order.total_cents / 100).toFixed(2)}`,
+  }
+}
+
 /** The field of the first line's quantity. */
 const quantityField = (text: string) => /name="(q:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
 
@@ -41,9 +55,11 @@ describe('the list of orders', () => {
       paths.toReversed(),
     )
     for (const each of cards) {
+      const { date, sum } = await saidOf(`/orders/${each.slice(0, 36)}`)
       assert.match(each, /Order \d{4,}/)
+      assert.ok(each.includes(`<span>${date}</span>`), `${date} in ${each}`)
       assert.match(each, /Order placed/)
-      assert.match(each, /\$\d+\.\d\d/)
+      assert.ok(each.includes(`<span>${sum}</span>`), `${sum} in ${each}`)
       assert.match(each, /<img /)
     }
     assert.equal(headers['cache-control'], 'no-store')
@@ -51,11 +67,14 @@ describe('the list of orders', () => {
 })
 
 describe('the page of an order', () => {
-  test('shows pictures and quantities, which are changed only where that is asked for', async () => {
+  test('shows date, sum, pictures and quantities, which are changed only where that is asked for', async () => {
     const shopper = await withCart()
     const path = await placeOrder(shopper)
     const { text } = await shopper.get(`${path}?new=1`)
     assert.match(text, /Thank you for your order!/)
+    const { date, sum } = await saidOf(path)
+    assert.ok(text.includes(`<dt>Ordered on</dt><dd>${date}</dd>`), date)
+    assert.ok(text.includes(`<dt>Total</dt><dd data-total>${sum}</dd>`), sum)
     assert.match(text, /lines-pictured.*<img .*× 1/s)
     assert.match(text, /<details class="order-action"><summary>Change quantities<\/summary>/)
     assert.ok(text.indexOf('name="q:') > text.indexOf('Change quantities'))

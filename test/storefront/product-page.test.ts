@@ -61,6 +61,27 @@ describe('the images of a product', () => {
   })
 })
 
+describe('the products that a shopper may also like', () => {
+  /** The products of the section, in its order. */
+  const related = (text: string) =>
+    all(
+      /<h2 class="section-title">You may also like<\/h2>(.*?)<\/section>/s.exec(text)?.[1] ?? '',
+      /<a href="\/products\/([^"]+)"/g,
+    )
+
+  test('are those of its collection first, with image and price, and never itself', async () => {
+    const text = await read('/products/garden-tea')
+    const { body } = await shop.anyone.get('/v1/tenants/demo/catalog/collections/pantry')
+    const shelf = (body.products as { slug: string }[]).map(({ slug }) => slug)
+    assert.deepEqual(
+      related(text).slice(0, 3).toSorted(),
+      shelf.filter((slug) => slug !== 'garden-tea').toSorted(),
+    )
+    assert.match(text, /You may also like.*<img .*<span class="card-price">.*\$\d/s)
+    assert.ok(!related(text).includes('garden-tea'))
+  })
+})
+
 describe('the options of a product', () => {
   const groups = (text: string) => all(text, /role="group" aria-label="([^"]+)"/g)
 

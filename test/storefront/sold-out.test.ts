@@ -49,6 +49,25 @@ describe('a product that is sold out', () => {
   })
 })
 
+describe('a product of which few are left', () => {
+  test('says so where the store wants that, and how many where it wants that, too', async (t) => {
+    const id = await setStock('garden-tea', 4)
+    const settings = { track_inventory: true, low_stock_threshold: 5 }
+    await merchant.put(`/v1/merchant/inventory/${id}`, settings)
+    const say = (stock_hint: string) => merchant.patch('/v1/my/store', { stock_hint })
+    t.after(() => say('low'))
+    await say('count')
+    await shows('garden-tea', /<p class="stock-note">Only 4 left<\/p>/)
+    await say('low')
+    await shows('garden-tea', /<p class="stock-note">Only a few left<\/p>/)
+    await setStock('garden-tea', 6)
+    await until('enough are there', async () => {
+      const { text } = await shopper().get('/products/garden-tea')
+      return !text.includes('stock-note')
+    })
+  })
+})
+
 describe('a cart with more than there is', () => {
   test('is lowered to what is left on request, and says when nothing is', async () => {
     const id = await setStock('wool-blanket', 3)

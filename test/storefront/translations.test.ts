@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { de } from '../../storefront/translations/de.ts'
-import { en } from '../../storefront/translations/en.ts'
-import { es } from '../../storefront/translations/es.ts'
-import { fr } from '../../storefront/translations/fr.ts'
+import { enCounts } from '../../storefront/translations/en-counts.ts'
 import { getLocale } from '../../storefront/translations/locale.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
@@ -17,6 +14,8 @@ before(async () => {
 })
 
 const at = (tenant: string) => openShopper(shop.url, `${tenant}.localhost`)
+
+const textsIn = (language: string) => getLocale(language, 'UTC').texts
 
 /** Every text of a translation, by its key. Functions are called with an argument of each kind. */
 function textsOf(table: object, place = ''): Map<string, string> {
@@ -48,9 +47,9 @@ const SAME_AS_ENGLISH: Record<string, readonly string[]> = {
 }
 
 describe('each language', () => {
-  for (const [language, table] of Object.entries({ de, fr, es })) {
+  for (const language of ['de', 'fr', 'es']) {
     test(`${language} translates every text`, () => {
-      const [english, own] = [textsOf(en), textsOf(table)]
+      const [english, own] = [textsOf(textsIn('en')), textsOf(textsIn(language))]
       assert.deepEqual([...own.keys()], [...english.keys()])
       for (const [key, text] of own) {
         assert.notEqual(text.trim(), '', key)
@@ -64,15 +63,37 @@ describe('each language', () => {
 
   test('has its own form of prices and dates, and English texts where there is no translation', () => {
     const german = getLocale('de-AT', 'Europe/Vienna')
-    assert.equal(german.texts, de)
+    assert.equal(german.texts.shipping, 'Versand')
     assert.equal(german.formatMoney(123_456, 'EUR').replace(/\s/g, ' '), '€ 1.234,56')
     assert.equal(german.formatAmount(1_540, 'EUR'), '15,40')
     assert.equal(getLocale('en', 'UTC').formatAmount(5, 'USD'), '0.05')
     assert.match(german.formatTime('2026-01-31T23:30:00Z'), /01\.02\.2026/)
     const italian = getLocale('it', 'Nowhere/Land')
-    assert.deepEqual([italian.texts, italian.language], [en, 'it'])
+    assert.deepEqual([italian.texts.shipping, italian.language], ['Shipping', 'it'])
     for (const odd of ['', 'not a language', '../../etc', 7, null, 'constructor', '__proto__']) {
-      assert.equal(getLocale(odd, odd).texts, en)
+      assert.equal(getLocale(odd, odd).texts.shipping, 'Shipping')
+    }
+  })
+
+  test('writes counts as its region does', () => {
+    const said = ['de-DE', 'en-US', 'en-IN', 'fr-FR', 'es-ES'].map((tag) =>
+      textsIn(tag).products(123_456).replace(/\s/g, ' '),
+    )
+    assert.deepEqual(said, [
+      '123.456 Produkte',
+      '123,456 products',
+      '1,23,456 products',
+      '123 456 produits',
+      '123.456 productos',
+    ])
+    const names = Object.keys(enCounts(String)) as (keyof ReturnType<typeof enCounts>)[]
+    for (const name of names) {
+      for (const tag of ['de', 'en', 'es', 'fr']) {
+        const write = textsIn(tag)[name] as (...values: unknown[]) => string
+        const text = write(20_000, name === 'results' || name === 'every' ? 'week' : 30_000)
+        assert.match(text, /20\D000/, `${tag} ${name}`)
+        assert.doesNotMatch(text, /[23]0000/, `${tag} ${name}`)
+      }
     }
   })
 })
@@ -93,6 +114,7 @@ describe('a store whose language is German', () => {
     await assertGerman('/', /Zum Inhalt springen/)
     await assertGerman('/products', /Alle Produkte[\s\S]+8 Produkte[\s\S]+ab 8,90/)
     await assertGerman('/products/midnight-bar', /In den Warenkorb[\s\S]+Versand 6,50/)
+    await assertGerman('/products/midnight-bar', /Grundpreis: <\/span>11,13\s€ \/ 100 g/)
     await assertGerman('/search?q=schokolade', /Treffer für „schokolade“/)
     await assertGerman('/cart', /Ihr Warenkorb ist leer/)
     await assertGerman('/orders', /Von diesem Browser aus/)

@@ -62,7 +62,12 @@ type Row = readonly [
     sku: string,
     label: string | null,
     price_cents: number,
-    compareAt?: number,
+    more?: {
+      /** The price before a reduction. */
+      before?: number
+      /** What it contains, where that is sold by weight. */
+      grams?: number
+    },
   ])[],
   motif: Motif,
   palette: Palette,
@@ -81,11 +86,12 @@ const sample = (row: Row): Sample => {
   const { option, ...drawn } = rest
   return {
     product: { slug, name, description },
-    variants: variants.map(([sku, label, price_cents, compareAt]) => ({
+    variants: variants.map(([sku, label, price_cents, { before, grams } = {}]) => ({
       sku,
       label,
       price_cents,
-      ...(compareAt === undefined ? {} : { compare_at_price_cents: compareAt }),
+      ...(before === undefined ? {} : { compare_at_price_cents: before }),
+      ...(grams === undefined ? {} : { content_amount: grams, content_unit: 'g' as const }),
       ...(option === undefined || label === null
         ? {}
         : { options: [{ name: option, value: label }] }),
@@ -108,7 +114,7 @@ export const OBJECTS: SampleSet = {
         'Slip-cast porcelain. 300 ml. Stacks six high without a wobble. The handle is a circle because a hand is not.',
         [
           ['OBJ-CUP-1', 'One', 1_800],
-          ['OBJ-CUP-4', 'Four', 6_400, 7_200],
+          ['OBJ-CUP-4', 'Four', 6_400, { before: 7_200 }],
         ],
         'mug',
         RED,
@@ -248,8 +254,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'Mitternacht',
         'Achtundsiebzig Prozent, aus einem einzigen Tal. Erst Schwarzkirsche, dann Rauch, dann Stille. 80 g, drei Tage auf dem Stein gemahlen und von Hand in Papier geschlagen.',
         [
-          ['EMB-MID-1', 'Eine Tafel', 890],
-          ['EMB-MID-5', 'Fünf Tafeln', 3_990, 4_450],
+          ['EMB-MID-1', 'Eine Tafel', 890, { grams: 80 }],
+          ['EMB-MID-5', 'Fünf Tafeln', 3_990, { before: 4_450, grams: 400 }],
         ],
         'bar',
         COCOA,
@@ -262,8 +268,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'Glut',
         'Milchschokolade mit Rauchsalz und einer langsamen Wärme von Chili, die spät kommt wie gute Gesellschaft. 80 g, mit Milch von Kühen, deren Namen wir kennen.',
         [
-          ['EMB-EMB-1', 'Eine Tafel', 890],
-          ['EMB-EMB-5', 'Fünf Tafeln', 3_990, 4_450],
+          ['EMB-EMB-1', 'Eine Tafel', 890, { grams: 80 }],
+          ['EMB-EMB-5', 'Fünf Tafeln', 3_990, { before: 4_450, grams: 400 }],
         ],
         'bar',
         EMBER,
@@ -276,8 +282,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'Roggenröstung',
         'Kaffee, mit einer Handvoll Roggen geröstet: Brotkruste, Melasse und ein Nachklang bis zur zweiten Tasse.',
         [
-          ['EMB-RYE-B', 'Ganze Bohnen, 250 g', 1_650],
-          ['EMB-RYE-F', 'Gemahlen, 250 g', 1_650],
+          ['EMB-RYE-B', 'Ganze Bohnen, 250 g', 1_650, { grams: 250 }],
+          ['EMB-RYE-F', 'Gemahlen, 250 g', 1_650, { grams: 250 }],
         ],
         'bag',
         COCOA,
@@ -289,7 +295,7 @@ export const EMBER_AND_RYE: SampleSet = {
         'forest-tea',
         'Waldboden',
         'Geräucherter Schwarztee, Fichtenspitzen und getrocknete Heidelbeeren. Für den Moment, in dem der Regen beginnt. Die Dose fasst neunzig Gramm und lässt sich nachfüllen.',
-        [['EMB-TEA', 'Dose, 90 g', 1_850]],
+        [['EMB-TEA', 'Dose, 90 g', 1_850, { grams: 90 }]],
         'tin',
         FOREST,
         'Eine dunkelgrüne Teedose mit goldenem Etikett',
@@ -301,8 +307,8 @@ export const EMBER_AND_RYE: SampleSet = {
         'Heidehonig',
         'Einmal im Jahr geschleudert, in der letzten Augustwoche. So fest, dass man ihn zweimal bitten muss.',
         [
-          ['EMB-HON-250', '250 g', 1_450],
-          ['EMB-HON-500', '500 g', 2_500],
+          ['EMB-HON-250', '250 g', 1_450, { grams: 250 }],
+          ['EMB-HON-500', '500 g', 2_500, { grams: 500 }],
         ],
         'jar',
         HONEY,
