@@ -37,7 +37,8 @@ definitions: ${DEFINITION_VERSION} (\`definition_version\`).
 | \`inventory\` | how well tracked variants sold, how long the rest lasts, what they earned |
 | \`funnel\` | what shoppers did before they bought |
 
-Each report is a table with \`.csv\` after its path, or by \`Accept: text/csv\`.
+Each report is a table with \`.csv\` after its path, or by \`Accept: text/csv\`. A table is whole: that of groups ends with a line for
+what is in none of them (\`(rest)\`) where there is such, and that of inventory has every tracked variant.
 
 ## Days
 

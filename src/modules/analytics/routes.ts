@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
@@ -5,7 +6,7 @@ import type { App, Routes } from '../../http/route.ts'
 import { clamp, LIST, PAGE_QUERY } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { Params } from '../../kernel/schema.ts'
-import { tableOf } from './csv.ts'
+import { type TableRow, tableOf, withRest } from './csv.ts'
 import { FIGURE_NAMES } from './definition-schema.ts'
 import * as funnel from './funnel.ts'
 import * as live from './live.ts'
@@ -73,19 +74,39 @@ interface Report<S extends TObject> {
   shape: S
   read: (db: Db, query: unknown) => Promise<Static<S>>
   /** The rows of the table. */
-  table: (answer: Static<S>) => readonly Record<string, unknown>[]
+  table: (answer: Static<S>) => readonly TableRow[]
+}
+
+/** The rows of a report: of all its pages, each read when it is asked for. The first was read before. */
+async function* listTable<S extends TObject>(
+  { read, table }: Report<S>,
+  db: Db,
+  { query, first }: { query: unknown; first: Static<S> },
+): AsyncGenerator<readonly TableRow[]> {
+  // Those of the first page: midnight may come in between.
+  const { from, to } = first as { from?: string; to?: string }
+  let page = first
+  for (;;) {
+    yield table(page)
+    const { next_after: after } = page as { next_after?: string }
+    if (after === undefined) return
+    page = await read(db, { ...(query as object), from, to, after })
+  }
 }
 
 /** Registers a report: as JSON, and as a table. */
 function addReport<S extends TObject>(app: App, report: Report<S>): void {
-  const { path, operationId, summary, query, shape, read, table } = report
+  const { path, operationId, summary, query, shape, read } = report
   const config = { scope, query }
-  const sendTable = (reply: FastifyReply, answer: Static<S>) =>
-    reply
+  /** What is refused is so before the first line. */
+  const sendTable = async (reply: FastifyReply, db: Db, asked: unknown) => {
+    const first = await read(db, asked)
+    return reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', `attachment; filename="${path}.csv"`)
       .header('cache-control', 'no-store')
-      .send(tableOf(table(answer)) as never)
+      .send(Readable.from(tableOf(listTable(report, db, { query: asked, first }))) as never)
+  }
 
   app.get(
     `${url}/${path}`,
@@ -100,9 +121,10 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
       },
     },
     async ({ db, query: asked, headers }, reply) => {
-      const answer = await read(db, asked)
       reply.header('vary', 'accept')
-      return wantsTable(headers) ? sendTable(reply, answer) : reply.send(answer as never)
+      return wantsTable(headers)
+        ? sendTable(reply, db, asked)
+        : reply.send((await read(db, asked)) as never)
     },
   )
 
@@ -117,7 +139,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },
-    async ({ db, query: asked }, reply) => sendTable(reply, await read(db, asked)),
+    ({ db, query: asked }, reply) => sendTable(reply, db, asked),
   )
 }
 
@@ -168,7 +190,8 @@ function salesReports(app: App): void {
         ...(key !== undefined && { key }),
       })
     },
-    table: ({ groups, buckets }) => groups ?? buckets,
+    table: ({ groups, rest, buckets }) =>
+      groups === undefined || rest === undefined ? buckets : withRest(groups, rest),
   })
   addReport(app, {
     path: 'customers',
@@ -186,7 +209,7 @@ function salesReports(app: App): void {
     query: CALENDAR,
     shape: TaxReport,
     read: async (db, query) => reports.tax(db, await readAsked(db, query)),
-    table: ({ groups }) => groups,
+    table: ({ groups, rest }) => withRest(groups, rest),
   })
 }
 
@@ -220,7 +243,7 @@ function otherReports(app: App): void {
     path: 'inventory',
     operationId: 'readAnalyticsInventory',
     summary:
-      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 25 variants.',
+      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 25 variants, the CSV all of them.',
     query: { ...PERIOD, after: PAGE_QUERY.after },
     shape: StockReport,
     read: async (db, query) =>
