@@ -56,7 +56,11 @@ happened. Orders that an operator flags as tests are taken out of all figures.
 ## The rows behind a figure
 
 Every figure has a \`drilldown.href\`. It lists rows, page by page, whose \`amount_cents\` add up to the figure; where the figure is
-a count, each row adds 1. Buckets and groups have one address for all their figures: add \`&figure=\` and its name.
+a count, each row adds 1. Buckets, groups and cohorts have one address for all their figures: add \`&figure=\` and its name; of
+payments \`&outcome=\`, of the funnel \`&type=\`. Of a cohort they are all rows until now, whatever the period.
+
+These have no rows of their own: \`rest\`, which is the figures less the groups; quotients; and \`cost_cents\` of inventory, which is units
+sold by their average cost. \`on_hand\` is of now: \`levels_href\` has it by location.
 
 Groups by product, variant and collection have the lines of orders. What belongs to no line has an empty key. Orders and
 customers belong to no product: their counts are 0 there. A product may be in several collections, by those it is in today, so

@@ -110,6 +110,7 @@ export async function payments(db: Db, asked: Asked) {
     buckets: daysOf(asked.period).map((day) => ({
       day,
       ...countsOf(rows.filter((row) => row.day === day)),
+      drilldown: { href: rowsHref('payments', { ...asked, period: { from: day, to: day } }) },
     })),
   }
 }
@@ -285,7 +286,10 @@ export async function inventory(db: Db, asked: Asked, after: string | undefined)
           cost.cost_cents === null || net_cents <= 0
             ? null
             : Math.round(((net_cents - cost.cost_cents) * 10_000) / net_cents),
-        drilldown: { href: hrefOf(asked, asked.period, { of }) },
+        drilldown: {
+          href: hrefOf(asked, asked.period, { of }),
+          levels_href: `/v1/merchant/inventory/${variant.variant_id}`,
+        },
       }
     }),
     ...page,

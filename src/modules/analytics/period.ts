@@ -14,6 +14,9 @@ const DEFAULT_DAYS = 30
 /** Three years: more are asked for in parts. */
 const DAYS_MAX = 1_096
 
+/** A century. A cohort has its orders until now, and its rows are read by its own days alone. */
+export const COHORT_DAYS_MAX = 36_525
+
 /** What a report is asked for. */
 export interface Asked {
   period: Period
@@ -38,10 +41,10 @@ function readDay(query: unknown, name: string): string | undefined {
 }
 
 /** Reads `from` and `to`: what is absent or no date is the default, and a period is cut to the longest. */
-export function readPeriod(query: unknown, today: string): Period {
+export function readPeriod(query: unknown, today: string, daysMax = DAYS_MAX): Period {
   const to = readDay(query, 'to') ?? today
   const asked = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
-  const longest = addDays(to, 1 - DAYS_MAX)
+  const longest = addDays(to, 1 - daysMax)
   const from = asked > to ? to : asked < longest ? longest : asked
   return { from, to }
 }
@@ -59,12 +62,12 @@ export function daysOf({ from, to }: Period): string[] {
   return days
 }
 
-export async function readAsked(db: Db, query: unknown): Promise<Asked> {
+export async function readAsked(db: Db, query: unknown, daysMax = DAYS_MAX): Promise<Asked> {
   const [generation, store] = await Promise.all([findGeneration(db, 'serving'), stores.get(db)])
   const timezone = generation?.time_zone ?? store.time_zone
   const currency = readText(query, 'currency') ?? ''
   return {
-    period: readPeriod(query, localDay(timezone, new Date(db.clock.now()))),
+    period: readPeriod(query, localDay(timezone, new Date(db.clock.now())), daysMax),
     calendar: readOneOf(query, 'calendar', ['booked', 'cohort']) ?? 'booked',
     currency: /^[A-Z]{3}$/.test(currency) ? currency : store.currency,
     timezone,

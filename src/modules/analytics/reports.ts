@@ -218,6 +218,34 @@ export async function tax(db: Db, asked: Asked) {
 
 const monthOf = (day: string): string => day.slice(0, 7)
 
+/** The days of some months, YYYY-MM. */
+function daysOfMonths(first: string, last: string): Period {
+  const [year = 0, month = 0] = last.split('-').map(Number)
+  const end = new Date(Date.UTC(year, month, 0))
+  return { from: `${first}-01`, to: end.toISOString().slice(0, 10) }
+}
+
+type CohortCell = Awaited<ReturnType<typeof queries.listCohorts>>[number]
+
+/** The customers who were new in a month, with everything that they bought until now. */
+function cohortOf(asked: Asked, month: string, cells: readonly CohortCell[]) {
+  const all = figuresOf(addMeasures(cells))
+  const rowsOf = (period: Period) => ({
+    href: hrefOf(asked, period, { of: { group_by: 'cohort', key: month } }),
+  })
+  return {
+    month,
+    ...all,
+    ...loyaltyOf(all),
+    months: cells.map((cell) => {
+      const { active_customers_count, orders_count, net_cents } = figuresOf(cell)
+      const drilldown = rowsOf(daysOfMonths(cell.month, cell.month))
+      return { month: cell.month, active_customers_count, orders_count, net_cents, drilldown }
+    }),
+    drilldown: rowsOf(daysOfMonths(month, cells.at(-1)?.month ?? month)),
+  }
+}
+
 /** New and returning customers, and what became of those who were new in the months of the period. */
 export async function customers(db: Db, asked: Asked) {
   const { period } = asked
@@ -241,18 +269,9 @@ export async function customers(db: Db, asked: Asked) {
     figures: figureValues(asked, figures),
     new: kindOf('new'),
     returning: kindOf('returning'),
-    cohorts: [...Map.groupBy(cells, ({ cohort }) => cohort)].map(([month, own]) => {
-      const all = figuresOf(addMeasures(own))
-      return {
-        month,
-        ...all,
-        ...loyaltyOf(all),
-        months: own.map((cell) => {
-          const { active_customers_count, orders_count, net_cents } = figuresOf(cell)
-          return { month: cell.month, active_customers_count, orders_count, net_cents }
-        }),
-      }
-    }),
+    cohorts: [...Map.groupBy(cells, ({ cohort }) => cohort)].map(([month, own]) =>
+      cohortOf(asked, month, own),
+    ),
   }
 }
 

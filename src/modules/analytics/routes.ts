@@ -10,7 +10,7 @@ import { type TableRow, tableOf, withRest } from './csv.ts'
 import { FIGURE_NAMES } from './definition-schema.ts'
 import * as funnel from './funnel.ts'
 import * as live from './live.ts'
-import { readAsked, readInterval } from './period.ts'
+import { COHORT_DAYS_MAX, readAsked, readInterval } from './period.ts'
 import * as reports from './reports.ts'
 import { isFigure, listRows, ROW_GROUPINGS } from './rows.ts'
 import {
@@ -299,7 +299,8 @@ const rowRoutes: Routes = async (app) => {
       const figure = readText(query, 'figure')
       const group_by = readOneOf(query, 'group_by', ROW_GROUPINGS)
       const of = group_by === undefined ? null : { group_by, key: readKey(query) ?? '' }
-      return listRows(db, await readAsked(db, query), {
+      const daysMax = group_by === 'cohort' ? COHORT_DAYS_MAX : undefined
+      return listRows(db, await readAsked(db, query, daysMax), {
         figure: isFigure(figure) ? figure : 'net_cents',
         of,
         ...readRowPage(query),

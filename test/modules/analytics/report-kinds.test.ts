@@ -48,6 +48,13 @@ describe('the report about payments', () => {
       [open.buckets, open.reasons, open.figures],
     )
     await assertDrilldowns(paid.merchant, over.figures)
+    for (const { drilldown, ...bucket } of over.buckets) {
+      assert.equal(await sumRows(paid.merchant, drilldown.href), bucket.attempts_count, bucket.day)
+      for (const outcome of ['approved', 'declined', 'failed', 'open']) {
+        const rows = await sumRows(paid.merchant, `${drilldown.href}&outcome=${outcome}`)
+        assert.equal(rows, bucket[`${outcome}_count`], `${bucket.day} ${outcome}`)
+      }
+    }
     const declined = over.reasons.find(({ outcome }: { outcome: string }) => outcome === 'declined')
     assert.equal(await sumRows(paid.merchant, declined.drilldown.href), 2)
     assert.ok(declined.reason.length > 0)
@@ -99,6 +106,12 @@ describe('the report about inventory', () => {
     })
     assert.equal(await sumRows(merchant, `${drilldown.href}&figure=units_count`), 4)
     assert.equal(await sumRows(merchant, drilldown.href), 8_000)
+    const { item } = ok(await merchant.get(drilldown.levels_href))
+    const onHand = item.levels.map((level: { on_hand: number }) => level.on_hand)
+    assert.equal(
+      onHand.reduce((sum: number, each: number) => sum + each, 0),
+      10,
+    )
   })
 })
 
