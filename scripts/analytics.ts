@@ -49,8 +49,9 @@ A refund can count in two ways. By default (\`calendar=booked\`) it counts on th
 day that is over does not change any more. With \`calendar=cohort\` it counts on the day of the sale that it is of, so that a day
 shows what became of its sales. The two are never mixed.
 
-\`as_of\` says until when everything is counted, \`final_until\` the last day whose figures do not change any more. Facts that come
-later than that change their own day; \`restated_from\` is then the first such day of the period, and \`restated_at\` when it
+\`as_of\` says until when everything is counted, \`final_until\` the last day whose figures do not change any more; of payments and
+recovered renewals it lies before the first attempt whose outcome is still looked up. What is of now has no day: stock on hand and its
+cost, running subscriptions, and the reports of coupons and campaigns. Facts that come later than that change their own day; \`restated_from\` is then the first such day of the period, and \`restated_at\` when it
 happened. Orders that an operator flags as tests are taken out of all figures.
 
 ## The rows behind a figure

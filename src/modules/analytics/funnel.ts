@@ -83,7 +83,7 @@ export async function report(db: Db, asked: Asked) {
   ) as Record<FunnelType, { value: number; drilldown: { href: string } }>
   const paidHref = (of: Period) => hrefOf(booked, of, { figure: 'orders_count' })
   return {
-    ...headOf(asked),
+    ...headOf(booked),
     ...counts,
     figures: { ...figures, paid: { value: counts.paid, drilldown: { href: paidHref(period) } } },
     buckets: daysOf(period).map((day) => {

@@ -6,7 +6,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import * as live from './live-queries.ts'
 import type { DayRange } from './payment-queries.ts'
-import { type Asked, daysOf, headOf } from './period.ts'
+import { type Asked, daysOf, finalUntil, headOf } from './period.ts'
 import * as queries from './read-queries.ts'
 import { hrefOf, scopeOf } from './reports.ts'
 import {
@@ -81,12 +81,25 @@ const isOnce = (
 ): row is live.PaymentDay & { outcome: Exclude<Outcome, 'recovered'> } =>
   row.outcome !== 'recovered'
 
+/**
+ * The last day whose payments are final: none of it or of a day before waits for its outcome. It is read
+ * before the payments, so that one that gets its outcome in between is not taken for final as it was.
+ */
+async function paymentsFinalUntil(db: Db, asked: Asked): Promise<string | null> {
+  const { at } = await live.firstOpenAttempt(db, asked.currency)
+  const counted = finalUntil({ ...asked, calendar: 'booked' })
+  if (at === null || counted === null) return counted
+  const settled = addDays(localDay(asked.timezone, new Date(at)), -1)
+  return settled < counted ? settled : counted
+}
+
 export async function payments(db: Db, asked: Asked) {
+  const final_until = await paymentsFinalUntil(db, asked)
   const rows = (await listPayments(db, asked)).filter(isOnce)
   const counts = countsOf(rows)
   const byReason = Map.groupBy(rows, ({ outcome, reason }) => `${outcome} ${reason}`)
   return {
-    ...headOf(asked),
+    ...headOf(asked, final_until),
     ...counts,
     figures: Object.fromEntries(
       PAYMENT_COUNTS.map((name) => [
@@ -190,13 +203,14 @@ function timedPage<T extends { at_us: number }>(
 
 export async function subscriptions(db: Db, asked: Asked) {
   const times = timesOf(asked)
+  const final_until = await paymentsFinalUntil(db, asked)
   const [{ running_before, ...sums }, paid] = await Promise.all([
     subscriptionCounts.readSums(db, asked.currency, times),
     listPayments(db, asked),
   ])
   const counts = { ...sums, recovered_count: sumAttempts(paid, 'recovered') }
   return {
-    ...headOf(asked),
+    ...headOf(asked, final_until),
     ...counts,
     churn_bps:
       running_before === 0 ? null : Math.round((counts.churned_count * 10_000) / running_before),

@@ -78,14 +78,18 @@ export async function readAsked(db: Db, query: unknown, daysMax = DAYS_MAX): Pro
 export const readInterval = (query: unknown): Interval =>
   readOneOf(query, 'interval', INTERVALS) ?? 'day'
 
-/** What every answer says of itself. */
-export const headOf = ({ period, currency, timezone, generation }: Asked) => ({
-  ...period,
-  timezone,
-  currency,
-  definition_version: DEFINITION_VERSION,
-  as_of: generation?.counted_at ?? null,
-})
+/** What every answer says of itself. Some reports are final later than the books. */
+export const headOf = (asked: Asked, final_until = finalUntil(asked)) => {
+  const { period, currency, timezone, generation } = asked
+  return {
+    ...period,
+    timezone,
+    currency,
+    definition_version: DEFINITION_VERSION,
+    as_of: generation?.counted_at ?? null,
+    final_until,
+  }
+}
 
 /** The last day whose figures are final. In the calendar of sales a refund can always come. */
 export function finalUntil({ calendar, generation }: Asked): string | null {

@@ -48,9 +48,9 @@ export async function performance(db: Db, asked: Asked, id: string) {
 
 const nameOf = ({ id, code, used_count }: Coupon) => ({ coupon_id: id, code, uses: used_count })
 
-/** What an answer says of itself. It has no period. */
+/** What an answer says of itself. It has no period, so that no day of it is final. */
 const headFor = (asked: Asked) => {
-  const { from: _, to: __, ...head } = headOf(asked)
+  const { from: _, to: __, final_until: ___, ...head } = headOf(asked)
   return { ...head, sealed_to: asked.generation?.sequence ?? 0 }
 }
 

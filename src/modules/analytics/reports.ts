@@ -11,7 +11,7 @@ import {
   type Measures,
   NOTHING,
 } from './definition-schema.ts'
-import { type Asked, bucketsOf, finalUntil, headOf, periodBefore } from './period.ts'
+import { type Asked, bucketsOf, headOf, periodBefore } from './period.ts'
 import * as queries from './read-queries.ts'
 import type { Dimension, Grouping, Interval, Period } from './schema.ts'
 
@@ -76,7 +76,6 @@ export function ledgerHead(asked: Asked, buckets: readonly queries.BucketRow[]) 
     ...headOf(asked),
     calendar: asked.calendar,
     sealed_to: asked.generation?.sequence ?? 0,
-    final_until: finalUntil(asked),
     restated_from: restated.toSorted()[0] ?? null,
     restated_at: times.toSorted().at(-1) ?? null,
   }

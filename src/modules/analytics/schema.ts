@@ -74,6 +74,13 @@ export const headFields = {
       description: 'Every journal that was numbered before is counted. Null: none is yet.',
     }),
   ),
+  final_until: Nullable(
+    Type.String({
+      format: 'date',
+      description:
+        'The last day whose figures are final, but for test flags. Null: none, as nothing is counted yet, or a refund of tomorrow changes the day of its sale. What is of now, such as stock on hand and running subscriptions, is of no day.',
+    }),
+  ),
 }
 
 export const Calendar = Type.Enum(['booked', 'cohort'], {
@@ -88,13 +95,6 @@ const ledgerFields = {
   ...headFields,
   calendar: Calendar,
   sealed_to: Type.Integer({ description: 'The number of the last journal that is counted.' }),
-  final_until: Nullable(
-    Type.String({
-      format: 'date',
-      description:
-        'The last day whose figures are final, but for test flags. Null: none, as a refund of tomorrow changes the day of its sale.',
-    }),
-  ),
   restated_from: Nullable(
     Type.String({
       format: 'date',
