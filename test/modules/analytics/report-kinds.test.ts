@@ -185,5 +185,16 @@ describe('the report about subscriptions', () => {
       assert.equal(approved_count, 5, 'a recovered renewal counts once among the approved ones')
       await assertDrilldowns(subs.merchant, figures)
     }
+    // A subscription that expired has no other time of its end than that of its last change.
+    await insert(300, 1, 'month', 1, 'expired')
+    const churned = async () => {
+      const july = `${URL}/subscriptions?from=2026-07-01&to=2026-07-31`
+      return ok(await subs.merchant.get(july)).churned_count
+    }
+    assert.equal(await churned(), 2)
+    const erase = '/v1/my/privacy/erase'
+    const { confirm } = ok(await subs.merchant.post(erase, { customer_ref: 'ann' }, keyed()), 202)
+    ok(await subs.merchant.post(erase, { customer_ref: 'ann', confirm }, keyed()))
+    assert.equal(await churned(), 2, 'an erasure does not move the end of a subscription')
   })
 })
