@@ -67,6 +67,9 @@ Groups by product, variant and collection have the lines of orders. What belongs
 customers belong to no product: their counts are 0 there. A product may be in several collections, by those it is in today, so
 that collections do not add up.
 
+Groups by affiliate are those of codes: the code that an order is credited to, or that it was placed with. An affiliate with several codes
+has a group for each, and all of them have the name of the affiliate as their label.
+
 ## Figures that add up
 
 ${table(FIGURES)}

@@ -173,10 +173,13 @@ function salesReports(app: App): void {
     path: 'sales',
     operationId: 'readAnalyticsSales',
     summary:
-      'Read the sales of a period by product, variant, collection, coupon, affiliate or source.',
+      'Read the sales of a period by product, variant, collection, coupon, code of an affiliate or source.',
     query: {
       ...COMPARED,
-      group_by: Type.Enum([...GROUPINGS]),
+      group_by: Type.Enum([...GROUPINGS], {
+        description:
+          '`affiliate`: by the code that orders are credited to. One with several codes has a group for each, of the same label.',
+      }),
       key: Type.String({ description: 'Only this group.' }),
     },
     shape: Sales,
