@@ -6,7 +6,7 @@ import { localDay } from '../../kernel/time.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
 import * as stores from '../stores/service.ts'
 import * as queries from './funnel-queries.ts'
-import { type Asked, daysOf, headOf, isDay } from './period.ts'
+import { daysOf, headOf, isDay, type ReportRequest } from './period.ts'
 import { listBuckets } from './read-queries.ts'
 import { ALL, hrefOf, scopeOf } from './reports.ts'
 import { FUNNEL_TYPES, type FunnelEvents, type FunnelType, type Period } from './schema.ts'
@@ -54,9 +54,9 @@ export async function count(
 const rowsHref = ({ from, to }: Period, type?: FunnelType): string =>
   `/v1/merchant/analytics/funnel/rows?${new URLSearchParams({ from, to, ...(type !== undefined && { type }) })}`
 
-export async function report(db: Db, asked: Asked) {
-  const { period } = asked
-  const booked: Asked = { ...asked, calendar: 'booked' }
+export async function report(db: Db, request: ReportRequest) {
+  const { period } = request
+  const booked: ReportRequest = { ...request, calendar: 'booked' }
   const [rows, sold] = await Promise.all([
     queries.listFunnel(db, period.from, period.to),
     listBuckets(db, scopeOf(booked, ALL), period, 'day'),
@@ -96,7 +96,7 @@ export async function report(db: Db, asked: Asked) {
 
 export async function listRows(
   db: Db,
-  { period }: Asked,
+  { period }: ReportRequest,
   type: FunnelType,
   { after, limit }: { after: string | undefined; limit: number },
 ) {

@@ -17,8 +17,8 @@ const DAYS_MAX = 1_096
 /** A century. A cohort has its orders until now, and its rows are read by its own days alone. */
 export const COHORT_DAYS_MAX = 36_525
 
-/** What a report is asked for. */
-export interface Asked {
+/** What a report is about, as its route read it. */
+export interface ReportRequest {
   period: Period
   calendar: Calendar
   currency: string
@@ -43,9 +43,9 @@ function readDay(query: unknown, name: string): string | undefined {
 /** Reads `from` and `to`: what is absent or no date is the default, and a period is cut to the longest. */
 export function readPeriod(query: unknown, today: string, daysMax = DAYS_MAX): Period {
   const to = readDay(query, 'to') ?? today
-  const asked = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
+  const begins = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
   const longest = addDays(to, 1 - daysMax)
-  const from = asked > to ? to : asked < longest ? longest : asked
+  const from = begins > to ? to : begins < longest ? longest : begins
   return { from, to }
 }
 
@@ -62,7 +62,11 @@ export function daysOf({ from, to }: Period): string[] {
   return days
 }
 
-export async function readAsked(db: Db, query: unknown, daysMax = DAYS_MAX): Promise<Asked> {
+export async function readReportRequest(
+  db: Db,
+  query: unknown,
+  daysMax = DAYS_MAX,
+): Promise<ReportRequest> {
   const [generation, store] = await Promise.all([findGeneration(db, 'serving'), stores.get(db)])
   const timezone = generation?.time_zone ?? store.time_zone
   const currency = readText(query, 'currency') ?? ''
@@ -79,8 +83,8 @@ export const readInterval = (query: unknown): Interval =>
   readOneOf(query, 'interval', INTERVALS) ?? 'day'
 
 /** What every answer says of itself. Some reports are final later than the books. */
-export const headOf = (asked: Asked, final_until = finalUntil(asked)) => {
-  const { period, currency, timezone, generation } = asked
+export const headOf = (request: ReportRequest, final_until = finalUntil(request)) => {
+  const { period, currency, timezone, generation } = request
   return {
     ...period,
     timezone,
@@ -92,7 +96,7 @@ export const headOf = (asked: Asked, final_until = finalUntil(asked)) => {
 }
 
 /** The last day whose figures are final. In the calendar of sales a refund can always come. */
-export function finalUntil({ calendar, generation }: Asked): string | null {
+export function finalUntil({ calendar, generation }: ReportRequest): string | null {
   const before = generation === null ? null : finalBefore(generation)
   return before === null || calendar === 'cohort' ? null : addDays(before, -1)
 }

@@ -10,7 +10,7 @@ import { type TableRow, tableOf, withRest } from './csv.ts'
 import { FIGURE_NAMES } from './definition-schema.ts'
 import * as funnel from './funnel.ts'
 import * as live from './live.ts'
-import { COHORT_DAYS_MAX, readAsked, readInterval } from './period.ts'
+import { COHORT_DAYS_MAX, readInterval, readReportRequest } from './period.ts'
 import * as reports from './reports.ts'
 import { isFigure, listRows, ROW_GROUPINGS } from './rows.ts'
 import {
@@ -99,13 +99,13 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
   const { path, operationId, summary, query, shape, read } = report
   const config = { scope, query }
   /** What is refused is so before the first line. */
-  const sendTable = async (reply: FastifyReply, db: Db, asked: unknown) => {
-    const first = await read(db, asked)
+  const sendTable = async (reply: FastifyReply, db: Db, given: unknown) => {
+    const first = await read(db, given)
     return reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', `attachment; filename="${path}.csv"`)
       .header('cache-control', 'no-store')
-      .send(Readable.from(tableOf(listTable(report, db, { query: asked, first }))) as never)
+      .send(Readable.from(tableOf(listTable(report, db, { query: given, first }))) as never)
   }
 
   app.get(
@@ -120,11 +120,11 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: answerOf(shape) },
       },
     },
-    async ({ db, query: asked, headers }, reply) => {
+    async ({ db, query: given, headers }, reply) => {
       reply.header('vary', 'accept')
       return wantsTable(headers)
-        ? sendTable(reply, db, asked)
-        : reply.send((await read(db, asked)) as never)
+        ? sendTable(reply, db, given)
+        : reply.send((await read(db, given)) as never)
     },
   )
 
@@ -139,7 +139,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },
-    ({ db, query: asked }, reply) => sendTable(reply, db, asked),
+    ({ db, query: given }, reply) => sendTable(reply, db, given),
   )
 }
 
@@ -163,7 +163,7 @@ function salesReports(app: App): void {
     query: COMPARED,
     shape: Summary,
     read: async (db, query) =>
-      reports.report(db, await readAsked(db, query), {
+      reports.report(db, await readReportRequest(db, query), {
         interval: readInterval(query),
         compare: isCompared(query),
       }),
@@ -186,7 +186,7 @@ function salesReports(app: App): void {
     read: async (db, query) => {
       const group_by = readOneOf(query, 'group_by', GROUPINGS)
       const key = readKey(query)
-      return reports.sales(db, await readAsked(db, query), {
+      return reports.sales(db, await readReportRequest(db, query), {
         interval: readInterval(query),
         compare: isCompared(query),
         ...(group_by !== undefined && { group_by }),
@@ -202,7 +202,7 @@ function salesReports(app: App): void {
     summary: 'Read new and returning customers, and what became of those who were new.',
     query: CALENDAR,
     shape: CustomerReport,
-    read: async (db, query) => reports.customers(db, await readAsked(db, query)),
+    read: async (db, query) => reports.customers(db, await readReportRequest(db, query)),
     table: ({ cohorts }) => cohorts,
   })
   addReport(app, {
@@ -211,7 +211,7 @@ function salesReports(app: App): void {
     summary: 'Read tax and sales by the country and state of the address.',
     query: CALENDAR,
     shape: TaxReport,
-    read: async (db, query) => reports.tax(db, await readAsked(db, query)),
+    read: async (db, query) => reports.tax(db, await readReportRequest(db, query)),
     table: ({ groups, rest }) => withRest(groups, rest),
   })
 }
@@ -230,7 +230,7 @@ function otherReports(app: App): void {
     summary: 'Read how many payments were approved, and why others were not.',
     query: PERIOD,
     shape: PaymentReport,
-    read: async (db, query) => live.payments(db, await readAsked(db, query)),
+    read: async (db, query) => live.payments(db, await readReportRequest(db, query)),
     table: ({ reasons }) => reasons,
   })
   addReport(app, {
@@ -239,7 +239,7 @@ function otherReports(app: App): void {
     summary: 'Read what subscriptions bring in, and how many began and ended.',
     query: PERIOD,
     shape: SubscriptionReport,
-    read: async (db, query) => live.subscriptions(db, await readAsked(db, query)),
+    read: async (db, query) => live.subscriptions(db, await readReportRequest(db, query)),
     table: (answer) => [answer],
   })
   addReport(app, {
@@ -250,7 +250,7 @@ function otherReports(app: App): void {
     query: { ...PERIOD, after: PAGE_QUERY.after },
     shape: StockReport,
     read: async (db, query) =>
-      live.inventory(db, await readAsked(db, query), readText(query, 'after')),
+      live.inventory(db, await readReportRequest(db, query), readText(query, 'after')),
     table: ({ variants }) => variants,
   })
   addReport(app, {
@@ -259,7 +259,7 @@ function otherReports(app: App): void {
     summary: 'Read what shoppers did on the way to an order, by day.',
     query: PERIOD,
     shape: FunnelReport,
-    read: async (db, query) => funnel.report(db, await readAsked(db, query)),
+    read: async (db, query) => funnel.report(db, await readReportRequest(db, query)),
     table: ({ buckets }) => buckets,
   })
 }
@@ -303,7 +303,7 @@ const rowRoutes: Routes = async (app) => {
       const group_by = readOneOf(query, 'group_by', ROW_GROUPINGS)
       const of = group_by === undefined ? null : { group_by, key: readKey(query) ?? '' }
       const daysMax = group_by === 'cohort' ? COHORT_DAYS_MAX : undefined
-      return listRows(db, await readAsked(db, query, daysMax), {
+      return listRows(db, await readReportRequest(db, query, daysMax), {
         figure: isFigure(figure) ? figure : 'net_cents',
         of,
         ...readRowPage(query),
@@ -333,7 +333,7 @@ const rowRoutes: Routes = async (app) => {
     async ({ db, query }) =>
       live.paymentRows(
         db,
-        await readAsked(db, query),
+        await readReportRequest(db, query),
         {
           outcome: readOneOf(query, 'outcome', OUTCOMES) ?? null,
           reason: readText(query, 'reason') ?? null,
@@ -363,7 +363,7 @@ const rowRoutes: Routes = async (app) => {
     async ({ db, query }) =>
       live.subscriptionRows(
         db,
-        await readAsked(db, query),
+        await readReportRequest(db, query),
         readOneOf(query, 'figure', SUBSCRIPTION_COUNTS) ?? 'active_count',
         readRowPage(query),
       ),
@@ -391,7 +391,7 @@ const rowRoutes: Routes = async (app) => {
     async ({ db, query }) =>
       funnel.listRows(
         db,
-        await readAsked(db, query),
+        await readReportRequest(db, query),
         readOneOf(query, 'type', FUNNEL_TYPES) ?? 'view',
         readRowPage(query),
       ),
