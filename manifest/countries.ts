@@ -235,7 +235,7 @@ const RULES: Readonly<Record<string, AddressRule>> = {
 export const ruleOf = (country: string): AddressRule =>
   Object.hasOwn(RULES, country) ? (RULES[country] ?? GENERAL_RULE) : GENERAL_RULE
 
-/** ISO 3166-1 alpha-2, without places that nobody lives in. */
+/** ISO 3166-1 alpha-2, without places without inhabitants. */
 export const COUNTRIES: readonly string[] =
   `AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ
 CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR

@@ -54,6 +54,11 @@ export const RULES: readonly Rule[] = [
     allowed: [],
   },
   {
+    name: 'no literal is spread into another: its members are written plainly',
+    forbidden: /\.\.\.\{(?:\s|$)/,
+    allowed: [],
+  },
+  {
     name: 'no statement sets anything for a whole session',
     forbidden: /sql`\s*set (?!local|transaction)/i,
     allowed: [],

@@ -49,7 +49,7 @@ export const HARBOUR_PAGES = pages({
   privacy: [
     'Privacy',
     'Which data we keep, for how long, and why.',
-    'We keep what an order needs: your name, address and mail. We keep it as long as the tax office asks for it, share it with nobody but the carrier, and measure nothing while you look around. The only cookies are those of your cart and your orders.',
+    'We keep what an order needs: your name, address and mail. We keep it as long as the tax office asks for it, share it with the carrier alone, and measure nothing while you look around. The only cookies are those of your cart and your orders.',
     DEMO,
   ],
   imprint: [

@@ -91,7 +91,7 @@ function describeShopperMail(mail: shopperMail.NewestMail, written: Written): Ht
   }
   return html`<article>
 <h2>${shown?.subject ?? kind}</h2>
-<p class="quiet">To ${written?.recipient ?? 'nobody'}, <code>${kind}</code> of <code>${tenant_ref}</code>, <time datetime="${created_at}">${created_at}</time>, ${state}${reason && `: ${reason}`}</p>
+<p class="quiet">To ${written?.recipient ?? 'no address'}, <code>${kind}</code> of <code>${tenant_ref}</code>, <time datetime="${created_at}">${created_at}</time>, ${state}${reason && `: ${reason}`}</p>
 ${shown?.body}
 </article>`
 }

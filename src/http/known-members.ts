@@ -21,7 +21,7 @@ export const sentBody = (request: FastifyRequest): unknown =>
 
 /**
  * Takes the members out of each body that its route does not know, at any depth, once the body is
- * validated. A handler may spread a body over a row or a plan: a member that nobody has checked would
+ * validated. A handler may spread a body over a row or a plan: a member that no schema has checked would
  * stand there in place of ours. It stands before all routes, so that a new route has it. A route that
  * validates its body by itself, or stores the text of it, gets it as it is.
  */

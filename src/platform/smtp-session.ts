@@ -9,7 +9,7 @@ export interface SmtpSession {
   isOpen(): boolean
   /** Sends ASCII: more than that a server takes only where it says so. */
   write(text: string): void
-  /** The next replies of the server that nobody awaits yet. Fails where the connection ends before. */
+  /** The next replies of the server that no caller awaits yet. Fails where the connection ends before. */
   replies(count: number): Promise<string[]>
   /** Closes it after that time, unless it is told another one before. */
   closeIn(ms: number): void
@@ -70,7 +70,7 @@ const ENDED = 'the connection to the mail server has ended'
 export const describe = (error: unknown): string =>
   error instanceof Error ? error.message : 'not an Error'
 
-/** Replies that somebody awaits. */
+/** Replies that a caller awaits. */
 interface Awaited {
   count: number
   got: string[]

@@ -59,7 +59,10 @@ const requestOf = (
   ip: string | null,
   device_ref: string,
 ): AffiliateApplication => ({
-  ...{ name, email, ip, device_ref },
+  name,
+  email,
+  ip,
+  device_ref,
   ...(website !== '' && { website }),
   ...(message !== '' && { message }),
 })

@@ -25,10 +25,17 @@ export function applyMain(context: PageContext, { program, entered, error }: App
   const words = texts.affiliates
   const name = { name: 'name', label: words.name, autocomplete: 'name', pair: true }
   const email = {
-    ...{ name: 'email', label: texts.email, autocomplete: 'email', type: 'email', pair: true },
+    name: 'email',
+    label: texts.email,
+    autocomplete: 'email',
+    type: 'email',
+    pair: true,
   }
   const website = {
-    ...{ name: 'website', label: words.website, autocomplete: 'url', inputmode: 'url' },
+    name: 'website',
+    label: words.website,
+    autocomplete: 'url',
+    inputmode: 'url',
     optional: true,
   }
   return html`<div class="wrap narrow list"><header class="list-head"><h1>${words.title}</h1><p class="lead">${words.intro(commissionText(context, program))}</p></header>
@@ -66,8 +73,11 @@ function balances({ site }: PageContext, page: AffiliatePage): Html {
   const fact = (name: string, cents: number, currency: string) =>
     html`<div><dt>${name}</dt><dd>${formatMoney(cents, currency)}</dd></div>`
   const zero = {
-    ...{ currency: page.currency, pending_cents: 0, approved_cents: 0 },
-    ...{ in_payout_cents: 0, paid_cents: 0 },
+    currency: page.currency,
+    pending_cents: 0,
+    approved_cents: 0,
+    in_payout_cents: 0,
+    paid_cents: 0,
   }
   const shown = page.balances.length === 0 ? [zero] : page.balances
   return html`${shown.map(

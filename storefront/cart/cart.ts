@@ -23,7 +23,7 @@ const COUPON_LENGTH_MAX = 64
 /** The time comes first, so that new keys stand side by side in the platform's indexes. */
 const newCartId = () => `${Date.now().toString(36)}${randomBytes(6).toString('base64url')}`
 
-/** Most pages show a cart that nobody fills: its id is drawn when it is first read. */
+/** Most pages show a cart that no shopper fills: its id is drawn when it is first read. */
 export function emptyCart(): Cart {
   let id: string | undefined
   return {

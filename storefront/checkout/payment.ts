@@ -114,8 +114,14 @@ function checkoutBody(
     ip,
     ...(hasGoods && {
       shipping_address: {
-        ...{ label: name, name, line1, line2: line2 || null },
-        ...{ city, state, postal_code, country },
+        label: name,
+        name,
+        line1,
+        line2: line2 || null,
+        city,
+        state,
+        postal_code,
+        country,
       },
     }),
     expedited,

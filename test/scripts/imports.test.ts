@@ -146,6 +146,8 @@ describe('the house rules', () => {
     ['a random default', 'schema.sql', '  id uuid not null default gen_random_uuid(),'],
     ['a page by offset', 'src/modules/stores/queries.ts', `limit 10 offset \${offset}`],
     ['a count for a page', 'src/platform/audit.ts', 'select count(*)::int as total from stores'],
+    ['a literal spread to save lines', 'src/app.ts', '    ...{ name, email },'],
+    ['a literal spread over lines', 'src/app.ts', '    ...{'],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
     ['a file that is too long to read', 'src/db/pool.ts', '\n'.repeat(501)],
   ]

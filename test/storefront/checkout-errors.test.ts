@@ -27,6 +27,27 @@ const errorAt = ({ text }: Seen, name: string): string | undefined =>
   new RegExp(`id="${name}-error"[^>]*>([^<]*)`).exec(text)?.[1]
 
 describe('a checkout with mistakes', () => {
+  test('is one that a shopper can be reminded of; one that was only looked at is not', async () => {
+    const merchant = await shop.merchant('demo')
+    const url = '/v1/merchant/marketing/reminders'
+    const settings = { enabled: true, law_allows: true }
+    assert.equal((await merchant.put(`${url}/settings`, settings)).status, 200)
+    const addresses = async () =>
+      (await merchant.get(url)).body.reminders.map(({ email }: { email: string }) => email)
+    const shopper = await setup.withCart(shop, 'cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    assert.deepEqual(await addresses(), [])
+    const email = 'unfinished@example.com'
+    await shopper.post('/checkout', { ...DETAILS, ...card(DECLINED), email, key })
+    assert.deepEqual(await addresses(), [email])
+    const other = await setup.withCart(shop, 'cedar-candle')
+    const otherKey = (await other.get('/checkout')).field('key')
+    const mistaken = { ...DETAILS, ...GOOD_CARD, line1: '', email: 'mistaken@example.com' }
+    await other.post('/checkout', { ...mistaken, key: otherKey })
+    assert.deepEqual((await addresses()).toSorted(), ['mistaken@example.com', email])
+    assert.equal((await merchant.put(`${url}/settings`, { enabled: false })).status, 200)
+  })
+
   test('names each at its field, and all of them above the form, with links', async () => {
     const fields = { email: 'nonsense', line1: '', postal_code: '1', card_number: '4111' }
     const { seen } = await send({ ...GOOD_CARD, ...fields, card_cvv: '' })

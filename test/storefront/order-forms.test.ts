@@ -10,7 +10,7 @@ import { placeOrder, withCart } from './setup.ts'
 
 /**
  * The order page offers to edit, cancel or refund exactly where the platform would allow it. Each
- * case writes the facts of an order into the database, because fulfilment has no routes yet; the
+ * case writes the facts of an order into the database, since the routes do not reach all of them together; the
  * platform's own explanation to the merchant says what those facts allow.
  */
 

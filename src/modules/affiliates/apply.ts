@@ -62,8 +62,16 @@ export async function apply(
     const id = newId()
     const inserted = await queries.insertAffiliate(tx, id, {
       ...terms,
-      ...{ name, email, email_folded, website, message, address },
-      ...{ customer_ref: null, person_id: null, payout_account: null, payout_account_end: null },
+      name,
+      email,
+      email_folded,
+      website,
+      message,
+      address,
+      customer_ref: null,
+      person_id: null,
+      payout_account: null,
+      payout_account_end: null,
       status: 'applied',
     })
     if (inserted === null) return

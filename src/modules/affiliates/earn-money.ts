@@ -60,7 +60,10 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
   await insertAttribution(
     tx,
     {
-      ...{ order_id, currency, base_cents, refusal },
+      order_id,
+      currency,
+      base_cents,
+      refusal,
       affiliate_id: referred.affiliate_id,
       code: referred.code,
       source: sale.source,

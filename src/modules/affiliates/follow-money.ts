@@ -65,7 +65,10 @@ async function book(
   const id = newId()
   const { amount_cents } = change
   const row: queries.NewCommission = {
-    ...{ id, amount_cents, reason, cause_ref: ref },
+    id,
+    amount_cents,
+    reason,
+    cause_ref: ref,
     base_cents: change.left_cents - before,
     ...(amount_cents < 0 ? clawbackOf(counting) : await earningOf(tx, order_id)),
   }

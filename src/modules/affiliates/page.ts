@@ -68,7 +68,13 @@ export async function openPage(
   ])
   const { name, status, referral_codes, commission_type, rate_bps, amount_cents } = affiliate
   return {
-    ...{ name, status, commission_type, rate_bps, amount_cents, currency, balances },
+    name,
+    status,
+    commission_type,
+    rate_bps,
+    amount_cents,
+    currency,
+    balances,
     codes: referral_codes.map(({ code, active, clicks }) => ({ code, active, clicks })),
     commissions: commissions.rows.map((row) => ({
       type: row.type,

@@ -87,7 +87,9 @@ async function withoutAny(
   if (missing.length === 0) return []
   const { currency } = await stores.get(tx)
   return missing.map((affiliate_id) => ({
-    ...{ affiliate_id, currency, approved_cents: 0 },
+    affiliate_id,
+    currency,
+    approved_cents: 0,
     reason: 'nothing_due' as const,
   }))
 }

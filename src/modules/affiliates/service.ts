@@ -145,7 +145,11 @@ export function create(
     const terms = checkTerms(await getSettings(tx), rest)
     const inserted = await queries.insertAffiliate(tx, id, {
       ...terms,
-      ...{ name, email, email_folded, status, message: null },
+      name,
+      email,
+      email_folded,
+      status,
+      message: null,
       customer_ref: rest.customer_ref ?? null,
       person_id: rest.person_id?.toLowerCase() ?? null,
       website: rest.website ?? null,
@@ -176,8 +180,12 @@ export const emit = (
     type,
     data: {
       affiliate: {
-        ...{ id, status, referral_codes: referral_codes.map(({ code }) => code) },
-        ...{ commission_type, rate_bps, amount_cents },
+        id,
+        status,
+        referral_codes: referral_codes.map(({ code }) => code),
+        commission_type,
+        rate_bps,
+        amount_cents,
       },
     },
   })
@@ -210,7 +218,9 @@ export function change(
     const terms = checkTerms(before, patch)
     const changed = {
       ...terms,
-      ...{ name, email, email_folded: foldAddress(email) },
+      name,
+      email,
+      email_folded: foldAddress(email),
       customer_ref: kept(patch.customer_ref, before.customer_ref),
       person_id: kept(lowerCase(patch.person_id), before.person_id),
       website: kept(patch.website, before.website),

@@ -6,10 +6,10 @@ import { localDay } from '../../kernel/time.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
 import * as stores from '../stores/service.ts'
 import * as queries from './funnel-queries.ts'
-import { type Asked, daysOf, headOf, isDay } from './period.ts'
+import { daysOf, headOf, isDay, type ReportRequest } from './period.ts'
 import { listBuckets } from './read-queries.ts'
 import { ALL, hrefOf, scopeOf } from './reports.ts'
-import { FUNNEL_TYPES, type FunnelEvents, type FunnelType } from './schema.ts'
+import { FUNNEL_TYPES, type FunnelEvents, type FunnelType, type Period } from './schema.ts'
 
 /** What shoppers do before they buy, counted by day. Nothing that is kept says who did it. */
 
@@ -50,12 +50,13 @@ export async function count(
   return { accepted: events.length }
 }
 
-const rowsHref = ({ period }: Asked, type: FunnelType): string =>
-  `/v1/merchant/analytics/funnel/rows?${new URLSearchParams({ ...period, type })}`
+/** Where the rows of a step are, or without one those of any step. */
+const rowsHref = ({ from, to }: Period, type?: FunnelType): string =>
+  `/v1/merchant/analytics/funnel/rows?${new URLSearchParams({ from, to, ...(type !== undefined && { type }) })}`
 
-export async function report(db: Db, asked: Asked) {
-  const { period } = asked
-  const booked: Asked = { ...asked, calendar: 'booked' }
+export async function report(db: Db, request: ReportRequest) {
+  const { period } = request
+  const booked: ReportRequest = { ...request, calendar: 'booked' }
   const [rows, sold] = await Promise.all([
     queries.listFunnel(db, period.from, period.to),
     listBuckets(db, scopeOf(booked, ALL), period, 'day'),
@@ -77,21 +78,25 @@ export async function report(db: Db, asked: Asked) {
   const figures = Object.fromEntries(
     FUNNEL_TYPES.map((type) => [
       type,
-      { value: counts[type], drilldown: { href: rowsHref(asked, type) } },
+      { value: counts[type], drilldown: { href: rowsHref(period, type) } },
     ]),
   ) as Record<FunnelType, { value: number; drilldown: { href: string } }>
-  const href = hrefOf(booked, period, { figure: 'orders_count' })
+  const paidHref = (of: Period) => hrefOf(booked, of, { figure: 'orders_count' })
   return {
-    ...headOf(asked),
+    ...headOf(booked),
     ...counts,
-    figures: { ...figures, paid: { value: counts.paid, drilldown: { href } } },
-    buckets: daysOf(period).map((day) => ({ day, ...countsOf(day) })),
+    figures: { ...figures, paid: { value: counts.paid, drilldown: { href: paidHref(period) } } },
+    buckets: daysOf(period).map((day) => {
+      const one = { from: day, to: day }
+      const drilldown = { href: rowsHref(one), paid_href: paidHref(one) }
+      return { day, ...countsOf(day), drilldown }
+    }),
   }
 }
 
 export async function listRows(
   db: Db,
-  { period }: Asked,
+  { period }: ReportRequest,
   type: FunnelType,
   { after, limit }: { after: string | undefined; limit: number },
 ) {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
+import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { type DayRange, isCharge, isOfRealOrder, outcomesOf, reasonOf } from './payment-queries.ts'
 import { AttemptRow, COUNTED_OUTCOMES, type Outcome, type Period, type RowPlace } from './schema.ts'
 
@@ -79,6 +80,17 @@ export const listPaymentDays = (
     having sum(attempts) <> 0`,
   )
 }
+
+/** When the first attempt was made whose outcome is still looked up. */
+export const firstOpenAttempt = (db: Db, currency: string) =>
+  db.one(
+    Type.Object({ at: Nullable(Timestamp) }),
+    sql`
+    select min(a.created_at) as at
+      from payment_attempts a
+     where a.tenant_ref = ${db.tenant} and a.next_check_at is not null
+       and a.currency = ${currency} and ${isCharge}`,
+  )
 
 export interface AttemptFilter {
   currency: string

@@ -6,7 +6,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import * as live from './live-queries.ts'
 import type { DayRange } from './payment-queries.ts'
-import { type Asked, daysOf, headOf } from './period.ts'
+import { daysOf, finalUntil, headOf, type ReportRequest } from './period.ts'
 import * as queries from './read-queries.ts'
 import { hrefOf, scopeOf } from './reports.ts'
 import {
@@ -23,7 +23,7 @@ import * as subscriptionCounts from './subscription-queries.ts'
 /** Where the rows of one of these reports are. */
 const rowsHref = (
   path: string,
-  { period, currency }: Asked,
+  { period, currency }: ReportRequest,
   more: Record<string, string> = {},
 ): string =>
   `/v1/merchant/analytics/${path}/rows?${new URLSearchParams({ ...period, currency, ...more })}`
@@ -34,13 +34,13 @@ const rangeOf = (timezone: string, day: string): DayRange => ({
   to: startOfDay(timezone, addDays(day, 1)).toISOString(),
 })
 
-const timesOf = ({ timezone, period }: Asked): subscriptionCounts.Times => ({
+const timesOf = ({ timezone, period }: ReportRequest): subscriptionCounts.Times => ({
   from: startOfDay(timezone, period.from).toISOString(),
   to: startOfDay(timezone, addDays(period.to, 1)).toISOString(),
 })
 
 /** Payments by day. All but the last minutes are counted. */
-function listPayments(db: Db, { generation, currency, period, timezone }: Asked) {
+function listPayments(db: Db, { generation, currency, period, timezone }: ReportRequest) {
   const counted = generation?.payments_to ?? null
   const first = counted === null ? period.from : localDay(timezone, new Date(counted))
   const uncounted = daysOf(period).filter((day) => day >= first)
@@ -81,19 +81,32 @@ const isOnce = (
 ): row is live.PaymentDay & { outcome: Exclude<Outcome, 'recovered'> } =>
   row.outcome !== 'recovered'
 
-export async function payments(db: Db, asked: Asked) {
-  const rows = (await listPayments(db, asked)).filter(isOnce)
+/**
+ * The last day whose payments are final: none of it or of a day before waits for its outcome. It is read
+ * before the payments, so that one that gets its outcome in between is not taken for final as it was.
+ */
+async function paymentsFinalUntil(db: Db, request: ReportRequest): Promise<string | null> {
+  const { at } = await live.firstOpenAttempt(db, request.currency)
+  const counted = finalUntil({ ...request, calendar: 'booked' })
+  if (at === null || counted === null) return counted
+  const settled = addDays(localDay(request.timezone, new Date(at)), -1)
+  return settled < counted ? settled : counted
+}
+
+export async function payments(db: Db, request: ReportRequest) {
+  const final_until = await paymentsFinalUntil(db, request)
+  const rows = (await listPayments(db, request)).filter(isOnce)
   const counts = countsOf(rows)
   const byReason = Map.groupBy(rows, ({ outcome, reason }) => `${outcome} ${reason}`)
   return {
-    ...headOf(asked),
+    ...headOf(request, final_until),
     ...counts,
     figures: Object.fromEntries(
       PAYMENT_COUNTS.map((name) => [
         name,
         {
           value: counts[name],
-          drilldown: { href: rowsHref('payments', asked, outcomeOfCount(name)) },
+          drilldown: { href: rowsHref('payments', request, outcomeOfCount(name)) },
         },
       ]),
     ) as Record<(typeof PAYMENT_COUNTS)[number], { value: number; drilldown: { href: string } }>,
@@ -104,17 +117,18 @@ export async function payments(db: Db, asked: Asked) {
         reason,
         attempts_count: sumAttempts(own),
         amount_cents: sum(own.map(({ amount_cents }) => amount_cents)),
-        drilldown: { href: rowsHref('payments', asked, { outcome, reason }) },
+        drilldown: { href: rowsHref('payments', request, { outcome, reason }) },
       }))
       .sort((a, b) => b.attempts_count - a.attempts_count || (a.reason < b.reason ? -1 : 1)),
-    buckets: daysOf(asked.period).map((day) => ({
+    buckets: daysOf(request.period).map((day) => ({
       day,
       ...countsOf(rows.filter((row) => row.day === day)),
+      drilldown: { href: rowsHref('payments', { ...request, period: { from: day, to: day } }) },
     })),
   }
 }
 
-interface PageAsked {
+interface PageRequest {
   after: string | undefined
   limit: number
 }
@@ -125,28 +139,28 @@ interface PageAsked {
  */
 export async function paymentRows(
   db: Db,
-  asked: Asked,
+  request: ReportRequest,
   filter: { outcome: Outcome | null; reason: string | null },
-  { after, limit }: PageAsked,
+  { after, limit }: PageRequest,
 ) {
   const { outcome, reason } = filter
   const begins = readPlace(after)
-  const counted = (await listPayments(db, asked)).filter(
+  const counted = (await listPayments(db, request)).filter(
     (row) =>
       (outcome === null ? row.outcome !== 'recovered' : row.outcome === outcome) &&
       (reason === null || row.reason === reason),
   )
   const found = await live.listAttempts(
     db,
-    { currency: asked.currency, outcome, reason },
-    { days: daysFor(asked, counted, begins, limit), after: begins, limit: limit + 1 },
+    { currency: request.currency, outcome, reason },
+    { days: daysFor(request, counted, begins, limit), after: begins, limit: limit + 1 },
   )
   return timedPage(found, limit, ({ attempt_id }) => attempt_id)
 }
 
 /** The day of the cursor, and as many after it as have a page and one row more. */
 function daysFor(
-  { timezone }: Asked,
+  { timezone }: ReportRequest,
   counted: readonly live.PaymentDay[],
   begins: RowPlace | null,
   limit: number,
@@ -187,15 +201,16 @@ function timedPage<T extends { at_us: number }>(
   }
 }
 
-export async function subscriptions(db: Db, asked: Asked) {
-  const times = timesOf(asked)
+export async function subscriptions(db: Db, request: ReportRequest) {
+  const times = timesOf(request)
+  const final_until = await paymentsFinalUntil(db, request)
   const [{ running_before, ...sums }, paid] = await Promise.all([
-    subscriptionCounts.readSums(db, asked.currency, times),
-    listPayments(db, asked),
+    subscriptionCounts.readSums(db, request.currency, times),
+    listPayments(db, request),
   ])
   const counts = { ...sums, recovered_count: sumAttempts(paid, 'recovered') }
   return {
-    ...headOf(asked),
+    ...headOf(request, final_until),
     ...counts,
     churn_bps:
       running_before === 0 ? null : Math.round((counts.churned_count * 10_000) / running_before),
@@ -204,7 +219,7 @@ export async function subscriptions(db: Db, asked: Asked) {
         name,
         {
           value: counts[name],
-          drilldown: { href: rowsHref('subscriptions', asked, { figure: name }) },
+          drilldown: { href: rowsHref('subscriptions', request, { figure: name }) },
         },
       ]),
     ) as Record<SubscriptionCount, { value: number; drilldown: { href: string } }>,
@@ -213,13 +228,13 @@ export async function subscriptions(db: Db, asked: Asked) {
 
 export async function subscriptionRows(
   db: Db,
-  asked: Asked,
+  request: ReportRequest,
   figure: SubscriptionCount,
-  page: PageAsked,
+  page: PageRequest,
 ) {
-  if (figure === 'recovered_count') return recoveredRows(db, asked, page)
+  if (figure === 'recovered_count') return recoveredRows(db, request, page)
   const { limit } = page
-  const wanted = { figure, currency: asked.currency, times: timesOf(asked) }
+  const wanted = { figure, currency: request.currency, times: timesOf(request) }
   const found = await subscriptionCounts.listRows(db, wanted, {
     after: readPlace(page.after),
     limit: limit + 1,
@@ -228,9 +243,9 @@ export async function subscriptionRows(
 }
 
 /** The renewals that were approved after a decline. */
-async function recoveredRows(db: Db, asked: Asked, page: PageAsked) {
+async function recoveredRows(db: Db, request: ReportRequest, page: PageRequest) {
   const recovered = { outcome: 'recovered', reason: null } as const
-  const { rows, ...rest } = await paymentRows(db, asked, recovered, page)
+  const { rows, ...rest } = await paymentRows(db, request, recovered, page)
   return {
     rows: rows.map(({ attempt_id: id, at, amount_cents }) => ({
       id,
@@ -260,17 +275,17 @@ function pageOf<T>(found: readonly T[], limit: number, keyOf: (row: T) => string
 const STOCK_PAGE = 25
 
 /** What sold of the tracked variants, what is left of them, and what they cost. */
-export async function inventory(db: Db, asked: Asked, after: string | undefined) {
+export async function inventory(db: Db, request: ReportRequest, after: string | undefined) {
   const found = await queries.listStocked(db, readId(after), STOCK_PAGE + 1)
   const { rows, ...page } = pageOf(found, STOCK_PAGE, ({ variant_id }) => variant_id)
   const keys = rows.map(({ variant_id }) => variant_id)
-  const scope = scopeOf(asked, { dimension: 'variant', keys })
+  const scope = scopeOf(request, { dimension: 'variant', keys })
   const sold = new Map(
-    (await queries.listVariantSums(db, scope, asked.period)).map((each) => [each.key, each]),
+    (await queries.listVariantSums(db, scope, request.period)).map((each) => [each.key, each]),
   )
-  const days = daysOf(asked.period).length
+  const days = daysOf(request.period).length
   return {
-    ...headOf(asked),
+    ...headOf(request),
     variants: rows.map(({ cost_units, cost_value_cents, ...variant }) => {
       const { units_count = 0, net_cents = 0 } = sold.get(variant.variant_id) ?? {}
       const cost = costOf(units_count, cost_units, cost_value_cents)
@@ -285,7 +300,10 @@ export async function inventory(db: Db, asked: Asked, after: string | undefined)
           cost.cost_cents === null || net_cents <= 0
             ? null
             : Math.round(((net_cents - cost.cost_cents) * 10_000) / net_cents),
-        drilldown: { href: hrefOf(asked, asked.period, { of }) },
+        drilldown: {
+          href: hrefOf(request, request.period, { of }),
+          levels_href: `/v1/merchant/inventory/${variant.variant_id}`,
+        },
       }
     }),
     ...page,

@@ -14,8 +14,11 @@ const DEFAULT_DAYS = 30
 /** Three years: more are asked for in parts. */
 const DAYS_MAX = 1_096
 
-/** What a report is asked for. */
-export interface Asked {
+/** A century. A cohort has its orders until now, and its rows are read by its own days alone. */
+export const COHORT_DAYS_MAX = 36_525
+
+/** What a report is about, as its route read it. */
+export interface ReportRequest {
   period: Period
   calendar: Calendar
   currency: string
@@ -38,11 +41,11 @@ function readDay(query: unknown, name: string): string | undefined {
 }
 
 /** Reads `from` and `to`: what is absent or no date is the default, and a period is cut to the longest. */
-export function readPeriod(query: unknown, today: string): Period {
+export function readPeriod(query: unknown, today: string, daysMax = DAYS_MAX): Period {
   const to = readDay(query, 'to') ?? today
-  const asked = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
-  const longest = addDays(to, 1 - DAYS_MAX)
-  const from = asked > to ? to : asked < longest ? longest : asked
+  const begins = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_DAYS)
+  const longest = addDays(to, 1 - daysMax)
+  const from = begins > to ? to : begins < longest ? longest : begins
   return { from, to }
 }
 
@@ -59,12 +62,16 @@ export function daysOf({ from, to }: Period): string[] {
   return days
 }
 
-export async function readAsked(db: Db, query: unknown): Promise<Asked> {
+export async function readReportRequest(
+  db: Db,
+  query: unknown,
+  daysMax = DAYS_MAX,
+): Promise<ReportRequest> {
   const [generation, store] = await Promise.all([findGeneration(db, 'serving'), stores.get(db)])
   const timezone = generation?.time_zone ?? store.time_zone
   const currency = readText(query, 'currency') ?? ''
   return {
-    period: readPeriod(query, localDay(timezone, new Date(db.clock.now()))),
+    period: readPeriod(query, localDay(timezone, new Date(db.clock.now())), daysMax),
     calendar: readOneOf(query, 'calendar', ['booked', 'cohort']) ?? 'booked',
     currency: /^[A-Z]{3}$/.test(currency) ? currency : store.currency,
     timezone,
@@ -75,17 +82,21 @@ export async function readAsked(db: Db, query: unknown): Promise<Asked> {
 export const readInterval = (query: unknown): Interval =>
   readOneOf(query, 'interval', INTERVALS) ?? 'day'
 
-/** What every answer says of itself. */
-export const headOf = ({ period, currency, timezone, generation }: Asked) => ({
-  ...period,
-  timezone,
-  currency,
-  definition_version: DEFINITION_VERSION,
-  as_of: generation?.counted_at ?? null,
-})
+/** What every answer says of itself. Some reports are final later than the books. */
+export const headOf = (request: ReportRequest, final_until = finalUntil(request)) => {
+  const { period, currency, timezone, generation } = request
+  return {
+    ...period,
+    timezone,
+    currency,
+    definition_version: DEFINITION_VERSION,
+    as_of: generation?.counted_at ?? null,
+    final_until,
+  }
+}
 
 /** The last day whose figures are final. In the calendar of sales a refund can always come. */
-export function finalUntil({ calendar, generation }: Asked): string | null {
+export function finalUntil({ calendar, generation }: ReportRequest): string | null {
   const before = generation === null ? null : finalBefore(generation)
   return before === null || calendar === 'cohort' ? null : addDays(before, -1)
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { readAsked } from './period.ts'
+import { readReportRequest } from './period.ts'
 import { CampaignPerformance, CouponReport } from './promotion-schema.ts'
 import * as promotions from './promotions.ts'
 
@@ -25,8 +25,8 @@ export const merchantRoutes: Routes = async (app) => {
         response: { 200: CampaignPerformance },
       },
     },
-    async ({ db, params, query: asked }) =>
-      promotions.performance(db, await readAsked(db, asked), params.id),
+    async ({ db, params, query: given }) =>
+      promotions.performance(db, await readReportRequest(db, given), params.id),
   )
 
   app.get(
@@ -41,7 +41,7 @@ export const merchantRoutes: Routes = async (app) => {
         response: { 200: CouponReport },
       },
     },
-    async ({ db, params, query: asked }) =>
-      promotions.couponReport(db, await readAsked(db, asked), params.id),
+    async ({ db, params, query: given }) =>
+      promotions.couponReport(db, await readReportRequest(db, given), params.id),
   )
 }

@@ -30,7 +30,7 @@ const CouponFigures = Type.Object({ ...couponFields, ...figureFields })
 export type CouponFigures = Static<typeof CouponFigures>
 
 /** These figures have no period: they are of all days. */
-const { from: _, to: __, ...head } = headFields
+const { from: _, to: __, final_until: ___, ...head } = headFields
 const promotionHead = {
   ...head,
   sealed_to: Type.Integer({ description: 'The number of the last journal that is counted.' }),

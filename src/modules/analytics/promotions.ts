@@ -3,7 +3,7 @@ import { sum } from '../../kernel/money.ts'
 import * as campaigns from '../campaigns/service.ts'
 import type { Coupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
-import { type Asked, headOf } from './period.ts'
+import { headOf, type ReportRequest } from './period.ts'
 import { listCouponSums } from './promotion-queries.ts'
 import type { CouponFigures, PromotionFigures } from './promotion-schema.ts'
 
@@ -22,19 +22,19 @@ const NOTHING: PromotionFigures = {
 }
 
 /** The figures of one coupon. */
-export async function couponReport(db: Db, asked: Asked, id: string) {
+export async function couponReport(db: Db, request: ReportRequest, id: string) {
   const coupon = await marketing.get(db, id)
-  const [figures = NOTHING] = await figuresOf(db, asked, [coupon])
-  return { ...headFor(asked), ...figures, ...nameOf(coupon) }
+  const [figures = NOTHING] = await figuresOf(db, request, [coupon])
+  return { ...headFor(request), ...figures, ...nameOf(coupon) }
 }
 
 /** The figures of a campaign, in all and by coupon. */
-export async function performance(db: Db, asked: Asked, id: string) {
+export async function performance(db: Db, request: ReportRequest, id: string) {
   const { id: campaign_id } = await campaigns.get(db, id)
   const coupons = await marketing.listOfCampaign(db, campaign_id)
-  const figures = await figuresOf(db, asked, coupons)
+  const figures = await figuresOf(db, request, coupons)
   return {
-    ...headFor(asked),
+    ...headFor(request),
     campaign_id,
     ...figures.reduce(add, NOTHING),
     coupons: coupons.map(
@@ -48,10 +48,10 @@ export async function performance(db: Db, asked: Asked, id: string) {
 
 const nameOf = ({ id, code, used_count }: Coupon) => ({ coupon_id: id, code, uses: used_count })
 
-/** What an answer says of itself. It has no period. */
-const headFor = (asked: Asked) => {
-  const { from: _, to: __, ...head } = headOf(asked)
-  return { ...head, sealed_to: asked.generation?.sequence ?? 0 }
+/** What an answer says of itself. It has no period, so that no day of it is final. */
+const headFor = (request: ReportRequest) => {
+  const { from: _, to: __, final_until: ___, ...head } = headOf(request)
+  return { ...head, sealed_to: request.generation?.sequence ?? 0 }
 }
 
 const add = (a: PromotionFigures, b: PromotionFigures): PromotionFigures => ({
@@ -66,7 +66,7 @@ const add = (a: PromotionFigures, b: PromotionFigures): PromotionFigures => ({
 /** The figures of coupons, in their order. */
 async function figuresOf(
   db: Db,
-  { generation, currency }: Asked,
+  { generation, currency }: ReportRequest,
   coupons: readonly Pick<Coupon, 'id'>[],
 ): Promise<PromotionFigures[]> {
   const ids = coupons.map(({ id }) => id)

@@ -11,7 +11,7 @@ import {
   type Measures,
   NOTHING,
 } from './definition-schema.ts'
-import { type Asked, bucketsOf, finalUntil, headOf, periodBefore } from './period.ts'
+import { bucketsOf, headOf, periodBefore, type ReportRequest } from './period.ts'
 import * as queries from './read-queries.ts'
 import type { Dimension, Grouping, Interval, Period } from './schema.ts'
 
@@ -27,7 +27,7 @@ export interface Restriction {
 
 /** Where the rows of a figure are, or without one those of any figure. */
 export function hrefOf(
-  { calendar, currency }: Pick<Asked, 'calendar' | 'currency'>,
+  { calendar, currency }: Pick<ReportRequest, 'calendar' | 'currency'>,
   { from, to }: Period,
   { figure, of }: { figure?: Figure; of?: Restriction | undefined } = {},
 ): string {
@@ -46,7 +46,7 @@ const subtractFigures = (from: Figures, less: readonly Figures[]): Figures =>
 
 /** Each figure with its rows, and with that of the period before. */
 export const figureValues = (
-  asked: Asked,
+  request: ReportRequest,
   figures: Figures,
   { previous, of }: { previous?: Figures | undefined; of?: Restriction | undefined } = {},
 ) =>
@@ -56,7 +56,7 @@ export const figureValues = (
       {
         value: figures[figure],
         ...(previous !== undefined && { previous: previous[figure] }),
-        drilldown: { href: hrefOf(asked, asked.period, { figure, of }) },
+        drilldown: { href: hrefOf(request, request.period, { figure, of }) },
       },
     ]),
   ) as Record<Figure, { value: number; previous?: number; drilldown: { href: string } }>
@@ -64,19 +64,18 @@ export const figureValues = (
 export const ALL = { dimension: 'all' as Dimension, keys: null }
 
 export const scopeOf = (
-  { generation, calendar, currency }: Asked,
+  { generation, calendar, currency }: ReportRequest,
   part: Pick<queries.Scope, 'dimension' | 'keys'>,
 ): queries.Scope => ({ generation: generation?.generation ?? 0, calendar, currency, ...part })
 
 /** What an answer from the ledger says of itself. */
-export function ledgerHead(asked: Asked, buckets: readonly queries.BucketRow[]) {
+export function ledgerHead(request: ReportRequest, buckets: readonly queries.BucketRow[]) {
   const restated = buckets.flatMap(({ restated_from }) => restated_from ?? [])
   const times = buckets.flatMap(({ restated_at }) => restated_at ?? [])
   return {
-    ...headOf(asked),
-    calendar: asked.calendar,
-    sealed_to: asked.generation?.sequence ?? 0,
-    final_until: finalUntil(asked),
+    ...headOf(request),
+    calendar: request.calendar,
+    sealed_to: request.generation?.sequence ?? 0,
     restated_from: restated.toSorted()[0] ?? null,
     restated_at: times.toSorted().at(-1) ?? null,
   }
@@ -94,29 +93,29 @@ interface ReportOptions {
 }
 
 /** The figures of a period, in all and by interval. */
-export async function report(db: Db, asked: Asked, options: ReportOptions) {
+export async function report(db: Db, request: ReportRequest, options: ReportOptions) {
   const { interval, compare, part = ALL, of } = options
-  const scope = scopeOf(asked, part)
-  const before = periodBefore(asked.period)
+  const scope = scopeOf(request, part)
+  const before = periodBefore(request.period)
   const [rows, past] = await Promise.all([
-    queries.listBuckets(db, scope, asked.period, interval),
+    queries.listBuckets(db, scope, request.period, interval),
     compare ? queries.listBuckets(db, scope, before, 'month') : null,
   ])
   const figures = figuresOf(addMeasures(rows))
   const previous = past === null ? undefined : figuresOf(addMeasures(past))
   const found = new Map(rows.map((row) => [row.start, row]))
   return {
-    ...ledgerHead(asked, rows),
+    ...ledgerHead(request, rows),
     interval,
     ...figures,
     average_order_cents: averageOf(figures),
-    figures: figureValues(asked, figures, { previous, of }),
+    figures: figureValues(request, figures, { previous, of }),
     ...(previous !== undefined && { previous: { ...before, ...previous } }),
-    buckets: bucketsOf(asked.period, interval).map(({ start, from, to }) => ({
+    buckets: bucketsOf(request.period, interval).map(({ start, from, to }) => ({
       from,
       to,
       ...figuresOf(found.get(start) ?? NOTHING),
-      drilldown: { href: hrefOf(asked, { from, to }, { of }) },
+      drilldown: { href: hrefOf(request, { from, to }, { of }) },
     })),
   }
 }
@@ -143,15 +142,15 @@ export async function partOf(
 /** The groups of a period, those with the highest net sales first, and what is in none of them. */
 export async function groupsOf(
   db: Db,
-  asked: Asked,
+  request: ReportRequest,
   { group_by, key, total }: { group_by: Grouping | 'place'; key?: string; total: Figures },
 ) {
   const dimension = isOfCollection(group_by) ? 'product' : group_by
   const list = isOfCollection(group_by) ? queries.listCollections : queries.listGroups
   const wanted = key === undefined ? null : await partOf(db, group_by, key)
   const keys = wanted?.keys ?? null
-  const scope = scopeOf(asked, { dimension: dimension as Dimension, keys })
-  const rows = (await list(db, scope, asked.period, GROUPS_MAX)).filter(
+  const scope = scopeOf(request, { dimension: dimension as Dimension, keys })
+  const rows = (await list(db, scope, request.period, GROUPS_MAX)).filter(
     (row) => key === undefined || row.key === key,
   )
   const labels = await labelsOf(db, group_by, rows)
@@ -159,7 +158,7 @@ export async function groupsOf(
     key: of,
     label: labels.get(of) ?? null,
     ...figuresOf(measures),
-    drilldown: { href: hrefOf(asked, asked.period, { of: { group_by, key: of } }) },
+    drilldown: { href: hrefOf(request, request.period, { of: { group_by, key: of } }) },
   }))
   return { groups, rest: subtractFigures(total, groups) }
 }
@@ -184,16 +183,16 @@ async function labelsOf(
 /** Sales by interval, and by group where that is asked for. With `key` they are those of one group. */
 export async function sales(
   db: Db,
-  asked: Asked,
+  request: ReportRequest,
   options: { interval: Interval; compare: boolean; group_by?: Grouping; key?: string },
 ) {
   const { interval, compare, group_by, key } = options
-  if (group_by === undefined) return report(db, asked, { interval, compare })
+  if (group_by === undefined) return report(db, request, { interval, compare })
   const one =
     key === undefined ? {} : { part: await partOf(db, group_by, key), of: { group_by, key } }
-  const whole = await report(db, asked, { interval, compare, ...one })
+  const whole = await report(db, request, { interval, compare, ...one })
   const total = figuresFrom(whole)
-  const grouped = await groupsOf(db, asked, {
+  const grouped = await groupsOf(db, request, {
     group_by,
     total,
     ...(key !== undefined && { key }),
@@ -205,26 +204,54 @@ const figuresFrom = (from: Figures): Figures =>
   Object.fromEntries(FIGURE_NAMES.map((name) => [name, from[name]])) as Figures
 
 /** Tax by the country and state that orders were shipped to. */
-export async function tax(db: Db, asked: Asked) {
-  const rows = await queries.listBuckets(db, scopeOf(asked, ALL), asked.period, 'month')
+export async function tax(db: Db, request: ReportRequest) {
+  const rows = await queries.listBuckets(db, scopeOf(request, ALL), request.period, 'month')
   const figures = figuresOf(addMeasures(rows))
   return {
-    ...ledgerHead(asked, rows),
+    ...ledgerHead(request, rows),
     ...figures,
-    figures: figureValues(asked, figures),
-    ...(await groupsOf(db, asked, { group_by: 'place', total: figures })),
+    figures: figureValues(request, figures),
+    ...(await groupsOf(db, request, { group_by: 'place', total: figures })),
   }
 }
 
 const monthOf = (day: string): string => day.slice(0, 7)
 
+/** The days of some months, YYYY-MM. */
+function daysOfMonths(first: string, last: string): Period {
+  const [year = 0, month = 0] = last.split('-').map(Number)
+  const end = new Date(Date.UTC(year, month, 0))
+  return { from: `${first}-01`, to: end.toISOString().slice(0, 10) }
+}
+
+type CohortCell = Awaited<ReturnType<typeof queries.listCohorts>>[number]
+
+/** The customers who were new in a month, with everything that they bought until now. */
+function cohortOf(request: ReportRequest, month: string, cells: readonly CohortCell[]) {
+  const all = figuresOf(addMeasures(cells))
+  const rowsOf = (period: Period) => ({
+    href: hrefOf(request, period, { of: { group_by: 'cohort', key: month } }),
+  })
+  return {
+    month,
+    ...all,
+    ...loyaltyOf(all),
+    months: cells.map((cell) => {
+      const { active_customers_count, orders_count, net_cents } = figuresOf(cell)
+      const drilldown = rowsOf(daysOfMonths(cell.month, cell.month))
+      return { month: cell.month, active_customers_count, orders_count, net_cents, drilldown }
+    }),
+    drilldown: rowsOf(daysOfMonths(month, cells.at(-1)?.month ?? month)),
+  }
+}
+
 /** New and returning customers, and what became of those who were new in the months of the period. */
-export async function customers(db: Db, asked: Asked) {
-  const { period } = asked
+export async function customers(db: Db, request: ReportRequest) {
+  const { period } = request
   const [rows, kinds, cells] = await Promise.all([
-    queries.listBuckets(db, scopeOf(asked, ALL), period, 'month'),
-    queries.listGroups(db, scopeOf(asked, { dimension: 'customer', keys: null }), period, 2),
-    queries.listCohorts(db, scopeOf(asked, ALL), {
+    queries.listBuckets(db, scopeOf(request, ALL), period, 'month'),
+    queries.listGroups(db, scopeOf(request, { dimension: 'customer', keys: null }), period, 2),
+    queries.listCohorts(db, scopeOf(request, ALL), {
       from: monthOf(period.from),
       to: monthOf(period.to),
     }),
@@ -232,27 +259,18 @@ export async function customers(db: Db, asked: Asked) {
   const figures = figuresOf(addMeasures(rows))
   const kindOf = (key: 'new' | 'returning') => ({
     ...figuresOf(kinds.find((each) => each.key === key) ?? NOTHING),
-    drilldown: { href: hrefOf(asked, period, { of: { group_by: 'customer', key } }) },
+    drilldown: { href: hrefOf(request, period, { of: { group_by: 'customer', key } }) },
   })
   return {
-    ...ledgerHead(asked, rows),
+    ...ledgerHead(request, rows),
     ...figures,
     ...loyaltyOf(figuresOf(addMeasures(cells))),
-    figures: figureValues(asked, figures),
+    figures: figureValues(request, figures),
     new: kindOf('new'),
     returning: kindOf('returning'),
-    cohorts: [...Map.groupBy(cells, ({ cohort }) => cohort)].map(([month, own]) => {
-      const all = figuresOf(addMeasures(own))
-      return {
-        month,
-        ...all,
-        ...loyaltyOf(all),
-        months: own.map((cell) => {
-          const { active_customers_count, orders_count, net_cents } = figuresOf(cell)
-          return { month: cell.month, active_customers_count, orders_count, net_cents }
-        }),
-      }
-    }),
+    cohorts: [...Map.groupBy(cells, ({ cohort }) => cohort)].map(([month, own]) =>
+      cohortOf(request, month, own),
+    ),
   }
 }
 

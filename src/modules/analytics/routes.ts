@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
@@ -5,11 +6,11 @@ import type { App, Routes } from '../../http/route.ts'
 import { clamp, LIST, PAGE_QUERY } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { Params } from '../../kernel/schema.ts'
-import { tableOf } from './csv.ts'
+import { type TableRow, tableOf, withRest } from './csv.ts'
 import { FIGURE_NAMES } from './definition-schema.ts'
 import * as funnel from './funnel.ts'
 import * as live from './live.ts'
-import { readAsked, readInterval } from './period.ts'
+import { COHORT_DAYS_MAX, readInterval, readReportRequest } from './period.ts'
 import * as reports from './reports.ts'
 import { isFigure, listRows, ROW_GROUPINGS } from './rows.ts'
 import {
@@ -73,19 +74,39 @@ interface Report<S extends TObject> {
   shape: S
   read: (db: Db, query: unknown) => Promise<Static<S>>
   /** The rows of the table. */
-  table: (answer: Static<S>) => readonly Record<string, unknown>[]
+  table: (answer: Static<S>) => readonly TableRow[]
+}
+
+/** The rows of a report: of all its pages, each read when it is asked for. The first was read before. */
+async function* listTable<S extends TObject>(
+  { read, table }: Report<S>,
+  db: Db,
+  { query, first }: { query: unknown; first: Static<S> },
+): AsyncGenerator<readonly TableRow[]> {
+  // Those of the first page: midnight may come in between.
+  const { from, to } = first as { from?: string; to?: string }
+  let page = first
+  for (;;) {
+    yield table(page)
+    const { next_after: after } = page as { next_after?: string }
+    if (after === undefined) return
+    page = await read(db, { ...(query as object), from, to, after })
+  }
 }
 
 /** Registers a report: as JSON, and as a table. */
 function addReport<S extends TObject>(app: App, report: Report<S>): void {
-  const { path, operationId, summary, query, shape, read, table } = report
+  const { path, operationId, summary, query, shape, read } = report
   const config = { scope, query }
-  const sendTable = (reply: FastifyReply, answer: Static<S>) =>
-    reply
+  /** What is refused is so before the first line. */
+  const sendTable = async (reply: FastifyReply, db: Db, given: unknown) => {
+    const first = await read(db, given)
+    return reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', `attachment; filename="${path}.csv"`)
       .header('cache-control', 'no-store')
-      .send(tableOf(table(answer)) as never)
+      .send(Readable.from(tableOf(listTable(report, db, { query: given, first }))) as never)
+  }
 
   app.get(
     `${url}/${path}`,
@@ -99,10 +120,11 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: answerOf(shape) },
       },
     },
-    async ({ db, query: asked, headers }, reply) => {
-      const answer = await read(db, asked)
+    async ({ db, query: given, headers }, reply) => {
       reply.header('vary', 'accept')
-      return wantsTable(headers) ? sendTable(reply, answer) : reply.send(answer as never)
+      return wantsTable(headers)
+        ? sendTable(reply, db, given)
+        : reply.send((await read(db, given)) as never)
     },
   )
 
@@ -117,7 +139,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },
-    async ({ db, query: asked }, reply) => sendTable(reply, await read(db, asked)),
+    ({ db, query: given }, reply) => sendTable(reply, db, given),
   )
 }
 
@@ -141,7 +163,7 @@ function salesReports(app: App): void {
     query: COMPARED,
     shape: Summary,
     read: async (db, query) =>
-      reports.report(db, await readAsked(db, query), {
+      reports.report(db, await readReportRequest(db, query), {
         interval: readInterval(query),
         compare: isCompared(query),
       }),
@@ -151,24 +173,28 @@ function salesReports(app: App): void {
     path: 'sales',
     operationId: 'readAnalyticsSales',
     summary:
-      'Read the sales of a period by product, variant, collection, coupon, affiliate or source.',
+      'Read the sales of a period by product, variant, collection, coupon, code of an affiliate or source.',
     query: {
       ...COMPARED,
-      group_by: Type.Enum([...GROUPINGS]),
+      group_by: Type.Enum([...GROUPINGS], {
+        description:
+          '`affiliate`: by the code that orders are credited to. One with several codes has a group for each, of the same label.',
+      }),
       key: Type.String({ description: 'Only this group.' }),
     },
     shape: Sales,
     read: async (db, query) => {
       const group_by = readOneOf(query, 'group_by', GROUPINGS)
       const key = readKey(query)
-      return reports.sales(db, await readAsked(db, query), {
+      return reports.sales(db, await readReportRequest(db, query), {
         interval: readInterval(query),
         compare: isCompared(query),
         ...(group_by !== undefined && { group_by }),
         ...(key !== undefined && { key }),
       })
     },
-    table: ({ groups, buckets }) => groups ?? buckets,
+    table: ({ groups, rest, buckets }) =>
+      groups === undefined || rest === undefined ? buckets : withRest(groups, rest),
   })
   addReport(app, {
     path: 'customers',
@@ -176,7 +202,7 @@ function salesReports(app: App): void {
     summary: 'Read new and returning customers, and what became of those who were new.',
     query: CALENDAR,
     shape: CustomerReport,
-    read: async (db, query) => reports.customers(db, await readAsked(db, query)),
+    read: async (db, query) => reports.customers(db, await readReportRequest(db, query)),
     table: ({ cohorts }) => cohorts,
   })
   addReport(app, {
@@ -185,8 +211,8 @@ function salesReports(app: App): void {
     summary: 'Read tax and sales by the country and state of the address.',
     query: CALENDAR,
     shape: TaxReport,
-    read: async (db, query) => reports.tax(db, await readAsked(db, query)),
-    table: ({ groups }) => groups,
+    read: async (db, query) => reports.tax(db, await readReportRequest(db, query)),
+    table: ({ groups, rest }) => withRest(groups, rest),
   })
 }
 
@@ -204,7 +230,7 @@ function otherReports(app: App): void {
     summary: 'Read how many payments were approved, and why others were not.',
     query: PERIOD,
     shape: PaymentReport,
-    read: async (db, query) => live.payments(db, await readAsked(db, query)),
+    read: async (db, query) => live.payments(db, await readReportRequest(db, query)),
     table: ({ reasons }) => reasons,
   })
   addReport(app, {
@@ -213,18 +239,18 @@ function otherReports(app: App): void {
     summary: 'Read what subscriptions bring in, and how many began and ended.',
     query: PERIOD,
     shape: SubscriptionReport,
-    read: async (db, query) => live.subscriptions(db, await readAsked(db, query)),
+    read: async (db, query) => live.subscriptions(db, await readReportRequest(db, query)),
     table: (answer) => [answer],
   })
   addReport(app, {
     path: 'inventory',
     operationId: 'readAnalyticsInventory',
     summary:
-      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 25 variants.',
+      'Read how well tracked variants sold, how long the rest lasts, and what they earned. A page has 25 variants, the CSV all of them.',
     query: { ...PERIOD, after: PAGE_QUERY.after },
     shape: StockReport,
     read: async (db, query) =>
-      live.inventory(db, await readAsked(db, query), readText(query, 'after')),
+      live.inventory(db, await readReportRequest(db, query), readText(query, 'after')),
     table: ({ variants }) => variants,
   })
   addReport(app, {
@@ -233,7 +259,7 @@ function otherReports(app: App): void {
     summary: 'Read what shoppers did on the way to an order, by day.',
     query: PERIOD,
     shape: FunnelReport,
-    read: async (db, query) => funnel.report(db, await readAsked(db, query)),
+    read: async (db, query) => funnel.report(db, await readReportRequest(db, query)),
     table: ({ buckets }) => buckets,
   })
 }
@@ -276,7 +302,8 @@ const rowRoutes: Routes = async (app) => {
       const figure = readText(query, 'figure')
       const group_by = readOneOf(query, 'group_by', ROW_GROUPINGS)
       const of = group_by === undefined ? null : { group_by, key: readKey(query) ?? '' }
-      return listRows(db, await readAsked(db, query), {
+      const daysMax = group_by === 'cohort' ? COHORT_DAYS_MAX : undefined
+      return listRows(db, await readReportRequest(db, query, daysMax), {
         figure: isFigure(figure) ? figure : 'net_cents',
         of,
         ...readRowPage(query),
@@ -306,7 +333,7 @@ const rowRoutes: Routes = async (app) => {
     async ({ db, query }) =>
       live.paymentRows(
         db,
-        await readAsked(db, query),
+        await readReportRequest(db, query),
         {
           outcome: readOneOf(query, 'outcome', OUTCOMES) ?? null,
           reason: readText(query, 'reason') ?? null,
@@ -336,7 +363,7 @@ const rowRoutes: Routes = async (app) => {
     async ({ db, query }) =>
       live.subscriptionRows(
         db,
-        await readAsked(db, query),
+        await readReportRequest(db, query),
         readOneOf(query, 'figure', SUBSCRIPTION_COUNTS) ?? 'active_count',
         readRowPage(query),
       ),
@@ -364,7 +391,7 @@ const rowRoutes: Routes = async (app) => {
     async ({ db, query }) =>
       funnel.listRows(
         db,
-        await readAsked(db, query),
+        await readReportRequest(db, query),
         readOneOf(query, 'type', FUNNEL_TYPES) ?? 'view',
         readRowPage(query),
       ),

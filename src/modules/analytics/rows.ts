@@ -2,7 +2,7 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
 import { FIGURE_NAMES, type Figure } from './definition-schema.ts'
-import { type Asked, isDay } from './period.ts'
+import { isDay, type ReportRequest } from './period.ts'
 import * as queries from './read-queries.ts'
 import { ALL, partOf, type Restriction, scopeOf } from './reports.ts'
 import type { Row } from './schema.ts'
@@ -20,7 +20,7 @@ export const ROW_GROUPINGS = [
   'cohort',
 ] as const
 
-interface RowsAsked {
+interface RowsRequest {
   figure: Figure
   of: Restriction | null
   after: string | undefined
@@ -32,10 +32,14 @@ interface RowsAsked {
  * a day in which nothing counts is not looked at. Days are read until the page is full, few at first: one
  * is enough in a store that sells much.
  */
-export async function listRows(db: Db, asked: Asked, { figure, of, after, limit }: RowsAsked) {
-  const scope = scopeOf(asked, of === null ? ALL : await partOf(db, of.group_by, of.key))
+export async function listRows(
+  db: Db,
+  request: ReportRequest,
+  { figure, of, after, limit }: RowsRequest,
+) {
+  const scope = scopeOf(request, of === null ? ALL : await partOf(db, of.group_by, of.key))
   const begins = readAfter(after)
-  const { period } = asked
+  const { period } = request
   const from = begins === null || begins.day < period.from ? period.from : begins.day
   const days = await queries.listDaysWith(db, { scope, figure }, { from, to: period.to })
   const found: Row[] = []

@@ -46,6 +46,14 @@ const BucketDrilldown = Type.Object({
   }),
 })
 
+/** Of counts that are not figures of sales: `member` chooses which. */
+const countDrilldown = (member: string, otherwise: string) =>
+  Type.Object({
+    href: Type.String({
+      description: `Lists the rows behind the counts. Add \`&${member}=\` and the name of one; without it they are those of \`${otherwise}\`.`,
+    }),
+  })
+
 /** One figure with its rows. */
 export const FigureValue = Type.Object({
   value: Integer,
@@ -66,6 +74,13 @@ export const headFields = {
       description: 'Every journal that was numbered before is counted. Null: none is yet.',
     }),
   ),
+  final_until: Nullable(
+    Type.String({
+      format: 'date',
+      description:
+        'The last day whose figures are final, but for test flags. Null: none, as nothing is counted yet, or a refund of tomorrow changes the day of its sale. What is of now, such as stock on hand and running subscriptions, is of no day.',
+    }),
+  ),
 }
 
 export const Calendar = Type.Enum(['booked', 'cohort'], {
@@ -80,13 +95,6 @@ const ledgerFields = {
   ...headFields,
   calendar: Calendar,
   sealed_to: Type.Integer({ description: 'The number of the last journal that is counted.' }),
-  final_until: Nullable(
-    Type.String({
-      format: 'date',
-      description:
-        'The last day whose figures are final, but for test flags. Null: none, as a refund of tomorrow changes the day of its sale.',
-    }),
-  ),
   restated_from: Nullable(
     Type.String({
       format: 'date',
@@ -155,7 +163,7 @@ const groupedFields = {
   groups: Type.Array(Group),
   rest: Type.Object(figureFields, {
     description:
-      'What is in no group of the answer: groups beyond the first, or `key` names one. Groups and rest add up to the figures, except for collections, which share products.',
+      'What is in no group of the answer: groups beyond the first, or `key` names one. Groups and rest add up to the figures, except for collections, which share products. It has no rows of its own: it is the figures less the groups, which have.',
   }),
 }
 
@@ -181,8 +189,10 @@ const Cohort = Type.Object({
     Type.Object({
       month: Type.String(),
       ...fieldsOf(['active_customers_count', 'orders_count', 'net_cents'] as const, Integer),
+      drilldown: BucketDrilldown,
     }),
   ),
+  drilldown: BucketDrilldown,
 })
 
 export const CustomerReport = Type.Object({
@@ -259,6 +269,7 @@ export const PaymentReport = Type.Object({
       day: Day,
       ...countFields(...PAYMENT_COUNTS),
       ...quotientFields('approval_rate_bps'),
+      drilldown: countDrilldown('outcome', 'attempts_count'),
     }),
   ),
 })
@@ -308,7 +319,16 @@ export const FunnelReport = Type.Object({
   ...headFields,
   ...countFields(...FUNNEL_COUNTS),
   figures: countFigures(...FUNNEL_COUNTS),
-  buckets: Type.Array(Type.Object({ day: Day, ...countFields(...FUNNEL_COUNTS) })),
+  buckets: Type.Array(
+    Type.Object({
+      day: Day,
+      ...countFields(...FUNNEL_COUNTS),
+      drilldown: Type.Object({
+        ...countDrilldown('type', 'view').properties,
+        paid_href: Type.String({ description: 'Lists the orders behind `paid`.' }),
+      }),
+    }),
+  ),
 })
 
 export const FunnelRow = Type.Object({
@@ -333,17 +353,25 @@ export const StockRow = Type.Object({
   variant_id: Id,
   sku: Type.String(),
   product_id: Id,
-  on_hand: Type.Integer({ description: 'At all locations.' }),
+  on_hand: Type.Integer({ description: 'At all locations, now.' }),
   units_count: { ...Integer, description: describe('units_count') } as typeof Integer,
   net_cents: { ...Integer, description: describe('net_cents') } as typeof Integer,
   unit_cost_cents: Nullable(
     Type.Integer({ description: 'The moving average of today, rounded. Null: unknown.' }),
   ),
   cost_cents: Nullable(
-    Type.Integer({ description: 'What the units sold cost, at the moving average of today.' }),
+    Type.Integer({
+      description:
+        'What the units sold cost, at the moving average of today: a product, which has no rows of its own.',
+    }),
   ),
   ...quotientFields('sell_through_bps', 'days_of_cover', 'margin_bps'),
-  drilldown: BucketDrilldown,
+  drilldown: Type.Object({
+    ...BucketDrilldown.properties,
+    levels_href: Type.String({
+      description: 'The stock at each location, whose `on_hand` add up to this one.',
+    }),
+  }),
 })
 
 export const StockReport = Type.Object({

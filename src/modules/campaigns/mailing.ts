@@ -99,7 +99,7 @@ async function listAndSend(
   return isRead
 }
 
-/** What an earlier worker had claimed and never wrote down: nobody knows whether it was sent. */
+/** What an earlier worker had claimed and never wrote down: whether it was sent is not known. */
 const settleInterrupted = (db: TenantDb, lease: Lease): Promise<'stopped' | 'running'> =>
   db.transaction('campaign mail: interrupted', async (tx) => {
     const mailing = await mailings.lockLeased(tx, lease)

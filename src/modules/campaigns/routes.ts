@@ -224,8 +224,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'testCampaign',
           tags,
-          summary:
-            "Mail a campaign to the store's owner, and to nobody else, as readers would get it.",
+          summary: "Mail a campaign to the store's owner alone, as readers would get it.",
           params: Params('id'),
           response: { 202: Type.Object({ email: Type.String() }) },
         },

@@ -162,7 +162,7 @@ interface Move {
   results: readonly Result[]
   /** How many to claim. */
   limit: number
-  /** Whether the turn is done where nobody is left to claim: no more are being written down. */
+  /** Whether the turn is done where no recipient is left to claim: no more are being written down. */
   isLast: boolean
 }
 

@@ -208,7 +208,7 @@ export function requireDraft(campaign: Campaign): Draft {
   return { ...campaign, subject, body_markdown }
 }
 
-/** Mails the campaign to the owner of the store, marked as a test. Nobody else can be sent one. */
+/** Mails the campaign to the owner of the store, marked as a test. No other person can be sent one. */
 export async function sendTest(
   deps: MailDeps & { limits: Pick<Limits, 'velocity'> },
   db: TenantDb,
@@ -223,7 +223,7 @@ export async function sendTest(
   const { owner_email: email } = await stores.get(db)
   if (email === null) throw new ApiError('no_owner_address')
   const look = await loadLook(deps, db)
-  // Without a link that works: a test must not unsubscribe anybody.
+  // Without a link that works: a test must not unsubscribe a reader.
   const parts = writeParts(look, draft, look.shopUrl ?? '#')
   await db.transaction('campaigns: test', async (tx) => {
     const subject = `[Test] ${draft.subject}`.slice(0, SUBJECT_LENGTH_MAX).toWellFormed()

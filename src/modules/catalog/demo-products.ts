@@ -298,7 +298,7 @@ export const SAMPLE_GIFT_CARD: Sample = {
     slug: 'gift-card',
     name: 'Gift Card',
     description:
-      'For somebody whose taste you trust more than your guess. It arrives by mail on the day you choose, with a few words of yours, and is good for everything in the shop: all at once, or a mug at a time.',
+      'For a friend whose taste you trust more than your guess. It arrives by mail on the day you choose, with a few words of yours, and is good for everything in the shop: all at once, or a mug at a time.',
   },
   variants: [2_500, 5_000, 10_000].map((price_cents) => ({
     sku: `DEMO-GIFT-${price_cents / 100}`,

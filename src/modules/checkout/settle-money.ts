@@ -224,7 +224,10 @@ function originOf(
     ship_to: order.ship_to,
     email: order.email,
     pricing: {
-      ...{ shipping, tax, expedited, ...taxEstimate(order) },
+      shipping,
+      tax,
+      expedited,
+      ...taxEstimate(order),
       ...(referral_code !== null && { referral_code }),
     },
     gateway: paidBy?.gateway ?? null,

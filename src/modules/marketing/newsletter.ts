@@ -46,7 +46,7 @@ const DAY_SECONDS = 86_400
 const LINK_DAYS = 7
 
 /** Where a mail would go that is not sent. */
-const NO_RECIPIENT = 'nobody@example.invalid'
+const NO_RECIPIENT = 'no-recipient@example.invalid'
 /** In place of an id: the token of a mail that is not sent is as long. */
 const NO_ID = '00000000-0000-4000-8000-000000000000'
 

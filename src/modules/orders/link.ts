@@ -37,7 +37,7 @@ const LINK_DAYS = 7
 const DAY_MS = 86_400_000
 
 /** Where a mail would go that is not sent. */
-const NO_RECIPIENT = 'nobody@example.invalid'
+const NO_RECIPIENT = 'no-recipient@example.invalid'
 
 type Payload = [tenant: string, orderId: string, expires: number]
 

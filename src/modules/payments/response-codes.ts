@@ -96,7 +96,7 @@ export function shownReason(reason: Reason | null): Reason {
 
 /**
  * The meaning of a response code. A code that is not listed is read by its first digit: the issuer has
- * declined (2), or the gateway has refused without asking anybody (3). Of any other the money may have
+ * declined (2), or the gateway has refused without asking a bank (3). Of any other the money may have
  * moved.
  */
 export const meaningOf = (code: string): Meaning =>

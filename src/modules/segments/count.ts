@@ -12,7 +12,7 @@ import * as queries from './count-queries.ts'
 const BATCH = 500
 
 /**
- * An address with more orders is a placeholder of a storefront and no person's. It is left out: nobody could
+ * An address with more orders is a placeholder of a storefront and no person's. It is left out: no person could
  * be written to by it, and each of its orders would have all others read again.
  */
 const ORDERS_MAX = 5_000

@@ -159,7 +159,7 @@ export const SegmentPreview = Type.Object({
   sample: Type.Array(SamplePerson, { description: 'Some of them, in the order of their address.' }),
 })
 
-/** Somebody to write to. */
+/** A person to write to. */
 export const Member = Type.Object({
   email: Type.String(),
   /** The key of the next page. */

@@ -156,16 +156,16 @@ export const en: Words = {
   giftCardCode: 'Your code',
   giftCardBalance: 'Balance',
   giftCardUse:
-    'Enter the code at the checkout. Whoever has it can spend it: keep this mail as you would keep cash.',
+    'Enter the code at the checkout. Any person who has it can spend it: keep this mail as you would keep cash.',
   giftCardFor: (name) => `For ${name}`,
   giftCardMessage: 'A message for you',
   validUntil: (date) => `Valid until ${date}`,
   tenders: { card: 'Card', gift_card: 'Gift card', store_credit: 'Store credit' },
   endingIn: (name, last4) => `${name} ending in ${last4}`,
   linkNote: (days) =>
-    `The link to your order works for ${days} days. Whoever has it can see the order and change it: do not pass it on.`,
+    `The link to your order works for ${days} days. Any person who has it can see the order and change it: do not pass it on.`,
   subscriptionLinkNote: (days) =>
-    `The link to your subscription works for ${days} days. Whoever has it can change the subscription: do not pass it on.`,
+    `The link to your subscription works for ${days} days. Any person who has it can change the subscription: do not pass it on.`,
   questions: (email) => `Questions? Reply to this mail, or write to ${email}.`,
   why: (store) => `You get this mail because you ordered at ${store}.`,
   whyGiftCard: (store) =>

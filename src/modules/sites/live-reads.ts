@@ -59,7 +59,7 @@ export function findByHostname(cache: LiveCache, hostname: string): CachedRespon
  * Stands for the store of an unknown host. It is looked up like the store of a hidden host, in as
  * many steps, so that the time of the answer does not reveal which of both it is.
  */
-const NO_STORE = `nobody-${randomUUID()}`
+const NO_STORE = `no-store-${randomUUID()}`
 
 const tenantOf = (holder: CachedResponse) =>
   holder.status === 200 ? holder.body.toString() : NO_STORE

@@ -18,7 +18,8 @@ export const countActive = (db: Db, customer_refs: readonly string[]) =>
 
 /**
  * Erases the person and the card, so that the customer is not charged again. Running subscriptions are
- * cancelled; these are the answer.
+ * cancelled; these are the answer. The others keep the time of their last change: reports count by it
+ * when one expired.
  */
 export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
   tx.many(
@@ -35,7 +36,7 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
              cancelled_at = case when before.running then fd_now() else s.cancelled_at end,
              version = s.version + 1,
              status = case when before.running then 'cancelled' else s.status end,
-             updated_at = fd_now()
+             updated_at = case when before.running then fd_now() else s.updated_at end
         from (select id as of, status in ('active', 'paused', 'past_due') as running
                 from subscriptions
                where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { count } from '../../../src/modules/analytics/funnel.ts'
 import type { Shop } from '../checkout/setup.ts'
-import { assertDrilldowns, ok, rowsOf, shareTimedApp, type TimedApp, URL } from './setup.ts'
+import {
+  assertDrilldowns,
+  ok,
+  rowsOf,
+  shareTimedApp,
+  sumRows,
+  type TimedApp,
+  URL,
+} from './setup.ts'
 
 const shared = shareTimedApp()
 let app: TimedApp
@@ -44,6 +52,13 @@ describe('the funnel', () => {
       [0, 3],
     )
     await assertDrilldowns(shop.merchant, body.figures)
+    for (const { drilldown, ...bucket } of body.buckets) {
+      for (const type of ['view', 'search', 'add_to_cart', 'begin_checkout']) {
+        const rows = await sumRows(shop.merchant, `${drilldown.href}&type=${type}`)
+        assert.equal(rows, bucket[type], `${bucket.day} ${type}`)
+      }
+      assert.equal(await sumRows(shop.merchant, drilldown.paid_href), bucket.paid, bucket.day)
+    }
     const rows = await rowsOf(shop.merchant, body.figures.view.drilldown.href, 1)
     assert.equal(rows.length, 2, 'one row for each product')
     const stored = await app.superuser.query(

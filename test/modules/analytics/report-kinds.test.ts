@@ -48,6 +48,13 @@ describe('the report about payments', () => {
       [open.buckets, open.reasons, open.figures],
     )
     await assertDrilldowns(paid.merchant, over.figures)
+    for (const { drilldown, ...bucket } of over.buckets) {
+      assert.equal(await sumRows(paid.merchant, drilldown.href), bucket.attempts_count, bucket.day)
+      for (const outcome of ['approved', 'declined', 'failed', 'open']) {
+        const rows = await sumRows(paid.merchant, `${drilldown.href}&outcome=${outcome}`)
+        assert.equal(rows, bucket[`${outcome}_count`], `${bucket.day} ${outcome}`)
+      }
+    }
     const declined = over.reasons.find(({ outcome }: { outcome: string }) => outcome === 'declined')
     assert.equal(await sumRows(paid.merchant, declined.drilldown.href), 2)
     assert.ok(declined.reason.length > 0)
@@ -99,6 +106,12 @@ describe('the report about inventory', () => {
     })
     assert.equal(await sumRows(merchant, `${drilldown.href}&figure=units_count`), 4)
     assert.equal(await sumRows(merchant, drilldown.href), 8_000)
+    const { item } = ok(await merchant.get(drilldown.levels_href))
+    const onHand = item.levels.map((level: { on_hand: number }) => level.on_hand)
+    assert.equal(
+      onHand.reduce((sum: number, each: number) => sum + each, 0),
+      10,
+    )
   })
 })
 
@@ -172,5 +185,16 @@ describe('the report about subscriptions', () => {
       assert.equal(approved_count, 5, 'a recovered renewal counts once among the approved ones')
       await assertDrilldowns(subs.merchant, figures)
     }
+    // A subscription that expired has no other time of its end than that of its last change.
+    await insert(300, 1, 'month', 1, 'expired')
+    const churned = async () => {
+      const july = `${URL}/subscriptions?from=2026-07-01&to=2026-07-31`
+      return ok(await subs.merchant.get(july)).churned_count
+    }
+    assert.equal(await churned(), 2)
+    const erase = '/v1/my/privacy/erase'
+    const { confirm } = ok(await subs.merchant.post(erase, { customer_ref: 'ann' }, keyed()), 202)
+    ok(await subs.merchant.post(erase, { customer_ref: 'ann', confirm }, keyed()))
+    assert.equal(await churned(), 2, 'an erasure does not move the end of a subscription')
   })
 })

@@ -242,6 +242,42 @@ describe('reports', () => {
     }
   })
 
+  test('name the rows of each cohort and of its months, however old', async () => {
+    const old = await app.shopIn('old', 'America/New_York')
+    for (const [time, customer_ref] of [
+      ['2021-01-15T12:00:00Z', 'ann'],
+      ['2021-01-20T12:00:00Z', 'bob'],
+      ['2021-03-01T03:00:00Z', 'ann'],
+      ['2026-04-02T12:00:00Z', 'ann'],
+    ] as const) {
+      app.setTime('old', time)
+      const { order } = await app.place(old, { customer_ref })
+      if (customer_ref === 'bob') {
+        app.setTime('old', '2021-02-10T12:00:00Z')
+        ok(await app.act(old, order.id, 'refunds', { amount_cents: 700 }), 201)
+      }
+    }
+    await app.count()
+    for (const calendar of ['booked', 'cohort']) {
+      const query = `from=2021-01-01&to=2021-12-31&calendar=${calendar}`
+      const { cohorts } = ok(await old.merchant.get(`${URL}/customers?${query}`))
+      assert.equal(cohorts.length, 1)
+      const [january] = cohorts
+      assert.deepEqual([january.net_cents, january.orders_count], [8_000 - 700, 4])
+      assert.equal(january.months.length, 3)
+      for (const figure of FIGURE_NAMES) {
+        const href = `${january.drilldown.href}&figure=${figure}`
+        assert.equal(await sumRows(old.merchant, href), january[figure], `${calendar} ${figure}`)
+      }
+      for (const month of january.months) {
+        for (const figure of ['net_cents', 'orders_count', 'active_customers_count']) {
+          const href = `${month.drilldown.href}&figure=${figure}`
+          assert.equal(await sumRows(old.merchant, href), month[figure], `${month.month} ${figure}`)
+        }
+      }
+    }
+  })
+
   test('are tables for a spreadsheet, by the path or by what the caller accepts', async () => {
     for (const path of [
       'summary',

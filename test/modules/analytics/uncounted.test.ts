@@ -220,7 +220,7 @@ async function assertExact({ shop, now }: History, zone: string): Promise<void> 
   for (const currency of ['USD', 'EUR']) {
     const query = `from=${from}&to=${to}&currency=${currency}`
     const paid = ok(await merchant.get(`${URL}/payments?${query}`))
-    for (const { day, approval_rate_bps: _, ...counts } of paid.buckets) {
+    for (const { day, approval_rate_bps: _, drilldown: __, ...counts } of paid.buckets) {
       const expected = await recountPayments(tenant, zone, currency, day)
       assert.deepEqual(counts, expected, `${currency} ${day}`)
     }
@@ -312,6 +312,36 @@ describe('payments and subscriptions', () => {
     await countNow()
     assert.deepEqual(await read(), [41, 0])
     await app.check()
+  })
+
+  test('are final before the first day that has an attempt without an outcome', async () => {
+    const shop = await app.shopIn('waiting', 'Asia/Kolkata')
+    app.setTime('waiting', '2026-06-02T06:00:00Z')
+    const { order } = await app.place(shop)
+    const where = { tenant: 'waiting', order_id: order.id, state: 'unknown' } as const
+    // In Kolkata it is the 4th by then.
+    const open = await attempt({ ...where, at: '2026-06-03T20:00:00Z' })
+    const later = await attempt({ ...where, at: '2026-06-05T08:00:00Z' })
+    await attempt({ ...where, at: '2026-06-03T04:00:00Z', currency: 'EUR' })
+    app.setTime('waiting', '2026-06-08T08:00:00Z')
+    await countNow()
+    const period = 'from=2026-06-01&to=2026-06-08'
+    const finals = async () => {
+      const found: (string | null)[] = []
+      for (const path of ['payments', 'subscriptions', 'inventory', 'funnel', 'summary']) {
+        found.push(ok(await shop.merchant.get(`${URL}/${path}?${period}`)).final_until)
+      }
+      return found
+    }
+    const over = '2026-06-07'
+    assert.deepEqual(await finals(), ['2026-06-03', '2026-06-03', over, over, over])
+    await settle(open, 'approved')
+    assert.deepEqual(await finals(), ['2026-06-04', '2026-06-04', over, over, over])
+    // The gateway does not know it, and is asked no more.
+    await settle(later, 'not_found')
+    assert.deepEqual(await finals(), [over, over, over, over, over])
+    const { final_until } = ok(await shop.merchant.get(`${URL}/payments?${period}&currency=EUR`))
+    assert.equal(final_until, '2026-06-02')
   })
 
   test('count a subscription once that changes while it is counted', async () => {

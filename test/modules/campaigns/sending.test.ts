@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WAVE } from '../../../src/modules/campaigns/send-waves.ts'
 import { openCampaigns } from '../../../src/open-campaigns.ts'
 import { createBulkTransport } from '../../../src/platform/bulk-smtp.ts'
+import { verifyDkim } from '../../harness/dkim.ts'
 import { until } from '../../harness/eventually.ts'
 import { startSmtp } from '../../harness/smtp.ts'
 import {
@@ -29,8 +31,20 @@ import {
 
 let app: CampaignApp
 
+const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2_048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+
+const SIGNED = {
+  MAIL_DKIM_DOMAIN: 'fairdock.example',
+  MAIL_DKIM_SELECTOR: 'shops',
+  MAIL_DKIM_KEY: privateKey,
+}
+
 describe('the mails of a campaign', () => {
-  const shared = shareCampaignApp()
+  const shared = shareCampaignApp({ env: SIGNED })
   before(() => {
     app = shared.current
   })
@@ -59,7 +73,7 @@ describe('the mails of a campaign', () => {
     await assertCountsAddUp(app)
   })
 
-  test('are HTML and text with a link to leave, and its headers on one line each', async () => {
+  test('are HTML and text with a link to leave, its headers on one line each and signed', async () => {
     const { tenant, merchant } = await app.newStore()
     const [reader = ''] = await addReaders(app, tenant, 1)
     const { id } = await startMail(merchant, {
@@ -85,6 +99,12 @@ describe('the mails of a campaign', () => {
       /^List-Unsubscribe: <(http:\/\/platform\.example\/v1\/unsubscribe\/[\w-]+)>\r$/m.exec(raw)
     assert.ok(line, 'the address stands on the line of its header')
     assert.match(raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
+    const signature = verifyDkim(raw, publicKey)
+    assert.ok(signature?.isValid, raw)
+    assert.deepEqual([signature.domain, signature.selector], ['fairdock.example', 'shops'])
+    for (const name of ['from', 'to', 'subject', 'list-unsubscribe', 'list-unsubscribe-post']) {
+      assert.ok(signature.covered.includes(name), name)
+    }
     assert.ok(mail.text.includes('/v1/unsubscribe/') && mail.html?.includes('/v1/unsubscribe/'))
 
     // The link works, and a second campaign does not reach who left.
