@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
+import { withTimeLimit } from '../../db/list.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { clamp, LIST, PAGE_QUERY } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
@@ -100,7 +101,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
       },
     },
     async ({ db, query: asked, headers }, reply) => {
-      const answer = await read(db, asked)
+      const answer = await read(withTimeLimit(db), asked)
       reply.header('vary', 'accept')
       return wantsTable(headers) ? sendTable(reply, answer) : reply.send(answer as never)
     },
@@ -117,7 +118,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },
-    async ({ db, query: asked }, reply) => sendTable(reply, await read(db, asked)),
+    async ({ db, query: asked }, reply) => sendTable(reply, await read(withTimeLimit(db), asked)),
   )
 }
 
@@ -276,7 +277,7 @@ const rowRoutes: Routes = async (app) => {
       const figure = readText(query, 'figure')
       const group_by = readOneOf(query, 'group_by', ROW_GROUPINGS)
       const of = group_by === undefined ? null : { group_by, key: readKey(query) ?? '' }
-      return listRows(db, await readAsked(db, query), {
+      return listRows(withTimeLimit(db), await readAsked(db, query), {
         figure: isFigure(figure) ? figure : 'net_cents',
         of,
         ...readRowPage(query),
@@ -305,7 +306,7 @@ const rowRoutes: Routes = async (app) => {
     },
     async ({ db, query }) =>
       live.paymentRows(
-        db,
+        withTimeLimit(db),
         await readAsked(db, query),
         {
           outcome: readOneOf(query, 'outcome', OUTCOMES) ?? null,
@@ -335,7 +336,7 @@ const rowRoutes: Routes = async (app) => {
     },
     async ({ db, query }) =>
       live.subscriptionRows(
-        db,
+        withTimeLimit(db),
         await readAsked(db, query),
         readOneOf(query, 'figure', SUBSCRIPTION_COUNTS) ?? 'active_count',
         readRowPage(query),
@@ -363,7 +364,7 @@ const rowRoutes: Routes = async (app) => {
     },
     async ({ db, query }) =>
       funnel.listRows(
-        db,
+        withTimeLimit(db),
         await readAsked(db, query),
         readOneOf(query, 'type', FUNNEL_TYPES) ?? 'view',
         readRowPage(query),
