@@ -1,32 +1,35 @@
 import { setPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import type { FloodMessage, FloodRequest } from './flood.ts'
+import type { Flood, FloodMessage } from './flood.ts'
 
 /**
  * A process that floods: each of its clients sends one request after another. An attacker has machines of
- * their own, so this one takes only the time that the others leave.
+ * their own, so this one takes only the time that the others leave, unless it is told otherwise.
  */
 
-setPriority(19)
+setPriority(Number(process.argv[2]))
 
 let flooding = 0
 let statuses: Record<string, number> = {}
 
-async function flood(sent: readonly FloodRequest[], clients: number): Promise<void> {
+async function flood({ requests: sent, clients, pauseMs = 0 }: Flood): Promise<void> {
   const round = ++flooding
+  const own = statuses
   const agent = new Agent({ connections: clients, pipelining: 1 })
   const client = async (who: number) => {
     for (let at = who; round === flooding; at++) {
       const { url, ...options } = sent[at % sent.length] ?? { url: '', method: 'GET', headers: {} }
       await request(url, { ...options, dispatcher: agent }).then(
         async ({ statusCode, body }) => {
-          statuses[statusCode] = (statuses[statusCode] ?? 0) + 1
+          own[statusCode] = (own[statusCode] ?? 0) + 1
           await body.dump({ limit: Number.POSITIVE_INFINITY })
         },
         () => {
-          statuses.failed = (statuses.failed ?? 0) + 1
+          own.failed = (own.failed ?? 0) + 1
         },
       )
+      if (pauseMs > 0) await sleep(pauseMs)
     }
   }
   await Promise.all(Array.from({ length: clients }, (_, who) => client(who)))
@@ -34,7 +37,7 @@ async function flood(sent: readonly FloodRequest[], clients: number): Promise<vo
 }
 
 process.on('message', (message: FloodMessage) => {
-  if (message.kind === 'start') void flood(message.requests, message.clients)
+  if (message.kind === 'start') void flood(message)
   else {
     flooding++
     process.send?.(statuses)
