@@ -1737,6 +1737,7 @@ alter table credentials owner to fd_owner;
 alter table credentials enable row level security;
 alter table credentials force row level security;
 CREATE INDEX credentials_gate ON credentials USING btree (public_id);
+CREATE INDEX credentials_newest ON credentials USING btree (tenant_ref, created_at, id);
 CREATE UNIQUE INDEX credentials_initial ON credentials USING btree (tenant_ref, initial_stage) WHERE ((initial_stage IS NOT NULL) AND (revoked_at IS NULL));
 create policy gate on credentials for select to fd_gate using true;
 create policy operator on credentials for select to fd_operator using true;

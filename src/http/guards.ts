@@ -5,6 +5,7 @@ import type { Owner } from '../kernel/owner.ts'
 import { type Scope, satisfies } from '../kernel/scopes.ts'
 import { digestEquals, sha256 } from '../kernel/tokens.ts'
 import type { Actor } from '../platform/audit.ts'
+import { countHeaders } from './repeated-headers.ts'
 import type { App, Plane, Routes } from './route.ts'
 
 /** The store and scopes of a checked merchant key. */
@@ -218,10 +219,20 @@ const bearer = (request: FastifyRequest) =>
   /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(header(request, 'authorization'))?.[1] ?? ''
 
 const SESSION_COOKIE = /(?:^|;\s*)__Host-fd_session=([^;\s]{1,200})/
+const SESSION_NAMES = /(?:^|;)\s*__Host-fd_session\s*=/g
 
-/** The session of a browser. Empty without one. */
-export const sessionCookie = (request: FastifyRequest) =>
-  SESSION_COOKIE.exec(header(request, 'cookie'))?.[1] ?? ''
+/**
+ * The session of a browser. Empty without one. Of two sessions, or two Cookie headers, which Node joins,
+ * a proxy before us may check the other: a browser sends one.
+ */
+export function sessionCookie(request: FastifyRequest): string {
+  const cookies = header(request, 'cookie')
+  const sessions = cookies.match(SESSION_NAMES)?.length ?? 0
+  if (sessions > 1 || countHeaders(request.raw.rawHeaders, 'cookie') > 1) {
+    throw new ApiError('invalid_request')
+  }
+  return SESSION_COOKIE.exec(cookies)?.[1] ?? ''
+}
 
 /** A caller without a merchant key may still be the owner. */
 const isSession = (request: FastifyRequest) => !bearer(request).startsWith('fdk_')

@@ -11,6 +11,10 @@ export function countHosts(rawHeaders: readonly string[]): number {
   return hosts
 }
 
+/** How often a request has a header, by its name in lower case. */
+export const countHeaders = (rawHeaders: readonly string[], name: string): number =>
+  rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === name).length
+
 /** Headers that admit a request, or say which operation it repeats. */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   'authorization',

@@ -50,13 +50,17 @@ export function clamp(
   return Math.min(Math.max(value, min), max)
 }
 
-/** The parameters as the documentation shows them. */
-export const PAGE_QUERY = {
-  limit: Type.Integer({ minimum: 1, maximum: LIST.limitMax, default: LIST.limitDefault }),
+const After = Type.String({
+  description:
+    'The `next_after` of the page before. Costs the same on every page, and neither skips nor ' +
+    'repeats a row when others are added meanwhile; `offset` then counts for nothing.',
+})
+
+/** The parameters of a list with these bounds, as the documentation shows them. */
+export const pageQuery = ({ limitMax, limitDefault }: Bounds) => ({
+  limit: Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
-  after: Type.String({
-    description:
-      'The `next_after` of the page before. Costs the same on every page, and neither skips nor ' +
-      'repeats a row when others are added meanwhile; `offset` then counts for nothing.',
-  }),
-}
+  after: After,
+})
+
+export const PAGE_QUERY = pageQuery(LIST)

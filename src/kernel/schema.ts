@@ -103,23 +103,28 @@ export const Params = <K extends string>(...names: K[]) =>
     >,
   )
 
+/** What a page of a list answers beside its rows. */
+export const PAGE_MEMBERS = {
+  total: Type.Integer({ description: 'How many rows all pages have together.' }),
+  total_is_estimate: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Present where more than 10,000 rows match: `total` is then about right, and never below ' +
+        'the rows up to the end of this page and one more while there are more.',
+    }),
+  ),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+  next_after: Type.Optional(
+    Type.String({ description: 'The `after` of the next page. Absent on the last page.' }),
+  ),
+}
+
 /** A page of rows under the contract's name for these rows. */
 export const PageOf = <K extends string, T extends TSchema>(name: K, row: T) =>
   Type.Object({
     ...({ [name]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>),
-    total: Type.Integer({ description: 'How many rows all pages have together.' }),
-    total_is_estimate: Type.Optional(
-      Type.Literal(true, {
-        description:
-          'Present where more than 10,000 rows match: `total` is then about right, and never below ' +
-          'the rows up to the end of this page and one more while there are more.',
-      }),
-    ),
-    limit: Type.Integer(),
-    offset: Type.Integer(),
-    next_after: Type.Optional(
-      Type.String({ description: 'The `after` of the next page. Absent on the last page.' }),
-    ),
+    ...PAGE_MEMBERS,
   })
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

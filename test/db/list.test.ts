@@ -125,6 +125,18 @@ describe('a list', () => {
     assert.deepEqual([rows.length, shown.total], [2, 5])
   })
 
+  test('is read and counted with a time limit of its own, shorter than that of the role', async (t) => {
+    const { db } = await openList(t, 9)
+    const limited = listOf(db, { filters: [sql`current_setting('statement_timeout') = '4s'`] })
+    const { rows, shown } = await readList(db, limited, { limit: 2, offset: 0 })
+    assert.deepEqual([rows.length, shown.total], [2, 9])
+    const { own } = await db.one(
+      Type.Object({ own: Type.String() }),
+      sql`select current_setting('statement_timeout') as own`,
+    )
+    assert.equal(own, '10s', 'and the connection has the limit of its role again')
+  })
+
   test('orders by columns of every type', async (t) => {
     const { db } = await openList(t, 7)
     const keys: KeyColumn[][] = [

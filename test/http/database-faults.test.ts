@@ -24,6 +24,23 @@ const RECOVERY_MS = 10_000
  */
 const LIMITER_MS = 1_500
 
+/** Reads whose cost may grow with the store, and the tables that each of them reads one of. */
+const HEAVY_READS = [
+  '/v1/my/audit',
+  '/v1/merchant/catalog/products',
+  '/v1/tenants/{tenant}/catalog/products',
+  '/v1/tenants/{tenant}/catalog/collections/all',
+  '/v1/merchant/ledger/proof',
+  '/v1/merchant/analytics/summary',
+  '/v1/merchant/analytics/summary.csv',
+  '/v1/merchant/analytics/rows',
+  '/v1/merchant/analytics/payments/rows',
+  '/v1/merchant/analytics/subscriptions/rows',
+  '/v1/merchant/analytics/funnel/rows',
+]
+const HEAVY_TABLES = `audit_log, products, collection_products, ledger_entries, analytics_days, analytics_facts,
+  analytics_payment_days, analytics_subscriptions, analytics_subscription_days, funnel_days`
+
 async function openBehindProxy(t: TestContext, logger?: Logger) {
   let proxy: TestProxy | undefined
   const app = await openTestApp(t, {
@@ -206,6 +223,27 @@ describe('an error of PostgreSQL', () => {
     await admin.query('rollback')
     assert.equal((await merchant.get('/v1/my/audit')).status, 200)
     await isAtRest(app)
+  })
+
+  test('a heavy read ends by a time limit of its own, whatever that of the role is', async (t) => {
+    const lines: string[] = []
+    const logger = createLogger('error', { write: (line: string) => void lines.push(line) })
+    const app = await openTestApp(t, { logger })
+    const admin = await openAdmin(t, app)
+    const name = pg.escapeIdentifier(new URL(app.database.url).pathname.slice(1))
+    await admin.query(`alter role fd_app in database ${name} set statement_timeout = '10min'`)
+    // A store for each, since one store's reads wait for each other.
+    const reads: [Caller, string][] = []
+    for (const [n, url] of HEAVY_READS.entries()) {
+      reads.push([await app.merchant(`store-${n}`), url.replace('{tenant}', `store-${n}`)])
+    }
+    await admin.query('begin')
+    await admin.query(`lock table ${HEAVY_TABLES} in access exclusive mode`)
+    const answers = await Promise.all(reads.map(([merchant, url]) => merchant.get(url)))
+    await admin.query('rollback')
+    for (const answer of answers) isRefusal(answer, 'service_unavailable', true)
+    const others = lines.filter((line) => !line.includes('due to statement timeout'))
+    assert.deepEqual([others, lines.length], [[], HEAVY_READS.length])
   })
 
   test('a transaction that loses a deadlock is run again', async (t) => {

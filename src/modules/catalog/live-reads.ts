@@ -1,4 +1,5 @@
 import type { Database, Db } from '../../db/database.ts'
+import { withTimeLimit } from '../../db/list.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
@@ -77,7 +78,10 @@ export function readProducts(
   const path = `/v1/tenants/${tenant}/${PRODUCTS}`
   return read(deps, tenant, `${PRODUCTS}${canonicalQuery(request)}`, async () => {
     const db = deps.database.tenant(tenant)
-    const found = await queries.choosePublicProducts(db, rangeOf(request, deps.bounds))
+    const found = await queries.choosePublicProducts(
+      withTimeLimit(db),
+      rangeOf(request, deps.bounds),
+    )
     const [first] = found
     if (first === undefined) return deps.answers.unknownTenant
     return toListAnswer(deps, { db, path, request, found, total: first.total, head: '{' })
@@ -228,7 +232,7 @@ export function readCollection(
   return read(deps, tenant, `${key}${canonicalQuery(request)}`, async () => {
     const db = deps.database.tenant(tenant)
     const range = rangeOf(request, deps.bounds)
-    const found = await queries.chooseCollectionProducts(db, slug, range)
+    const found = await queries.chooseCollectionProducts(withTimeLimit(db), slug, range)
     const [first] = found
     if (first === undefined) return deps.answers.unknownTenant
     const { collection, total } = first

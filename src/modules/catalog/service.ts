@@ -1,5 +1,6 @@
 import { isViolationOf, mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { withTimeLimit } from '../../db/list.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { LIST, type Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -126,7 +127,12 @@ export async function list(
   const wanted = page ?? { after: null, limit: bounds.wholeMax, offset: 0 }
   // One more than the page shows, to know whether another page follows.
   const range = { ...wanted, limit: wanted.limit + 1 }
-  const { ids, total } = await queries.chooseProducts(db, filters, range, bounds.countMax + 1)
+  const { ids, total } = await queries.chooseProducts(
+    withTimeLimit(db),
+    filters,
+    range,
+    bounds.countMax + 1,
+  )
   const isWhole = page === null && ids.length <= bounds.wholeMax
   const pageLimit = page?.limit ?? bounds.pageLimit
   const shownIds = isWhole ? ids : ids.slice(0, pageLimit)

@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { machineTime, type Runner, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { Credential, FoundCredential, type Stage } from './schema.ts'
 
-const columns = sql`id, label, scopes, 'fdk_' || public_id as key_hint, created_at, expires_at,
-                    revoked_at`
+const keyHint = sql`'fdk_' || public_id as key_hint`
+const columns = sql`id, label, scopes, ${keyHint}, created_at, expires_at, revoked_at`
 
 export const findByPublicId = (db: Runner, publicId: string) =>
   db.maybe(FoundCredential, sql`select * from fd_find_credential(${publicId})`)
@@ -30,14 +32,21 @@ export const insertCredential = (db: Db, row: NewRow) =>
     returning ${columns}`,
   )
 
-export const listCredentials = (db: Db) =>
-  db.many(
-    Credential,
-    sql`
-    select ${columns}
-      from credentials
-     where tenant_ref = ${db.tenant}
-     order by created_at desc, id desc`,
+/** Newest first, the revoked ones too. */
+export const listCredentials = (db: Db, page: Page) =>
+  readList(
+    db,
+    {
+      shape: Credential,
+      table: sql`credentials`,
+      as: sql`c`,
+      scope: sql`c.tenant_ref = ${db.tenant}`,
+      filters: [],
+      key: NEWEST_KEY,
+      descending: true,
+      columns: sql`c.id, label, scopes, ${keyHint}, c.created_at, expires_at, revoked_at`,
+    },
+    page,
   )
 
 export const findCredential = (db: Db, id: string) =>

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import type { Database } from '../../db/database.ts'
 import { requireOwner } from '../../http/guards.ts'
 import type { Routes } from '../../http/route.ts'
-import { Params, ref } from '../../kernel/schema.ts'
+import { pageQuery, readPage } from '../../kernel/page.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import {
   Credential,
   InitialCredential,
@@ -11,6 +12,12 @@ import {
   Revocation,
 } from './schema.ts'
 import * as credentials from './service.ts'
+
+/**
+ * The contract lists all keys at once, so a page has as many as a store may have unless the operator
+ * allows it more.
+ */
+const KEYS = { limitDefault: 5_000, limitMax: 5_000 }
 
 export const ownerRoutes =
   (database: Database): Routes =>
@@ -54,16 +61,16 @@ export const merchantRoutes =
     app.get(
       '/v1/my/credentials',
       {
-        config: { scope: 'manage:own_credentials' },
+        config: { scope: 'manage:own_credentials', query: pageQuery(KEYS) },
         schema: {
           operationId: 'listCredentials',
           tags: ['merchant-credentials'],
           summary:
             'List the keys of the store, also revoked ones. The secret of a key is never shown.',
-          response: { 200: Type.Object({ credentials: Type.Array(ref(Credential)) }) },
+          response: { 200: PageOf('credentials', ref(Credential)) },
         },
       },
-      async ({ db }) => ({ credentials: await credentials.list(db) }),
+      ({ db, query }) => credentials.list(db, readPage(query, KEYS)),
     )
 
     app.post(

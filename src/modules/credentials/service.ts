@@ -4,6 +4,7 @@ import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import type { Owner } from '../../kernel/owner.ts'
+import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import {
   isScope,
@@ -161,7 +162,10 @@ async function freePublicId(db: Runner): Promise<string> {
   }
 }
 
-export const list = queries.listCredentials
+export async function list(db: Db, page: Page) {
+  const { rows, shown } = await queries.listCredentials(db, page)
+  return { credentials: rows, ...shown }
+}
 
 export const countActive = async (db: Db) => (await queries.countActive(db)).active
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { withTimeLimit } from '../../db/list.ts'
 import type { Routes } from '../../http/route.ts'
 import { clamp } from '../../kernel/page.ts'
 import { Proof } from './schema.ts'
@@ -37,7 +38,10 @@ export const merchantRoutes =
       },
       ({ db, query }) => {
         const { from } = query as { from?: unknown }
-        return ledger.proof(db, { key, from: from === undefined ? null : clamp(from, FROM) })
+        return ledger.proof(withTimeLimit(db), {
+          key,
+          from: from === undefined ? null : clamp(from, FROM),
+        })
       },
     )
   }

@@ -1,9 +1,10 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { emitOrderEvent } from './events.ts'
-import { setTestFlag as writeTestFlag } from './note-queries.ts'
-import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow } from './schema.ts'
+import { countNotes, setTestFlag as writeTestFlag } from './note-queries.ts'
+import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow, SHOWN_MAX } from './schema.ts'
 import * as orders from './service.ts'
 import { forMerchant } from './show.ts'
 
@@ -17,6 +18,13 @@ export function noteOrder(
 ): Promise<Note> {
   return db.transaction('orders: add a note', async (tx) => {
     const order = await orders.get(tx, id)
+    const used = await countNotes(tx, order.id)
+    if (used >= SHOWN_MAX) {
+      throw new ApiError('limit_reached', {
+        message: `An order has at most ${SHOWN_MAX} notes. Keep longer records elsewhere.`,
+        body: { limit: 'order_notes', max: SHOWN_MAX, used },
+      })
+    }
     const written = await orders.addNote(tx, order.id, { note, actor: actor.name })
     // The text is in the note alone, where it can be erased.
     const data = { note_id: written.id }

@@ -1,6 +1,9 @@
+import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
+import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
-import { Note, TimelineEntry } from './schema.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Note, SHOWN_MAX, TimelineEntry } from './schema.ts'
 
 export const insertNote = (
   tx: Tx,
@@ -15,24 +18,59 @@ export const insertNote = (
     returning id, note, actor, created_at`,
   )
 
+/** The newest of an order, the oldest of them first. */
 export const listNotes = (db: Db, orderId: string) =>
   db.many(
     Note,
     sql`
-    select id, note, actor, created_at
-      from order_notes
-     where tenant_ref = ${db.tenant} and order_id = ${orderId}
+    select *
+      from (select id, note, actor, created_at
+              from order_notes
+             where tenant_ref = ${db.tenant} and order_id = ${orderId}
+             order by created_at desc, id desc
+             limit ${SHOWN_MAX}) as newest
      order by created_at, id`,
   )
 
+export const countNotes = async (db: Db, orderId: string): Promise<number> => {
+  const { notes } = await db.one(
+    Type.Object({ notes: Type.Integer() }),
+    sql`
+    select count(*) as notes from order_notes
+     where tenant_ref = ${db.tenant} and order_id = ${orderId}`,
+  )
+  return notes
+}
+
+/** The newest entries of an order, the oldest of them first. */
 export const listTimeline = (db: Db, orderId: string) =>
   db.many(
     TimelineEntry,
     sql`
     select type, actor, at, data
-      from order_timeline
-     where tenant_ref = ${db.tenant} and order_id = ${orderId}
+      from (select id, type, actor, at, data
+              from order_timeline
+             where tenant_ref = ${db.tenant} and order_id = ${orderId}
+             order by id desc
+             limit ${SHOWN_MAX}) as newest
      order by id`,
+  )
+
+/** All entries of an order, oldest first. */
+export const listTimelinePage = (db: Db, orderId: string, page: Page) =>
+  readList(
+    db,
+    {
+      shape: TimelineEntry,
+      table: sql`order_timeline`,
+      as: sql`t`,
+      scope: sql`t.tenant_ref = ${db.tenant} and t.order_id = ${orderId}`,
+      filters: [],
+      key: [{ name: sql`id`, type: 'integer' }],
+      descending: false,
+      columns: sql`t.type, t.actor, t.at, t.data`,
+    },
+    page,
   )
 
 export const setTestFlag = (tx: Tx, orderId: string, isTest: boolean) =>

@@ -149,9 +149,10 @@ export async function readForShopper(
   }
 }
 
-export async function readTimeline(db: Db, id: string) {
+export async function readTimeline(db: Db, id: string, page: Page) {
   const order = await get(db, id)
-  return { timeline: await notes.listTimeline(db, order.id) }
+  const { rows, shown } = await notes.listTimelinePage(db, order.id, page)
+  return { timeline: rows, ...shown }
 }
 
 /** Orders held by the fraud check, each with its decision, the longest held first. */

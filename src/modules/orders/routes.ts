@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
-import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { PAGE_QUERY, pageQuery, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
 import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
 import { holdOrder, noteOrder, type OnTestFlag, processOrder, setTestFlag } from './annotate.ts'
@@ -17,6 +17,7 @@ import {
   OrderDetail,
   OrderStatus,
   PaymentStatus,
+  SHOWN_MAX,
   ShopperDetail,
   StorefrontOrder,
   TimelineEntry,
@@ -67,6 +68,9 @@ function readFilters(query: unknown): OrderFilters {
     sku: readText(query, 'sku')?.normalize('NFC'),
   }
 }
+
+/** What an order is shown with, so that one page has the whole timeline of nearly every order. */
+const TIMELINE = { limitDefault: SHOWN_MAX, limitMax: SHOWN_MAX }
 
 const Csv = { content: { 'text/csv': { schema: Type.String() } } }
 const OneOrder = Type.Object({ order: ref(MerchantOrder) })
@@ -141,16 +145,16 @@ const readRoutes =
     app.get(
       '/v1/merchant/orders/:id/timeline',
       {
-        config,
+        config: { ...config, query: pageQuery(TIMELINE) },
         schema: {
           operationId: 'readOrderTimeline',
           tags,
           summary: 'List the timeline of an order, oldest first.',
           params: Params('id'),
-          response: { 200: Type.Object({ timeline: Type.Array(ref(TimelineEntry)) }) },
+          response: { 200: PageOf('timeline', ref(TimelineEntry)) },
         },
       },
-      ({ db, params }) => readTimeline(db, params.id),
+      ({ db, params, query }) => readTimeline(db, params.id, readPage(query, TIMELINE)),
     )
   }
 
@@ -158,7 +162,7 @@ const annotateRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/orders/:id/notes',
     {
-      config: { scope: MANAGE, failures: ['order_not_found'] },
+      config: { scope: MANAGE, failures: ['order_not_found', 'limit_reached'] },
       schema: {
         operationId: 'noteOrder',
         tags,

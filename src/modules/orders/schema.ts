@@ -263,6 +263,9 @@ export interface WaitingOrder extends WholeOrder {
   version: string
 }
 
+/** Notes and entries of the timeline that an order is shown with: more than people write. */
+export const SHOWN_MAX = 1_000
+
 export const TimelineEntry = Shared(
   'OrderTimelineEntry',
   Type.Object({ type: Type.String(), actor: Type.String(), at: Timestamp, data: OpenObject }),
@@ -369,8 +372,10 @@ export const OrderDetail = Type.Object({
     description: 'For the order of an exchange: the return that it takes its money from.',
   }),
   payment_request: Nullable(ref(PaymentRequest)),
-  timeline: Type.Array(ref(TimelineEntry)),
-  notes: Type.Array(ref(Note)),
+  timeline: Type.Array(ref(TimelineEntry), {
+    description: 'The newest 1,000 entries, oldest first. The route of the timeline has all.',
+  }),
+  notes: Type.Array(ref(Note), { description: 'The newest 1,000, oldest first.' }),
   attestation: Nullable(
     Type.Object(Attestation.properties, {
       description:

@@ -1,3 +1,4 @@
+import type { ShownPage } from '../../db/list.ts'
 import type { FullVersion, VersionRow } from './schema.ts'
 import type { FoundSite } from './service.ts'
 
@@ -51,18 +52,22 @@ export const resolvedPreview = (found: FoundSite, expiresAt: string): ManifestJs
 interface Overview {
   active: FullVersion | null
   draft: FullVersion | null
+  /** A page of the versions, and which one. */
   versions: readonly VersionRow[]
-  total: number
+  shown: ShownPage
+  newest: number
   activeVersion: number | null
 }
 
-export function siteOverview({ active, draft, versions, total, activeVersion }: Overview): string {
+export function siteOverview(overview: Overview): string {
+  const { active, draft, versions, shown, newest, activeVersion } = overview
   const rows = versions.map((row) => ({ ...row, active: row.version === activeVersion }))
   return [
     `{"active":${active === null ? 'null' : toText(versionText(active))}`,
     `"draft":${draft === null ? 'null' : toText(versionText(draft, { createdAt: draft.createdAt }))}`,
     `"versions":${JSON.stringify(rows)}`,
-    `"versions_total":${total}}`,
+    `"versions_total":${newest}`,
+    JSON.stringify(shown).slice(1),
   ].join(',')
 }
 

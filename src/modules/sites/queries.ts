@@ -1,5 +1,8 @@
+import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
+import { readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
 import { FullVersion, VersionRow } from './schema.ts'
 
 const columns = sql`version, row_hash as "rowHash", created_at as "createdAt",
@@ -41,13 +44,28 @@ export const findVersion = (db: Db, version: number) =>
   )
 
 /** Newest first. */
-export const listVersions = (db: Db, limit: number) =>
-  db.many(
-    VersionRow,
-    sql`
-    select ${columns}
-      from site_versions
-     where tenant_ref = ${db.tenant}
-     order by version desc
-     limit ${limit}`,
+export const listVersions = (db: Db, page: Page) =>
+  readList(
+    db,
+    {
+      shape: VersionRow,
+      table: sql`site_versions`,
+      as: sql`v`,
+      scope: sql`v.tenant_ref = ${db.tenant}`,
+      filters: [],
+      key: [{ name: sql`version`, type: 'integer' }],
+      descending: true,
+      columns: sql`v.version, row_hash as "rowHash", created_at as "createdAt",
+                   brand_name as "brandName"`,
+    },
+    page,
   )
+
+/** The number of the newest version, which is how many were ever saved; 0 without one. */
+export const findNewestNumber = async (db: Db): Promise<number> => {
+  const { newest } = await db.one(
+    Type.Object({ newest: Type.Integer() }),
+    sql`select coalesce(max(version), 0) as newest from site_versions where tenant_ref = ${db.tenant}`,
+  )
+  return newest
+}

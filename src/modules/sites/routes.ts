@@ -4,6 +4,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import { jsonResponse, type LiveRead, refusalResponse, sendCached } from '../../http/live.ts'
 import type { Routes } from '../../http/route.ts'
+import { pageQuery, readPage } from '../../kernel/page.ts'
 import { headerText, readText } from '../../kernel/query.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
@@ -197,22 +198,29 @@ async function sendSections(
   return reply.type('application/json').send(text)
 }
 
+/**
+ * The versions on a page of the overview. The contract has all of them in it, and an installation keeps
+ * the newest 500 unless it is told otherwise (`RETENTION_SITE_VERSIONS`).
+ */
+const VERSIONS = { limitDefault: 500, limitMax: 500 }
+
 export const merchantRoutes =
   (scanner: Scanner, preview: sites.PreviewDeps): Routes =>
   async (app) => {
     app.get(
       '/v1/my/site',
       {
-        config: { scope: 'read:own_store' },
+        config: { scope: 'read:own_store', query: pageQuery(VERSIONS) },
         schema: {
           operationId: 'readSiteOverview',
           tags: ['merchant-ops'],
-          summary: 'Read the active version, the newest draft and the list of versions.',
+          summary:
+            'Read the active version, the newest draft and a page of the versions, newest first.',
           response: { 200: ref(SiteOverview) },
         },
       },
-      async ({ db }, reply) => {
-        const text = siteOverview(await sites.overview(db))
+      async ({ db, query }, reply) => {
+        const text = siteOverview(await sites.overview(db, readPage(query, VERSIONS)))
         return reply.type('application/json').send(text as never)
       },
     )

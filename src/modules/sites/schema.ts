@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Nullable, OpenObject, PAGE_MEMBERS, Shared, Timestamp } from '../../kernel/schema.ts'
 import { Finding } from '../claims/schema.ts'
 import { SHOWN_TO_SHOPPERS } from '../entitlements/catalog.ts'
 
@@ -167,7 +167,8 @@ export const SiteOverview = Shared(
       }),
     ),
     versions: Type.Array(Type.Object({ ...VersionRow.properties, active: Type.Boolean() })),
-    versions_total: Type.Integer(),
+    versions_total: Type.Integer({ description: 'How many versions were ever saved.' }),
+    ...PAGE_MEMBERS,
   }),
 )
 

@@ -1,6 +1,7 @@
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Page } from '../../kernel/page.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
@@ -18,12 +19,6 @@ import type { FullVersion, VersionRow } from './schema.ts'
 
 /** The contract's time to live of a preview token. */
 const PREVIEW_MS = 30 * 60_000
-
-/**
- * The number of versions in the overview. Older ones can be published by their number, until they are
- * removed (`RETENTION_SITE_VERSIONS`).
- */
-const VERSIONS_MAX = 500
 
 /** All tries fail only if another version is published in each of these few milliseconds. */
 const OVERVIEW_TRIES_MAX = 10
@@ -162,27 +157,28 @@ export const readManifest = async (db: Db, version: number): Promise<unknown> =>
   JSON.parse((await getVersion(db, version)).manifest)
 
 /** The data of the site builder. If one part cannot be read, the whole call fails. */
-export async function overview(db: TenantDb) {
+export async function overview(db: TenantDb, page: Page) {
   for (let tries = 0; tries < OVERVIEW_TRIES_MAX; tries++) {
-    const found = await db.transaction('sites: overview', readOverview)
+    const found = await db.transaction('sites: overview', (tx) => readOverview(tx, page))
     if (found !== null) return found
   }
   throw new ApiError('service_unavailable')
 }
 
 /** Null if another version became active meanwhile: the parts would not match. */
-async function readOverview(tx: Tx) {
+async function readOverview(tx: Tx, page: Page) {
   const { activeVersion } = await stores.get(tx)
-  const versions = await queries.listVersions(tx, VERSIONS_MAX)
-  // Numbers have no gaps and no version is deleted, so the newest number is the count.
-  const total = versions[0]?.version ?? 0
+  const [{ rows, shown }, newest] = await Promise.all([
+    queries.listVersions(tx, page),
+    queries.findNewestNumber(tx),
+  ])
   const [active, draft, after] = await Promise.all([
     activeVersion === null ? null : queries.findVersion(tx, activeVersion),
-    total === 0 || total === activeVersion ? null : queries.findVersion(tx, total),
+    newest === 0 || newest === activeVersion ? null : queries.findVersion(tx, newest),
     stores.get(tx),
   ])
   if (after.activeVersion !== activeVersion) return null
-  return { active, draft, versions, total, activeVersion }
+  return { active, draft, versions: rows, shown, newest, activeVersion }
 }
 
 export interface PreviewDeps {

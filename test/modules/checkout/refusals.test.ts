@@ -229,6 +229,23 @@ test('a checkout is refused', async (t) => {
     await refused(app, shop, dear, { status: 400, code: 'invalid_body', path: 'shipping' })
   })
 
+  await t.test(
+    'with a tax above the whole price, and not with one as high as the price',
+    async () => {
+      const taxed = (rate_bps: number) =>
+        cart(thousand, { tax: { provider: 'flat_rate', rate_bps } })
+      const expected = { status: 400, code: 'invalid_body', path: 'tax.rate_bps' }
+      for (const rate_bps of [10_001, 1_000_000_000]) {
+        await refused(app, shop, taxed(rate_bps), expected)
+        const quoted = await preview(app, shop, taxed(rate_bps))
+        assert.deepEqual([quoted.status, quoted.body.issues[0].path], [400, 'tax.rate_bps'])
+      }
+      const { status, body, text } = await checkout(app, shop, taxed(10_000))
+      assert.equal(status, 201, text)
+      assert.deepEqual([body.order.tax_cents, body.order.total_cents], [1_000, 2_000])
+    },
+  )
+
   await t.test('of too many units of one variant, in however many lines', async () => {
     const variant_id = shop.variants[1_000] ?? ''
     const split = (...quantities: number[]) =>

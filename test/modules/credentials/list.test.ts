@@ -18,7 +18,8 @@ describe('the list of keys', () => {
     await acme.post(`${URL}/${before[0].id}/revoke`)
     const { status, body } = await acme.get(URL)
     assert.equal(status, 200)
-    assert.deepEqual(keysOf(body), ['credentials'])
+    assert.deepEqual(keysOf(body), ['credentials', 'limit', 'offset', 'total'])
+    assert.deepEqual([body.total, body.limit, body.offset], [4, 5_000, 0])
     const shown = body.credentials.map(({ label }: { label: string }) => label)
     assert.deepEqual(shown, ['third', 'second', 'first', 'test'])
     for (const row of body.credentials) {
@@ -27,6 +28,25 @@ describe('the list of keys', () => {
       assert.match(row.key_hint, /^fdk_[0-9A-Za-z]{8}$/)
       assert.equal(row.revoked_at !== null, row.label === 'third')
     }
+  })
+
+  test('has all keys that a store may have on its first page, and fewer where they are asked for', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const admin = await app.database.openAdmin()
+    await admin.query(`
+      insert into credentials (tenant_ref, public_id, secret_hash, label, scopes)
+      select 'acme', lpad(n::text, 8, '0'), sha256(n::text::bytea), 'Key ' || n, '{read:own_store}'
+        from generate_series(1, 4999) n`)
+    const { credentials, ...whole } = (await acme.get(URL)).body
+    assert.deepEqual(
+      [credentials.length, whole],
+      [5_000, { total: 5_000, limit: 5_000, offset: 0 }],
+    )
+    const first = (await acme.get(`${URL}?limit=3000`)).body
+    const second = (await acme.get(`${URL}?limit=3000&after=${first.next_after}`)).body
+    assert.deepEqual([...first.credentials, ...second.credentials], credentials)
+    assert.equal(second.next_after, undefined)
   })
 
   test('has no key, like every other answer and row; only a hash of the secret is stored', async (t) => {

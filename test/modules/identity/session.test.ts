@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deleteExpiredSessions } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
-import { essence, times } from '../../harness/refusals.ts'
+import { requestText, talk } from '../../harness/raw-http.ts'
+import { essence, isRefusal, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
@@ -142,6 +143,30 @@ describe('a session by cookie', () => {
     const { token } = await signUp(app)
     const wrong = [`fd_session=${token}`, `x__Host-fd_session=${token}`, `a="; __Host-fd=${token}`]
     for (const cookie of wrong) assert.equal((await app.as({ cookie }).get(ME)).status, 401, cookie)
+  })
+
+  test('is refused where there are two, in one header or in two, whichever of them is right', async (t) => {
+    const app = await openTestApp(t)
+    const { token } = await signUp(app)
+    const right = `__Host-fd_session=${token}`
+    const wrong = '__Host-fd_session=fds_wrong'
+    const unreadable = `__Host-fd_session=${'x'.repeat(300)}`
+    const twice = [
+      [`${right}; ${wrong}`],
+      [`${wrong}; ${right}`],
+      [`${right};__Host-fd_session =fds_wrong`],
+      [`${unreadable}; ${right}`],
+      [right, wrong],
+      [wrong, right],
+      [right, right],
+      [right, 'theme=dark'],
+    ]
+    for (const [first = '', ...others] of twice) {
+      const text = requestText(`GET ${ME}`, { cookie: [first, ...others] })
+      isRefusal((await talk(app.url, text)).answers[0], 'invalid_request', true)
+    }
+    const once = requestText(`GET ${ME}`, { cookie: [`theme=dark; ${right}`] })
+    assert.equal((await talk(app.url, once)).answers[0]?.status, 200)
   })
 
   test('is ignored beside a bearer token, even a wrong one', async (t) => {

@@ -191,6 +191,38 @@ describe('reading orders', () => {
     assert.equal((await store.shop.merchant.post(url, { note: '' })).status, 400)
   })
 
+  test('shows the newest thousand notes and entries, and refuses another note', async () => {
+    const { order } = await store.place()
+    const url = `/v1/merchant/orders/${order.id}`
+    const { merchant } = store.shop
+    const before = (await store.read(order.id)).timeline.length
+    const admin = await store.app.database.openAdmin()
+    await admin.query(
+      `with noted as (
+         insert into order_notes (tenant_ref, order_id, note, actor, created_at)
+         select 'acme', $1, 'note ' || n, 'x', timestamptz '2026-01-01' + n * interval '1 s'
+           from generate_series(1, 1001) n)
+       insert into order_timeline (tenant_ref, order_id, type, actor, data)
+       select 'acme', $1, 'noted', 'x', jsonb_build_object('n', n)
+         from generate_series(1, 1001) n order by n`,
+      [order.id],
+    )
+    const { notes, timeline } = await store.read(order.id)
+    assert.deepEqual([notes.length, timeline.length], [1_000, 1_000])
+    assert.deepEqual([notes[0].note, notes.at(-1).note], ['note 2', 'note 1001'])
+    assert.deepEqual([timeline[0].data.n, timeline.at(-1).data.n], [2, 1_001])
+
+    const first = (await merchant.get(`${url}/timeline`)).body
+    assert.deepEqual([first.timeline.length, first.total], [1_000, before + 1_001])
+    const rest = (await merchant.get(`${url}/timeline?after=${first.next_after}`)).body
+    assert.deepEqual([...first.timeline, ...rest.timeline].slice(-1_000), timeline)
+
+    const refused = await merchant.post(`${url}/notes`, { note: 'one more' })
+    assert.equal(refused.status, 409)
+    const { limit, max, used } = refused.body
+    assert.deepEqual([limit, max, used], ['order_notes', 1_000, 1_001])
+  })
+
   test('the audit log has what merchants do, without free text, and nothing of shoppers', async () => {
     const { merchant } = store.shop
     const words = 'Zoe Zebra asked for it'

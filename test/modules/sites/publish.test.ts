@@ -100,7 +100,33 @@ describe('the overview', () => {
     const app = await openTestApp(t)
     const { status, body } = await (await app.merchant('acme')).get(OVERVIEW)
     assert.equal(status, 200)
-    assert.deepEqual(body, { active: null, draft: null, versions: [], versions_total: 0 })
+    const page = { total: 0, limit: 500, offset: 0 }
+    assert.deepEqual(body, { active: null, draft: null, versions: [], versions_total: 0, ...page })
+  })
+
+  test('has the 500 newest versions, the older ones on its next pages, and the same draft on each', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    await acme.put(MANIFEST, titled('the first'))
+    const admin = await app.database.openAdmin()
+    await admin.query(`
+      insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
+      select tenant_ref, n, manifest, row_hash, rules_version, created_by
+        from site_versions, generate_series(2, 601) n`)
+    const numbersOf = (body: { versions: { version: number }[] }) =>
+      body.versions.map(({ version }) => version)
+    const first = (await acme.get(OVERVIEW)).body
+    assert.deepEqual([first.total, first.versions_total], [601, 601])
+    assert.deepEqual([first.active.version, first.draft.version], [1, 601])
+    const byCursor = (await acme.get(`${OVERVIEW}?after=${first.next_after}`)).body
+    const byOffset = (await acme.get(`${OVERVIEW}?offset=500`)).body
+    const all = Array.from({ length: 601 }, (_, i) => 601 - i)
+    for (const next of [byCursor, byOffset]) {
+      assert.deepEqual([...numbersOf(first), ...numbersOf(next)], all)
+      assert.deepEqual([next.active, next.draft], [first.active, first.draft])
+      assert.equal(next.next_after, undefined)
+      assert.equal(next.versions.at(-1).active, true)
+    }
   })
 
   test('shows the active version, the newest as draft if it is another, and the list of all', async (t) => {

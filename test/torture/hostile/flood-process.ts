@@ -1,19 +1,20 @@
 import { setPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import type { FloodMessage, FloodRequest } from './flood.ts'
+import type { Flood, FloodMessage } from './flood.ts'
 
 /**
  * A process that floods: each of its clients sends one request after another. An attacker has machines of
- * their own, so this one takes only the time that the others leave.
+ * their own, so this one takes only the time that the others leave, unless it is told otherwise.
  */
 
-setPriority(19)
+setPriority(Number(process.argv[2]))
 
 let flooding = 0
 /** Of the flood that runs; an answer that comes after its end counts for none. */
 let statuses: Record<string, number> = {}
 
-async function flood(sent: readonly FloodRequest[], clients: number): Promise<void> {
+async function flood({ requests: sent, clients, pauseMs = 0 }: Flood): Promise<void> {
   const round = ++flooding
   const counts: Record<string, number> = {}
   statuses = counts
@@ -30,6 +31,7 @@ async function flood(sent: readonly FloodRequest[], clients: number): Promise<vo
           counts.failed = (counts.failed ?? 0) + 1
         },
       )
+      if (pauseMs > 0) await sleep(pauseMs)
     }
   }
   await Promise.all(Array.from({ length: clients }, (_, who) => client(who)))
@@ -37,7 +39,7 @@ async function flood(sent: readonly FloodRequest[], clients: number): Promise<vo
 }
 
 process.on('message', (message: FloodMessage) => {
-  if (message.kind === 'start') void flood(message.requests, message.clients)
+  if (message.kind === 'start') void flood(message)
   else {
     flooding++
     process.send?.(statuses)

@@ -10,24 +10,26 @@ export interface FloodRequest {
   body?: string
 }
 
-export type FloodMessage =
-  | { kind: 'start'; requests: readonly FloodRequest[]; clients: number }
-  | { kind: 'stop' }
+export interface Flood {
+  requests: readonly FloodRequest[]
+  clients: number
+  /** How long each client waits after an answer. Without it, not at all. */
+  pauseMs?: number
+}
+
+export type FloodMessage = ({ kind: 'start' } & Flood) | { kind: 'stop' }
 
 /** How often each status was answered; `failed` where there was no answer. */
 export type Statuses = Record<string, number>
 
 export interface Flooder {
   /** Floods with requests, in turn, for as long as the work takes. */
-  during<T>(
-    flood: { requests: readonly FloodRequest[]; clients: number },
-    work: () => Promise<T>,
-  ): Promise<{ statuses: Statuses; result: T }>
+  during<T>(flood: Flood, work: () => Promise<T>): Promise<{ statuses: Statuses; result: T }>
 }
 
-/** Starts a process that floods a server when it is told to. */
-export function openFlooder(t: TestContext): Flooder {
-  const child = fork(new URL('flood-process.ts', import.meta.url))
+/** Starts a process that floods a server when it is told to. By default it takes the time that others leave. */
+export function openFlooder(t: TestContext, { priority = 19 } = {}): Flooder {
+  const child = fork(new URL('flood-process.ts', import.meta.url), [String(priority)])
   t.after(() => child.kill('SIGKILL'))
   const tell = (message: FloodMessage) => child.send(message)
   return {

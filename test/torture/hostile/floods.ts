@@ -7,22 +7,20 @@ import { type Client, openClient } from '../../../bench/scale/measure.ts'
 import { listProbes, type Probe } from '../../../bench/scale/probes.ts'
 import { ORDERS } from '../../../bench/scale/size.ts'
 import { plain } from '../../modules/media/sample-images.ts'
-import type { FloodRequest } from './flood.ts'
+import type { Flood, FloodRequest } from './flood.ts'
 
 const CLIENTS = 16
 const CROWD = 160
 
 /** What a store sends to its own routes as fast as it can. */
-export interface Flood {
+export interface StoreFlood extends Flood {
   name: string
-  clients: number
-  requests: FloodRequest[]
   /** What the routes answer to it, when they do not refuse it for want of a share. */
   answers: readonly number[]
 }
 
 /** Every list, search, export, upload, scan and preview of a store, and all of them at once. */
-export async function listFloods(filled: FilledApp, url: string): Promise<Flood[]> {
+export async function listFloods(filled: FilledApp, url: string): Promise<StoreFlood[]> {
   const each = [...(await listReads(filled, url)), ...(await listWrites(filled, url))]
   const answers = [...new Set(each.flatMap((flood) => flood.answers))]
   const requests = each.flatMap((flood) => flood.requests.slice(0, CLIENTS))
@@ -30,10 +28,10 @@ export async function listFloods(filled: FilledApp, url: string): Promise<Flood[
 }
 
 /** The costliest request of each route that reads, found by sending all that a probe or a page can ask. */
-async function listReads(filled: FilledApp, url: string): Promise<Flood[]> {
+async function listReads(filled: FilledApp, url: string): Promise<StoreFlood[]> {
   const client = openClient(filled)
   const probes = listProbes(filled.document).filter(({ plane }) => plane !== 'operator')
-  const costliest = new Map<string, { flood: Flood; ms: number }>()
+  const costliest = new Map<string, { flood: StoreFlood; ms: number }>()
   for (const probe of probes) {
     for (const { name, path } of await listPages(filled, client, probe)) {
       const sent = await client.requestOf(probe, path, probe.pair.full)
@@ -114,7 +112,7 @@ interface Write {
 }
 
 /** Uploads, scans, previews, imports and bulk work: what costs the process itself, and not the database alone. */
-async function listWrites(filled: FilledApp, url: string): Promise<Flood[]> {
+async function listWrites(filled: FilledApp, url: string): Promise<StoreFlood[]> {
   const client = openClient({ ...filled, url })
   const tenant = ORDERS.full
   const send = async ({ path, method = 'POST', plane = 'merchant', bodies = [{}] }: Write) => {

@@ -17,7 +17,7 @@ import {
 import { NEIGHBOUR } from '../../../bench/scale/size.ts'
 import { withStolen } from '../../../bench/stolen-time.ts'
 import { openFlooder, type Statuses } from './flood.ts'
-import { type Flood, listFloods } from './floods.ts'
+import { listFloods, type StoreFlood } from './floods.ts'
 
 /** Three stores of a size: two that attack, and their neighbour that sells. */
 const SIZE = { stores: 3, orders: 20_000, products: 10_000 }
@@ -81,7 +81,7 @@ class Tries {
 const REFUSALS = [429, 503]
 
 /** A flood of errors costs less than one that the routes work on, and would prove little. */
-function checkAnswers({ answers }: Flood, statuses: Statuses): void {
+function checkAnswers({ answers }: StoreFlood, statuses: Statuses): void {
   const seen = Object.keys(statuses).map(Number)
   const wrong = seen.filter((status) => ![...answers, ...REFUSALS].includes(status))
   assert.deepEqual(wrong, [], 'the flood was answered')
