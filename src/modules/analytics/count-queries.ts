@@ -6,15 +6,8 @@ import { Id, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 import { MEASURES, type Measures } from './definition-schema.ts'
-import {
-  type Calendar,
-  type Dimension,
-  type FactLine,
-  Generation,
-  KnownOrder,
-  NumberedJournal,
-  OrderHistory,
-} from './schema.ts'
+import { KnownOrder, NumberedJournal, OrderHistory } from './history-schema.ts'
+import { type Calendar, type Dimension, type FactLine, Generation } from './schema.ts'
 
 /** What the loop reads and writes to count journals. */
 

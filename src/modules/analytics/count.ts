@@ -7,15 +7,9 @@ import * as stores from '../stores/service.ts'
 import * as queries from './count-queries.ts'
 import { MEASURES, type Measures, NOTHING } from './definition-schema.ts'
 import { countJournal } from './facts.ts'
+import type { KnownOrder, NumberedJournal, OrderHistory } from './history-schema.ts'
 import * as payments from './payment-queries.ts'
-import type {
-  Calendar,
-  Dimension,
-  Generation,
-  KnownOrder,
-  NumberedJournal,
-  OrderHistory,
-} from './schema.ts'
+import type { Calendar, Dimension, Generation } from './schema.ts'
 import { countChanged } from './subscription-queries.ts'
 
 /**

@@ -1,13 +1,13 @@
 import { allocate, sum } from '../../kernel/money.ts'
 import { MEASURES, type Measure, type Measures, NOTHING } from './definition-schema.ts'
 import type {
-  FactLine,
   LineChange,
   LineRow,
   NumberedJournal,
   OrderHistory,
   RefundedItem,
-} from './schema.ts'
+} from './history-schema.ts'
+import type { FactLine } from './schema.ts'
 
 /**
  * What a numbered journal adds to the figures, and which lines it belongs to. Pure functions of rows
