@@ -271,13 +271,17 @@ const paymentsUntil = (tx: Tx): number => tx.clock.now() - PAYMENT_LAG_MS
 const hasPayments = (tx: Tx, counted: number): boolean =>
   counted + PAYMENT_SLICE_MS <= paymentsUntil(tx)
 
-/** Counts the next attempts, day by day. Answers the time up to which all are counted. */
+/**
+ * Counts the next attempts, day by day. Answers the time up to which all are counted. After a day without
+ * attempts it goes on with the next one that has any: a store that sells now and then would take a step for
+ * each quiet month.
+ */
 async function countPayments(tx: Tx, generation: Generation): Promise<number> {
   const { time_zone, payments_to } = generation
   const until = paymentsUntil(tx)
   let at =
     payments_to === null
-      ? ((await firstPaymentDay(tx, time_zone)) ?? until)
+      ? ((await nextPaymentDay(tx, time_zone, 0)) ?? until)
       : Date.parse(payments_to)
   if (!hasPayments(tx, at)) return at
   await payments.countSettled(tx, generation.generation)
@@ -285,16 +289,20 @@ async function countPayments(tx: Tx, generation: Generation): Promise<number> {
     const day = localDay(time_zone, new Date(at))
     const next = Math.min(until, startOfDay(time_zone, addDays(day, 1)).getTime())
     const [from, to] = [new Date(at).toISOString(), new Date(next).toISOString()]
-    await payments.countAttempts(tx, generation.generation, { day, from, to })
-    at = next
+    const counted = await payments.countAttempts(tx, generation.generation, { day, from, to })
+    at =
+      counted > 0 || next === until
+        ? next
+        : Math.min(until, (await nextPaymentDay(tx, time_zone, next)) ?? until)
   }
   return at
 }
 
-/** When the day of the first attempt begins. */
-async function firstPaymentDay(tx: Tx, time_zone: string): Promise<number | null> {
-  const { at } = await payments.firstAttempt(tx)
-  return at === null ? null : startOfDay(time_zone, localDay(time_zone, new Date(at))).getTime()
+/** When the day of the first attempt since a time begins, or that time where the day has begun before it. */
+async function nextPaymentDay(tx: Tx, time_zone: string, since: number): Promise<number | null> {
+  const { at } = await payments.firstAttempt(tx, new Date(since).toISOString())
+  if (at === null) return null
+  return Math.max(since, startOfDay(time_zone, localDay(time_zone, new Date(at))).getTime())
 }
 
 /**

@@ -53,11 +53,14 @@ export const reasonOf = sql`
   case when a.state in ('declined', 'error', 'not_found')
        then left(coalesce(a.reason, a.state), 60) else '' end`
 
-export const firstAttempt = (db: Db) =>
+/** When the first attempt since a time was made. */
+export const firstAttempt = (db: Db, since: string) =>
   db.one(
     Type.Object({ at: Nullable(Timestamp) }),
     sql`
-    select min(created_at) as at from payment_attempts where tenant_ref = ${db.tenant}`,
+    select min(created_at) as at
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and created_at >= ${since}`,
   )
 
 /** Adds rows with a day, currency, outcome, reason, number of attempts and amount to the days. */

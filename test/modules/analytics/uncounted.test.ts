@@ -314,6 +314,28 @@ describe('payments and subscriptions', () => {
     await app.check()
   })
 
+  test('of a store that sold nothing for years take one step to be counted', async () => {
+    const shop = await app.shopIn('seldom', 'Europe/Berlin')
+    app.setTime('seldom', '2023-06-02T06:00:00Z')
+    const { order } = await app.place(shop)
+    await app.count()
+    const of = { tenant: 'seldom', order_id: order.id, state: 'approved' } as const
+    // In Berlin it is the first of January by then.
+    await attempt({ ...of, at: '2025-12-31T23:30:00Z' })
+    await attempt({ ...of, at: '2026-01-01T12:00:00Z' })
+    app.setTime('seldom', '2026-06-02T06:00:00Z')
+    await app.superuser.query(`update analytics_generations set due_at = now()`)
+    await analytics.stepOf(app.runtime.workerDatabase.tenant('seldom'))
+    const { rows } = await app.superuser.query(
+      `select payments_to from analytics_generations where tenant_ref = 'seldom'`,
+    )
+    assert.ok(rows[0].payments_to >= new Date('2026-06-02T05:50:00Z'))
+    const read = async (day: string) =>
+      ok(await shop.merchant.get(`${URL}/payments?from=${day}&to=${day}`)).approved_count
+    const days = ['2023-06-02', '2025-12-31', '2026-01-01']
+    assert.deepEqual(await Promise.all(days.map(read)), [1, 0, 2])
+  })
+
   test('are final before the first day that has an attempt without an outcome', async () => {
     const shop = await app.shopIn('waiting', 'Asia/Kolkata')
     app.setTime('waiting', '2026-06-02T06:00:00Z')
