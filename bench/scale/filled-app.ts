@@ -37,7 +37,7 @@ export const NO_LIMITS = {
  * A store's share of the database grows with the pool. With this one a request never waits for the share
  * that requests before it have used up, and its time is its own.
  */
-const NO_PACE = { DATABASE_POOL_MAX: '30' }
+const NO_PACE = { DATABASE_POOL_MAX: '100' }
 
 /** On a busy machine a new connection takes seconds, which says nothing about the request. */
 const PATIENT = { poolWaitMs: 60_000, limiterDeadlineMs: 20_000 }

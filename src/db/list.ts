@@ -125,9 +125,12 @@ export interface ShownPage {
 
 /**
  * A page is chosen by an index in a few milliseconds. A filter that no index serves may take longer,
- * and does not take the database from others for long.
+ * and does not take the database from others for long. Each read is planned for its store: a plan for
+ * all stores is one for small ones, and would sort all rows of a big one for each page.
  */
-const TIME_LIMIT = sql`select set_config('statement_timeout', '4s', true)`
+const TIME_LIMIT = sql`
+  select set_config('statement_timeout', '4s', true),
+         set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 /** The database with that time limit for each statement. A transaction has the limit of its caller. */
 export const withTimeLimit = <R extends Runner>(database: R): R | Db =>
@@ -188,6 +191,11 @@ const onPage = ({ limit, offset }: Page, chosen: Sql): Sql =>
     ? sql`${chosen} ${atMostOf(limit)}`
     : sql`select * from (${chosen} limit ${limit + 1} offset ${offset}) as page ${atMostOf(limit)}`
 
+/**
+ * The rows of a page. Each is looked up by its key, of which there is one: the limit tells the planner so.
+ * Where many stores have the same SKU or address it would expect a hundred times as many rows, and read all
+ * of the store's rows in the other tables for them.
+ */
 function pageOf<S extends TObject>(list: List<S>, page: Page): Sql {
   const { table, as, scope, key, columns, joins = sql``, found } = list
   const written = key.map(({ name, type }) => KEY_TYPES[type].write(sql`${as}.${name}`))
@@ -198,8 +206,11 @@ function pageOf<S extends TObject>(list: List<S>, page: Page): Sql {
     ${searched}
     select ${columns}, json_build_array(${join(written, ', ')}) as list_key, ${total} as list_total
       from (${onPage(page, chosenOf(list, page))}) as chosen
-      join ${table} as ${as}
-        on ${scope} and (${join(keyOf(list, as), ', ')}) = (${join(keyOf(list, sql`chosen`), ', ')})
+     cross join lateral (
+           select ${as}.*
+             from ${table} as ${as}
+            where ${scope} and (${join(keyOf(list, as), ', ')}) = (${join(keyOf(list, sql`chosen`), ', ')})
+            limit 1) as ${as}
       ${joins}
      order by ${ordered(list, sql`chosen`)}`
 }

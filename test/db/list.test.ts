@@ -137,6 +137,16 @@ describe('a list', () => {
     assert.equal(own, '10s', 'and the connection has the limit of its role again')
   })
 
+  test('is planned for its store each time, and not for the small ones that most are', async (t) => {
+    const { db } = await openList(t, 9)
+    const planned = sql`current_setting('plan_cache_mode') = 'force_custom_plan'`
+    const { rows, shown } = await readList(db, listOf(db, { filters: [planned] }), {
+      limit: 2,
+      offset: 0,
+    })
+    assert.deepEqual([rows.length, shown.total], [2, 9])
+  })
+
   test('orders by columns of every type', async (t) => {
     const { db } = await openList(t, 7)
     const keys: KeyColumn[][] = [
