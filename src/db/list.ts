@@ -128,13 +128,13 @@ export interface ShownPage {
  * and does not take the database from others for long. Each read is planned for its store: a plan for
  * all stores is one for small ones, and would sort all rows of a big one for each page.
  */
-const TIME_LIMIT = sql`
+const HEAVY_READ = sql`
   select set_config('statement_timeout', '4s', true),
          set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-/** The database with that time limit for each statement. A transaction has the limit of its caller. */
-export const withTimeLimit = <R extends Runner>(database: R): R | Db =>
-  database instanceof TenantDb ? database.after(TIME_LIMIT) : database
+/** The database with these settings for each statement. A transaction has those of its caller. */
+export const forHeavyRead = <R extends Runner>(database: R): R | Db =>
+  database instanceof TenantDb ? database.after(HEAVY_READ) : database
 
 /**
  * Reads one page of a list. The page is chosen first, by the index of its key; what is shown is
@@ -145,7 +145,7 @@ export async function readList<S extends TObject>(
   list: List<S>,
   page: Page,
 ): Promise<{ rows: Static<S>[]; shown: ShownPage }> {
-  const db = withTimeLimit(database)
+  const db = forHeavyRead(database)
   const { limit, offset } = page
   const read = await db.many(
     Type.Object({

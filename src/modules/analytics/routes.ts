@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
-import { withTimeLimit } from '../../db/list.ts'
+import { forHeavyRead } from '../../db/list.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { clamp, LIST, PAGE_QUERY } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
@@ -124,8 +124,8 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
     async ({ db, query: given, headers }, reply) => {
       reply.header('vary', 'accept')
       return wantsTable(headers)
-        ? sendTable(reply, withTimeLimit(db), given)
-        : reply.send((await read(withTimeLimit(db), given)) as never)
+        ? sendTable(reply, forHeavyRead(db), given)
+        : reply.send((await read(forHeavyRead(db), given)) as never)
     },
   )
 
@@ -140,7 +140,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },
-    ({ db, query: given }, reply) => sendTable(reply, withTimeLimit(db), given),
+    ({ db, query: given }, reply) => sendTable(reply, forHeavyRead(db), given),
   )
 }
 
@@ -304,7 +304,7 @@ const rowRoutes: Routes = async (app) => {
       const group_by = readOneOf(query, 'group_by', ROW_GROUPINGS)
       const of = group_by === undefined ? null : { group_by, key: readKey(query) ?? '' }
       const daysMax = group_by === 'cohort' ? COHORT_DAYS_MAX : undefined
-      return listRows(withTimeLimit(db), await readReportRequest(db, query, daysMax), {
+      return listRows(forHeavyRead(db), await readReportRequest(db, query, daysMax), {
         figure: isFigure(figure) ? figure : 'net_cents',
         of,
         ...readRowPage(query),
@@ -333,7 +333,7 @@ const rowRoutes: Routes = async (app) => {
     },
     async ({ db, query }) =>
       live.paymentRows(
-        withTimeLimit(db),
+        forHeavyRead(db),
         await readReportRequest(db, query),
         {
           outcome: readOneOf(query, 'outcome', OUTCOMES) ?? null,
@@ -363,7 +363,7 @@ const rowRoutes: Routes = async (app) => {
     },
     async ({ db, query }) =>
       live.subscriptionRows(
-        withTimeLimit(db),
+        forHeavyRead(db),
         await readReportRequest(db, query),
         readOneOf(query, 'figure', SUBSCRIPTION_COUNTS) ?? 'active_count',
         readRowPage(query),
@@ -391,7 +391,7 @@ const rowRoutes: Routes = async (app) => {
     },
     async ({ db, query }) =>
       funnel.listRows(
-        withTimeLimit(db),
+        forHeavyRead(db),
         await readReportRequest(db, query),
         readOneOf(query, 'type', FUNNEL_TYPES) ?? 'view',
         readRowPage(query),

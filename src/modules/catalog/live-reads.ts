@@ -1,5 +1,5 @@
 import type { Database, Db } from '../../db/database.ts'
-import { withTimeLimit } from '../../db/list.ts'
+import { forHeavyRead } from '../../db/list.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
@@ -79,7 +79,7 @@ export function readProducts(
   return read(deps, tenant, `${PRODUCTS}${canonicalQuery(request)}`, async () => {
     const db = deps.database.tenant(tenant)
     const found = await queries.choosePublicProducts(
-      withTimeLimit(db),
+      forHeavyRead(db),
       rangeOf(request, deps.bounds),
     )
     const [first] = found
@@ -232,7 +232,7 @@ export function readCollection(
   return read(deps, tenant, `${key}${canonicalQuery(request)}`, async () => {
     const db = deps.database.tenant(tenant)
     const range = rangeOf(request, deps.bounds)
-    const found = await queries.chooseCollectionProducts(withTimeLimit(db), slug, range)
+    const found = await queries.chooseCollectionProducts(forHeavyRead(db), slug, range)
     const [first] = found
     if (first === undefined) return deps.answers.unknownTenant
     const { collection, total } = first

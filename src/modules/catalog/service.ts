@@ -1,6 +1,6 @@
 import { isViolationOf, mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { withTimeLimit } from '../../db/list.ts'
+import { forHeavyRead } from '../../db/list.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { LIST, type Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -128,7 +128,7 @@ export async function list(
   // One more than the page shows, to know whether another page follows.
   const range = { ...wanted, limit: wanted.limit + 1 }
   const { ids, total } = await queries.chooseProducts(
-    withTimeLimit(db),
+    forHeavyRead(db),
     filters,
     range,
     bounds.countMax + 1,

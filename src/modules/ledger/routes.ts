@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { withTimeLimit } from '../../db/list.ts'
+import { forHeavyRead } from '../../db/list.ts'
 import type { Routes } from '../../http/route.ts'
 import { clamp } from '../../kernel/page.ts'
 import { Proof } from './schema.ts'
@@ -38,7 +38,7 @@ export const merchantRoutes =
       },
       ({ db, query }) => {
         const { from } = query as { from?: unknown }
-        return ledger.proof(withTimeLimit(db), {
+        return ledger.proof(forHeavyRead(db), {
           key,
           from: from === undefined ? null : clamp(from, FROM),
         })

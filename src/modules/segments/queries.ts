@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
-import { NEWEST_KEY, readList, withTimeLimit } from '../../db/list.ts'
+import { forHeavyRead, NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql, unnamed } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { peopleIn } from './compile-queries.ts'
@@ -67,7 +67,7 @@ export const list = (db: Db, page: Page) =>
   )
 
 export const count = (db: Db, group: Group) =>
-  withTimeLimit(db).one(
+  forHeavyRead(db).one(
     Counted,
     unnamed(sql`
     select count(*)::int as count, count(*) filter (where p.consent = 'given')::int as consented_count
@@ -76,7 +76,7 @@ export const count = (db: Db, group: Group) =>
   )
 
 export const listSample = (db: Db, group: Group, limit: number) =>
-  withTimeLimit(db).many(
+  forHeavyRead(db).many(
     SamplePerson,
     unnamed(sql`
     select p.email, p.customer_ref, p.orders_count, p.total_spent_cents, p.last_order_at, p.consent
@@ -88,7 +88,7 @@ export const listSample = (db: Db, group: Group, limit: number) =>
 
 /** A part of the people, by address: the key of the table, so that each comes once. */
 export const listMembers = (db: Db, group: Group, after: string, limit: number) =>
-  withTimeLimit(db).many(
+  forHeavyRead(db).many(
     Member,
     unnamed(sql`
     select p.email, p.email_folded, p.customer_ref
