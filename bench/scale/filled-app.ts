@@ -11,6 +11,7 @@ import { closeAll } from '../../src/platform/close-all.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { type FillOptions, fill } from './fill/fill.ts'
+import { settle } from './settle.ts'
 import type { Size } from './size.ts'
 
 export const SECRET_KEY = 'the secret key of the benchmark database'
@@ -74,7 +75,8 @@ export async function openFilledApp({
   try {
     const databaseUrl = server.url
     await migrate({ url: databaseUrl, secretKey: SECRET_KEY })
-    if (!(await isFilled(dataDir, filling.size))) {
+    const isKept = await isFilled(dataDir, filling.size)
+    if (!isKept) {
       await set(databaseUrl, 'full_page_writes = off')
       await fill({ url: databaseUrl, secretKey: SECRET_KEY, ...filling })
       await set(databaseUrl, 'full_page_writes = on')
@@ -92,6 +94,7 @@ export async function openFilledApp({
       ...PATIENT,
     })
     closes.push(() => runtime.close())
+    if (isKept) await settle(admin, runtime)
     const app = await buildApp(runtime)
     closes.push(() => app.close())
     const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -18,7 +18,7 @@ export interface Answer {
   status: number
   /** The parsed body of a JSON answer, else null. */
   body: unknown
-  /** To the first byte of the body: an export streams for as long as it has orders. */
+  /** To the first rows of an export, which streams for as long as it has orders. */
   ms: number
 }
 
@@ -68,11 +68,18 @@ export function openClient(filled: FilledApp): Client {
   }
 }
 
+/** More than the names of the columns of an export: its first rows have to be read, too. */
+const HEAD_BYTES = 2_048
+
 export async function send({ url, headers }: Request): Promise<Answer> {
   const began = performance.now()
   const { statusCode, body, headers: got } = await request(url, { headers })
   if (got['content-type']?.includes('json') !== true) {
-    for await (const _ of body) break
+    let bytes = 0
+    for await (const part of body) {
+      bytes += part.length
+      if (bytes > HEAD_BYTES) break
+    }
     return { status: statusCode, body: null, ms: performance.now() - began }
   }
   const text = await body.text()

@@ -102,7 +102,7 @@ export interface List<S extends TObject> {
   parts?: readonly Sql[]
   /** The rows that something other than the table's own indexes finds. */
   found?: Found
-  /** Its filter reads other tables for each row: fewer rows are counted before `total` is an estimate. */
+  /** Its filter reads tables for each row: fewer rows are counted before `total` is an estimate. */
   isCostly?: boolean
   /** In this order an index has the rows. Together with the scope the columns are unique. */
   key: readonly KeyColumn[]
@@ -219,11 +219,10 @@ type Listed = Omit<List<TObject>, 'shape'>
 
 const keyOf = ({ key }: Listed, name: Sql) => key.map((column) => sql`${name}.${column.name}`)
 
-const ordered = (list: Listed, name: Sql): Sql =>
-  join(
-    keyOf(list, name).map((column) => (list.descending ? sql`${column} desc` : column)),
-    ', ',
-  )
+const ordered = (list: Listed, name: Sql): Sql => join(directed(list, name), ', ')
+
+const directed = (list: Listed, name: Sql): Sql[] =>
+  keyOf(list, name).map((column) => (list.descending ? sql`${column} desc` : column))
 
 /** The keys from which the page is cut, in order. */
 function chosenOf(list: Listed, { limit, offset, after }: Page): Sql {
@@ -302,12 +301,14 @@ async function countRows<S extends TObject>(
 
 /**
  * A row with nothing in it for each row of the list. Counted rows are read in the list's order: the
- * planner then takes the index that has this order, and not the pages of the table.
+ * planner then takes the index that has this order, and not the pages of the table. The first column says
+ * which index; the others may be in no index, and would be read from the table.
  */
 function rowsOf(list: Listed, atMost: Sql | null): Sql {
   const { table, as, parts, found } = list
   if (found !== undefined) return sql`select 1 from (${found.keys}) as ${as} ${atMost ?? sql``}`
-  const cut = atMost === null ? sql`` : sql`order by ${ordered(list, as)} ${atMost}`
+  const [first = sql`1`] = directed(list, as)
+  const cut = atMost === null ? sql`` : sql`order by ${first} ${atMost}`
   const rowsIn = (part: readonly Sql[]) => sql`
     select 1 from ${table} as ${as}
      where ${join([...matching(list), ...part], ' and ')} ${cut}`

@@ -22,11 +22,11 @@ const rangesOf = (days: readonly DayRange[]): Sql => sql`
          ${days.map(({ to }) => to)}::timestamptz[]) as r (day, starts_at, ends_at)`
 
 /** Attempts of one day with their outcomes, by the index of store and time. */
-const attemptsOf = (db: Db, currency: string): Sql => sql`
+const attemptsOf = (db: Db, currency: string, since = sql`r.starts_at`): Sql => sql`
   select a.*, o.outcome, ${reasonOf} as shown_reason
     from payment_attempts a
    cross join lateral ${outcomesOf(db)} as o
-   where a.tenant_ref = ${db.tenant} and a.created_at >= r.starts_at and a.created_at < r.ends_at
+   where a.tenant_ref = ${db.tenant} and a.created_at >= ${since} and a.created_at < r.ends_at
      and a.currency = ${currency} and ${isCharge} and ${isOfRealOrder(db)}`
 
 /** The attempts that were open when their time was counted. */
@@ -56,6 +56,10 @@ export const listPaymentDays = (
   { period, uncounted }: { period: Period; uncounted: readonly DayRange[] },
 ) => {
   const { generation, currency } = counted
+  // One bound: with two, those of the whole day are read.
+  const uncountedSince = sql`
+    greatest(r.starts_at, (select payments_to from analytics_generations
+                            where tenant_ref = ${db.tenant} and generation = ${generation}))`
   return db.many(
     PaymentDay,
     sql`
@@ -71,10 +75,7 @@ export const listPaymentDays = (
             select r.day, a.outcome, a.shown_reason, 1, a.amount_cents
               from ${rangesOf(uncounted)}
              cross join lateral (
-                   ${attemptsOf(db, currency)}
-                     and a.created_at >= coalesce((select payments_to from analytics_generations
-                                                    where tenant_ref = ${db.tenant}
-                                                      and generation = ${generation}), '-infinity')
+                   ${attemptsOf(db, currency, uncountedSince)}
                    offset 0) as a) as parts
      group by 1, 2, 3
     having sum(attempts) <> 0`,

@@ -23,9 +23,9 @@ const outcomeOf = sql`
 /** Charges: a refund or a void takes no money. */
 export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
-/** Of orders that are no tests. Those are few, and are read once for the statement. */
+/** Of an order that is no test. Each is looked up: a store may have many tests, and few attempts to count. */
 export const isOfRealOrder = (db: Db): Sql => sql`
-  a.order_id not in (select id from orders where tenant_ref = ${db.tenant} and is_test)`
+  not (select is_test from orders where tenant_ref = ${db.tenant} and id = a.order_id)`
 
 /**
  * The outcome of an attempt. A renewal that was approved after a decline of the same cycle also counts as

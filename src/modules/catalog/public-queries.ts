@@ -115,9 +115,13 @@ export const choosePublicProductsOf = (db: Db, variantIds: readonly string[]) =>
           from products p
          where p.tenant_ref = ${db.tenant} and p.status = 'active'
            and p.id in (select v.product_id
-                          from variants v
-                         where v.tenant_ref = ${db.tenant} and v.id = any (${variantIds}::uuid[])
-                           and v.archived_at is null)) page on true`,
+                          from unnest(${variantIds}::uuid[]) as wanted (id)
+                         cross join lateral (
+                               select product_id
+                                 from variants
+                                where tenant_ref = ${db.tenant} and id = wanted.id
+                                  and archived_at is null
+                                limit 1) as v)) page on true`,
   )
 
 /** A product in more collections than this is shown with the first of them. */

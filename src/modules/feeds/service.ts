@@ -3,12 +3,7 @@ import type { Database, Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
-import {
-  type ActiveProduct,
-  listActiveProducts,
-  listMarked,
-  walkActiveProducts,
-} from '../catalog/active-products.ts'
+import { type ActiveProduct, listActiveProducts, listMarked } from '../catalog/active-products.ts'
 import type { ProductFragments } from '../catalog/product-fragments.ts'
 import type { AssetBase } from '../catalog/product-json.ts'
 import { NO_STOCK, type ReadStock, readStockOf, stampOf } from '../catalog/public-stock.ts'
@@ -36,7 +31,8 @@ export interface FeedDeps {
 
 /** A feed of one store. */
 export interface Feed {
-  etag: string
+  /** Null for a large catalog: see `VERSIONED_MAX`. */
+  etag: string | null
   /** Its text in parts, none larger than a page of products. */
   read(): AsyncGenerator<string>
 }
@@ -44,8 +40,11 @@ export interface Feed {
 /** Products read at once, and their bytes: what a slow reader of a feed holds in memory. */
 const PAGE = { products: 500, bytes: 1_024 * 1_024 }
 
-/** Versions are small, so that many are read at once. */
-const VERSIONS_PAGE = 5_000
+/**
+ * A feed of more products has no ETag: the versions and the stock of 100,000 products take seconds to read, and would
+ * be read before its first byte.
+ */
+const VERSIONED_MAX = 5_000
 
 /** Part of every ETag: to be counted up where the lines of a feed change. */
 const LINES_VERSION = 1
@@ -66,7 +65,7 @@ export async function open(deps: FeedDeps, tenant: string, format: FeedFormat): 
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
   return {
     // Weak: it is taken before the body is read, which may be newer by then and never older.
-    etag: `W/"${hash}"`,
+    etag: version === null ? null : `W/"${hash}"`,
     read: () => readLines(deps, db, shop, format),
   }
 }
@@ -81,27 +80,33 @@ async function readShop(deps: FeedDeps, db: Db, store: Store): Promise<Shop> {
 /** How old a version may be that depends on stock, which changes without a notification. */
 const STOCK_FRESH_MS = 5_000
 
-/** A text that differs where the products of the store do: kept in memory until the store changes. */
-async function readVersion({ cache, readStock }: FeedDeps, db: Db): Promise<string> {
+const NO_VERSION = Buffer.alloc(0)
+
+/**
+ * A text that differs where the products of the store do: kept in memory until the store changes. Null where they
+ * are too many.
+ */
+async function readVersion({ cache, readStock }: FeedDeps, db: Db): Promise<string | null> {
   const { body } = await cache.read(db.tenant, 'feeds/version', async () => {
+    const products = await listActiveProducts(db, null, VERSIONED_MAX + 1)
+    if (products.length > VERSIONED_MAX) return { status: 200, headers: {}, body: NO_VERSION }
+    const stock = await readStockOf(
+      readStock,
+      db,
+      products.map(({ id }) => id),
+    )
     const hash = createHash('sha256')
-    let isStockBound = false
-    for await (const page of walkActiveProducts(db, VERSIONS_PAGE)) {
-      const ids = page.map(({ id }) => id)
-      const stock = await readStockOf(readStock, db, ids)
-      if (stock.size > 0) isStockBound = true
-      for (const { id, version } of page) {
-        hash.update(`${id} ${version} ${stampOf(stock.get(id) ?? NO_STOCK)}\n`)
-      }
+    for (const { id, version } of products) {
+      hash.update(`${id} ${version} ${stampOf(stock.get(id) ?? NO_STOCK)}\n`)
     }
     return {
       status: 200,
       headers: {},
       body: Buffer.from(hash.digest('base64url')),
-      ...(isStockBound && { freshMs: STOCK_FRESH_MS }),
+      ...(stock.size > 0 && { freshMs: STOCK_FRESH_MS }),
     }
   })
-  return body.toString()
+  return body.length === 0 ? null : body.toString()
 }
 
 async function* readLines(

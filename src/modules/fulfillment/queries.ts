@@ -23,22 +23,32 @@ const items = sql`
           from fulfillment_items
          where tenant_ref = f.tenant_ref and fulfillment_id = f.id) as i`
 
-const listWhere = (db: Db, where: Sql) =>
+const listFrom = (db: Db, parcels: Sql) =>
   db.many(
     FulfillmentRow,
-    sql`
-    select ${columns}
-      from fulfillments f ${items}
-     where f.tenant_ref = ${db.tenant} and ${where}
-     order by f.order_id, f.number`,
+    sql`select ${columns} from ${parcels} ${items} order by f.order_id, f.number`,
+  )
+
+const listWhere = (db: Db, where: Sql) =>
+  listFrom(
+    db,
+    sql`(select * from fulfillments f where f.tenant_ref = ${db.tenant} and ${where}) as f`,
   )
 
 /** The parcels of orders, each order's in the order of their numbers. */
 export const listOfOrders = (db: Db, order_ids: readonly string[]) =>
   listWhere(db, sql`f.order_id = any (${order_ids}::uuid[])`)
 
+/** Looked up one by one: for a list of ids PostgreSQL may read an index of all parcels of the store. */
 export const listByIds = (db: Db, ids: readonly string[]) =>
-  listWhere(db, sql`f.id = any (${ids}::uuid[])`)
+  listFrom(
+    db,
+    sql`unnest(${ids}::uuid[]) as wanted (id)
+        cross join lateral (
+              select * from fulfillments
+               where tenant_ref = ${db.tenant} and id = wanted.id
+               limit 1) as f`,
+  )
 
 export const listPending = (tx: Tx, order_id: string) =>
   listWhere(tx, sql`f.order_id = ${order_id} and f.status = 'pending'`)

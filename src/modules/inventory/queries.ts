@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
-import { sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import {
@@ -194,9 +194,25 @@ export const listMovementsByIds = (db: Db, ids: readonly string[]) =>
      order by m.seq`,
   )
 
+/**
+ * The index of a variant has its movements location by location, and each location's in the order of the
+ * list. A movement is never without a level.
+ */
+const partsOfVariant = async (db: Db, variant_id: string): Promise<Sql[]> => {
+  const levels = await db.many(
+    Type.Object({ location_id: Type.String() }),
+    sql`
+    select location_id from inventory_levels
+     where tenant_ref = ${db.tenant} and variant_id = ${variant_id}`,
+  )
+  const parts = levels.map(({ location_id }) => sql`m.location_id = ${location_id}`)
+  return parts.length === 0 ? [sql`false`] : parts
+}
+
 /** Newest first. */
-export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
-  readList(
+export async function listMovements(db: Db, filters: MovementFilters, page: Page) {
+  const { variant_id } = filters
+  return readList(
     db,
     {
       shape: Movement,
@@ -204,12 +220,14 @@ export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
       as: sql`m`,
       scope: sql`m.tenant_ref = ${db.tenant}`,
       filters: movementsWhere(filters),
+      ...(variant_id !== undefined && { parts: await partsOfVariant(db, variant_id) }),
       key: [{ name: sql`seq`, type: 'integer' }],
       descending: true,
       columns: movementColumns,
     },
     page,
   )
+}
 
 const locationColumns = sql`inventory_locations.id, name, created_at, updated_at, archived_at`
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import { forHeavyRead } from '../../db/list.ts'
 import { ApiError } from '../../errors.ts'
 import { readCursor, writeCursor } from '../../kernel/cursor.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -28,7 +29,7 @@ export async function listSuggestions(
   { after, leadTimeDays }: { after: string | undefined; leadTimeDays: number },
 ): Promise<SuggestionPage> {
   const slice = { after: readAfter(after), variants: EXAMINED, days: DAYS, movements: MOVEMENTS }
-  const examined = await listDemand(db, slice)
+  const examined = await listDemand(forHeavyRead(db), slice)
   const last = examined.at(-1)
   const isFull = examined.length === EXAMINED && last !== undefined
   return {

@@ -3,14 +3,19 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Cents, OpenObject } from '../../kernel/schema.ts'
 
+/** Looked up one by one: for a list of customers PostgreSQL may read all accounts of the store. */
 export const listBalances = (db: Db, customer_refs: readonly string[], currency: string) =>
   db.many(
     Type.Object({ customer_ref: Type.String(), balance_cents: Cents }),
     sql`
-    select customer_ref, balance_cents
-      from store_credit_accounts
-     where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])
-       and currency = ${currency}`,
+    select wanted.customer_ref, account.balance_cents
+      from unnest(${customer_refs}::text[]) as wanted (customer_ref)
+     cross join lateral (
+           select balance_cents
+             from store_credit_accounts
+            where tenant_ref = ${db.tenant} and customer_ref = wanted.customer_ref
+              and currency = ${currency}
+            limit 1) as account`,
   )
 
 const ofCustomer = (db: Db, customer_ref: string) =>

@@ -73,6 +73,19 @@ test("an operator reads providers' events", async (t) => {
     assert.deepEqual(await list('?account_ref=nobody'), [])
   })
 
+  await t.test('by a provider, whether it has few accounts or many', async () => {
+    const ofFew = await list('?provider=nmi')
+    assert.deepEqual(ofFew, ['batch', 'stranger', 'plan'])
+    const admin = await app.database.openAdmin()
+    await admin.query(`
+      insert into gateway_accounts
+      select (jsonb_populate_record(a, jsonb_build_object('account_ref', 'copy-' || n))).*
+        from gateway_accounts a, generate_series(1, 30) n
+       where a.provider = 'nmi'`)
+    assert.deepEqual(await list('?provider=nmi'), ofFew)
+    await admin.query(`delete from gateway_accounts where account_ref like 'copy-%'`)
+  })
+
   await t.test('with the exact headers and body', async () => {
     const { body } = await operator.get(`${first}/events/batch`)
     assert.deepEqual(JSON.parse(body.event.body).event_id, 'batch')

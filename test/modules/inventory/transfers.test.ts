@@ -40,12 +40,38 @@ const levelsOf = async (variant: string) => {
   )
 }
 
+/** The movements of a variant, read in pages of so many. */
+async function listMovements(variant: string, limit: number) {
+  const read: { location_id: string; quantity: number }[] = []
+  for (let after = ''; ; ) {
+    const query = `variant_id=${variant}&limit=${limit}${after && `&after=${after}`}`
+    const { body } = await merchant.get(`/v1/merchant/inventory/movements?${query}`)
+    read.push(...body.movements)
+    if (body.next_after === undefined) return { read, total: body.total as number }
+    after = encodeURIComponent(body.next_after)
+  }
+}
+
 describe('a transfer', () => {
   before(async () => {
     store = shared.current
     merchant = store.shop.merchant
     const made = await merchant.post('/v1/merchant/inventory/locations', { id: EAST, name: 'East' })
     assert.equal(made.status, 201, made.text)
+  })
+
+  test('leaves movements that are listed over both locations, newest first', async () => {
+    const variant = await tracked(9)
+    for (const quantity of [1, 2, 3]) await send(variant, quantity)
+    const whole = await listMovements(variant, 100)
+    const shown = whole.read.map(({ location_id, quantity }) => `${location_id} ${quantity}`)
+    const pairs = [shown.slice(0, 2), shown.slice(2, 4), shown.slice(4, 6), shown.slice(6)]
+    assert.deepEqual(
+      pairs.map((each) => each.toSorted()),
+      [['default -3', 'east 3'], ['default -2', 'east 2'], ['default -1', 'east 1'], ['default 9']],
+    )
+    assert.deepEqual(await listMovements(variant, 2), whole)
+    assert.deepEqual(await listMovements(randomUUID(), 2), { read: [], total: 0 })
   })
 
   test('moves units between two locations by two movements of one cause', async () => {
