@@ -2324,7 +2324,7 @@ alter table gift_cards force row level security;
 CREATE INDEX gift_cards_by_status ON gift_cards USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_due_of_tenant ON gift_cards USING btree (tenant_ref, expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
-CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
+CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4, created_at DESC, id DESC);
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
 CREATE INDEX gift_cards_of_order ON gift_cards USING btree (tenant_ref, issued_order_id) WHERE (issued_order_id IS NOT NULL);

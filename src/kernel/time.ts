@@ -78,7 +78,7 @@ export function hourOfDay(timeZone: string, day: string, hour: number): Date | n
   return fromLocal(timeZone, local, local)
 }
 
-const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * 60_000
+const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * MINUTE_MS
 
 /** Kept, since one takes longer to make than a thousand times to ask. There are some 600 zones. */
 const offsetFormats = new Map<string, Intl.DateTimeFormat>()
@@ -91,8 +91,27 @@ function offsetFormat(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
+/** Clocks are put forward and back at a full minute, so that one answer holds for all of it. Since this year. */
+const MINUTE_MS = 60_000
+const MINUTES_SINCE_MS = Date.UTC(1973, 0)
+
+const OFFSETS_MAX = 10_000
+const offsets = new Map<string, number>()
+
 /** The offset of a zone from UTC at a time, in minutes. */
 function offsetMinutes(timeZone: string, at: Date): number {
+  const ms = at.getTime()
+  if (!(ms >= MINUTES_SINCE_MS)) return askOffset(timeZone, at)
+  const name = `${timeZone} ${Math.floor(ms / MINUTE_MS)}`
+  const known = offsets.get(name)
+  if (known !== undefined) return known
+  if (offsets.size >= OFFSETS_MAX) offsets.clear()
+  const minutes = askOffset(timeZone, at)
+  offsets.set(name, minutes)
+  return minutes
+}
+
+function askOffset(timeZone: string, at: Date): number {
   const written = offsetFormat(timeZone)
     .formatToParts(at)
     .find(({ type }) => type === 'timeZoneName')?.value

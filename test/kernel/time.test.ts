@@ -67,6 +67,14 @@ test('an hour of a day is that of the zone, and later by as much where its clock
   assert.equal(localDay('America/New_York', new Date('2031-01-01T04:59:00Z')), '2030-12-31')
 })
 
+test('a date is right to the second, also where clocks change a minute after midnight', () => {
+  const day = (time: string) => localDay('America/St_Johns', new Date(`2010-11-07T${time}Z`))
+  assert.deepEqual(
+    ['02:29:59', '02:30:00', '02:30:59.999', '02:31:00', '03:29:59', '03:30:00'].map(day),
+    ['2010-11-06', '2010-11-07', '2010-11-07', '2010-11-06', '2010-11-06', '2010-11-07'],
+  )
+})
+
 test('a date begins at its first moment in the zone, also when clocks change at midnight', () => {
   const rows = [
     ['UTC', '2026-01-01', '2026-01-01T00:00:00.000Z'],

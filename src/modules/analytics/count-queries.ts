@@ -36,20 +36,23 @@ export const countingQueue = defineQueue({
 
 /**
  * Makes the count of a store due after some seconds, because it has new links. The first one of a store
- * is created, and due at once.
+ * is created, and due at once. One that is due by then, or at work, is not written to: it looks for newer
+ * links before it rests.
  */
 export const announceLinks = (tx: Tx, inSeconds: number) =>
   tx.run(sql`
-    with known as (
+    with woken as (
       update analytics_generations
-         set due_at = least(due_at, ${machineTime} + make_interval(secs => ${inSeconds}))
+         set due_at = ${machineTime} + make_interval(secs => ${inSeconds})
        where tenant_ref = ${tx.tenant} and state <> 'retired'
-      returning generation
+         and due_at > ${machineTime} + make_interval(secs => ${inSeconds})
     )
     insert into analytics_generations (tenant_ref, generation, state, time_zone)
     select ${tx.tenant}, 1, 'serving', time_zone
       from stores
-     where tenant_ref = ${tx.tenant} and not exists (select from known)
+     where tenant_ref = ${tx.tenant}
+       and not exists (select from analytics_generations
+                        where tenant_ref = ${tx.tenant} and state <> 'retired')
         on conflict do nothing`)
 
 export const findGeneration = (db: Db, state: Generation['state']) =>

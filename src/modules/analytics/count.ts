@@ -3,9 +3,10 @@ import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
 import type { Lease } from '../../platform/leases.ts'
+import { mayHaveLinksAfter } from '../ledger/service.ts'
 import * as stores from '../stores/service.ts'
 import * as queries from './count-queries.ts'
-import { MEASURES, type Measures, NOTHING } from './definition-schema.ts'
+import { MEASURES, type Measure, type Measures, NOTHING } from './definition-schema.ts'
 import { countJournal } from './facts.ts'
 import type { KnownOrder, NumberedJournal, OrderHistory } from './history-schema.ts'
 import * as payments from './payment-queries.ts'
@@ -17,6 +18,12 @@ import { countChanged } from './subscription-queries.ts'
  * add and moves the position, all in one transaction: a journal is counted once, whenever a process
  * is killed.
  */
+
+/**
+ * New journals wait this long for the next ones of their store. To count many costs little more than to
+ * count one, so that a store that sells all the time is counted twice a minute and not every second.
+ */
+export const GATHER_SECONDS = 30
 
 /** Journals of one step: some ten milliseconds, and few enough that other stores have their turn. */
 const BATCH = 500
@@ -73,13 +80,15 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   const isReady = isCaughtUp && generation.state === 'building'
   if (isReady) await queries.retireServing(tx)
   const hasMore = !isCaughtUp || changes === CHANGES || hasPayments(tx, payments_to)
+  const sequence = journals.at(-1)?.sequence ?? generation.sequence
+  const restSeconds = (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
   await queries.finishStep(tx, lease, {
     state: isReady ? 'serving' : generation.state,
     time_zone: generation.time_zone,
-    sequence: journals.at(-1)?.sequence ?? generation.sequence,
+    sequence,
     payments_to: new Date(payments_to).toISOString(),
     isCaughtUp,
-    nextSeconds: hasMore ? 0 : IDLE_SECONDS,
+    nextSeconds: hasMore ? 0 : restSeconds,
   })
   return journals.length
 }
@@ -208,34 +217,45 @@ async function addFacts(
     const late = before !== null && fact.day < before ? now : null
     const moved = late ?? (fact.day > fact.sale_day ? fact.at : null)
     if (fact.is_test) continue
-    for (const [dimension, key, measures] of partsOf(fact)) {
+    for (const [dimension, key, amounts] of partsOf(fact)) {
       const { currency, day, sale_day } = fact
       const booked = { calendar: 'booked', dimension, currency, day, key } as const
       const cohort = { calendar: 'cohort', dimension, currency, day: sale_day, key } as const
-      add(rows, booked, { measures, sign, restated_at: late })
-      add(rows, cohort, { measures, sign, restated_at: moved })
+      add(rows, booked, { amounts, sign, restated_at: late })
+      add(rows, cohort, { amounts, sign, restated_at: moved })
     }
   }
   if (rows.size > 0) await queries.addToDays(tx, generation.generation, [...rows.values()])
 }
 
-type Part = [Dimension, key: string, Partial<Measures>]
+/** What is added to a row: the measures that are not 0. */
+type Amounts = readonly (readonly [Measure, number])[]
+type Part = [Dimension, key: string, Amounts]
+
+const amountsOf = (measures: Partial<Measures>): Amounts =>
+  MEASURES.map((name) => [name, measures[name] ?? 0] as const).filter(([, amount]) => amount !== 0)
 
 /** A fact by every dimension: of lines, and of the whole order. */
-const partsOf = (fact: queries.NewFact): Part[] => [
-  ['all', '', fact],
-  ['coupon', fact.coupon, fact],
-  ...(fact.coupon_id === '' ? [] : [['coupon_id', fact.coupon_id, fact] satisfies Part]),
-  ['affiliate', fact.affiliate, fact],
-  ['source', fact.source, fact],
-  ['place', fact.place, fact],
-  ['customer', fact.customer, fact],
-  ['cohort', fact.cohort, fact],
-  ...fact.lines.flatMap(({ product_id, variant_id, measures }): Part[] => [
-    ['product', product_id ?? '', measures],
-    ['variant', variant_id ?? '', measures],
-  ]),
-]
+function partsOf(fact: queries.NewFact): Part[] {
+  const whole = amountsOf(fact)
+  return [
+    ['all', '', whole],
+    ['coupon', fact.coupon, whole],
+    ...(fact.coupon_id === '' ? [] : [['coupon_id', fact.coupon_id, whole] satisfies Part]),
+    ['affiliate', fact.affiliate, whole],
+    ['source', fact.source, whole],
+    ['place', fact.place, whole],
+    ['customer', fact.customer, whole],
+    ['cohort', fact.cohort, whole],
+    ...fact.lines.flatMap(({ product_id, variant_id, measures }): Part[] => {
+      const amounts = amountsOf(measures)
+      return [
+        ['product', product_id ?? '', amounts],
+        ['variant', variant_id ?? '', amounts],
+      ]
+    }),
+  ]
+}
 
 interface RowKey {
   calendar: Calendar
@@ -246,7 +266,7 @@ interface RowKey {
 }
 
 interface Added {
-  measures: Partial<Measures>
+  amounts: Amounts
   sign: 1 | -1
   restated_at: string | null
 }
@@ -254,13 +274,12 @@ interface Added {
 function add(
   rows: Map<string, queries.DayRow>,
   at: RowKey,
-  { measures, sign, restated_at }: Added,
+  { amounts, sign, restated_at }: Added,
 ): void {
-  const name = JSON.stringify([at.calendar, at.dimension, at.currency, at.day, at.key])
+  // The key, which a shopper may have written, stands last: no two rows have the same name.
+  const name = `${at.calendar} ${at.dimension} ${at.currency} ${at.day} ${at.key}`
   const row = rows.get(name) ?? { ...at, ...NOTHING, restated_at: null }
-  for (const measure of MEASURES) {
-    row[measure] = sum([row[measure], sign * (measures[measure] ?? 0)])
-  }
+  for (const [measure, amount] of amounts) row[measure] = sum([row[measure], sign * amount])
   if (restated_at !== null && (row.restated_at ?? '') < restated_at) row.restated_at = restated_at
   rows.set(name, row)
 }

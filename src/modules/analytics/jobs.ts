@@ -3,7 +3,7 @@ import type { Database, TenantDb, Tx } from '../../db/database.ts'
 import { forEachDue } from '../../platform/for-each-store.ts'
 import type { Lease } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
-import { advance } from './count.ts'
+import { advance, GATHER_SECONDS } from './count.ts'
 import * as queries from './count-queries.ts'
 import { forgetCounted } from './subscription-queries.ts'
 
@@ -26,12 +26,6 @@ export async function countNumbered(database: Database, signal?: AbortSignal): P
   // Not ended by the signal: what is claimed would be due again only after its lease.
   return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
 }
-
-/**
- * New journals wait this long for the next ones of their store. To count many costs little more than to
- * count one, so that a store that sells all the time is counted twice a minute and not every second.
- */
-const GATHER_SECONDS = 30
 
 /** Called with the transaction that numbers journals: they wait to be counted. */
 export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS) =>

@@ -120,6 +120,14 @@ export const tryLockChain = (tx: Tx) =>
     select pg_try_advisory_xact_lock(hashtextextended(${`${tx.tenant}/ledger chain`}, 0)) as locked`,
   )
 
+export const hasLinksAfter = (db: Db, sequence: number) =>
+  db.one(
+    Type.Object({ has: Type.Boolean() }),
+    sql`
+    select exists (select from ledger_seals
+                    where tenant_ref = ${db.tenant} and sequence > ${sequence}) as has`,
+  )
+
 export const findHead = (db: Db) =>
   db.maybe(
     Link,

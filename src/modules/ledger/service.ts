@@ -1,4 +1,4 @@
-import type { Db } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { isoNow, systemClock } from '../../kernel/clock.ts'
 import { CHECKPOINT_EVERY } from './chain.ts'
 import * as queries from './queries.ts'
@@ -139,4 +139,14 @@ function sumsToZero(lines: Proof['trial_balance']): boolean {
     sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(balance_cents))
   }
   return [...sums.values()].every((sum) => sum === 0n)
+}
+
+/**
+ * Whether the chain has links behind a position, or may be getting some at this moment. For the end of a transaction
+ * that follows the chain: no journal is numbered between the answer `false` and its commit, so that whoever numbers
+ * the next one sees that nobody waits for it.
+ */
+export async function mayHaveLinksAfter(tx: Tx, sequence: number): Promise<boolean> {
+  const { locked } = await queries.tryLockChain(tx)
+  return !locked || (await queries.hasLinksAfter(tx, sequence)).has
 }

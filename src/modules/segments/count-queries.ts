@@ -18,11 +18,15 @@ export const countingQueue = defineQueue({
 
 /**
  * Makes the count of a store due after some seconds, because it has new journals. Its first position is
- * created, and due at once.
+ * created, and due at once. One that is due already, or at work, is not locked: it looks for newer journals
+ * before it rests.
  */
 export const announceLinks = (tx: Tx, inSeconds: number) =>
   tx.run(sql`
-    insert into segment_positions as p (tenant_ref) values (${tx.tenant})
+    insert into segment_positions as p (tenant_ref)
+    select ${tx.tenant}
+     where not exists (select from segment_positions
+                        where tenant_ref = ${tx.tenant} and due_at is not null)
         on conflict (tenant_ref)
         do update set due_at = ${machineTime} + make_interval(secs => ${inSeconds})
      where p.due_at is null`)
@@ -44,12 +48,17 @@ export const lock = (tx: Tx) =>
     insert into segment_positions as p (tenant_ref, due_at) values (${tx.tenant}, null)
         on conflict (tenant_ref) do update set sequence = p.sequence`)
 
-/** Stores how far a store is counted, and ends the lease. */
-export const finishStep = (tx: Tx, lease: Lease, sequence: number, hasMore: boolean) =>
+/** Stores how far a store is counted, and ends the lease. Null: it is due when it has new journals. */
+export const finishStep = (
+  tx: Tx,
+  lease: Lease,
+  { sequence, nextSeconds }: { sequence: number; nextSeconds: number | null },
+) =>
   countingQueue.finish(
     tx,
     lease,
-    sql`sequence = ${sequence}, due_at = case when ${hasMore} then ${machineTime} end`,
+    sql`sequence = ${sequence},
+        due_at = ${machineTime} + make_interval(secs => ${nextSeconds}::double precision)`,
   )
 
 /** The next journals of the chain, and whose orders they are about. */

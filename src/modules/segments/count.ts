@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import type { Lease } from '../../platform/leases.ts'
+import { mayHaveLinksAfter } from '../ledger/service.ts'
 import * as queries from './count-queries.ts'
 
 /**
@@ -7,6 +8,9 @@ import * as queries from './count-queries.ts'
  * of everybody they are about from the beginning, and moves the position, in one transaction. A count from
  * the beginning needs no memory of the last one: it is right after a refund, a flag or an erasure alike.
  */
+
+/** New journals wait this long for the next ones of their store: to count many costs little more. */
+export const GATHER_SECONDS = 30
 
 /** Journals of one step: some ten milliseconds, and few enough that other stores have their turn. */
 const BATCH = 500
@@ -25,7 +29,9 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   const emails = touched.map(({ email_folded }) => email_folded).filter((each) => each !== null)
   await recountLocked(tx, emails)
   const sequence = touched.at(-1)?.sequence ?? found.sequence
-  await queries.finishStep(tx, lease, sequence, touched.length === BATCH)
+  const hasMore = touched.length === BATCH
+  const nextSeconds = (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : null
+  await queries.finishStep(tx, lease, { sequence, nextSeconds: hasMore ? 0 : nextSeconds })
   return touched.length
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Tx } from '../../db/database.ts'
 import { forEachDue } from '../../platform/for-each-store.ts'
 import type { Lease } from '../../platform/leases.ts'
-import { advance } from './count.ts'
+import { advance, GATHER_SECONDS } from './count.ts'
 import * as queries from './count-queries.ts'
 
 /** Stores of one step, and how many of them at the same time: counting must not crowd out selling. */
@@ -20,9 +20,6 @@ export async function countPeople(database: Database, signal?: AbortSignal): Pro
   // Not ended by the signal: what is claimed would be due again only after its lease.
   return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
 }
-
-/** New journals wait this long for the next ones of their store: to count many costs little more. */
-const GATHER_SECONDS = 30
 
 /** Called with the transaction that numbers journals: the people of their orders are counted again. */
 export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS) =>
