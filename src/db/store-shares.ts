@@ -16,7 +16,7 @@ export interface ShareOptions {
 const BURST_MS = 500
 
 /** The part of one of ten connections that a store may use all the time while others are at work. */
-const PACE_OF_TEN = 1 / 3
+const PACE_OF_TEN = 1 / 4
 
 /**
  * What one piece of work costs beside its time in the database: the process reads its request, checks it

@@ -56,15 +56,15 @@ describe('the shares of stores', () => {
 
   test('pace a store that has used half a second of it while another is at work', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
-    // A third of it is forgotten meanwhile: 200 ms more than half a second are left.
+    // A quarter of it is forgotten meanwhile: 290 ms more than half a second are left.
     await use('big', 1_050)
     shares.note('small')
     const next = begin('big')
-    for (let i = 0; i < 5; i += 1) {
+    for (let i = 0; i < 11; i += 1) {
       shares.note('small')
       await pass(100)
     }
-    assert.ok(!next.isRunning, 'it waits three times as long as it used too much')
+    assert.ok(!next.isRunning, 'it waits four times as long as it used too much')
     shares.note('small')
     await pass(150)
     assert.ok(next.isRunning)

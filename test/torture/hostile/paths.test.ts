@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { openTestApp } from '../../harness/app.ts'
 import { openShop } from '../../modules/checkout/setup.ts'
 import { openFlooder } from './flood.ts'
@@ -31,6 +32,38 @@ const PATHS = {
   'unknown parts of stores': FLOODED.map((store) => `/v1/tenants/${store}${'/x'.repeat(3_900)}`),
   'escaped slashes': ['/%2f'.repeat(1_900)],
 }
+
+/** The CPU of an answer to an unknown path, in those of an answer from memory. */
+const COST_MAX = 2
+const COST_MS = 3_000
+const COST_CLIENTS = 4
+
+test('an unknown path costs at most twice what a read from memory costs', async (t) => {
+  const app = await openTestApp(t, { live: true })
+  await openShop(app, NEIGHBOUR)
+  const flooder = openFlooder(t, { priority: 0 })
+  /** Of this process, which answers. The callers are in another one. */
+  const cost = async (path: string, status: string) => {
+    const requests = [{ url: app.url + path, method: 'GET' as const, headers: {} }]
+    const before = process.cpuUsage()
+    const { statuses } = await flooder.during({ requests, clients: COST_CLIENTS }, () =>
+      setTimeout(COST_MS),
+    )
+    const { user, system } = process.cpuUsage(before)
+    assert.deepEqual(Object.keys(statuses), [status])
+    return (user + system) / (statuses[status] ?? 0)
+  }
+  const read = `/v1/tenants/${NEIGHBOUR}/catalog/products`
+  const unknown = Object.entries(PATHS).map(([name, [path = '']]) => [name, path] as const)
+  const paths = [...unknown, ['a short one', '/v1/no/such/path'] as const]
+  for (const [, path] of paths) await cost(path, '404')
+  for (const [name, path] of paths) {
+    const hit = await cost(read, '200')
+    const miss = await cost(path, '404')
+    t.diagnostic(`${name}: ${miss.toFixed(0)} µs, a read ${hit.toFixed(0)} µs`)
+    assert.ok(miss <= COST_MAX * hit, `${name}: ${miss} µs, a read ${hit} µs`)
+  }
+})
 
 test("a flood of unknown paths leaves another store's cached read as fast as it was", async (t) => {
   const app = await openTestApp(t, { live: true })
