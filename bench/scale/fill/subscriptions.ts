@@ -23,8 +23,7 @@ export const SUBSCRIPTION_STEPS: readonly Step[] = [
     select o.tenant_ref, scale.id('subscription', o.tenant_ref, o.n), o.number, o.customer_ref, o.email,
            l.product_id, l.variant_id, l.units, 'month', 1, l.cents / l.units, 'USD', s.status, '{}',
            o.id, o.id, a.anchor_on, fd_period_start(a.anchor_on, 'month', 1, 0, t.time_zone),
-           case when s.status in ('active', 'past_due')
-                then fd_period_start(a.anchor_on, 'month', 1, 1, t.time_zone) end, null,
+           n.next_charge_at, n.next_charge_at,
            'simulated', scale.id('card', o.tenant_ref, o.n)::text, 'visa', '1111',
            case when s.status = 'cancelled' then o.at end, o.at, o.at
       from scale.orders o
@@ -35,6 +34,9 @@ export const SUBSCRIPTION_STEPS: readonly Step[] = [
      cross join lateral (
        select (o.at::date + (extract(year from age(now(), o.at)) * 12 + extract(month from age(now(), o.at)))
                             * interval '1 month')::date as anchor_on) a
+     cross join lateral (
+       select case when s.status in ('active', 'past_due')
+                   then fd_period_start(a.anchor_on, 'month', 1, 1, t.time_zone) end as next_charge_at) n
      where o.placed and o.n % ${SUBSCRIBED_OF} = 2;
     insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, order_id,
                                      created_at, updated_at)
