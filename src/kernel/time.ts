@@ -91,10 +91,12 @@ function offsetFormat(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Clocks are put forward and back at a full minute, so that one answer holds for all of it. Since this year. */
 const MINUTE_MS = 60_000
+
+/** Since 1973 clocks are put forward and back at a full minute, so that one answer holds for all of it. */
 const MINUTES_SINCE_MS = Date.UTC(1973, 0)
 
+/** Some hundred bytes each. When it is reached, the map starts again empty. */
 const OFFSETS_MAX = 10_000
 const offsets = new Map<string, number>()
 

@@ -81,17 +81,20 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   if (isReady) await queries.retireServing(tx)
   const hasMore = !isCaughtUp || changes === CHANGES || hasPayments(tx, payments_to)
   const sequence = journals.at(-1)?.sequence ?? generation.sequence
-  const restSeconds = (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
   await queries.finishStep(tx, lease, {
     state: isReady ? 'serving' : generation.state,
     time_zone: generation.time_zone,
     sequence,
     payments_to: new Date(payments_to).toISOString(),
     isCaughtUp,
-    nextSeconds: hasMore ? 0 : restSeconds,
+    nextSeconds: hasMore ? 0 : await restSecondsOf(tx, sequence),
   })
   return journals.length
 }
+
+/** How long a count that has caught up may rest. */
+const restSecondsOf = async (tx: Tx, sequence: number): Promise<number> =>
+  (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
 
 async function removeSlice(tx: Tx, lease: Lease, { generation, ...rest }: Generation) {
   const removed = await queries.deleteCounts(tx, generation, REMOVED)

@@ -25,7 +25,7 @@ export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal',
 
 /** Of an order that is no test. Each is looked up: a store may have many tests, and few attempts to count. */
 export const isOfRealOrder = (db: Db): Sql => sql`
-  not (select is_test from orders where tenant_ref = ${db.tenant} and id = a.order_id)`
+  (select is_test from orders where tenant_ref = ${db.tenant} and id = a.order_id) is not true`
 
 /**
  * The outcome of an attempt. A renewal that was approved after a decline of the same cycle also counts as

@@ -60,7 +60,7 @@ const hasChanges = (tx: Tx) =>
  * that is noted is seen with what it changed, and one that comes meanwhile has a note of its own.
  */
 export const countChanged = async (tx: Tx, limit: number): Promise<number> => {
-  // Most steps have none, and the statement below costs as much as the rest of a step.
+  // Most steps have none, and the statement below takes a millisecond to find that out.
   if (!(await hasChanges(tx)).has) return 0
   const { count } = await tx.one(
     Type.Object({ count: Type.Integer() }),

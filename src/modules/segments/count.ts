@@ -30,10 +30,14 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   await recountLocked(tx, emails)
   const sequence = touched.at(-1)?.sequence ?? found.sequence
   const hasMore = touched.length === BATCH
-  const nextSeconds = (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : null
-  await queries.finishStep(tx, lease, { sequence, nextSeconds: hasMore ? 0 : nextSeconds })
+  const nextSeconds = hasMore ? 0 : await restSecondsOf(tx, sequence)
+  await queries.finishStep(tx, lease, { sequence, nextSeconds })
   return touched.length
 }
+
+/** How long a count that has caught up may rest. Null: until there are new journals. */
+const restSecondsOf = async (tx: Tx, sequence: number): Promise<number | null> =>
+  (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : null
 
 /** Counts the orders of some addresses again. The lock makes a running step come before all of this. */
 export async function recount(tx: Tx, emails: readonly string[]): Promise<void> {
