@@ -33,7 +33,9 @@ async function startHidden(t: TestContext) {
       .map((name) => join(dirname(place), name))
       .filter((path) => path.startsWith(place))
   defer(t, async () => {
-    for (const path of await listPlaces()) await rm(path, { recursive: true, force: true })
+    for (const path of await listPlaces()) {
+      await rm(path, { recursive: true, force: true, maxRetries: 20 })
+    }
   })
   await query(server.url, 'create table kept as select 1 as n')
   return { dir, server, place, listPlaces }
