@@ -24,6 +24,17 @@ export const PAGES_FREE = 150
 /** Pages of a list over all stores, which has no hundredth: about what 25 rows and a count cost. */
 export const GLOBAL_PAGES_MAX = 1_000
 
+/**
+ * The most pages of routes that read up to a stated number of rows, each of which costs several pages. A
+ * store of a hundredth may not have so many rows, and a store of any size costs no more.
+ */
+const BOUNDED: Readonly<Record<string, number>> = {
+  // Of the orders at one location it counts up to 1,000, each by its units.
+  '/v1/merchant/fulfillments/queue': 7_000,
+  // It examines up to 200 movements of each of 200 variants.
+  '/v1/merchant/purchasing/suggestions': 20_000,
+}
+
 /** One line of the report: the same request in two stores. */
 export interface Comparison {
   probe: Probe
@@ -119,7 +130,8 @@ export function findPageFault({ probe, full, hundredth, unfiltered }: Comparison
     hundredth === null
       ? GLOBAL_PAGES_MAX
       : PAGES_TIMES_MAX * Math.max(hundredth.pages, unfiltered?.pages ?? 0) + PAGES_FREE
-  return full.pages > most ? `reads ${full.pages} pages, at most ${most}` : null
+  const allowed = Math.max(most, BOUNDED[probe.route] ?? 0)
+  return full.pages > allowed ? `reads ${full.pages} pages, at most ${allowed}` : null
 }
 
 /** What is wrong with its time, or null. */

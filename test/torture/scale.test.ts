@@ -17,6 +17,7 @@ import { assertOrdersAddUp } from '../harness/order-oracles.ts'
 /** Lists without rows in the generated stores, each with the reason. */
 const EMPTY: Readonly<Record<string, string>> = {
   '/v1/merchant/affiliates/{id}': 'its commissions were declined, so that nothing is owed',
+  '/v1/merchant/analytics/customers': 'no customer is new this month; an earlier month has some',
   '/v1/merchant/inventory/discrepancies': 'every recount has agreed',
   '/v1/merchant/inventory/{variant_id}/costs': 'no purchase order was received',
   '/v1/merchant/purchasing/orders/{id}/receipts': 'no purchase order was received',

@@ -2,7 +2,8 @@ import type { Step } from './plan.ts'
 
 /**
  * A mail for each placed order, and of every other order one for its parcel. Of a hundred mails 97 were sent,
- * two are dead, and one is tried again tomorrow.
+ * two are dead, and one is tried again tomorrow. Every fifth customer left a cart; one in a hundred of
+ * these carts is reminded of tomorrow.
  */
 export const SHOPPER_MAIL_STEPS: readonly Step[] = [
   [
@@ -21,5 +22,18 @@ export const SHOPPER_MAIL_STEPS: readonly Step[] = [
       join orders o on o.tenant_ref = e.tenant_ref and o.id = e.order_id
      cross join (values (0, 'order_placed'), (1, 'order_shipped')) as k (m, kind)
      where m = 0 or e.n % 2 = 0`,
+  ],
+  [
+    'reminders of checkouts',
+    `
+    insert into checkout_reminders (tenant_ref, id, email, email_folded, customer_ref, items, state, reason,
+                                    sent_count, next_attempt_at, last_sent_at, began_at, seen_at, created_at)
+    select c.tenant_ref, scale.id('reminder', c.tenant_ref, c.n), c.email, c.email_folded, c.customer_ref,
+           '[]', case when waits then 'waiting' else 'stopped' end, case when not waits then 'done' end,
+           case when waits then 0 else 1 end, case when waits then now() + interval '1 day' end,
+           case when not waits then c.first_seen_at end, c.first_seen_at, c.first_seen_at, c.first_seen_at
+      from (select *, substring(customer_ref from '\\d+$')::int as n from customers) c
+     cross join lateral (select c.n % 500 = 0) as w (waits)
+     where c.n % 5 = 0`,
   ],
 ]
