@@ -157,6 +157,11 @@ export class GlobalDb extends Runner {
     this.clocks = clocks
   }
 
+  /** For single statements that need others before them, as that of a store's own database. */
+  after(...first: Sql[]): Runner {
+    return new Runner((query) => sendAlone(this.#pool, [...first.map(prepare), query]))
+  }
+
   transaction<T>(name: string, work: (tx: Runner) => Promise<T>): Promise<T> {
     return inTransaction(this.#pool, name, [], (send) => work(new Runner(send)))
   }

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import { readCursor, writeCursor } from '../kernel/cursor.ts'
 import type { Page } from '../kernel/page.ts'
 import { Nullable } from '../kernel/schema.ts'
-import { type Db, TenantDb } from './database.ts'
+import type { Db, GlobalDb, TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
 
 /** Up to this many rows are counted. The time of a count grows with the rows, a page's does not. */
@@ -133,8 +133,13 @@ const HEAVY_READ = sql`
          set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 /** The database with these settings for each statement. A transaction has those of its caller. */
-export const forHeavyRead = <R extends Runner>(database: R): R | Db =>
-  database instanceof TenantDb ? database.after(HEAVY_READ) : database
+export function forHeavyRead(database: Db): Db
+export function forHeavyRead(database: Runner): Runner
+export function forHeavyRead(database: Runner): Runner {
+  return takesSettings(database) ? database.after(HEAVY_READ) : database
+}
+
+const takesSettings = (database: Runner): database is TenantDb | GlobalDb => 'after' in database
 
 /**
  * Reads one page of a list. The page is chosen first, by the index of its key; what is shown is
@@ -234,8 +239,10 @@ function chosenOf(list: Listed, { limit, offset, after }: Page): Sql {
      where ${join(where, ' and ')}
      order by ${ordered(list, as)}`
   if (found !== undefined) {
-    const keys = found.isSearch ? sql`found` : sql`(${found.keys})`
-    return keysIn(keys, [sql`true`, ...later])
+    // A first page says inside how many it needs: otherwise all would be planned for, and sorted.
+    const isFirst = offset === 0 && after === undefined
+    const keys = isFirst ? sql`(${found.keys} ${atMostOf(limit)})` : sql`(${found.keys})`
+    return keysIn(found.isSearch ? sql`found` : keys, [sql`true`, ...later])
   }
   const where = [...matching(list), ...later]
   if (parts === undefined) return keysIn(list.table, where)

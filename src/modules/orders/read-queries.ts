@@ -87,33 +87,35 @@ function conditions(f: OrderFilters): Sql[] {
   return where
 }
 
-/** What a filter by lines or by a text finds, or null without such a filter. */
-function found(db: Db, { q, sku }: OrderFilters): Found | null {
-  if (q === undefined) {
-    return sku === undefined ? null : { keys: withSku(db, sku), isSearch: false }
-  }
-  const keys = sql`select created_at, id from (${matchingSearch(db, q)}) as matching`
-  if (sku === undefined) return { keys, isSearch: true }
-  return { keys: sql`${keys} intersect (${withSku(db, sku)})`, isSearch: true }
-}
+/** Where another filter chooses the orders, each is asked for a line of the SKU. */
+const hasSku = (sku: string): Sql => sql`
+  exists (select from order_items i
+           where i.tenant_ref = o.tenant_ref and i.order_id = o.id and i.sku = ${sku})`
 
-/** Of what was found the orders that other filters leave over. */
-function narrowed(db: Db, { keys, isSearch }: Found, where: readonly Sql[]): Found {
-  if (where.length === 0) return { keys, isSearch }
-  return {
-    keys: sql`
-      select o.created_at, o.id
-        from (${keys}) as found
-        join orders o on ${ofStore(db)} and o.id = found.id
-       where ${join(where, ' and ')}`,
-    isSearch,
+/** What a text finds, or a SKU without any other filter. Otherwise the orders are chosen by their columns. */
+function findKeys(db: Db, { q, sku }: OrderFilters, where: readonly Sql[]): Found | undefined {
+  if (q === undefined) {
+    const isAlone = sku !== undefined && where.length === 0
+    return isAlone ? { keys: withSku(db, sku), isSearch: false } : undefined
   }
+  const all = [...where, ...(sku === undefined ? [] : [hasSku(sku)])]
+  const matching = matchingSearch(db, q)
+  if (all.length === 0) {
+    return { keys: sql`select created_at, id from (${matching}) as matching`, isSearch: true }
+  }
+  const keys = sql`
+    select o.created_at, o.id
+      from (${matching}) as matching
+      join orders o on ${ofStore(db)} and o.id = matching.id
+     where ${join(all, ' and ')}`
+  return { keys, isSearch: true }
 }
 
 /** Newest first. */
 export function listOrders(db: Db, filters: OrderFilters, page: Page) {
+  const { sku } = filters
   const where = conditions(filters)
-  const matches = found(db, filters)
+  const found = findKeys(db, filters, where)
   return readList(
     db,
     {
@@ -121,8 +123,8 @@ export function listOrders(db: Db, filters: OrderFilters, page: Page) {
       table: sql`orders`,
       as: sql`o`,
       scope: ofStore(db),
-      filters: where,
-      ...(matches !== null && { found: narrowed(db, matches, where) }),
+      filters: sku === undefined ? where : [...where, hasSku(sku)],
+      ...(found !== undefined && { found }),
       key: NEWEST_KEY,
       descending: true,
       columns: orderColumns,
@@ -183,12 +185,16 @@ const hasWorkAtDefault = sql`(
 
 /** The next orders below a number, which is unique in a store. For an export of all orders. */
 export function listBelow(db: Db, filters: OrderFilters, below: number, limit: number) {
-  const matches = found(db, filters)
+  const { q, sku } = filters
+  const matches = [
+    ...(q === undefined ? [] : [matchingSearch(db, q)]),
+    ...(sku === undefined ? [] : [withSku(db, sku)]),
+  ]
   const where = [
     ofStore(db),
     ...conditions(filters),
     // As one list of ids: asked order by order, a SKU that no one bought reads all orders.
-    ...(matches === null ? [] : [sql`o.id in (select id from (${matches.keys}) as found)`]),
+    ...matches.map((keys) => sql`o.id in (select id from (${keys}) as found)`),
   ]
   return db.many(
     MerchantOrder,

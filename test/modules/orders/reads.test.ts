@@ -45,6 +45,9 @@ describe('reading orders', () => {
       `q=${sku.slice(0, 8)}`,
       'q=WORTH%2010',
       `sku=${sku}`,
+      `sku=${sku}&status=placed`,
+      `sku=${sku}&q=zo`,
+      `sku=${sku}&q=zo&is_test=false`,
     ]
     for (const query of only) assert.deepEqual(await found(query), [first.order.id], query)
     const both = [second.order.id, first.order.id]
@@ -60,7 +63,15 @@ describe('reading orders', () => {
     ]) {
       assert.deepEqual(await found(query), both, query)
     }
-    for (const query of ['status=shipped', 'created_to=2020-01-01', 'coupon_code=X', 'q=%25']) {
+    for (const query of [
+      'status=shipped',
+      'created_to=2020-01-01',
+      'coupon_code=X',
+      'q=%25',
+      `sku=${sku}&status=shipped`,
+      `sku=${sku}&q=nobody`,
+      'sku=none&status=placed',
+    ]) {
       assert.deepEqual(await found(query), [], query)
     }
   })

@@ -54,6 +54,8 @@ test('a list of orders reads few pages, whatever its filter finds', async (t) =>
     ...['often', 'rare', 'never'].map((sku) => ({ sku })),
     { sku: 'often', status: 'on_hold' },
     { sku: 'rare', is_test: true },
+    { sku: 'rare', status: 'placed' },
+    { sku: 'never', status: 'placed' },
     { sku: 'rare', q: 'ra' },
     ...['customer-7', 'ann', 'bob'].map((customer_ref) => ({ customer_ref })),
     ...['customer-123', 'ann', 'c12@', 'nothing', '77', 'ra'].map((q) => ({ q })),
