@@ -161,7 +161,7 @@ async function authenticateByKey(deps: GuardDeps, request: FastifyRequest): Prom
   const found = await knownOr503(deps.checkKey(bearer(request)))
   if (found === null) return false
   request.merchant = found
-  request.db = openStore(deps, request, found.tenant)
+  request.db = deps.database.tenant(found.tenant)
   request.actor = actor(request, `merchant_key:${found.credentialId}`)
   return true
 }
@@ -182,18 +182,17 @@ async function authenticateOwner(deps: GuardDeps, request: FastifyRequest): Prom
   return true
 }
 
-/** A route that needs an Idempotency-Key moves money, and goes before the store's other work. */
-const openStore = ({ database }: GuardDeps, { routeOptions }: FastifyRequest, tenant: string) =>
-  routeOptions.config.idempotent === true
-    ? database.tenantForMoney(tenant)
-    : database.tenant(tenant)
-
-/** Opens the store that the path names, on operator and storefront routes. */
-async function openStoreOfPath(deps: GuardDeps, request: FastifyRequest) {
+/**
+ * Opens the store that the path names, on operator and storefront routes. One of these that needs an
+ * Idempotency-Key moves a shopper's money, and goes before the store's other work. Not so on the merchant
+ * plane: whoever has a key could take the database from other stores by such calls.
+ */
+async function openStoreOfPath({ database, requireStore }: GuardDeps, request: FastifyRequest) {
   const { tenant } = request.params as { tenant?: string }
   if (tenant === undefined) return
-  request.db = openStore(deps, request, tenant)
-  await deps.requireStore(request.db)
+  const isPayment = request.routeOptions.config.idempotent === true
+  request.db = isPayment ? database.tenantForMoney(tenant) : database.tenant(tenant)
+  await requireStore(request.db)
 }
 
 /** Answers 503 for a check that could not run: that is not a refusal. */

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { cart, checkout, enable, openCheckoutApp, openShop } from '../modules/checkout/setup.ts'
+
+/** A store that has used far more than its share, while another one is at work. */
+async function openSpentStore(t: TestContext) {
+  const app = await openCheckoutApp(t, { poolWaitMs: 1_000 })
+  const shop = await openShop(app)
+  await enable(shop.merchant, 'gift_cards')
+  const { database } = app.runtime
+  const others = setInterval(() => database.tenantForMoney('globex'), 100)
+  t.after(() => clearInterval(others))
+  database.tenantForMoney('globex')
+  database.addUse(shop.tenant, 3_600_000)
+  return { app, shop }
+}
+
+test('a shopper pays at once, however much of its share the store has used', async (t) => {
+  const { app, shop } = await openSpentStore(t)
+  const bought = await checkout(app, shop, cart(shop.variants[1_000]))
+  assert.equal(bought.status, 201, bought.text)
+})
+
+test("a merchant's keyed call waits for the store's share like any other call", async (t) => {
+  const { shop } = await openSpentStore(t)
+  const keyed = () => ({ 'idempotency-key': randomUUID() })
+  for (const [path, body] of [
+    ['/v1/merchant/gift-cards/batch', { count: 2, initial_balance_cents: 100 }],
+    ['/v1/merchant/store-credit/ann/credit', { amount_cents: 100, reason: 'sorry' }],
+    [`/v1/merchant/orders/${randomUUID()}/refunds`, { amount_cents: 1, reason: 'A flood.' }],
+  ] as const) {
+    const answer = await shop.merchant.post(path, body, keyed())
+    assert.equal(answer.status, 503, `${path} ${answer.text}`)
+    assert.equal(answer.headers['retry-after'], '1')
+  }
+})
