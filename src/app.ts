@@ -3,6 +3,7 @@ import { healthRoutes } from './health.ts'
 import { logRequests } from './http/access-log.ts'
 import { readExamples } from './http/api-examples.ts'
 import { acceptAnyDigits } from './http/card-text.ts'
+import { countBytes } from './http/count-bytes.ts'
 import { countCalls } from './http/count-calls.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
@@ -144,6 +145,7 @@ export async function buildApp(
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
   countCalls(app, runtime.apiCalls.count)
+  countBytes(app, (store, ms) => database.addUse(store, ms))
   await describeApi(app, { webhooks: WEBHOOKS, readExamples })
   describePages(app)
   dropAfterWrites(app, cache)

@@ -9,7 +9,7 @@ import fastify, {
 import type { Logger } from 'pino'
 import { isOutage } from '../db/constraints.ts'
 import type { TenantDb } from '../db/database.ts'
-import { ApiError, type ErrorCode, type FailureKind } from '../errors.ts'
+import { ApiError, type ErrorCode, errorBody, type FailureKind } from '../errors.ts'
 import { isUuid, sharedShapes } from '../kernel/schema.ts'
 import { indexMethods } from './allowed-methods.ts'
 import { acceptOnlyJson } from './body.ts'
@@ -31,6 +31,21 @@ const SECOND = 1_000
  * The longest URL, with its path and query. Node's own limit for all headers together is 16 KiB.
  */
 const URL_LENGTH_MAX = 8_000
+
+/** The longest path that a route has: a reference of 200 characters, each of up to twelve where it is escaped. */
+const PATH_LENGTH_MAX = 2_600
+
+/** What stands for a longer path, and for a longer URL. No caller can send a space in one. */
+const NO_PATH = '/ no such path'
+const TOO_LONG = '/ too long'
+
+/** Takes long paths away from the router, which would decode all of them to find that it has none. */
+function boundPath(url: string): string {
+  if (url.length <= PATH_LENGTH_MAX) return url
+  if (url.length > URL_LENGTH_MAX) return TOO_LONG
+  const query = url.indexOf('?')
+  return (query === -1 ? url.length : query) > PATH_LENGTH_MAX ? NO_PATH : url
+}
 
 /** Limits for slow clients, in milliseconds. */
 const TIMEOUTS = {
@@ -89,6 +104,7 @@ export function createServer(options: ServerOptions): App {
       connectionsCheckingInterval: timeouts.check,
       requireHostHeader: false,
     },
+    rewriteUrl: ({ url = '' }) => boundPath(url),
     routerOptions: { maxParamLength: URL_LENGTH_MAX, ignoreTrailingSlash: false },
     schemaController: options.schemaController ?? lazySerializers(),
     // A close waits for running requests; idle connections end at once.
@@ -131,7 +147,9 @@ export function createServer(options: ServerOptions): App {
     // Checked here, because the framework reads a body even where no route takes it.
     if (!request.is404) return
     methodsOf ??= indexMethods(app.routeTable)
-    throw noRouteError(methodsOf, request)
+    const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
+    if (allowed.length === 0) return answerNoRoute(request, reply)
+    throw new ApiError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
   })
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request.raw, () => listFaults(request))
@@ -173,7 +191,7 @@ function refuseOddRequest({ raw }: FastifyRequest) {
     throw new ApiError('invalid_request')
   }
   if (repeatsCredential(raw.rawHeaders)) throw new ApiError('invalid_request')
-  if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
+  if (raw.url === TOO_LONG) throw new ApiError('uri_too_long')
   // PostgreSQL has no text with U+0000, so no row can ever match.
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
 }
@@ -199,12 +217,17 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
   onUndeclared(`${method} ${url}`, error.code)
 }
 
-/**
- * The error for a request without a route: 405 with the allowed methods when the path has other
- * methods, else 404.
- */
-function noRouteError(methodsOf: (path: string) => string[], request: FastifyRequest): ApiError {
-  const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
-  if (allowed.length === 0) return new ApiError('route_not_found')
-  return new ApiError('method_not_allowed', { headers: { allow: allowed.join(', ') } })
+/** A text, which is sent in one piece with the headers. */
+const NO_ROUTE = errorBody(new ApiError('route_not_found'))
+const NO_ROUTE_HEADERS = {
+  ...SAFE_HEADERS,
+  'content-type': 'application/json; charset=utf-8',
+  'content-length': Buffer.byteLength(NO_ROUTE),
+}
+
+/** Written past the framework: anyone can send thousands of unknown paths a second. */
+function answerNoRoute(request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack()
+  reply.raw.writeHead(404, { ...NO_ROUTE_HEADERS, 'x-correlation-id': request.id })
+  reply.raw.end(request.method === 'HEAD' ? undefined : NO_ROUTE)
 }

@@ -162,6 +162,8 @@ export class LiveEntries {
   }
 
   findByAddress(address: string, now = 0): Entry | null {
+    // None so long is kept, and the map would have to read all of it.
+    if (address.length > ADDRESS_LENGTH_MAX) return null
     const entry = this.#addresses.get(address)
     if (entry === undefined || entry.freshUntil <= now) return null
     this.#markUsed(entry)

@@ -55,6 +55,17 @@ describe('a request line', () => {
     })
   }
 
+  test('with the longest reference that a customer may have finds its route', async () => {
+    const path = `/v1/merchant/customers/${encodeURIComponent('😀'.repeat(200))}`
+    const { answers } = await talk(app.url, requestText(`GET ${path}`))
+    isRefusal(answers[0], 'unauthorized')
+  })
+
+  test('with a long query finds its route', async () => {
+    const { answers } = await talk(app.url, requestText(`GET /healthz?x=${'a'.repeat(7_000)}`))
+    assert.equal(answers[0]?.status, 200)
+  })
+
   test('in the form that proxies use is understood', async () => {
     const { answers } = await talk(app.url, requestText('GET http://example.com/healthz'))
     assert.equal(answers[0]?.status, 200)

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createLogger, scrub } from '../../src/platform/log.ts'
 import { RepeatedWarnings } from '../../src/platform/repeated-warnings.ts'
 import { openTestApp } from '../harness/app.ts'
+import { eventually } from '../harness/eventually.ts'
 
 /** Test numbers of the networks: Visa of 13, 16 and 19 digits, Mastercard, Amex, Diners, UnionPay. */
 const CARDS = [
@@ -167,6 +168,22 @@ test('a request is logged by its pattern, without its path, query, headers and b
   assert.ok(!text().includes('-secret'), text())
   assert.match(text(), /"route":"\/v1\/stores\/:tenant\/audit"/)
   assert.match(text(), /"route":"none","path":"\/nothing\/here"/, 'an unknown path has no pattern')
+})
+
+test('of a flood of unknown paths twenty a second are logged, and the next line counts the others', async (t) => {
+  const { logger, lines } = openLog()
+  const app = await openTestApp(t, { logger })
+  const unknown = () =>
+    lines.filter((line) => line.includes('"route":"none"')).map((line) => JSON.parse(line))
+  const answers = await Promise.all(Array.from({ length: 300 }, () => app.anyone.get('/nothing')))
+  assert.ok(answers.every(({ status }) => status === 404))
+  const logged = unknown().length
+  assert.ok(logged >= 20 && logged < 200, `${logged} lines`)
+  await eventually(async () => {
+    await app.anyone.get('/nothing')
+    const counted = unknown().reduce((sum, line) => sum + 1 + (line.left_out ?? 0), 0)
+    assert.ok(unknown().length > logged && counted > 300)
+  })
 })
 
 describe('a log line', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { startServer } from '../../../bench/load.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { openShop } from '../../modules/checkout/setup.ts'
 import { openFlooder } from './flood.ts'
@@ -39,19 +40,22 @@ const COST_MS = 3_000
 const COST_CLIENTS = 4
 
 test('an unknown path costs at most twice what a read from memory costs', async (t) => {
-  const app = await openTestApp(t, { live: true })
+  const app = await openTestApp(t)
   await openShop(app, NEIGHBOUR)
+  const { url, secretKey } = app.database
+  const server = await startServer('./server-app.ts', [url, secretKey])
+  t.after(() => server.stop())
   const flooder = openFlooder(t, { priority: 0 })
-  /** Of this process, which answers. The callers are in another one. */
+  /** In microseconds of the server. The callers are in another process. */
   const cost = async (path: string, status: string) => {
-    const requests = [{ url: app.url + path, method: 'GET' as const, headers: {} }]
-    const before = process.cpuUsage()
+    const requests = [{ url: server.url + path, method: 'GET' as const, headers: {} }]
+    const before = await server.usage()
     const { statuses } = await flooder.during({ requests, clients: COST_CLIENTS }, () =>
       setTimeout(COST_MS),
     )
-    const { user, system } = process.cpuUsage(before)
+    const { cpuSeconds } = await server.usage()
     assert.deepEqual(Object.keys(statuses), [status])
-    return (user + system) / (statuses[status] ?? 0)
+    return ((cpuSeconds - before.cpuSeconds) * 1e6) / (statuses[status] ?? 0)
   }
   const read = `/v1/tenants/${NEIGHBOUR}/catalog/products`
   const unknown = Object.entries(PATHS).map(([name, [path = '']]) => [name, path] as const)
