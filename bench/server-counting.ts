@@ -2,6 +2,7 @@ import { readConfig } from '../src/config.ts'
 import * as analytics from '../src/modules/analytics/jobs.ts'
 import * as ledger from '../src/modules/ledger/jobs.ts'
 import * as segments from '../src/modules/segments/jobs.ts'
+import { announceOnce } from '../src/platform/announce-once.ts'
 import { createLogger } from '../src/platform/log.ts'
 import { startLoop } from '../src/platform/loop.ts'
 import { openRuntime } from '../src/runtime.ts'
@@ -20,10 +21,14 @@ const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Prom
   startLoop({ name, everyMs, step, logger })
 
 if (counting === 'on') {
+  const counts = announceOnce(async (tx) =>
+    Math.min(...(await Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]))),
+  )
   loop('ledger numbering', 1_000, (signal) =>
     ledger.chainNewJournals(database, {
       signal,
-      onLinks: (tx) => Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]),
+      onLinks: counts.onNew,
+      onNumbered: counts.onCommitted,
     }),
   )
   loop('segments', 5_000, (signal) => segments.countPeople(database, signal))

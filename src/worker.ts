@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Database } from './db/database.ts'
 import { approveDue } from './modules/affiliates/jobs.ts'
 import * as analytics from './modules/analytics/jobs.ts'
 import * as billing from './modules/billing/jobs.ts'
@@ -49,6 +50,7 @@ import { openCampaignSending, openReminders } from './open-campaigns.ts'
 import { openCheckout } from './open-checkout.ts'
 import { openDispatch, openDueWork, openLabels } from './open-due-work.ts'
 import { openMailSending } from './open-shopper-mail.ts'
+import { announceOnce } from './platform/announce-once.ts'
 import { type BulkTransport, createBulkTransport } from './platform/bulk-smtp.ts'
 import { deleteOldAnswers, freeAbandonedKeys } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
@@ -219,15 +221,24 @@ const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) 
   loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
 ]
 
+/** Starts the loop that numbers journals, and has them counted. */
+function startNumbering(database: Database, loop: StartLoop) {
+  const counts = announceOnce(async (tx) =>
+    Math.min(...(await Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]))),
+  )
+  return loop('ledger numbering', SECOND, (signal) =>
+    ledger.chainNewJournals(database, {
+      signal,
+      onLinks: counts.onNew,
+      onNumbered: counts.onCommitted,
+    }),
+  )
+}
+
 /** Starts the loops that post, number and count journals, and book and bill what follows. */
 const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('stock journals', SECOND, (signal) => postStockJournals(database, signal)),
-  loop('ledger numbering', SECOND, (signal) =>
-    ledger.chainNewJournals(database, {
-      signal,
-      onLinks: (tx) => Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]),
-    }),
-  ),
+  startNumbering(database, loop),
   loop('segments', 5 * SECOND, (signal) => segments.countPeople(database, signal)),
   loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
   loop('commission approval', MINUTE, (signal) => approveDue(database, signal)),

@@ -37,23 +37,33 @@ export const countingQueue = defineQueue({
 /**
  * Makes the count of a store due after some seconds, because it has new links. The first one of a store
  * is created, and due at once. One that is due by then, or at work, is not written to: it looks for newer
- * links before it rests.
+ * links before it rests. Answers in how many seconds the first count begins; none are left where one is at work.
  */
-export const announceLinks = (tx: Tx, inSeconds: number) =>
-  tx.run(sql`
+export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> => {
+  const { seconds } = await tx.one(
+    Type.Object({ seconds: Type.Number() }),
+    sql`
     with woken as (
       update analytics_generations
          set due_at = ${machineTime} + make_interval(secs => ${inSeconds})
        where tenant_ref = ${tx.tenant} and state <> 'retired'
          and due_at > ${machineTime} + make_interval(secs => ${inSeconds})
+    ), first as (
+      insert into analytics_generations (tenant_ref, generation, state, time_zone)
+      select ${tx.tenant}, 1, 'serving', time_zone
+        from stores
+       where tenant_ref = ${tx.tenant}
+         and not exists (select from analytics_generations
+                          where tenant_ref = ${tx.tenant} and state <> 'retired')
+          on conflict do nothing
     )
-    insert into analytics_generations (tenant_ref, generation, state, time_zone)
-    select ${tx.tenant}, 1, 'serving', time_zone
-      from stores
-     where tenant_ref = ${tx.tenant}
-       and not exists (select from analytics_generations
-                        where tenant_ref = ${tx.tenant} and state <> 'retired')
-        on conflict do nothing`)
+    select coalesce(min(least(extract(epoch from due_at - ${machineTime}), ${inSeconds})), 0)::float8
+             as seconds
+      from analytics_generations
+     where tenant_ref = ${tx.tenant} and state <> 'retired'`,
+  )
+  return seconds
+}
 
 export const findGeneration = (db: Db, state: Generation['state']) =>
   db.maybe(

@@ -87,14 +87,17 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
     sequence,
     payments_to: new Date(payments_to).toISOString(),
     isCaughtUp,
-    nextSeconds: hasMore ? 0 : await restSecondsOf(tx, sequence),
+    nextSeconds: hasMore ? 0 : await restSecondsOf(tx, sequence, isReady),
   })
   return journals.length
 }
 
-/** How long a count that has caught up may rest. */
-const restSecondsOf = async (tx: Tx, sequence: number): Promise<number> =>
-  (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
+/**
+ * How long a count that has caught up may rest. Not long where it takes the place of another one: links may
+ * have been announced to that one, and are not announced again while it would have rested.
+ */
+const restSecondsOf = async (tx: Tx, sequence: number, isReady: boolean): Promise<number> =>
+  isReady || (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
 
 async function removeSlice(tx: Tx, lease: Lease, { generation, ...rest }: Generation) {
   const removed = await queries.deleteCounts(tx, generation, REMOVED)

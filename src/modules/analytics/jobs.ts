@@ -28,7 +28,7 @@ export async function countNumbered(database: Database, signal?: AbortSignal): P
 }
 
 /** Called with the transaction that numbers journals: they wait to be counted. */
-export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS) =>
+export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS): Promise<number> =>
   queries.announceLinks(tx, gatherSeconds)
 
 /**

@@ -17,6 +17,8 @@ interface ChainOptions {
   signal?: AbortSignal
   /** Told in the transaction that numbers journals of a store. */
   onLinks?: (tx: Tx) => Promise<unknown>
+  /** Told when it has committed, with the time of the stopwatch before it began. */
+  onNumbered?: (tenant: string, beganMs: number) => void
 }
 
 /**
@@ -26,10 +28,15 @@ interface ChainOptions {
  */
 export async function chainNewJournals(
   database: Database,
-  { signal, onLinks }: ChainOptions = {},
+  { signal, onLinks, onNumbered }: ChainOptions = {},
 ): Promise<number> {
   const stores = await queries.unchainedTurns.next(database.global, STORES_MAX)
-  const chain = (tenant: string) => chainBatch(database.tenant(tenant), onLinks)
+  const chain = async (tenant: string) => {
+    const beganMs = performance.now()
+    const numbered = await chainBatch(database.tenant(tenant), onLinks)
+    onNumbered?.(tenant, beganMs)
+    return numbered
+  }
   return forEachStore(stores, chain, { signal, concurrency: STORES_AT_ONCE })
 }
 

@@ -19,17 +19,28 @@ export const countingQueue = defineQueue({
 /**
  * Makes the count of a store due after some seconds, because it has new journals. Its first position is
  * created, and due at once. One that is due already, or at work, is not locked: it looks for newer journals
- * before it rests.
+ * before it rests. Answers in how many seconds the count begins; none are left where it is at work.
  */
-export const announceLinks = (tx: Tx, inSeconds: number) =>
-  tx.run(sql`
-    insert into segment_positions as p (tenant_ref)
-    select ${tx.tenant}
-     where not exists (select from segment_positions
-                        where tenant_ref = ${tx.tenant} and due_at is not null)
-        on conflict (tenant_ref)
-        do update set due_at = ${machineTime} + make_interval(secs => ${inSeconds})
-     where p.due_at is null`)
+export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> => {
+  const { seconds } = await tx.one(
+    Type.Object({ seconds: Type.Number() }),
+    sql`
+    with woken as (
+      insert into segment_positions as p (tenant_ref)
+      select ${tx.tenant}
+       where not exists (select from segment_positions
+                          where tenant_ref = ${tx.tenant} and due_at is not null)
+          on conflict (tenant_ref)
+          do update set due_at = ${machineTime} + make_interval(secs => ${inSeconds})
+       where p.due_at is null
+    )
+    select coalesce(max(coalesce(extract(epoch from due_at - ${machineTime}), ${inSeconds})), 0)::float8
+             as seconds
+      from segment_positions
+     where tenant_ref = ${tx.tenant}`,
+  )
+  return seconds
+}
 
 /** Locks the position and reads it again. No row: the lease was lost. */
 export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>

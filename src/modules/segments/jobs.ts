@@ -22,5 +22,5 @@ export async function countPeople(database: Database, signal?: AbortSignal): Pro
 }
 
 /** Called with the transaction that numbers journals: the people of their orders are counted again. */
-export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS) =>
+export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS): Promise<number> =>
   queries.announceLinks(tx, gatherSeconds)
