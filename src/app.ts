@@ -57,7 +57,7 @@ import * as identityPages from './modules/identity/page-routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
-import { publicStock } from './modules/inventory/service.ts'
+import { publicStock, readStockVersion } from './modules/inventory/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as consentRoutes from './modules/marketing/consent-routes.ts'
 import type { NewsletterDeps } from './modules/marketing/newsletter.ts'
@@ -261,7 +261,7 @@ function publicRoutes(
       cache,
       fragments,
       scanner,
-      readStock: publicStock,
+      readStockVersion,
       ...deps.feeds,
     }),
     mediaRoutes.publicRoutes(database, deps.media),

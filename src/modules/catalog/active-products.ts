@@ -7,3 +7,4 @@ export type ActiveProduct = Awaited<ReturnType<typeof queries.listActiveProducts
 
 export const listActiveProducts = queries.listActiveProducts
 export const listMarked = queries.listMarked
+export const readActiveVersion = queries.readActiveVersion

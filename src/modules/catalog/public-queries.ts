@@ -265,6 +265,19 @@ export const listActiveProducts = (db: Db, after: ListPlace | null, limit: numbe
      limit ${limit}`,
   )
 
+/** A text that differs where the active products do. */
+export const readActiveVersion = async (db: Db): Promise<string> => {
+  const { version } = await db.one(
+    Type.Object({ version: Type.String() }),
+    sql`
+    select concat_ws(' ', count(*), sum(hashtextextended(concat_ws(' ', id, xmin), 0)::numeric))
+             as version
+      from products
+     where tenant_ref = ${db.tenant} and status = 'active'`,
+  )
+  return version
+}
+
 const Marks = Type.Object({ id: Id, product_id: Id, metadata: OpenObject })
 
 /** Those of the products and their variants that have any of these keys in their metadata. */

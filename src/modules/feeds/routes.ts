@@ -23,7 +23,7 @@ const GZIP_LEVEL = 1
 const headersOf = ({ contentType }: FeedFormat, { etag }: feeds.Feed) => ({
   ...REVALIDATED_HEADERS,
   'content-type': contentType,
-  ...(etag !== null && { etag }),
+  etag,
 })
 
 export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
@@ -37,7 +37,7 @@ export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
     const { tenant } = request.params
     const feed = await feeds.open(deps, tenant, format)
     const headers = headersOf(format, feed)
-    if (feed.etag !== null && matchesEtag(request.headers['if-none-match'], feed.etag)) {
+    if (matchesEtag(request.headers['if-none-match'], feed.etag)) {
       return reply.code(304).headers(headers).send()
     }
     if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]) as never)
@@ -83,12 +83,12 @@ export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
     addRoute(app, FORMATS.google, {
       id: 'readGoogleFeed',
       summary:
-        "The active products of a live store as a table for Google's Merchant Center, one line for each variant. Also at `/feeds/google.tsv` on the store's own host. Has an ETag up to 5,000 products. Products with prohibited health claims are left out.",
+        "The active products of a live store as a table for Google's Merchant Center, one line for each variant. Also at `/feeds/google.tsv` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
     })
     addRoute(app, FORMATS.openai, {
       id: 'readOpenaiFeed',
       summary:
-        "The active products of a live store for OpenAI's product search: JSON, one line for each variant, gzipped. Also at `/feeds/openai.jsonl.gz` on the store's own host. Has an ETag up to 5,000 products. Products with prohibited health claims are left out.",
+        "The active products of a live store for OpenAI's product search: JSON, one line for each variant, gzipped. Also at `/feeds/openai.jsonl.gz` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
     })
   }
 }

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Database, Db } from '../../db/database.ts'
+import { forHeavyRead } from '../../db/list.ts'
 import { ApiError } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
-import { type ActiveProduct, listActiveProducts, listMarked } from '../catalog/active-products.ts'
+import {
+  type ActiveProduct,
+  listActiveProducts,
+  listMarked,
+  readActiveVersion,
+} from '../catalog/active-products.ts'
 import type { ProductFragments } from '../catalog/product-fragments.ts'
 import type { AssetBase } from '../catalog/product-json.ts'
-import { NO_STOCK, type ReadStock, readStockOf, stampOf } from '../catalog/public-stock.ts'
 import type { StorefrontProduct } from '../catalog/schema.ts'
 import { RULES_VERSION } from '../claims/rules.ts'
 import type { Scanner } from '../claims/scanner.ts'
@@ -22,7 +27,8 @@ export interface FeedDeps {
   database: Database
   cache: LiveCache
   fragments: ProductFragments
-  readStock: ReadStock
+  /** What differs where the stock that shoppers may know of does, and how many variants have one. */
+  readStockVersion(db: Db): Promise<{ version: string; counted: number }>
   scanner: Scanner
   assetBase(): AssetBase
   /** The address of a store's pages; null where it has no host that shoppers reach. */
@@ -31,20 +37,13 @@ export interface FeedDeps {
 
 /** A feed of one store. */
 export interface Feed {
-  /** Null for a large catalog: see `VERSIONED_MAX`. */
-  etag: string | null
+  etag: string
   /** Its text in parts, none larger than a page of products. */
   read(): AsyncGenerator<string>
 }
 
 /** Products read at once, and their bytes: what a slow reader of a feed holds in memory. */
 const PAGE = { products: 500, bytes: 1_024 * 1_024 }
-
-/**
- * A feed of more products has no ETag: the versions and the stock of 100,000 products take seconds to read, and would
- * be read before its first byte.
- */
-const VERSIONED_MAX = 5_000
 
 /** Part of every ETag: to be counted up where the lines of a feed change. */
 const LINES_VERSION = 1
@@ -65,7 +64,7 @@ export async function open(deps: FeedDeps, tenant: string, format: FeedFormat): 
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
   return {
     // Weak: it is taken before the body is read, which may be newer by then and never older.
-    etag: version === null ? null : `W/"${hash}"`,
+    etag: `W/"${hash}"`,
     read: () => readLines(deps, db, shop, format),
   }
 }
@@ -80,33 +79,19 @@ async function readShop(deps: FeedDeps, db: Db, store: Store): Promise<Shop> {
 /** How old a version may be that depends on stock, which changes without a notification. */
 const STOCK_FRESH_MS = 5_000
 
-const NO_VERSION = Buffer.alloc(0)
-
-/**
- * A text that differs where the products of the store do: kept in memory until the store changes. Null where they
- * are too many.
- */
-async function readVersion({ cache, readStock }: FeedDeps, db: Db): Promise<string | null> {
+/** A text that differs where the products of the store do: kept in memory until the store changes. */
+async function readVersion({ cache, readStockVersion }: FeedDeps, db: Db): Promise<string> {
   const { body } = await cache.read(db.tenant, 'feeds/version', async () => {
-    const products = await listActiveProducts(db, null, VERSIONED_MAX + 1)
-    if (products.length > VERSIONED_MAX) return { status: 200, headers: {}, body: NO_VERSION }
-    const stock = await readStockOf(
-      readStock,
-      db,
-      products.map(({ id }) => id),
-    )
-    const hash = createHash('sha256')
-    for (const { id, version } of products) {
-      hash.update(`${id} ${version} ${stampOf(stock.get(id) ?? NO_STOCK)}\n`)
-    }
+    const heavy = forHeavyRead(db)
+    const stock = await readStockVersion(heavy)
     return {
       status: 200,
       headers: {},
-      body: Buffer.from(hash.digest('base64url')),
-      ...(stock.size > 0 && { freshMs: STOCK_FRESH_MS }),
+      body: Buffer.from(`${await readActiveVersion(heavy)} ${stock.version}`),
+      ...(stock.counted > 0 && { freshMs: STOCK_FRESH_MS }),
     }
   })
-  return body.length === 0 ? null : body.toString()
+  return body.toString()
 }
 
 async function* readLines(

@@ -12,6 +12,16 @@ const CountedVariant = Type.Object({
   available_units: Nullable(Type.Integer()),
 })
 
+/** Of a variant with these settings and `units`: whether it can be bought, and whether few are left. */
+const isAvailable = sql`(s.allow_backorder or stock.units >= 1)`
+const isLow = sql`(
+  not s.allow_backorder and coalesce(stock.units between 1 and s.low_stock_threshold, false))`
+const unitsOf = sql`coalesce(sum(l.on_hand - l.allocated - l.reserved), 0)::bigint`
+
+/** What is shown of that, as the store's `stock_hint` says. */
+const shownAsLow = sql`(setting.stock_hint <> 'none' and ${isLow})`
+const shownUnits = sql`case when setting.stock_hint = 'count' and ${isLow} then stock.units end`
+
 /**
  * What shoppers may know of the stock of products: of each variant that is counted, whether it can
  * be bought, and as the store's `stock_hint` says, whether few are left and how many.
@@ -21,20 +31,37 @@ export const listPublicStock = (db: Db, productIds: readonly string[]) =>
     CountedVariant,
     sql`
     with setting as materialized (${stores.stockHint(db)})
-    select v.product_id, v.id as variant_id, s.allow_backorder or stock.units >= 1 as available,
-           setting.stock_hint <> 'none' and stock.is_low as low_stock,
-           case when setting.stock_hint = 'count' and stock.is_low
-                then stock.units end as available_units
+    select v.product_id, v.id as variant_id, ${isAvailable} as available,
+           ${shownAsLow} as low_stock, ${shownUnits} as available_units
       from setting
       join variants v on v.tenant_ref = ${db.tenant} and v.product_id = any (${productIds}::uuid[])
                      and v.archived_at is null
       join inventory_settings s on s.tenant_ref = ${db.tenant} and s.variant_id = v.id
                                and s.track_inventory
      cross join lateral (
-       select units,
-              not s.allow_backorder
-              and coalesce(units between 1 and s.low_stock_threshold, false) as is_low
-         from (select coalesce(sum(l.on_hand - l.allocated - l.reserved), 0)::bigint as units
-                 from inventory_levels l
-                where l.tenant_ref = ${db.tenant} and l.variant_id = v.id) counted) stock`,
+       select ${unitsOf} as units
+         from inventory_levels l
+        where l.tenant_ref = ${db.tenant} and l.variant_id = v.id) stock`,
+  )
+
+/**
+ * A text that differs where what shoppers may know of the stock does, and how many variants are counted. In
+ * one statement: to read it of 100,000 variants takes seconds.
+ */
+export const readPublicStockVersion = (db: Db) =>
+  db.one(
+    Type.Object({ version: Type.String(), counted: Type.Integer() }),
+    sql`
+    with setting as materialized (${stores.stockHint(db)})
+    select count(*)::int as counted,
+           coalesce(sum(hashtextextended(concat_ws(' ', s.variant_id, ${isAvailable}, ${shownAsLow},
+                                                   ${shownUnits}), 0)::numeric), 0)::text as version
+      from setting
+      join inventory_settings s on s.tenant_ref = ${db.tenant} and s.track_inventory
+      join (select s.variant_id, ${unitsOf} as units
+              from inventory_settings s
+              left join inventory_levels l
+                     on l.tenant_ref = ${db.tenant} and l.variant_id = s.variant_id
+             where s.tenant_ref = ${db.tenant} and s.track_inventory
+             group by s.variant_id) stock on stock.variant_id = s.variant_id`,
   )

@@ -4,7 +4,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
-import { listPublicStock } from './public-queries.ts'
+import { listPublicStock, readPublicStockVersion } from './public-queries.ts'
 import * as queries from './queries.ts'
 import * as recountQueries from './recount-queries.ts'
 import {
@@ -33,6 +33,7 @@ export async function available(
 
 /** What shoppers may know of the stock of products. */
 export const publicStock = listPublicStock
+export const readStockVersion = readPublicStockVersion
 
 /** Every variant on sale and its stock, by SKU. */
 export async function list(db: Db, filters: queries.ItemFilters, page: Page) {
