@@ -16,6 +16,7 @@ import {
 } from '../../../bench/scale/filled-app.ts'
 import { NEIGHBOUR } from '../../../bench/scale/size.ts'
 import { withStolen } from '../../../bench/stolen-time.ts'
+import { until } from '../../harness/eventually.ts'
 import { openFlooder, type Statuses } from './flood.ts'
 import { listFloods, type StoreFlood } from './floods.ts'
 
@@ -49,11 +50,24 @@ async function openFilled(t: TestContext): Promise<FilledApp> {
   // takes it for the small store that it was: a connection that opens later then reads all of its payments for each.
   const settings = { autovacuum: 'on', autovacuum_naptime: '10s' }
   const filled = await openFilledApp({ dataDir, size: SIZE, settings })
+  await settle(filled)
   t.after(async () => {
     await filled.close()
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
   })
   return filled
+}
+
+/** What follows so many new rows would take half a processor from the first tries: no store is filled in a minute. */
+async function settle({ admin }: FilledApp): Promise<void> {
+  await admin.query('vacuum analyze')
+  await admin.query('checkpoint')
+  await until('nothing is cleaned up', async () => {
+    const { rows } = await admin.query(
+      `select 1 from pg_stat_activity where backend_type = 'autovacuum worker'`,
+    )
+    return rows.length === 0
+  })
 }
 
 /** The checkouts of several tries, on average. */
