@@ -270,8 +270,7 @@ export const readActiveVersion = async (db: Db): Promise<string> => {
   const { version } = await db.one(
     Type.Object({ version: Type.String() }),
     sql`
-    select concat_ws(' ', count(*), sum(hashtextextended(concat_ws(' ', id, xmin), 0)::numeric))
-             as version
+    select concat_ws(' ', count(*), bit_xor(uuid_hash_extended(id, xmin::text::bigint))) as version
       from products
      where tenant_ref = ${db.tenant} and status = 'active'`,
   )

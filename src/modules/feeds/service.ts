@@ -83,11 +83,11 @@ const STOCK_FRESH_MS = 5_000
 async function readVersion({ cache, readStockVersion }: FeedDeps, db: Db): Promise<string> {
   const { body } = await cache.read(db.tenant, 'feeds/version', async () => {
     const heavy = forHeavyRead(db)
-    const stock = await readStockVersion(heavy)
+    const [products, stock] = await Promise.all([readActiveVersion(heavy), readStockVersion(heavy)])
     return {
       status: 200,
       headers: {},
-      body: Buffer.from(`${await readActiveVersion(heavy)} ${stock.version}`),
+      body: Buffer.from(`${products} ${stock.version}`),
       ...(stock.counted > 0 && { freshMs: STOCK_FRESH_MS }),
     }
   })

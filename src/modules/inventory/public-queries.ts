@@ -54,14 +54,17 @@ export const readPublicStockVersion = (db: Db) =>
     sql`
     with setting as materialized (${stores.stockHint(db)})
     select count(*)::int as counted,
-           coalesce(sum(hashtextextended(concat_ws(' ', s.variant_id, ${isAvailable}, ${shownAsLow},
-                                                   ${shownUnits}), 0)::numeric), 0)::text as version
+           coalesce(bit_xor(uuid_hash_extended(
+             s.variant_id,
+             ${isAvailable}::int + 2 * ${shownAsLow}::int + 4 * coalesce(${shownUnits}, 0))), 0)::text
+             as version
       from setting
-      join inventory_settings s on s.tenant_ref = ${db.tenant} and s.track_inventory
-      join (select s.variant_id, ${unitsOf} as units
-              from inventory_settings s
-              left join inventory_levels l
-                     on l.tenant_ref = ${db.tenant} and l.variant_id = s.variant_id
-             where s.tenant_ref = ${db.tenant} and s.track_inventory
-             group by s.variant_id) stock on stock.variant_id = s.variant_id`,
+     cross join (
+       select c.variant_id, c.allow_backorder, c.low_stock_threshold, ${unitsOf} as units
+         from inventory_settings c
+         left join inventory_levels l
+                on l.tenant_ref = ${db.tenant} and l.variant_id = c.variant_id
+        where c.tenant_ref = ${db.tenant} and c.track_inventory
+        group by c.tenant_ref, c.variant_id) s
+     cross join lateral (select s.units) stock`,
   )
