@@ -175,10 +175,12 @@ test('of a flood of unknown paths twenty a second are logged, and the next line 
   const app = await openTestApp(t, { logger })
   const unknown = () =>
     lines.filter((line) => line.includes('"route":"none"')).map((line) => JSON.parse(line))
+  const began = performance.now()
   const answers = await Promise.all(Array.from({ length: 300 }, () => app.anyone.get('/nothing')))
   assert.ok(answers.every(({ status }) => status === 404))
   const logged = unknown().length
-  assert.ok(logged >= 20 && logged < 200, `${logged} lines`)
+  const seconds = 2 + Math.floor((performance.now() - began) / 1_000)
+  assert.ok(logged >= 20 && logged <= 20 * seconds, `${logged} lines in ${seconds} s`)
   await eventually(async () => {
     await app.anyone.get('/nothing')
     const counted = unknown().reduce((sum, line) => sum + 1 + (line.left_out ?? 0), 0)

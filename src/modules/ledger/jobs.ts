@@ -34,7 +34,7 @@ export async function chainNewJournals(
   const chain = async (tenant: string) => {
     const beganMs = performance.now()
     const numbered = await chainBatch(database.tenant(tenant), onLinks)
-    onNumbered?.(tenant, beganMs)
+    if (numbered > 0) onNumbered?.(tenant, beganMs)
     return numbered
   }
   return forEachStore(stores, chain, { signal, concurrency: STORES_AT_ONCE })

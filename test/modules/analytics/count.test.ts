@@ -167,7 +167,7 @@ describe('counting', () => {
     let told = 0
     const counts = announceOnce((tx) => {
       told += 1
-      return analytics.onNewLinks(tx, 0.5)
+      return analytics.onNewLinks(tx, 2)
     })
     let isOver = false
     const repeat = async (step: () => Promise<unknown>) => {
