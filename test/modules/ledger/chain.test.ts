@@ -157,10 +157,16 @@ describe('the loop that numbers journals', () => {
     assert.equal(await chainNewJournals(platform.worker, { signal: AbortSignal.abort() }), 0)
     // The last statement of the transaction fails, after the links were written.
     await superuser.query('revoke delete on ledger_unsealed from fd_worker')
-    await assert.rejects(chainNewJournals(platform.worker), { code: '42501' })
+    const committed: string[] = []
+    const onNumbered = (tenant: string) => committed.push(tenant)
+    const number = () => chainNewJournals(platform.worker, { onNumbered })
+    await assert.rejects(number(), { code: '42501' })
     await superuser.query('grant delete on ledger_unsealed to fd_worker')
     assert.equal((await listLinks(db)).length, 0)
-    assert.equal(await chainAll(), 3)
+    assert.deepEqual(committed, [], 'what failed has not committed')
+    assert.equal(await number(), 3)
+    assert.equal(await number(), 0)
+    assert.deepEqual(committed, [db.tenant])
     assert.equal((await proof(db)).verified, true)
   })
 })
