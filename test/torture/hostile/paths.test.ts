@@ -38,6 +38,7 @@ const PATHS = {
 const COST_MAX = 2
 const COST_MS = 3_000
 const COST_CLIENTS = 4
+const COST_TRIES = 4
 
 test('an unknown path costs at most twice what a read from memory costs', async (t) => {
   const app = await openTestApp(t)
@@ -62,10 +63,17 @@ test('an unknown path costs at most twice what a read from memory costs', async 
   const paths = [...unknown, ['a short one', '/v1/no/such/path'] as const]
   for (const [, path] of paths) await cost(path, '404')
   for (const [name, path] of paths) {
-    const hit = await cost(read, '200')
-    const miss = await cost(path, '404')
-    t.diagnostic(`${name}: ${miss.toFixed(0)} µs, a read ${hit.toFixed(0)} µs`)
-    assert.ok(miss <= COST_MAX * hit, `${name}: ${miss} µs, a read ${hit} µs`)
+    const [hits, misses]: [number[], number[]] = [[], []]
+    // The least of some tries: other programs can only add to a cost.
+    const holds = () => Math.min(...misses) <= COST_MAX * Math.min(...hits)
+    do {
+      hits.push(await cost(read, '200'))
+      misses.push(await cost(path, '404'))
+    } while (!holds() && hits.length < COST_TRIES)
+    const [hit, miss] = [Math.min(...hits), Math.min(...misses)]
+    const costs = `${name}: ${miss.toFixed(0)} µs, a read ${hit.toFixed(0)} µs`
+    t.diagnostic(`${costs}; ${hits.length} tries`)
+    assert.ok(holds(), costs)
   }
 })
 
