@@ -123,7 +123,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     ...(options.cacheClock && { clock: options.cacheClock }),
   })
   const scanner =
-    options.scanner ?? createScanner({ onScanned: (store, ms) => database.addUse(store, ms) })
+    options.scanner ??
+    createScanner({
+      onScanned: (store, ms) => database.addUse(store, ms),
+      pace: (store) => database.pace(store),
+    })
   const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)
   const payments = openGateways(options, database, key)
   const safeFetch =

@@ -54,20 +54,39 @@ describe('the shares of stores', () => {
     assert.ok(next.isRunning)
   })
 
-  test('pace a store that has used half a second of it while another is at work', async (t) => {
+  test('pace a store that has used 300 ms of it while another is at work', async (t) => {
     const { shares, begin, use, pass } = openShares(t)
-    // A quarter of it is forgotten meanwhile: 290 ms more than half a second are left.
-    await use('big', 1_050)
+    // A fifth of it is forgotten meanwhile: 223 ms more than 300 are left.
+    await use('big', 650)
     shares.note('small')
     const next = begin('big')
     for (let i = 0; i < 11; i += 1) {
       shares.note('small')
       await pass(100)
     }
-    assert.ok(!next.isRunning, 'it waits four times as long as it used too much')
+    assert.ok(!next.isRunning, 'it waits five times as long as it used too much')
     shares.note('small')
     await pass(150)
     assert.ok(next.isRunning)
+  })
+
+  test('run heavy work of a store one by one while another is at work', async (t) => {
+    const { shares, begin, use, pass } = openShares(t)
+    for (let i = 0; i < 5; i += 1) await use('big', 400)
+    await pass(60_000)
+    const running = async () => {
+      shares.note('small')
+      const works = Array.from({ length: 3 }, () => begin('big'))
+      await turn()
+      const count = works.filter(({ isRunning }) => isRunning).length
+      for (const work of works) work.end()
+      await pass(60_000)
+      return count
+    }
+    assert.equal(await running(), 1)
+    for (let i = 0; i < 20; i += 1) await use('big', 10)
+    await pass(60_000)
+    assert.equal(await running(), 3, 'light work may run beside itself')
   })
 
   test('pace a store for what it used outside of the database, too', async (t) => {

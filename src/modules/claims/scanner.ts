@@ -17,6 +17,8 @@ interface ScannerOptions {
   inlineCharacters?: number
   /** Told how long a document of a store was scanned, without the wait for a thread and its start. */
   onScanned?: (store: string, ms: number) => void
+  /** Waits until a store may have a large document scanned: what its scans used is counted when they end. */
+  pace?: (store: string) => Promise<void>
 }
 
 export interface Scanner {
@@ -64,6 +66,7 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
       } catch (error) {
         throw unavailable(error)
       }
+      if (store !== undefined) await options.pace?.(store)
       return pool.run(value, store)
     },
     close: () => pool.close(),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { after, describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ADVERSARIAL } from '../../../bench/claims.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { scanDocument } from '../../../src/modules/claims/scan.ts'
@@ -234,4 +235,25 @@ test('the time of a scan is told for its store, and not the start of its thread'
   )
   const [[, ms]] = told as [[string, number]]
   assert.ok(ms > 150 && ms < took - 1_500, `${ms} of ${took} ms`)
+})
+
+test('a large document waits until its store may have it scanned, and a short one does not', async (t) => {
+  const turn = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const pace = (store: string) => {
+    asked.push(store)
+    return turn.promise
+  }
+  const scanner = createScanner({ pace })
+  t.after(() => scanner.close())
+  assert.equal((await scanner.scan('short', 'acme')).passed, true)
+  assert.deepEqual(asked, [])
+  let isOver = false
+  const scan = scanner.scan(large(), 'acme').finally(() => {
+    isOver = true
+  })
+  await sleep(200)
+  assert.deepEqual([asked, isOver], [['acme'], false])
+  turn.resolve()
+  assert.ok(await scan)
 })
