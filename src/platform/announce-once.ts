@@ -23,17 +23,17 @@ const STORES_MAX = 10_000
  */
 export function announceOnce(
   announce: Announce,
-  now: () => number = () => performance.now(),
+  stopwatch: () => number = () => performance.now(),
 ): Announcements {
   const restsUntil = new Map<string, number>()
   const announced = new Map<string, number>()
   const forgetOver = () => {
-    for (const [tenant, until] of restsUntil) if (until <= now()) restsUntil.delete(tenant)
+    for (const [tenant, until] of restsUntil) if (until <= stopwatch()) restsUntil.delete(tenant)
   }
   return {
     async onNew(tx) {
       announced.delete(tx.tenant)
-      if ((restsUntil.get(tx.tenant) ?? 0) > now()) return
+      if ((restsUntil.get(tx.tenant) ?? 0) > stopwatch()) return
       announced.set(tx.tenant, await announce(tx))
     },
     onCommitted(tenant, beganMs) {
