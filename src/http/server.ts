@@ -32,19 +32,19 @@ const SECOND = 1_000
  */
 const URL_LENGTH_MAX = 8_000
 
-/** The longest path that a route has: a reference of 200 characters, each of up to twelve where it is escaped. */
-const PATH_LENGTH_MAX = 2_600
+/** The longest path with escapes that a route has: a reference of 200 characters, each of up to twelve. */
+const ESCAPED_LENGTH_MAX = 2_600
 
-/** What stands for a longer path, and for a longer URL. No caller can send a space in one. */
+/** What stands for a longer one, and for a longer URL. No caller can send a space in one. */
 const NO_PATH = '/ no such path'
 const TOO_LONG = '/ too long'
 
-/** Takes long paths away from the router, which would decode all of them to find that it has none. */
+/** Takes long paths with escapes away from the router, which would decode all of one to find that it has none. */
 function boundPath(url: string): string {
-  if (url.length <= PATH_LENGTH_MAX) return url
+  if (url.length <= ESCAPED_LENGTH_MAX) return url
   if (url.length > URL_LENGTH_MAX) return TOO_LONG
-  const query = url.indexOf('?')
-  return (query === -1 ? url.length : query) > PATH_LENGTH_MAX ? NO_PATH : url
+  const [path = ''] = url.split('?', 1)
+  return path.length > ESCAPED_LENGTH_MAX && path.includes('%') ? NO_PATH : url
 }
 
 /** Limits for slow clients, in milliseconds. */
