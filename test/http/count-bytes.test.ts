@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { countBytes } from '../../src/http/count-bytes.ts'
 import type { App } from '../../src/http/route.ts'
+import { until } from '../harness/eventually.ts'
 
 test('long texts of JSON count as use of their store, whichever way they go', async (t) => {
   const app = Fastify({ bodyLimit: 1_048_576 }) as unknown as App
@@ -31,4 +33,35 @@ test('long texts of JSON count as use of their store, whichever way they go', as
   assert.deepEqual(await send('/?store=acme&answer=104000', '{}'), [['acme', 10]])
   assert.deepEqual(await send('/?store=acme', long, { 'content-type': 'image/png' }), [])
   assert.deepEqual(await send('/', long), [])
+})
+
+test('a table counts while it is written, and ends with its reader', async (t) => {
+  const app = Fastify() as unknown as App
+  t.after(() => app.close())
+  app.decorateRequest('db', undefined as never)
+  app.addHook('onRequest', async (request) => {
+    request.db = { tenant: 'acme' } as never
+  })
+  const used: number[] = []
+  countBytes(app, (_store, ms) => used.push(Math.round(ms)))
+  let isClosed = false
+  app.get<{ Params: { pages: string } }>('/:pages', (request, reply) => {
+    async function* pages() {
+      try {
+        for (let n = 0; n < Number(request.params.pages); n++) yield 'x'.repeat(102_400)
+      } finally {
+        isClosed = true
+      }
+    }
+    return reply.header('content-type', 'text/csv; charset=utf-8').send(Readable.from(pages()))
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  assert.equal((await (await fetch(`${url}/3`)).text()).length, 307_200)
+  assert.deepEqual([used, isClosed], [[10, 10, 10], true])
+  isClosed = false
+  const broken = new AbortController()
+  const answer = await fetch(`${url}/1000000`, { signal: broken.signal })
+  await answer.body?.getReader().read()
+  broken.abort()
+  await until('the table ends', () => isClosed)
 })
