@@ -140,7 +140,7 @@ describe('the search box of the header', () => {
     })
     await page.goto('/')
     await page.getByRole('button', { name: 'Search the store' }).click()
-    assert.equal(await page.evaluate('document.activeElement.id'), 'search-box')
+    await page.locator('#search-box:focus').waitFor()
     // All letters within one moment, as a fast typist's.
     await page.evaluate(`for (const word of ['te', 'tea', 'teap', 'teapot']) {
       document.activeElement.value = word
