@@ -5,10 +5,7 @@ import { advance } from '../../../src/modules/analytics/count.ts'
 import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
-import * as segments from '../../../src/modules/segments/jobs.ts'
-import { announceOnce } from '../../../src/platform/announce-once.ts'
 import { rebuildAnalytics } from '../../../src/rebuild-analytics.ts'
-import { eventually } from '../../harness/eventually.ts'
 import { checkout, DECLINED, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
 import { countAtOnce, ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
@@ -135,61 +132,6 @@ describe('counting', () => {
     await app.place(shop)
     await app.count()
     assert.equal(await countFacts('gathering'), 4)
-  })
-
-  test('says for how long it rests, and nothing while it is at work', async () => {
-    const shop = await app.shopIn('resting', 'UTC')
-    const { workerDatabase } = app.runtime
-    const worker = workerDatabase.tenant('resting')
-    const announce = () =>
-      worker.transaction('announce', async (tx) =>
-        Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]),
-      )
-    const rested = ([one = 0, other = 0]: number[]) =>
-      [one, other].map((seconds) => (seconds > 0 && seconds <= 30 ? 'rests' : 'may be at work'))
-    assert.deepEqual(await announce(), [0, 0], 'a new one is due at once')
-    await app.place(shop)
-    while ((await chain()) > 0);
-    while ((await analytics.countNumbered(workerDatabase)) > 0);
-    while ((await segments.countPeople(workerDatabase)) > 0);
-    assert.deepEqual(await announce(), [30, 30])
-    assert.deepEqual(rested(await announce()), ['rests', 'rests'])
-    await app.superuser.query(`
-      update analytics_generations set due_at = now() where tenant_ref = 'resting';
-      update segment_positions set due_at = now() where tenant_ref = 'resting'`)
-    assert.ok(await countingQueue.claim(worker, 1))
-    assert.deepEqual(rested(await announce()), ['may be at work', 'may be at work'])
-  })
-
-  test('counts every journal, though those that come while it rests are not announced', async () => {
-    const shop = await app.shopIn('steady', 'UTC')
-    const { workerDatabase } = app.runtime
-    let told = 0
-    const counts = announceOnce((tx) => {
-      told += 1
-      return analytics.onNewLinks(tx, 2)
-    })
-    let isOver = false
-    const repeat = async (step: () => Promise<unknown>) => {
-      while (!isOver) {
-        await step()
-        await pause(10)
-      }
-    }
-    const { onNew: onLinks, onCommitted: onNumbered } = counts
-    const working = Promise.all([
-      repeat(() => chainNewJournals(workerDatabase, { onLinks, onNumbered })),
-      repeat(() => analytics.countNumbered(workerDatabase)),
-    ])
-    const placed = 40
-    for (let n = 0; n < placed; n++) {
-      await app.place(shop)
-      await pause(n % 7 === 0 ? 300 : 20)
-    }
-    await eventually(async () => assert.equal(await countFacts('steady'), placed))
-    isOver = true
-    await working
-    assert.ok(told > 1 && told < placed, `${told} of ${placed} were announced`)
   })
 
   test('looks again soon where journals may be numbered while it ends, and else rests', async () => {
