@@ -21,9 +21,7 @@ const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Prom
   startLoop({ name, everyMs, step, logger })
 
 if (counting === 'on') {
-  const counts = announceOnce(async (tx) =>
-    Math.min(...(await Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]))),
-  )
+  const counts = announceOnce([analytics.onNewLinks, segments.onNewLinks])
   loop('ledger numbering', 1_000, (signal) =>
     ledger.chainNewJournals(database, {
       signal,

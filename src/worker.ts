@@ -223,9 +223,7 @@ const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) 
 
 /** Starts the loop that numbers journals, and has them counted. */
 function startNumbering(database: Database, loop: StartLoop) {
-  const counts = announceOnce(async (tx) =>
-    Math.min(...(await Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)]))),
-  )
+  const counts = announceOnce([analytics.onNewLinks, segments.onNewLinks])
   return loop('ledger numbering', SECOND, (signal) =>
     ledger.chainNewJournals(database, {
       signal,

@@ -17,12 +17,12 @@ export interface Announcements {
 const STORES_MAX = 10_000
 
 /**
- * Announces new work once until what works on it has begun: a store that sells all the time has new work every
+ * Announces new work once until the first of those that work on it has begun: a store that sells all the time has new work every
  * second, which is looked at twice a minute. What a transaction announced is only believed once it has
  * committed.
  */
 export function announceOnce(
-  announce: Announce,
+  announces: readonly Announce[],
   stopwatch: () => number = () => performance.now(),
 ): Announcements {
   const restsUntil = new Map<string, number>()
@@ -34,7 +34,8 @@ export function announceOnce(
     async onNew(tx) {
       announced.delete(tx.tenant)
       if ((restsUntil.get(tx.tenant) ?? 0) > stopwatch()) return
-      announced.set(tx.tenant, await announce(tx))
+      const rests = await Promise.all(announces.map((announce) => announce(tx)))
+      announced.set(tx.tenant, Math.min(...rests))
     },
     onCommitted(tenant, beganMs) {
       const seconds = announced.get(tenant) ?? 0

@@ -7,13 +7,12 @@ import { announceOnce } from '../../src/platform/announce-once.ts'
 function openAnnouncements(restSeconds: number) {
   const told: string[] = []
   const watch = { ms: 0 }
-  const announcements = announceOnce(
-    async ({ tenant }) => {
-      told.push(tenant)
-      return restSeconds
-    },
-    () => watch.ms,
-  )
+  const announceTo = async ({ tenant }: Tx) => {
+    told.push(tenant)
+    return restSeconds
+  }
+  // The other rests for longer: what begins first decides.
+  const announcements = announceOnce([announceTo, async () => 60], () => watch.ms)
   const announce = (tenant: string) => announcements.onNew({ tenant } as Tx)
   const commit = async (tenant: string) => {
     const began = watch.ms

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Tx } from '../../../src/db/database.ts'
 import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
@@ -53,10 +54,10 @@ describe('a count that is told of new journals', () => {
     const shop = await app.shopIn('steady', 'UTC')
     const { workerDatabase } = app.runtime
     let told = 0
-    const counts = announceOnce((tx) => {
+    const announce = (tx: Tx) => {
       told += 1
       return analytics.onNewLinks(tx, 2)
-    })
+    }
     let isOver = false
     const repeat = async (step: () => Promise<unknown>) => {
       while (!isOver) {
@@ -64,7 +65,7 @@ describe('a count that is told of new journals', () => {
         await pause(10)
       }
     }
-    const { onNew: onLinks, onCommitted: onNumbered } = counts
+    const { onNew: onLinks, onCommitted: onNumbered } = announceOnce([announce])
     const working = Promise.all([
       repeat(() => chainNewJournals(workerDatabase, { onLinks, onNumbered })),
       repeat(() => analytics.countNumbered(workerDatabase)),
