@@ -116,11 +116,16 @@ async function isFilled(dataDir: string, size: Size): Promise<boolean> {
   return true
 }
 
-/** Changes a setting of the running server: the generator's own log need not survive a crash. */
+/** Changes a setting of the generator: its log need not survive a crash. */
 async function set(url: string, setting: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
+  await changeSetting(admin, setting)
+  await admin.end()
+}
+
+/** Changes a setting of the running server, for all its connections. */
+export async function changeSetting(admin: pg.Client, setting: string): Promise<void> {
   await admin.query(`alter system set ${setting}`)
   await admin.query('select pg_reload_conf()')
-  await admin.end()
 }

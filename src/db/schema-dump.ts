@@ -113,7 +113,8 @@ const COLUMNS = `
            case when a.attgenerated = 's'
                 then format('generated always as (%s) stored', pg_get_expr(d.adbin, d.adrelid))
                 when d.adbin is not null then 'default ' || pg_get_expr(d.adbin, d.adrelid)
-            end) as line
+            end,
+           'set (' || array_to_string(a.attoptions, ', ') || ')') as line
     from pg_attribute a
     join pg_type t on t.oid = a.atttypid
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum

@@ -47,6 +47,10 @@ const CHANGES: Record<string, readonly [change: string, line: string]> = {
     'alter function fd_tenant() owner to fd_gate',
     'alter routine fd_tenant() owner to fd_gate;',
   ],
+  'what the planner supposes of a column': [
+    'alter table stores alter column status set (n_distinct = 7)',
+    "  status text not null default 'draft'::text set (n_distinct=7),",
+  ],
   'a sequence': [
     'create sequence tickets start 7',
     'create sequence tickets as bigint start 7 increment 1;',
