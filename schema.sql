@@ -48,7 +48,7 @@ alter sequence store_numbers owner to fd_owner;
 grant usage on sequence store_numbers to fd_app;
 
 create table activation_requests (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   product_id uuid not null,
   status text not null default 'pending'::text,
@@ -82,7 +82,7 @@ grant select on activation_requests to fd_operator;
 grant select on activation_requests to fd_worker;
 
 create table affiliate_attributions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   affiliate_id uuid not null,
   code text not null,
@@ -127,7 +127,7 @@ grant insert, select, update on affiliate_attributions to fd_worker;
 grant select on affiliate_attributions to fd_operator;
 
 create table affiliate_clicks (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   code_folded text not null,
   shard integer not null,
   clicks bigint not null,
@@ -148,7 +148,7 @@ grant select on affiliate_clicks to fd_operator;
 grant select on affiliate_clicks to fd_worker;
 
 create table affiliate_codes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   code_folded text not null,
   code text not null,
   affiliate_id uuid not null,
@@ -172,7 +172,7 @@ grant select on affiliate_codes to fd_operator;
 grant select, update on affiliate_codes to fd_worker;
 
 create table affiliate_commissions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   affiliate_id uuid not null,
   order_id uuid not null,
@@ -227,7 +227,7 @@ grant insert, select, update on affiliate_commissions to fd_worker;
 grant select on affiliate_commissions to fd_operator;
 
 create table affiliate_devices (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   affiliate_id uuid not null,
   device_hash bytea not null,
   seen_at timestamp with time zone not null default fd_now(),
@@ -247,7 +247,7 @@ grant delete, select on affiliate_devices to fd_worker;
 grant select on affiliate_devices to fd_operator;
 
 create table affiliate_payouts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   affiliate_id uuid not null,
   currency text not null,
@@ -281,7 +281,7 @@ grant select on affiliate_payouts to fd_operator;
 grant select on affiliate_payouts to fd_worker;
 
 create table affiliate_settings (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   applications_open boolean not null default false,
   pays_renewals boolean not null default true,
   commission_type text not null default 'percent'::text,
@@ -312,7 +312,7 @@ grant select on affiliate_settings to fd_operator;
 grant select on affiliate_settings to fd_worker;
 
 create table affiliates (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   name text not null,
   email text,
@@ -378,7 +378,7 @@ grant select on affiliates to fd_operator;
 grant select, update on affiliates to fd_worker;
 
 create table analytics_days (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   generation integer not null,
   calendar text not null,
   dimension text not null,
@@ -418,7 +418,7 @@ grant insert, select, update on analytics_days to fd_app;
 grant select on analytics_days to fd_operator;
 
 create table analytics_facts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   generation integer not null,
   sequence bigint not null,
   order_id uuid not null,
@@ -469,7 +469,7 @@ grant select on analytics_facts to fd_operator;
 grant select, update on analytics_facts to fd_app;
 
 create table analytics_generations (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   generation integer not null,
   state text not null,
@@ -509,7 +509,7 @@ grant insert, select, update on analytics_generations to fd_app;
 grant select on analytics_generations to fd_operator;
 
 create table analytics_open_attempts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   generation integer not null,
   day date not null,
   attempt_id uuid not null,
@@ -527,7 +527,7 @@ grant select on analytics_open_attempts to fd_app;
 grant select on analytics_open_attempts to fd_operator;
 
 create table analytics_orders (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   sale_sequence bigint not null,
   sale_at timestamp with time zone not null,
@@ -551,7 +551,7 @@ grant select on analytics_orders to fd_app;
 grant select on analytics_orders to fd_operator;
 
 create table analytics_payment_days (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   generation integer not null,
   day date not null,
   currency text not null,
@@ -575,7 +575,7 @@ grant insert, select, update on analytics_payment_days to fd_app;
 grant select on analytics_payment_days to fd_operator;
 
 create table analytics_subscription_days (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   currency text not null,
   day date not null,
   started_count bigint not null,
@@ -594,7 +594,7 @@ grant select on analytics_subscription_days to fd_app;
 grant select on analytics_subscription_days to fd_operator;
 
 create table analytics_subscription_sums (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   currency text not null,
   active_count bigint not null,
   past_due_count bigint not null,
@@ -614,7 +614,7 @@ grant select on analytics_subscription_sums to fd_app;
 grant select on analytics_subscription_sums to fd_operator;
 
 create table analytics_subscriptions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   subscription_id uuid not null,
   currency text not null,
   status text not null,
@@ -649,7 +649,7 @@ grant delete, select on api_call_writers to fd_worker;
 grant insert, select, update on api_call_writers to fd_gate;
 
 create table api_calls (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   credential_id uuid not null,
   day date not null,
   calls bigint not null,
@@ -673,7 +673,7 @@ grant select on api_calls to fd_app;
 grant select on api_calls to fd_operator;
 
 create table asset_forms (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   sha256 text not null,
   width integer not null,
   form_sha256 text not null,
@@ -697,7 +697,7 @@ grant select on asset_forms to fd_operator;
 grant select on asset_forms to fd_worker;
 
 create table asset_refs (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   sha256 text not null,
   owner_kind text not null,
   owner_id text not null,
@@ -721,7 +721,7 @@ grant delete, select on asset_refs to fd_worker;
 grant select on asset_refs to fd_operator;
 
 create table assets (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   sha256 text not null,
   extension text not null,
@@ -777,7 +777,7 @@ grant insert, select, update on assets to fd_app;
 grant select on assets to fd_operator;
 
 create table audit_log (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   actor text not null,
   action text not null,
@@ -812,7 +812,7 @@ grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
 
 create table billing_accounts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   open_month date not null,
   currency text,
@@ -852,7 +852,7 @@ grant insert, select, update on billing_accounts to fd_worker;
 grant select on billing_accounts to fd_operator;
 
 create table billing_credit_notes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   invoice_id uuid not null,
   issuer_id text not null,
@@ -888,7 +888,7 @@ grant select on billing_credit_notes to fd_operator;
 grant select on billing_credit_notes to fd_worker;
 
 create table billing_invoice_lines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   invoice_id uuid not null,
   kind text not null,
@@ -932,7 +932,7 @@ grant insert, select on billing_invoice_lines to fd_app;
 grant select on billing_invoice_lines to fd_operator;
 
 create table billing_invoices (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   month date not null,
   status text not null default 'draft'::text,
@@ -1023,7 +1023,7 @@ grant select on billing_issuers to fd_operator;
 grant select, update on billing_issuers to fd_worker;
 
 create table billing_payments (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   invoice_id uuid not null,
   kind text not null,
@@ -1083,7 +1083,7 @@ grant select on billing_plans to fd_operator;
 grant select on billing_plans to fd_worker;
 
 create table billing_reminders (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   invoice_id uuid not null,
   step integer not null,
   recipient text,
@@ -1106,7 +1106,7 @@ grant select on billing_reminders to fd_app;
 grant select on billing_reminders to fd_operator;
 
 create table billing_store_plans (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   plan_key text not null,
   plan_version integer not null,
@@ -1129,7 +1129,7 @@ grant select on billing_store_plans to fd_operator;
 grant select on billing_store_plans to fd_worker;
 
 create table billing_usage (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   month date not null,
   meter text not null,
   currency text not null,
@@ -1154,7 +1154,7 @@ grant insert, select, update on billing_usage to fd_worker;
 grant select on billing_usage to fd_operator;
 
 create table campaign_mailings (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   state text not null default 'listing'::text,
   listed_to text not null default ''::text,
@@ -1203,7 +1203,7 @@ grant insert, select, update on campaign_mailings to fd_worker;
 grant select on campaign_mailings to fd_operator;
 
 create table campaign_recipients (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   campaign_id uuid not null,
   email text,
@@ -1251,7 +1251,7 @@ grant select on campaign_recipients to fd_operator;
 grant select, update on campaign_recipients to fd_app;
 
 create table campaigns (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   name text not null,
   channel text not null,
@@ -1322,7 +1322,7 @@ grant select on campaigns to fd_operator;
 grant select, update on campaigns to fd_worker;
 
 create table carrier_labels (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   fulfillment_id uuid not null,
   order_id uuid not null,
@@ -1376,7 +1376,7 @@ grant insert, select, update on carrier_labels to fd_worker;
 grant select on carrier_labels to fd_operator;
 
 create table charges (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   charge_id uuid not null,
   order_id uuid not null,
   tender text not null,
@@ -1422,7 +1422,7 @@ grant insert, select, update on charges to fd_worker;
 grant select on charges to fd_operator;
 
 create table checkout_reminder_settings (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   enabled boolean not null default false,
   basis text not null default 'consent'::text,
   first_after_minutes integer not null default 60,
@@ -1449,7 +1449,7 @@ grant select on checkout_reminder_settings to fd_operator;
 grant select on checkout_reminder_settings to fd_worker;
 
 create table checkout_reminders (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   email text not null,
   email_folded text not null,
@@ -1503,7 +1503,7 @@ grant delete, select, update on checkout_reminders to fd_worker;
 grant select on checkout_reminders to fd_operator;
 
 create table collection_products (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   collection_id uuid not null,
   product_id uuid not null,
   "position" integer not null,
@@ -1536,7 +1536,7 @@ grant select (product_id) on collection_products to fd_search;
 grant select (tenant_ref) on collection_products to fd_search;
 
 create table collections (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   slug text not null,
   title text not null,
@@ -1575,7 +1575,7 @@ grant select (title_words) on collections to fd_search;
 grant update (title_words) on collections to fd_worker;
 
 create table consent_texts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   sha256 text not null,
   version text not null,
   locale text not null,
@@ -1599,7 +1599,7 @@ grant insert, select on consent_texts to fd_worker;
 grant select on consent_texts to fd_operator;
 
 create table coupon_codes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   coupon_id uuid not null,
   code text not null,
@@ -1629,7 +1629,7 @@ grant select on coupon_codes to fd_operator;
 grant select, update on coupon_codes to fd_worker;
 
 create table coupon_redemptions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   coupon_id uuid not null,
   code_id uuid,
@@ -1659,7 +1659,7 @@ grant insert, select, update on coupon_redemptions to fd_worker;
 grant select on coupon_redemptions to fd_operator;
 
 create table coupons (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   code text not null,
   type text not null,
@@ -1715,7 +1715,7 @@ grant select on coupons to fd_operator;
 grant select, update on coupons to fd_worker;
 
 create table credentials (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   public_id text not null,
   secret_hash bytea not null,
@@ -1751,7 +1751,7 @@ grant select on credentials to fd_operator;
 grant select on credentials to fd_worker;
 
 create table customers (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   ref_hash bytea not null,
   customer_ref text,
   person_id uuid,
@@ -1784,7 +1784,7 @@ grant insert, select, update on customers to fd_worker;
 grant select on customers to fd_operator;
 
 create table domains (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   hostname text not null,
   status text not null default 'pending_verification'::text,
@@ -1842,7 +1842,7 @@ grant select on domains to fd_operator;
 grant select, update on domains to fd_worker;
 
 create table entitlement_requests (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   feature_key text not null,
   status text not null default 'pending'::text,
@@ -1876,7 +1876,7 @@ grant select on entitlement_requests to fd_operator;
 grant select on entitlement_requests to fd_worker;
 
 create table entitlement_tiers (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   tier text not null,
   updated_at timestamp with time zone not null default fd_now(),
   constraint entitlement_tiers_pkey PRIMARY KEY (tenant_ref),
@@ -1894,7 +1894,7 @@ grant select on entitlement_tiers to fd_operator;
 grant select on entitlement_tiers to fd_worker;
 
 create table entitlements (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   feature_key text not null,
   source text not null,
   state text not null,
@@ -1917,7 +1917,7 @@ grant select on entitlements to fd_operator;
 grant select on entitlements to fd_worker;
 
 create table fraud_ban_hits (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id bigint not null generated by default as identity,
   ban_id uuid not null,
   constraint fraud_ban_hits_pkey PRIMARY KEY (tenant_ref, id),
@@ -1941,7 +1941,7 @@ grant insert, select on fraud_ban_hits to fd_app;
 grant select on fraud_ban_hits to fd_operator;
 
 create table fraud_bans (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   kind text not null,
   value text not null,
@@ -1980,7 +1980,7 @@ grant select on fraud_bans to fd_operator;
 grant select, update on fraud_bans to fd_worker;
 
 create table fraud_decisions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   order_id uuid,
   decision text not null,
@@ -2015,7 +2015,7 @@ grant insert, select on fraud_decisions to fd_app;
 grant select on fraud_decisions to fd_operator;
 
 create table fulfillment_items (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   fulfillment_id uuid not null,
   order_item_id uuid not null,
   "position" integer not null,
@@ -2044,7 +2044,7 @@ grant insert, select on fulfillment_items to fd_worker;
 grant select on fulfillment_items to fd_operator;
 
 create table fulfillments (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   order_id uuid not null,
   number integer not null,
@@ -2103,7 +2103,7 @@ grant insert, select, update on fulfillments to fd_worker;
 grant select on fulfillments to fd_operator;
 
 create table funnel_days (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   day date not null,
   type text not null,
   product_id uuid not null,
@@ -2133,7 +2133,7 @@ grant insert, select, update on funnel_days to fd_app;
 grant select on funnel_days to fd_operator;
 
 create table gateway_accounts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   provider text not null,
   account_ref text not null,
   scheme text not null,
@@ -2163,9 +2163,9 @@ grant select on gateway_accounts to fd_operator;
 grant select on gateway_accounts to fd_worker;
 
 create table gateway_events (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   provider text not null,
-  account_ref text not null set (n_distinct=100),
+  account_ref text not null,
   event_id text not null,
   event_type text,
   scheme text not null,
@@ -2203,7 +2203,7 @@ grant insert, select on gateway_events to fd_app;
 grant select on gateway_events to fd_operator;
 
 create table gift_card_purchases (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_item_id uuid not null,
   order_id uuid not null,
   quantity integer not null,
@@ -2235,7 +2235,7 @@ grant select on gift_card_purchases to fd_operator;
 grant select, update on gift_card_purchases to fd_worker;
 
 create table gift_card_transactions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   gift_card_id uuid not null,
   type text not null,
@@ -2269,7 +2269,7 @@ grant update (reason) on gift_card_transactions to fd_app;
 grant update (reason) on gift_card_transactions to fd_worker;
 
 create table gift_cards (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   code_hmac bytea not null,
   code_last4 text not null,
@@ -2367,7 +2367,7 @@ grant insert, select on global_mail_suppressions to fd_worker;
 grant select on global_mail_suppressions to fd_operator;
 
 create table idempotency_keys (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   operation text not null,
   key text not null,
   fingerprint bytea not null,
@@ -2416,7 +2416,7 @@ create table installation (
 alter table installation owner to fd_owner;
 
 create table inventory_cost_entries (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   seq bigint not null generated by default as identity,
   variant_id uuid not null,
@@ -2451,7 +2451,7 @@ grant insert, select on inventory_cost_entries to fd_worker;
 grant select on inventory_cost_entries to fd_operator;
 
 create table inventory_costs (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   variant_id uuid not null,
   units bigint not null,
   value_cents bigint not null,
@@ -2478,7 +2478,7 @@ grant insert, select, update on inventory_costs to fd_worker;
 grant select on inventory_costs to fd_operator;
 
 create table inventory_counts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   variant_id uuid not null,
   location_id text not null,
   seq bigint not null,
@@ -2500,7 +2500,7 @@ grant select on inventory_counts to fd_app;
 grant select on inventory_counts to fd_operator;
 
 create table inventory_discrepancies (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   variant_id uuid not null,
   location_id text not null,
   counter text not null,
@@ -2524,7 +2524,7 @@ grant select on inventory_discrepancies to fd_app;
 grant select on inventory_discrepancies to fd_operator;
 
 create table inventory_levels (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   variant_id uuid not null,
   location_id text not null,
   on_hand bigint not null default 0,
@@ -2563,7 +2563,7 @@ grant select on inventory_levels to fd_operator;
 grant select, update on inventory_levels to fd_worker;
 
 create table inventory_locations (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id text not null,
   name text not null,
   created_at timestamp with time zone not null default fd_now(),
@@ -2588,7 +2588,7 @@ grant select on inventory_locations to fd_operator;
 grant select on inventory_locations to fd_worker;
 
 create table inventory_movements (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   seq bigint not null generated by default as identity,
   variant_id uuid not null,
@@ -2633,7 +2633,7 @@ grant insert, select on inventory_movements to fd_worker;
 grant select on inventory_movements to fd_operator;
 
 create table inventory_order_changes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   change_id uuid not null,
   created_at timestamp with time zone not null default fd_now(),
@@ -2652,7 +2652,7 @@ grant insert, select on inventory_order_changes to fd_worker;
 grant select on inventory_order_changes to fd_operator;
 
 create table inventory_recounts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   due_at timestamp with time zone not null,
   lease_until timestamp with time zone,
@@ -2683,7 +2683,7 @@ grant select on inventory_recounts to fd_app;
 grant select on inventory_recounts to fd_operator;
 
 create table inventory_reservations (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   variant_id uuid not null,
   location_id text not null,
@@ -2718,7 +2718,7 @@ grant insert, select, update on inventory_reservations to fd_app;
 grant select on inventory_reservations to fd_operator;
 
 create table inventory_settings (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   variant_id uuid not null,
   track_inventory boolean not null default false,
   allow_backorder boolean not null default false,
@@ -2745,7 +2745,7 @@ grant select on inventory_settings to fd_worker;
 grant update (updated_at) on inventory_settings to fd_worker;
 
 create table inventory_unposted (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   entry_id uuid not null,
   happened_at timestamp with time zone not null default fd_now(),
   constraint inventory_unposted_pkey PRIMARY KEY (tenant_ref, entry_id)
@@ -2767,7 +2767,7 @@ grant insert, select on inventory_unposted to fd_app;
 grant select on inventory_unposted to fd_operator;
 
 create table ledger_checkpoints (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   sequence bigint not null,
   account text not null,
   currency text not null,
@@ -2788,7 +2788,7 @@ grant select on ledger_checkpoints to fd_app;
 grant select on ledger_checkpoints to fd_operator;
 
 create table ledger_entries (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   journal_id uuid not null,
   "position" integer not null,
   account text not null,
@@ -2813,7 +2813,7 @@ grant insert, select on ledger_entries to fd_worker;
 grant select on ledger_entries to fd_operator;
 
 create table ledger_holds (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   account text not null,
   ref text not null,
@@ -2846,7 +2846,7 @@ grant insert, select, update on ledger_holds to fd_worker;
 grant select on ledger_holds to fd_operator;
 
 create table ledger_journals (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   kind text not null,
   currency text not null,
@@ -2872,7 +2872,7 @@ grant insert, select on ledger_journals to fd_worker;
 grant select on ledger_journals to fd_operator;
 
 create table ledger_seals (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   sequence bigint not null,
   journal_id uuid not null,
   hash bytea not null,
@@ -2896,7 +2896,7 @@ grant select on ledger_seals to fd_app;
 grant select on ledger_seals to fd_operator;
 
 create table ledger_unsealed (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   journal_id uuid not null,
   constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
@@ -2917,7 +2917,7 @@ grant insert, select on ledger_unsealed to fd_app;
 grant select on ledger_unsealed to fd_operator;
 
 create table ledger_verified (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   newest bigint not null,
   due_at timestamp with time zone not null,
@@ -2979,7 +2979,7 @@ grant delete, insert, select, update on limit_counters to fd_worker;
 grant insert, select, update on limit_counters to fd_app;
 
 create table mail_suppressions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   email text not null,
   email_folded text not null,
@@ -3017,7 +3017,7 @@ grant select on mail_suppressions to fd_operator;
 
 create table mails (
   id uuid not null default fd_uuid(),
-  tenant_ref text set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text,
   recipient text not null,
   subject text not null,
   body text not null,
@@ -3052,7 +3052,7 @@ grant select (order_id) on mails to fd_gate;
 grant select (tenant_ref) on mails to fd_gate;
 
 create table marketing_consents (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   email text not null,
   email_folded text not null,
@@ -3098,7 +3098,7 @@ grant delete, insert, select on marketing_consents to fd_worker;
 grant select on marketing_consents to fd_operator;
 
 create table media_usage (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   bytes bigint not null,
   constraint media_usage_bytes_check CHECK ((bytes >= 0)),
   constraint media_usage_pkey PRIMARY KEY (tenant_ref),
@@ -3115,7 +3115,7 @@ grant select on media_usage to fd_operator;
 grant select, update on media_usage to fd_worker;
 
 create table newsletter_subscribers (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   email text not null,
   email_folded text not null,
@@ -3160,7 +3160,7 @@ grant delete, select, update on newsletter_subscribers to fd_worker;
 grant select on newsletter_subscribers to fd_operator;
 
 create table order_counters (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   last_number bigint not null default 1000,
   constraint order_counters_pkey PRIMARY KEY (tenant_ref),
   constraint order_counters_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -3176,7 +3176,7 @@ grant insert, select, update on order_counters to fd_worker;
 grant select on order_counters to fd_operator;
 
 create table order_items (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   order_id uuid not null,
   product_id uuid not null,
@@ -3222,7 +3222,7 @@ grant insert, select, update on order_items to fd_worker;
 grant select on order_items to fd_operator;
 
 create table order_line_changes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   order_id uuid not null,
   order_item_id uuid not null,
@@ -3250,7 +3250,7 @@ grant insert, select on order_line_changes to fd_worker;
 grant select on order_line_changes to fd_operator;
 
 create table order_notes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   order_id uuid not null,
   note text not null,
@@ -3272,7 +3272,7 @@ grant insert, select, update on order_notes to fd_worker;
 grant select on order_notes to fd_operator;
 
 create table order_timeline (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id bigint not null generated by default as identity,
   order_id uuid not null,
   type text not null,
@@ -3304,7 +3304,7 @@ grant insert, select on order_timeline to fd_app;
 grant select on order_timeline to fd_operator;
 
 create table orders (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   order_number bigint not null,
   customer_ref text not null,
@@ -3379,7 +3379,7 @@ grant insert, select, update on orders to fd_worker;
 grant select on orders to fd_operator;
 
 create table outbox (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   type text not null,
   payload jsonb not null,
@@ -3493,7 +3493,7 @@ grant select on partitioned_tables to fd_operator;
 grant select on partitioned_tables to fd_worker;
 
 create table payment_accounts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   gateway text not null,
   in_use boolean not null default true,
   credentials bytea,
@@ -3527,7 +3527,7 @@ grant select on payment_accounts to fd_operator;
 grant select on payment_accounts to fd_worker;
 
 create table payment_attempts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   order_id uuid not null,
   kind text not null,
@@ -3583,7 +3583,7 @@ grant insert, select, update on payment_attempts to fd_worker;
 grant select on payment_attempts to fd_operator;
 
 create table payment_days (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   day date not null,
   due_at timestamp with time zone,
@@ -3613,7 +3613,7 @@ grant select on payment_days to fd_app;
 grant select on payment_days to fd_operator;
 
 create table payment_discrepancies (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   day date not null,
   gateway text not null,
@@ -3647,7 +3647,7 @@ grant select on payment_discrepancies to fd_operator;
 grant update (resolved_at) on payment_discrepancies to fd_app;
 
 create table payment_requests (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   amount_cents bigint not null,
   currency text not null,
@@ -3689,7 +3689,7 @@ grant insert, select, update on payment_requests to fd_worker;
 grant select on payment_requests to fd_operator;
 
 create table pricing_group_members (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   group_id uuid not null,
   customer_ref text not null,
   created_at timestamp with time zone not null default fd_now(),
@@ -3712,7 +3712,7 @@ grant delete, select on pricing_group_members to fd_worker;
 grant select on pricing_group_members to fd_operator;
 
 create table pricing_group_prices (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   group_id uuid not null,
   variant_id uuid not null,
   min_quantity integer not null,
@@ -3739,7 +3739,7 @@ grant select on pricing_group_prices to fd_operator;
 grant select on pricing_group_prices to fd_worker;
 
 create table pricing_groups (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   name text not null,
   adjustment_bps integer,
@@ -3762,7 +3762,7 @@ grant select on pricing_groups to fd_operator;
 grant select on pricing_groups to fd_worker;
 
 create table privacy_erasures (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   customer_ref text,
   guest_refs text[] not null default '{}'::text[],
@@ -3789,7 +3789,7 @@ grant select on privacy_erasures to fd_operator;
 grant select, update on privacy_erasures to fd_worker;
 
 create table privacy_exports (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   customer_ref text not null,
   status text not null default 'pending'::text,
@@ -3833,7 +3833,7 @@ grant delete, select, update on privacy_exports to fd_worker;
 grant select on privacy_exports to fd_operator;
 
 create table product_images (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   product_id uuid not null,
   asset_ref text not null,
   alt text,
@@ -3855,7 +3855,7 @@ grant select on product_images to fd_operator;
 grant select on product_images to fd_worker;
 
 create table product_scans (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   product_id uuid not null,
   text_hash bytea not null,
   rules_version text not null,
@@ -3878,7 +3878,7 @@ grant select on product_scans to fd_operator;
 grant select on product_scans to fd_worker;
 
 create table product_search (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   product_id uuid not null,
   created_at timestamp with time zone not null,
   price_cents bigint,
@@ -3906,7 +3906,7 @@ grant select on product_search to fd_search;
 grant select, update on product_search to fd_worker;
 
 create table products (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   slug text not null,
   name text not null,
@@ -3961,7 +3961,7 @@ grant select (status) on products to fd_search;
 grant select (tenant_ref) on products to fd_search;
 
 create table purchase_cost_allocations (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   cost_id uuid not null,
   line_id uuid not null,
   amount_cents bigint not null,
@@ -3992,7 +3992,7 @@ grant select on purchase_cost_allocations to fd_operator;
 grant select on purchase_cost_allocations to fd_worker;
 
 create table purchase_costs (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   purchase_order_id uuid not null,
   number integer not null,
@@ -4023,7 +4023,7 @@ grant select on purchase_costs to fd_operator;
 grant select on purchase_costs to fd_worker;
 
 create table purchase_order_counters (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   last_number bigint not null,
   constraint purchase_order_counters_pkey PRIMARY KEY (tenant_ref),
   constraint purchase_order_counters_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -4039,7 +4039,7 @@ grant select on purchase_order_counters to fd_operator;
 grant select on purchase_order_counters to fd_worker;
 
 create table purchase_order_lines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   purchase_order_id uuid not null,
   "position" integer not null,
@@ -4074,7 +4074,7 @@ grant select on purchase_order_lines to fd_operator;
 grant select on purchase_order_lines to fd_worker;
 
 create table purchase_orders (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   po_number text not null,
   vendor_id uuid not null,
@@ -4127,7 +4127,7 @@ grant select on purchase_orders to fd_operator;
 grant select on purchase_orders to fd_worker;
 
 create table purchase_receipt_lines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   receipt_id uuid not null,
   line_id uuid not null,
   added bigint not null,
@@ -4156,7 +4156,7 @@ grant select on purchase_receipt_lines to fd_operator;
 grant select on purchase_receipt_lines to fd_worker;
 
 create table purchase_receipts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   purchase_order_id uuid not null,
   number integer not null,
@@ -4181,7 +4181,7 @@ grant select on purchase_receipts to fd_operator;
 grant select on purchase_receipts to fd_worker;
 
 create table refund_items (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   refund_id uuid not null,
   order_item_id uuid not null,
   quantity integer not null,
@@ -4204,7 +4204,7 @@ grant insert, select on refund_items to fd_worker;
 grant select on refund_items to fd_operator;
 
 create table refund_tenders (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   refund_id uuid not null,
   charge_id uuid not null,
   tender text not null,
@@ -4229,7 +4229,7 @@ grant insert, select, update on refund_tenders to fd_worker;
 grant select on refund_tenders to fd_operator;
 
 create table refunds (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   refund_id uuid not null,
   order_id uuid not null,
   kind text not null default 'refund'::text,
@@ -4267,7 +4267,7 @@ grant insert, select, update on refunds to fd_worker;
 grant select on refunds to fd_operator;
 
 create table retention_archives (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   table_name text not null,
   month date not null,
   part integer not null,
@@ -4298,7 +4298,7 @@ grant select on retention_archives to fd_app;
 grant select on retention_archives to fd_operator;
 
 create table return_exchanges (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   return_id uuid not null,
   order_id uuid not null,
@@ -4338,7 +4338,7 @@ grant insert, select, update on return_exchanges to fd_worker;
 grant select on return_exchanges to fd_operator;
 
 create table return_lines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   return_id uuid not null,
   order_item_id uuid not null,
@@ -4388,7 +4388,7 @@ grant insert, select, update on return_lines to fd_worker;
 grant select on return_lines to fd_operator;
 
 create table return_receipt_lines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   receipt_id uuid not null,
   return_line_id uuid not null,
   disposition text not null,
@@ -4413,7 +4413,7 @@ grant insert, select on return_receipt_lines to fd_worker;
 grant select on return_receipt_lines to fd_operator;
 
 create table return_receipts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   return_id uuid not null,
   number integer not null,
@@ -4457,7 +4457,7 @@ grant insert, select, update on return_receipts to fd_worker;
 grant select on return_receipts to fd_operator;
 
 create table return_resolutions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   return_line_id uuid not null,
   disposition text not null,
@@ -4485,7 +4485,7 @@ grant insert, select on return_resolutions to fd_worker;
 grant select on return_resolutions to fd_operator;
 
 create table returns (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   order_id uuid not null,
   number integer not null,
@@ -4548,7 +4548,7 @@ grant select on schema_migrations to fd_operator;
 grant select on schema_migrations to fd_worker;
 
 create table search_words (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   word text not null,
   constraint search_words_pkey PRIMARY KEY (tenant_ref, word),
   constraint search_words_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
@@ -4575,7 +4575,7 @@ grant insert, select on search_words to fd_worker;
 grant select on search_words to fd_operator;
 
 create table segment_people (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   email_folded text not null,
   email text not null,
   customer_ref text,
@@ -4613,7 +4613,7 @@ grant delete, insert, select, update on segment_people to fd_worker;
 grant select on segment_people to fd_operator;
 
 create table segment_positions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   sequence bigint not null default 0,
   due_at timestamp with time zone default now(),
@@ -4643,7 +4643,7 @@ grant insert, select, update on segment_positions to fd_worker;
 grant select on segment_positions to fd_operator;
 
 create table segment_purchases (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   product_id uuid not null,
   email_folded text not null,
   constraint segment_purchases_email_folded_check CHECK ((length(email_folded) <= 320)),
@@ -4663,7 +4663,7 @@ grant delete, insert, select on segment_purchases to fd_worker;
 grant select on segment_purchases to fd_operator;
 
 create table segments (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   name text not null,
   match text not null,
@@ -4691,7 +4691,7 @@ grant select on segments to fd_operator;
 grant select on segments to fd_worker;
 
 create table shopper_mail_settings (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   off_kinds text[] not null default '{}'::text[],
   updated_at timestamp with time zone not null default fd_now(),
   constraint shopper_mail_settings_off_kinds_check CHECK ((cardinality(off_kinds) <= 100)),
@@ -4709,7 +4709,7 @@ grant select on shopper_mail_settings to fd_operator;
 grant select on shopper_mail_settings to fd_worker;
 
 create table shopper_mails (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   kind text not null,
   about_id uuid not null,
@@ -4777,7 +4777,7 @@ grant select on shopper_mails to fd_operator;
 grant select, update on shopper_mails to fd_app;
 
 create table sim_charges (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   txn_id uuid not null default fd_uuid(),
   ref uuid not null,
   amount_cents bigint not null,
@@ -4814,7 +4814,7 @@ grant insert, select, update on sim_charges to fd_worker;
 grant select on sim_charges to fd_operator;
 
 create table sim_journal (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   txn_id uuid not null,
   ref uuid not null,
@@ -4841,7 +4841,7 @@ grant insert, select on sim_journal to fd_worker;
 grant select on sim_journal to fd_operator;
 
 create table sim_shipments (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   ref uuid not null,
   service text not null,
   tracking_number text not null,
@@ -4867,7 +4867,7 @@ grant insert, select, update on sim_shipments to fd_worker;
 grant select on sim_shipments to fd_operator;
 
 create table sim_vault (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   vault_id uuid not null,
   card jsonb not null,
   fingerprint text not null,
@@ -4887,7 +4887,7 @@ grant delete, insert, select on sim_vault to fd_worker;
 grant select on sim_vault to fd_operator;
 
 create table site_versions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   version integer not null,
   manifest text not null,
   row_hash text not null,
@@ -4924,7 +4924,7 @@ grant insert, select on site_versions to fd_app;
 grant select on site_versions to fd_operator;
 
 create table stock_count_lines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   count_id uuid not null,
   variant_id uuid not null,
   location_id text not null,
@@ -4952,7 +4952,7 @@ grant select on stock_count_lines to fd_operator;
 grant select on stock_count_lines to fd_worker;
 
 create table stock_counts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   location_id text not null,
   status text not null default 'open'::text,
@@ -4984,7 +4984,7 @@ grant select on stock_counts to fd_operator;
 grant select on stock_counts to fd_worker;
 
 create table store_credit_accounts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   customer_ref text not null,
   currency text not null,
@@ -5013,7 +5013,7 @@ grant insert, select, update on store_credit_accounts to fd_worker;
 grant select on store_credit_accounts to fd_operator;
 
 create table store_credit_lots (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   account_id uuid not null,
   amount_cents bigint not null,
@@ -5049,7 +5049,7 @@ grant insert, select, update on store_credit_lots to fd_worker;
 grant select on store_credit_lots to fd_operator;
 
 create table store_credit_spent (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   order_id uuid not null,
   lot_id uuid not null,
   amount_cents bigint not null,
@@ -5072,7 +5072,7 @@ grant insert, select, update on store_credit_spent to fd_worker;
 grant select on store_credit_spent to fd_operator;
 
 create table store_credit_transactions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   account_id uuid not null,
   type text not null,
@@ -5106,7 +5106,7 @@ grant update (reason) on store_credit_transactions to fd_app;
 grant update (reason) on store_credit_transactions to fd_worker;
 
 create table store_usage (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   limit_key text not null,
   used bigint not null default 0,
   max_override bigint,
@@ -5126,7 +5126,7 @@ grant insert, select, update on store_usage to fd_worker;
 grant select on store_usage to fd_operator;
 
 create table stores (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   store_number bigint not null default nextval('store_numbers'::regclass),
   display_name text not null,
   status text not null default 'draft'::text,
@@ -5182,7 +5182,7 @@ grant select (store_number) on stores to fd_search;
 grant select (tenant_ref) on stores to fd_search;
 
 create table subscription_changes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   subscription_id uuid not null,
   id uuid not null default fd_uuid(),
   constraint subscription_changes_pkey PRIMARY KEY (tenant_ref, subscription_id, id),
@@ -5199,7 +5199,7 @@ grant insert, select on subscription_changes to fd_app;
 grant select on subscription_changes to fd_operator;
 
 create table subscription_counters (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   last_number bigint not null,
   constraint subscription_counters_pkey PRIMARY KEY (tenant_ref),
   constraint subscription_counters_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
@@ -5215,7 +5215,7 @@ grant insert, select, update on subscription_counters to fd_worker;
 grant select on subscription_counters to fd_operator;
 
 create table subscription_cycles (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   subscription_id uuid not null,
   cycle integer not null,
   state text not null,
@@ -5248,7 +5248,7 @@ grant insert, select, update on subscription_cycles to fd_worker;
 grant select on subscription_cycles to fd_operator;
 
 create table subscription_declines (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   subscription_id uuid not null,
   cycle integer not null,
@@ -5286,7 +5286,7 @@ grant insert, select, update on subscription_declines to fd_worker;
 grant select on subscription_declines to fd_operator;
 
 create table subscription_settings (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   dunning_delays_days integer[] not null default '{1,3,5,7}'::integer[],
   on_exhausted text not null default 'cancel'::text,
   pre_renewal_notice_days integer,
@@ -5310,7 +5310,7 @@ grant select on subscription_settings to fd_operator;
 grant select on subscription_settings to fd_worker;
 
 create table subscriptions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null,
   customer_ref text not null,
   person_id uuid,
@@ -5420,7 +5420,7 @@ grant insert, select, update on subscriptions to fd_worker;
 grant select on subscriptions to fd_operator;
 
 create table test_clock_runs (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   move integer not null,
   place integer not null,
   at timestamp with time zone not null,
@@ -5444,7 +5444,7 @@ grant select on test_clock_runs to fd_app;
 grant select on test_clock_runs to fd_operator;
 
 create table test_clocks (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   offset_ms bigint not null default 0,
   state text not null default 'ready'::text,
@@ -5505,7 +5505,7 @@ grant select on usage_limits to fd_operator;
 grant select on usage_limits to fd_worker;
 
 create table variants (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   product_id uuid not null,
   sku text not null,
@@ -5568,7 +5568,7 @@ grant select (tenant_ref) on variants to fd_search;
 grant update (is_low) on variants to fd_worker;
 
 create table vendors (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   name text not null,
   email text,
@@ -5603,7 +5603,7 @@ grant select on vendors to fd_operator;
 grant select on vendors to fd_worker;
 
 create table webhook_attempts (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   delivery_id uuid not null,
   attempt integer not null,
   at timestamp with time zone not null,
@@ -5627,7 +5627,7 @@ grant insert, select on webhook_attempts to fd_worker;
 grant select on webhook_attempts to fd_operator;
 
 create table webhook_deliveries (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   subscription_id uuid not null,
   event_id uuid not null,
@@ -5670,7 +5670,7 @@ grant insert, select, update on webhook_deliveries to fd_worker;
 grant select on webhook_deliveries to fd_operator;
 
 create table webhook_events (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   type text not null,
   data text,
@@ -5712,7 +5712,7 @@ grant insert, select, update on webhook_events to fd_worker;
 grant select on webhook_events to fd_operator;
 
 create table webhook_feeds (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   sealed_to bigint not null default 0,
   constraint webhook_feeds_pkey PRIMARY KEY (tenant_ref),
   constraint webhook_feeds_sealed_to_check CHECK ((sealed_to >= 0)),
@@ -5729,7 +5729,7 @@ grant select on webhook_feeds to fd_app;
 grant select on webhook_feeds to fd_operator;
 
 create table webhook_lanes (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   lease_token uuid not null,
   lane integer not null,
   lease_until timestamp with time zone not null,
@@ -5754,7 +5754,7 @@ grant select on webhook_lanes to fd_app;
 grant select on webhook_lanes to fd_operator;
 
 create table webhook_queue (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   delivery_id uuid not null,
   subscription_id uuid not null,
   event_id uuid not null,
@@ -5786,7 +5786,7 @@ grant insert, select on webhook_queue to fd_app;
 grant select on webhook_queue to fd_operator;
 
 create table webhook_subscriptions (
-  tenant_ref text not null set (n_distinct=100, n_distinct_inherited=100),
+  tenant_ref text not null,
   id uuid not null default fd_uuid(),
   url text not null,
   description text,
@@ -5851,7 +5851,6 @@ declare
 begin
   execute format('create table %I (like %I including all)', part, parent);
   execute format('alter table %I set (%s)', part, fd_partition_options(parent));
-  call fd_plan_for_big_stores(part);
   if belongs <> '' then
     execute format('lock table %I in access exclusive mode', parent || '_default');
     if frozen then execute format('alter table %I disable trigger user', parent || '_default'); end if;
@@ -6381,7 +6380,6 @@ begin
   execute format('grant select on %s to fd_operator', target);
   execute format('grant %s on %s to fd_app', app, target);
   execute format('grant %s on %s to fd_worker', worker, target);
-  call fd_plan_for_big_stores(target);
 end $$;
 alter routine fd_fence(regclass,text,text) owner to fd_owner;
 
@@ -7405,13 +7403,34 @@ begin
 end $$;
 alter routine fd_person_consent() owner to fd_owner;
 
-create procedure fd_plan_for_big_stores(IN target regclass)
-language plpgsql volatile as
+create function fd_plan_for_big_stores()
+returns text
+language plpgsql volatile security definer set search_path=public, pg_temp as
 $$
+declare
+  target regclass;
+  belongs name;
+  has_rows boolean;
 begin
-  execute format('alter table %s alter column tenant_ref set (n_distinct = 100, n_distinct_inherited = 100)', target);
+  if (select count(*) from (select from stores limit 100) as first) < 100 then return null; end if;
+  -- The account of a gateway's event belongs to one store. The planner takes the two for independent, expects no event
+  -- of both, and would read all events of the account to find one by its id.
+  select c.oid, a.attname, c.reltuples > 0 into target, belongs, has_rows
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
+   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+     and (a.attname = 'tenant_ref' or (c.relname = 'gateway_events' and a.attname = 'account_ref'))
+     and a.attoptions is null
+   order by c.relname
+   limit 1;
+  if target is null then return null; end if;
+  perform set_config('lock_timeout', '1s', true);
+  execute format('alter table %s alter column %I set (n_distinct = 100, n_distinct_inherited = 100)', target, belongs);
+  -- A table without rows is left alone: it would be taken for one that stays so.
+  if has_rows then execute format('analyze %s', target); end if;
+  return target::text;
 end $$;
-alter routine fd_plan_for_big_stores(regclass) owner to fd_owner;
+alter routine fd_plan_for_big_stores() owner to fd_owner;
+grant execute on routine fd_plan_for_big_stores() to fd_worker;
 
 create function fd_queue_cost_entries()
 returns trigger

@@ -60,6 +60,7 @@ import { createOutboxWorker, deleteHandled, type Handler } from './platform/outb
 import { dropOldMonths, makePartitions } from './platform/partitions.ts'
 import { createWordPruning, pruneOldRows } from './platform/prune.ts'
 import { MONTHS_LOOP, SLICES_LOOP } from './platform/retention.ts'
+import { planForBigStores } from './platform/store-plans.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
@@ -205,13 +206,14 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
   ]
 }
 
-/** Starts the loops that delete what the platform itself no longer needs. */
+/** Starts the loops that delete what the platform itself no longer needs, and keep its plans right. */
 const startUpkeep = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('outbox upkeep', HOUR, () => deleteHandled(database)),
   loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
   loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
   loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
   loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
+  loop('store plans', HOUR, (signal) => planForBigStores(database, signal)),
 ]
 
 /** Starts the loops that start and end campaigns, and forget what readers and carts left behind. */

@@ -9,6 +9,7 @@ import type { ApiDocument } from '../../src/http/api-document.ts'
 import { documentText } from '../../src/http/openapi.ts'
 import { closeAll } from '../../src/platform/close-all.ts'
 import { createLogger } from '../../src/platform/log.ts'
+import { planForBigStores } from '../../src/platform/store-plans.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { type FillOptions, fill } from './fill/fill.ts'
 import { settle } from './settle.ts'
@@ -94,6 +95,7 @@ export async function openFilledApp({
       ...PATIENT,
     })
     closes.push(() => runtime.close())
+    await planForBigStores(runtime.workerDatabase)
     if (isKept) await settle(admin, runtime)
     const app = await buildApp(runtime)
     closes.push(() => app.close())

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { Type } from 'typebox'
-import { isPostgresError } from '../db/constraints.ts'
 import type { Database } from '../db/database.ts'
 import { machineTime, sql } from '../db/sql.ts'
+import { unlessBusy } from '../db/unless-busy.ts'
 import type { BlobStore } from './blobs.ts'
 import { archiveMonth } from './month-archive.ts'
 import { LIVES, MONTHS_LOOP, type RetentionPeriods, type RetentionSetting } from './retention.ts'
@@ -123,14 +123,4 @@ async function dropMonth(database: Database, table: string, month: string): Prom
     ),
   )
   return answer?.dropped ?? false
-}
-
-/** Null if the lock on a table was not free within its second: the next step tries again. */
-async function unlessBusy<T>(work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work()
-  } catch (error) {
-    if (isPostgresError(error) && error.code === '55P03') return null
-    throw error
-  }
 }

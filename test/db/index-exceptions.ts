@@ -94,6 +94,7 @@ export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
 /** Functions that run as the owner of the tables, and why. */
 export const OWNER_FUNCTIONS: Readonly<Record<string, string>> = {
   fd_make_partition: 'Creates a partition, which only the owner of its table can.',
+  fd_plan_for_big_stores: 'Changes what the planner supposes of a table, which only its owner can.',
   fd_drop_month: 'Drops a partition; refuses a young one and one with pending deliveries.',
   fd_month_rows: 'Counts the rows of each store in one month; shows no row.',
   fd_misplaced_rows: 'Counts the rows of default partitions; shows no row.',

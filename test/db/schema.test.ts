@@ -204,19 +204,6 @@ describe('the migrated schema', () => {
     const excepted = [...Object.keys(KEY_EXCEPTIONS), ...Object.keys(TABLES_WITHOUT_STORE)]
     assert.deepEqual(breaches.map(({ object }) => object.split('.').at(-1)).sort(), excepted.sort())
   })
-
-  test('has every table planned for a big store, also a partition of a later month', async (t) => {
-    const others = await inDatabase(t, async (client) => {
-      await client.query("select fd_make_month('audit_log', '2099-01-01')")
-      const { rows } = await client.query<{ name: string }>(`
-        select c.relname as name
-          from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_ref'
-         where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
-           and a.attoptions is distinct from '{n_distinct=100,n_distinct_inherited=100}'`)
-      return rows.map(({ name }) => name)
-    })
-    assert.deepEqual(others, [])
-  })
 })
 
 describe('the check of the schema', () => {
