@@ -15,48 +15,63 @@ export interface BucketHits {
   windowSeconds: number
 }
 
-interface WaitingHit extends Hit {
+interface Waiting<Call, Answer> {
+  call: Call
   /** When its caller is answered at the latest, on the machine's clock. */
   until: number
-  resolve: (count: number) => void
+  resolve: (answer: Answer) => void
   reject: (error: unknown) => void
+}
+
+/** Sends calls together by the given time, and answers each of them in its place. */
+type SendAll<Call, Answer> = (calls: readonly Call[], until: number) => Promise<readonly Answer[]>
+
+/**
+ * Sends calls together that arrive while others are under way. With a statement for each, a hundred
+ * callers at once would wait for each other, and the last of them miss their deadline.
+ */
+export function batchCalls<Call, Answer>(
+  sendAll: SendAll<Call, Answer>,
+  deadlineMs: number,
+): (call: Call) => Promise<Answer> {
+  let waiting: Waiting<Call, Answer>[] = []
+  let isSending = false
+
+  async function sendWaiting(): Promise<void> {
+    isSending = true
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      const calls = batch.map(({ call }) => call)
+      try {
+        const answers = await sendAll(calls, batch[0]?.until ?? 0)
+        for (const [i, { resolve }] of batch.entries()) resolve(answers[i] as Answer)
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    isSending = false
+  }
+
+  return (call) => {
+    if (waiting.length >= CALLS_MAX) {
+      return Promise.reject(new Error('too many calls wait for the limiter'))
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    waiting.push({ call, until: performance.now() + deadlineMs, resolve, reject })
+    if (!isSending) void sendWaiting()
+    return promise
+  }
 }
 
 /** Adds hits to buckets by the given time, and answers the new count of each bucket. */
 type AddAll = (hits: readonly BucketHits[], until: number) => Promise<Map<string, number>>
 
-/**
- * Counts hits together that arrive while others are being counted. With a statement for each, a hundred
- * callers at once would wait for each other, and the last of them miss their deadline.
- */
-export function batchHits(addAll: AddAll, deadlineMs: number): (hit: Hit) => Promise<number> {
-  let waiting: WaitingHit[] = []
-  let isCounting = false
-
-  async function countWaiting(): Promise<void> {
-    isCounting = true
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        answerEach(batch, await addAll(sumByBucket(batch), batch[0]?.until ?? 0))
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
-      }
-    }
-    isCounting = false
-  }
-
-  return (hit) => {
-    if (waiting.length >= CALLS_MAX) {
-      return Promise.reject(new Error('too many calls wait for the limiter'))
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
-    waiting.push({ ...hit, until: performance.now() + deadlineMs, resolve, reject })
-    if (!isCounting) void countWaiting()
-    return promise
-  }
-}
+/** Counts hits together. Each caller is answered the highest count of its buckets. */
+export const batchHits = (addAll: AddAll, deadlineMs: number): ((hit: Hit) => Promise<number>) =>
+  batchCalls(async (hits, until) => {
+    return countsAfterEach(hits, await addAll(sumByBucket(hits), until))
+  }, deadlineMs)
 
 function sumByBucket(hits: readonly Hit[]): BucketHits[] {
   const sums = new Map<string, BucketHits>()
@@ -69,10 +84,13 @@ function sumByBucket(hits: readonly Hit[]): BucketHits[] {
   return [...sums.values()]
 }
 
-/** Answers each caller with the count as it was after its own hits, those of later callers left out. */
-function answerEach(hits: readonly WaitingHit[], counts: Map<string, number>): void {
-  for (const { buckets, weight, resolve } of hits.toReversed()) {
-    resolve(Math.max(0, ...buckets.map((bucket) => counts.get(bucket) ?? 0)))
-    for (const bucket of new Set(buckets)) counts.set(bucket, (counts.get(bucket) ?? 0) - weight)
-  }
+/** The count of each caller as it was after its own hits, those of later callers left out. */
+function countsAfterEach(hits: readonly Hit[], counts: Map<string, number>): number[] {
+  const left = new Map(counts)
+  const lastFirst = hits.toReversed().map(({ buckets, weight }) => {
+    const count = Math.max(0, ...buckets.map((bucket) => left.get(bucket) ?? 0))
+    for (const bucket of new Set(buckets)) left.set(bucket, (left.get(bucket) ?? 0) - weight)
+    return count
+  })
+  return lastFirst.toReversed()
 }

@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { sendTogether } from '../db/batch.ts'
 import { keepsConnectionUsable } from '../db/constraints.ts'
 import type { GlobalDb } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
-import { type BucketHits, batchHits } from './hit-batches.ts'
+import { type BucketHits, batchCalls, batchHits } from './hit-batches.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
@@ -42,6 +42,10 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   const runnerUntil = (until: number) => new Runner((query) => sendInTime(pool, query, until))
   const db = new Runner((query) => sendInTime(pool, query, performance.now() + deadlineMs))
   const count = batchHits((hits, until) => countHits(runnerUntil(until), hits), deadlineMs)
+  const read = batchCalls(async (buckets: readonly string[], until) => {
+    const counts = await readHits(runnerUntil(until), [...new Set(buckets)])
+    return buckets.map((bucket) => counts.get(bucket) ?? 0)
+  }, deadlineMs)
   return {
     hit: (bucket, weight = 1, windowSeconds = WINDOW_SECONDS) =>
       count({ buckets: [bucket].flat().map(storable), weight, windowSeconds }),
@@ -50,7 +54,7 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
       )
     },
-    peek: (bucket) => readHits(db, bucket),
+    peek: (bucket) => read(storable(bucket)),
     ping: async () => void (await db.run(sql`select from limit_counters limit 1`)),
     close: () => pool.end(),
   }
@@ -92,19 +96,22 @@ async function countHits(db: Runner, hits: readonly BucketHits[]): Promise<Map<s
                        from added where bucket = c.bucket) as counter)
      returning c.bucket, c.hits`,
   )
-  return new Map(counters.map((each) => [each.bucket, each.hits]))
+  return byBucket(counters)
 }
 
-async function readHits(db: Runner, bucket: string): Promise<number> {
-  const counter = await db.maybe(
+async function readHits(db: Runner, buckets: readonly string[]): Promise<Map<string, number>> {
+  const counters = await db.many(
     Counter,
     sql`select bucket, hits
           from limit_counters
-         where bucket = ${bucket}
+         where bucket = any(${buckets}::text[])
            and window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`,
   )
-  return counter?.hits ?? 0
+  return byBucket(counters)
 }
+
+const byBucket = (counters: readonly Static<typeof Counter>[]): Map<string, number> =>
+  new Map(counters.map(({ bucket, hits }) => [bucket, hits]))
 
 /**
  * Sends one statement together with its time limit. The time spent waiting for a connection is

@@ -33,6 +33,8 @@ export interface Limits {
    * window of up to an hour.
    */
   velocity(bucket: string, limit: number, windowSeconds?: number): Promise<boolean>
+  /** The hits that `velocity` has counted of a bucket in this window. Counts nothing itself. */
+  hits(bucket: string): Promise<number>
   /** Takes back one hit of `velocity`, where only failures are to count. */
   takeBackHit(bucket: string): Promise<void>
   /** Adds hits to each of the buckets, and answers the count of the fullest one in this minute. */
@@ -100,6 +102,7 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
     async velocity(bucket, limit, windowSeconds) {
       return (await addHits([bucket], 1, windowSeconds)) <= limit
     },
+    hits: (bucket) => counted(() => store.peek(`velocity:${bucket}`)),
     takeBackHit: (bucket) => orUnavailable(() => store.unhit(`velocity:${bucket}`)),
     ping: () => orUnavailable(() => store.ping()),
   }

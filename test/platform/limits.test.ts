@@ -10,6 +10,7 @@ import { openTestDatabase } from '../harness/database.ts'
 import { eventually, until } from '../harness/eventually.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
+import { times } from '../harness/refusals.ts'
 
 /** Longer than the real ones, for a busy machine, and short enough for tests that wait for them. */
 const LONG_DEADLINE_MS = 30_000
@@ -275,6 +276,15 @@ for (const [name, openPlace] of places) {
       const answers = []
       for (let n = 0; n < 4; n++) answers.push(await limits.velocity('acme:card', 3))
       assert.deepEqual(answers, [true, true, true, false])
+      assert.equal(await limits.hits('acme:card'), 4)
+    })
+
+    test('read the counts of many buckets at once, each its own', async (t) => {
+      const { limits } = await openLimits(t, await openPlace(t))
+      for (const bucket of ['a', 'b', 'b']) await limits.velocity(bucket, 9)
+      const reads = await times(300, (i) => limits.hits(['a', 'b', 'none'][i % 3] ?? ''))
+      assert.deepEqual(reads.slice(-3), [1, 2, 0])
+      assert.deepEqual(new Set(reads), new Set([0, 1, 2]))
     })
 
     test('refuse all callers while the counters are silent, and recover by themselves', async (t) => {

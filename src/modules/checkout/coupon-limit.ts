@@ -20,55 +20,61 @@ interface CouponTry {
   caller: string
 }
 
-/**
- * Runs a checkout or its preview, and counts a coupon code that does not exist. Over the limit every code is
- * refused before it is looked up: if known codes still passed, the refusals would tell which they are. A
- * request without a code is never refused, and a code that is sent again within the minute counts once: a page
- * asks for the price of its cart each time it is shown.
- */
-export async function limitCoupons<T>(
-  limits: Pick<Limits, 'velocity' | 'takeBackHit'>,
-  attempt: CouponTry,
-  { run, isUnknown }: { run: () => Promise<T>; isUnknown: (result: T) => boolean },
-): Promise<T> {
-  if (!attempt.code) return run()
-  const counted = bucketsOf(attempt)
-  for (const { bucket, limit } of counted) {
-    if (await limits.velocity(bucket, limit)) continue
-    throw new ApiError('rate_limited', {
-      message: 'Too many coupon codes that do not exist. Try again later.',
-      headers: { 'retry-after': String(WINDOW_SECONDS) },
-    })
-  }
-  let isWrong = false
-  try {
-    const result = await run()
-    isWrong = isUnknown(result)
-    return result
-  } catch (error) {
-    isWrong = isUnknownCoupon(error)
-    throw error
-  } finally {
-    const counts = isWrong && (await isNewGuess(limits, counted[0].bucket, attempt.code))
-    if (!counts) for (const { bucket } of counted) await limits.takeBackHit(bucket)
-  }
+/** What has been counted of a kind of callers, and how much may be. */
+interface Counted {
+  bucket: string
+  limit: number
 }
 
-/** Whether the code was not sent before within the minute. */
-const isNewGuess = (limits: Pick<Limits, 'velocity'>, bucket: string, code: string) =>
-  limits.velocity(`${bucket}:${digestOf(code)}`, 1)
+type Counters = Pick<Limits, 'velocity' | 'hits'>
+
+/**
+ * Counts a coupon code that does not exist, before a checkout or its preview uses it. Over the limit every code is
+ * refused, and it is not looked up: if known codes still passed, the refusals would tell which they are. A request
+ * without a code is never refused, and a code that is sent again within the minute counts once: a page asks for the
+ * price of its cart each time it is shown.
+ *
+ * Nothing is counted ahead, or many shoppers with a good code at the same time would use up the limit. Many guesses at
+ * the same time do not pass it either: their codes are looked up, but the limit is read again before one is told.
+ */
+export async function limitCoupons(
+  limits: Counters,
+  { code, ...attempt }: CouponTry,
+  isKnown: (code: string) => Promise<boolean>,
+): Promise<void> {
+  if (!code) return
+  const [own, ofStore] = bucketsOf(attempt)
+  await requireGuessesLeft(limits, own, ofStore)
+  const sent = `${own.bucket}:${digestOf(code)}`
+  if ((await isKnown(code)) || (await limits.hits(sent)) > 0) {
+    return requireGuessesLeft(limits, own, ofStore)
+  }
+  for (const { bucket, limit } of [own, ofStore]) {
+    if (!(await limits.velocity(bucket, limit))) throw tooManyGuesses()
+  }
+  // Noted once the code may be told: sent again, it would pass uncounted.
+  await limits.velocity(sent, 1)
+}
+
+async function requireGuessesLeft(limits: Counters, ...counted: Counted[]): Promise<void> {
+  const hits = await Promise.all(counted.map(({ bucket }) => limits.hits(bucket)))
+  if (counted.some(({ limit }, i) => (hits[i] ?? limit) >= limit)) throw tooManyGuesses()
+}
+
+const tooManyGuesses = () =>
+  new ApiError('rate_limited', {
+    message: 'Too many coupon codes that do not exist. Try again later.',
+    headers: { 'retry-after': String(WINDOW_SECONDS) },
+  })
 
 /** Addresses and codes are hashed, so that the limiter stores no data of a shopper. */
 const digestOf = (text: string) => sha256(text).toString('hex')
 
-function bucketsOf({ tenant, shopper, caller }: CouponTry) {
+function bucketsOf({ tenant, shopper, caller }: Omit<CouponTry, 'code'>): [Counted, Counted] {
   const of = (kind: string, address: string) =>
     `coupons:${tenant}:${kind}:${digestOf(callerOf(address))}`
   const one = shopper
     ? { bucket: of('shopper', shopper), limit: WRONG_PER_SHOPPER }
     : { bucket: of('server', caller), limit: WRONG_PER_SERVER }
-  return [one, { bucket: `coupons:${tenant}`, limit: WRONG_PER_STORE }] as const
+  return [one, { bucket: `coupons:${tenant}`, limit: WRONG_PER_STORE }]
 }
-
-const isUnknownCoupon = (error: unknown): boolean =>
-  error instanceof ApiError && error.code === 'coupon_invalid' && error.body.reason === 'unknown'

@@ -5,6 +5,7 @@ import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
 import { STARTED } from '../../platform/idempotency.ts'
+import * as marketing from '../marketing/service.ts'
 import { readSource } from '../payments/card.ts'
 import { limitCoupons } from './coupon-limit.ts'
 import { checkoutOperation } from './place-money.ts'
@@ -29,18 +30,22 @@ const UNSALEABLE: readonly ErrorCode[] = [
   'feature_not_enabled',
 ]
 
-type CouponRequest = Pick<CheckoutRequest, 'coupon_code' | 'ip'>
-
-const couponOf = ({ db, body, ip }: { db: TenantDb; body: CouponRequest; ip: string }) => ({
-  tenant: db.tenant,
-  code: body.coupon_code,
-  shopper: body.ip,
-  caller: ip,
-})
+interface CouponRequest {
+  db: TenantDb
+  body: Pick<CheckoutRequest, 'coupon_code' | 'ip'>
+  ip: string
+}
 
 export const storefrontRoutes =
   (deps: CheckoutRouteDeps): Routes =>
   async (app) => {
+    const limitGuesses = ({ db, body, ip }: CouponRequest) =>
+      limitCoupons(
+        deps.limits,
+        { tenant: db.tenant, code: body.coupon_code, shopper: body.ip, caller: ip },
+        (code) => marketing.hasCode(db, code),
+      )
+
     app.post(
       '/v1/tenants/:tenant/checkout',
       {
@@ -81,11 +86,8 @@ export const storefrontRoutes =
           const isNew = claim.recoveryPoint === STARTED
           const source = isNew ? readSource(body, db.clock) : null
           const caller = { actor: request.actor, claim }
-          const run = () =>
-            checkoutOperation.run(deps, db, caller, { request: readRequest(body), source })
-          if (!isNew) return run()
-          // An unknown code is thrown as a refusal.
-          return limitCoupons(deps.limits, couponOf(request), { run, isUnknown: () => false })
+          if (isNew) await limitGuesses(request)
+          return checkoutOperation.run(deps, db, caller, { request: readRequest(body), source })
         })
       },
     )
@@ -104,14 +106,11 @@ export const storefrontRoutes =
           response: { 200: Type.Object(Preview.properties) },
         },
       },
-      (request) =>
-        limitCoupons(deps.limits, couponOf(request), {
-          run: async () => {
-            const shown = await preview(request.db, deps, request.body)
-            await deps.keepCart?.(request.db, request.body)
-            return shown
-          },
-          isUnknown: ({ coupon }) => coupon.reason === 'unknown',
-        }),
+      async (request) => {
+        await limitGuesses(request)
+        const shown = await preview(request.db, deps, request.body)
+        await deps.keepCart?.(request.db, request.body)
+        return shown
+      },
     )
   }

@@ -160,6 +160,12 @@ export const findByCode = (db: Db, folded: string, customer_ref: string) =>
      where c.tenant_ref = ${db.tenant} and c.folded = ${folded}`,
   )
 
+export const hasCode = async (db: Db, folded: string): Promise<boolean> =>
+  (await db.maybe(
+    Type.Object({}),
+    sql`select from coupon_codes where tenant_ref = ${db.tenant} and folded = ${folded}`,
+  )) !== null
+
 /** The coupon that an order uses, unless its use was released. */
 export const findOfOrder = (db: Db, order_id: string) =>
   db.maybe(

@@ -168,10 +168,21 @@ export async function findForCheckout(
   code: string,
   customer_ref = '',
 ): Promise<CheckoutCoupon | null> {
-  const folded = foldCode(code)
-  if (folded === '' || folded.length > FOLDED_LENGTH_MAX) return null
-  const found = await queries.findByCode(db, folded, customer_ref)
+  const folded = readCode(code)
+  const found = folded === null ? null : await queries.findByCode(db, folded, customer_ref)
   return found === null ? null : limitByCampaign(db, found)
+}
+
+/** Whether the store has a code, also one that cannot be used now. */
+export async function hasCode(db: Db, code: string): Promise<boolean> {
+  const folded = readCode(code)
+  return folded !== null && queries.hasCode(db, folded)
+}
+
+/** A code as it is stored, or null where none can be. */
+function readCode(code: string): string | null {
+  const folded = foldCode(code)
+  return folded === '' || folded.length > FOLDED_LENGTH_MAX ? null : folded
 }
 
 /** A coupon of a campaign that does not run cannot be used either. Others cost no statement. */

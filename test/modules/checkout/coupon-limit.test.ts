@@ -55,6 +55,24 @@ describe('the limit on wrong coupon codes', () => {
     assert.equal((await preview('WELCOME', SHOPPER)).body.coupon.applied, true)
   })
 
+  test('takes any number of good codes at once', async (t) => {
+    const { preview, buy } = await open(t)
+    const ofOne = await times(30, () => preview('WELCOME', SHOPPER))
+    assert.deepEqual(countStatuses(ofOne), { 200: 30 })
+    const ofServer = await times(100, () => preview('WELCOME'))
+    assert.deepEqual(countStatuses(ofServer), { 200: 100 })
+    const orders = await times(20, () => buy('WELCOME', SHOPPER))
+    assert.deepEqual(countStatuses(orders), { 201: 20 })
+  })
+
+  test('tells no good code among many guesses at once once the limit is reached', async (t) => {
+    const { preview } = await open(t)
+    const guesses = await times(60, (i) => preview(`GUESS${i}`, ATTACKER))
+    assert.deepEqual(countStatuses(guesses), { 200: 10, 429: 50 })
+    const more = await times(60, (i) => preview(i % 2 === 0 ? 'WELCOME' : `GUESS${i}`, ATTACKER))
+    assert.deepEqual(countStatuses(more), { 429: 60 })
+  })
+
   test('counts previews and checkouts together, and takes a good checkout', async (t) => {
     const { preview, buy } = await open(t)
     for (let i = 0; i < 5; i++) {
