@@ -1,33 +1,39 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { countStatuses, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { cart, openCheckoutApp, openShop } from './setup.ts'
 
 const SHOPPER = '198.51.100.7'
 const ATTACKER = '203.0.113.9'
 
-async function open(t: TestContext) {
-  const app = await openCheckoutApp(t)
-  const shop = await openShop(app)
+const shared = share(openCheckoutApp)
+let stores = 0
+
+/** The next store, which has counted no code yet. */
+async function open() {
+  const app = shared.current
+  const shop = await openShop(app, `acme-${++stores}`)
   const coupon = { code: 'WELCOME', type: 'percent', percent_bps: 1_000 }
   const made = await shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
   assert.equal(made.status, 201, made.text)
+  const url = `/v1/tenants/${shop.tenant}/checkout`
   const item = { variant_id: shop.variants[1_000], quantity: 1 }
   const preview = (coupon_code: string | null, ip?: string) =>
-    app.storefront.post('/v1/tenants/acme/checkout/preview', { items: [item], coupon_code, ip })
+    app.storefront.post(`${url}/preview`, { items: [item], coupon_code, ip })
   const buy = (coupon_code: string, ip: string) =>
     app.storefront.post(
-      '/v1/tenants/acme/checkout',
+      url,
       cart(shop.variants[1_000], { customer_ref: randomUUID(), coupon_code, ip }),
       { 'idempotency-key': randomUUID() },
     )
-  return { app, preview, buy }
+  return { preview, buy }
 }
 
 describe('the limit on wrong coupon codes', () => {
-  test('stops 150 guesses of one shopper after ten, and no other shopper', async (t) => {
-    const { preview } = await open(t)
+  test('stops 150 guesses of one shopper after ten, and no other shopper', async () => {
+    const { preview } = await open()
     const answers = await times(150, (i) => preview(`GUESS${i}`, ATTACKER))
     assert.deepEqual(countStatuses(answers), { 200: 10, 429: 140 })
     const right = await preview('WELCOME', ATTACKER)
@@ -43,8 +49,8 @@ describe('the limit on wrong coupon codes', () => {
     assert.deepEqual([other.status, other.body.coupon.applied], [200, true])
   })
 
-  test('does not count good codes, and one wrong code once', async (t) => {
-    const { preview } = await open(t)
+  test('does not count good codes, and one wrong code once', async () => {
+    const { preview } = await open()
     for (let i = 0; i < 15; i++) {
       assert.equal((await preview('WELCOME', SHOPPER)).body.coupon.applied, true)
       assert.equal((await preview('WELCOM', SHOPPER)).body.coupon.reason, 'unknown')
@@ -55,8 +61,8 @@ describe('the limit on wrong coupon codes', () => {
     assert.equal((await preview('WELCOME', SHOPPER)).body.coupon.applied, true)
   })
 
-  test('takes any number of good codes at once', async (t) => {
-    const { preview, buy } = await open(t)
+  test('takes any number of good codes at once', async () => {
+    const { preview, buy } = await open()
     const ofOne = await times(30, () => preview('WELCOME', SHOPPER))
     assert.deepEqual(countStatuses(ofOne), { 200: 30 })
     const ofServer = await times(100, () => preview('WELCOME'))
@@ -65,16 +71,16 @@ describe('the limit on wrong coupon codes', () => {
     assert.deepEqual(countStatuses(orders), { 201: 20 })
   })
 
-  test('tells no good code among many guesses at once once the limit is reached', async (t) => {
-    const { preview } = await open(t)
+  test('tells no good code among many guesses at once once the limit is reached', async () => {
+    const { preview } = await open()
     const guesses = await times(60, (i) => preview(`GUESS${i}`, ATTACKER))
     assert.deepEqual(countStatuses(guesses), { 200: 10, 429: 50 })
     const more = await times(60, (i) => preview(i % 2 === 0 ? 'WELCOME' : `GUESS${i}`, ATTACKER))
     assert.deepEqual(countStatuses(more), { 429: 60 })
   })
 
-  test('counts previews and checkouts together, and takes a good checkout', async (t) => {
-    const { preview, buy } = await open(t)
+  test('counts previews and checkouts together, and takes a good checkout', async () => {
+    const { preview, buy } = await open()
     for (let i = 0; i < 5; i++) {
       assert.equal((await preview(`PREVIEW${i}`, ATTACKER)).status, 200)
       assert.equal((await buy(`BUY${i}`, ATTACKER)).status, 422)
@@ -84,8 +90,8 @@ describe('the limit on wrong coupon codes', () => {
     assert.equal((await buy('WELCOME', SHOPPER)).status, 201)
   })
 
-  test('gives a server that names no shopper sixty, and a store two hundred', async (t) => {
-    const { preview } = await open(t)
+  test('gives a server that names no shopper sixty, and a store two hundred', async () => {
+    const { preview } = await open()
     const unnamed = await times(80, (i) => preview(`GUESS${i}`))
     assert.deepEqual(countStatuses(unnamed), { 200: 60, 429: 20 })
     const many = await times(200, (i) => preview(`MORE${i}`, `203.0.113.${i % 100}`))

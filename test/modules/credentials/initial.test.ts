@@ -4,19 +4,29 @@ import { PRE_LIVE_SCOPES, SCOPES } from '../../../src/kernel/scopes.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser, putLive } from '../../harness/superuser.ts'
 
 const URL = '/v1/my/credentials/initial'
-const OWNER = 'owner@acme.example'
 
-const makeStore = (app: TestApp, tenant_ref: string, owner_email = OWNER) =>
+const makeStore = (app: TestApp, tenant_ref: string, owner_email: string) =>
   app.operator.post('/v1/stores', { tenant_ref, display_name: tenant_ref, owner_email })
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its owner. */
+async function openStore(app = shared.current) {
+  const tenant = `acme-${++stores}`
+  const email = `owner@${tenant}.example`
+  await makeStore(app, tenant, email)
+  return { app, tenant, email, owner: await app.owner(email) }
+}
+
 describe('the initial key', () => {
-  test('of a draft store may build the site, and has no scope for shoppers or money', async (t) => {
-    const app = await openTestApp(t)
-    await makeStore(app, 'acme')
-    const made = await (await app.owner(OWNER)).post(URL, {})
+  test('of a draft store may build the site, and has no scope for shoppers or money', async () => {
+    const { app, tenant, owner } = await openStore()
+    const made = await owner.post(URL, {})
     assert.equal(made.status, 201)
     const { credential } = made.body
     assert.deepEqual(keysOf(made.body), ['credential'])
@@ -38,31 +48,27 @@ describe('the initial key', () => {
     assert.deepEqual([credential.label, credential.expires_at], ['Initial key', null])
     const holder = app.as({ authorization: `Bearer ${credential.key}` })
     const self = await holder.get('/v1/my/credentials/self')
-    assert.deepEqual([self.status, self.body.tenant_ref], [200, 'acme'])
+    assert.deepEqual([self.status, self.body.tenant_ref], [200, tenant])
   })
 
   test('of a live store has every scope', async (t) => {
-    const app = await openTestApp(t)
+    const { app, tenant, owner } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    await makeStore(app, 'acme')
-    await putLive(superuser, 'acme')
-    const made = await (await app.owner(OWNER)).post(URL, { label: 'For the till' })
+    await putLive(superuser, tenant)
+    const made = await owner.post(URL, { label: 'For the till' })
     assert.deepEqual(made.body.credential.scopes, SCOPES)
     assert.equal(made.body.credential.label, 'For the till')
   })
 
-  test('needs no body', async (t) => {
-    const app = await openTestApp(t)
-    await makeStore(app, 'acme')
-    const made = await (await app.owner(OWNER)).post(URL)
+  test('needs no body', async () => {
+    const { owner } = await openStore()
+    const made = await owner.post(URL)
     assert.equal(made.status, 201, made.text)
   })
 
   test('exists once for each stage until the owner revokes it', async (t) => {
-    const app = await openTestApp(t)
+    const { app, tenant, owner } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    await makeStore(app, 'acme')
-    const owner = await app.owner(OWNER)
     const first = await owner.post(URL, {})
     const again = await owner.post(URL, {})
     assert.deepEqual([again.status, again.body.error.code], [409, 'initial_credential_exists'])
@@ -74,18 +80,17 @@ describe('the initial key', () => {
     const second = await owner.post(URL, {})
     assert.deepEqual([second.status, second.body.credential.scopes], [201, PRE_LIVE_SCOPES])
 
-    await putLive(superuser, 'acme')
+    await putLive(superuser, tenant)
     const live = await owner.post(URL, {})
     assert.deepEqual([live.status, live.body.credential.scopes], [201, SCOPES])
     assert.equal((await owner.post(URL, {})).status, 409)
   })
 
-  test('of the previous owner is named to the new one, who revokes it and gets another', async (t) => {
-    const app = await openTestApp(t)
-    await makeStore(app, 'acme')
-    const { key } = (await (await app.owner(OWNER)).post(URL)).body.credential
-    await app.operator.put('/v1/stores/acme/owner', { email: 'new@owner.example' })
-    const owner = await app.owner('new@owner.example')
+  test('of the previous owner is named to the new one, who revokes it and gets another', async () => {
+    const { app, tenant, owner: previous } = await openStore()
+    const { key } = (await previous.post(URL)).body.credential
+    await app.operator.put(`/v1/stores/${tenant}/owner`, { email: `new@${tenant}.example` })
+    const owner = await app.owner(`new@${tenant}.example`)
     const { credential_id } = (await owner.post(URL)).body
     assert.equal((await owner.post(`/v1/my/credentials/${credential_id}/revoke`)).status, 200)
     const before = app.as({ authorization: `Bearer ${key}` })
@@ -99,8 +104,7 @@ describe('the initial key', () => {
       await openSuperuser(t, app.database),
       await openSuperuser(t, app.database),
     ]
-    await makeStore(app, 'acme')
-    const owner = await app.owner(OWNER)
+    const { owner } = await openStore(app)
     await operator.query('begin')
     await operator.query(`update stores set owner_email = 'new@owner.example'`)
     const late = owner.post(URL)
@@ -115,40 +119,40 @@ describe('the initial key', () => {
   })
 
   test('is issued once of fifty concurrent requests', async (t) => {
-    const app = await openTestApp(t)
+    const { app, tenant, owner } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    await makeStore(app, 'acme')
-    const owner = await app.owner(OWNER)
     const answers = await times(50, () => owner.post(URL, {}))
     assert.deepEqual(countStatuses(answers), { 201: 1, 409: 49 })
-    const { rows } = await superuser.query('select count(*)::int as kept from credentials')
+    const { rows } = await superuser.query(
+      'select count(*)::int as kept from credentials where tenant_ref = $1',
+      [tenant],
+    )
     assert.equal(rows[0].kept, 1)
     const { rows: trail } = await superuser.query(
-      `select count(*)::int as written from audit_log where action = 'credential.issued'`,
+      `select count(*)::int as written from audit_log
+        where action = 'credential.issued' and tenant_ref = $1`,
+      [tenant],
     )
     assert.equal(trail[0].written, 1, 'a refused mint leaves no trace')
   })
 })
 
 describe('the store of an initial key', () => {
-  test('must be named by an owner of several stores', async (t) => {
-    const app = await openTestApp(t)
-    await makeStore(app, 'acme')
-    await makeStore(app, 'bolt')
-    const owner = await app.owner(OWNER)
+  test('must be named by an owner of several stores', async () => {
+    const { app, tenant, email, owner } = await openStore()
+    const bolt = `${tenant}-bolt`
+    await makeStore(app, bolt, email)
     await assertRefused([['no store named', {}, 'invalid_body', 'tenant_ref']], (body) =>
       owner.post(URL, body),
     )
-    const made = await owner.post(URL, { tenant_ref: 'bolt' })
+    const made = await owner.post(URL, { tenant_ref: bolt })
     const holder = app.as({ authorization: `Bearer ${made.body.credential.key}` })
-    assert.equal((await holder.get('/v1/my/credentials/self')).body.tenant_ref, 'bolt')
+    assert.equal((await holder.get('/v1/my/credentials/self')).body.tenant_ref, bolt)
   })
 
-  test("must be the owner's: another's store gets the same bytes as an unknown one", async (t) => {
-    const app = await openTestApp(t)
-    await makeStore(app, 'acme')
+  test("must be the owner's: another's store gets the same bytes as an unknown one", async () => {
+    const { app, owner } = await openStore()
     await makeStore(app, 'theirs', 'somebody@else.example')
-    const owner = await app.owner(OWNER)
     const foreign = await owner.post(URL, { tenant_ref: 'theirs' })
     const unknown = await owner.post(URL, { tenant_ref: 'nobodys' })
     assert.deepEqual([foreign.status, foreign.body.error.code], [404, 'unknown_tenant'])
@@ -157,10 +161,8 @@ describe('the store of an initial key', () => {
     assert.deepEqual(essence(await homeless.post(URL, {})), essence(unknown))
   })
 
-  test('refuses an invalid body', async (t) => {
-    const app = await openTestApp(t)
-    await makeStore(app, 'acme')
-    const owner = await app.owner(OWNER)
+  test('refuses an invalid body', async () => {
+    const { owner } = await openStore()
     const bad = [
       ['a list', [], 'invalid_body', ''],
       ['null', null, 'invalid_body', ''],

@@ -5,26 +5,35 @@ import { SCOPES, type Scope } from '../../../src/kernel/scopes.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/my/credentials'
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and a merchant with a key of just these scopes. */
+async function openStore(...scopes: Scope[]) {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant, ...scopes) }
+}
+
 describe('issuing a key', () => {
-  test('answers 201 with the key, which works at once and only for its scopes', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('answers 201 with the key, which works at once and only for its scopes', async () => {
+    const { app, tenant, acme } = await openStore()
     const made = await acme.post(URL, { label: 'Till', scopes: ['read:own_store'] })
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(keysOf(made.body.credential), ['expires_at', 'id', 'key', 'label', 'scopes'])
     assert.equal(made.body.credential.label, 'Till')
     const holder = app.as({ authorization: `Bearer ${made.body.credential.key}` })
-    assert.equal((await holder.get('/v1/my/store')).body.store.tenant_ref, 'acme')
+    assert.equal((await holder.get('/v1/my/store')).body.store.tenant_ref, tenant)
     assert.equal((await holder.patch('/v1/my/store', { display_name: 'x' })).status, 403)
   })
 
-  test('keeps each scope once, in the order of the allowlist', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('keeps each scope once, in the order of the allowlist', async () => {
+    const { acme } = await openStore()
     const scopes = ['manage:own_media', 'read:own_orders', 'manage:own_media', 'read:own_store']
     const made = await acme.post(URL, { label: 'Till', scopes })
     const kept = ['read:own_orders', 'read:own_store', 'manage:own_media']
@@ -33,9 +42,8 @@ describe('issuing a key', () => {
     assert.deepEqual(listed.body.credentials[0].scopes, kept)
   })
 
-  test('names an unknown scope, before any other refusal', async (t) => {
-    const app = await openTestApp(t)
-    const clerk = await app.merchant('acme', 'manage:own_credentials')
+  test('names an unknown scope, before any other refusal', async () => {
+    const { acme: clerk } = await openStore('manage:own_credentials')
     const cases = [
       [['read:all_stores'], 'read:all_stores'],
       [['manage:own_orders', 'admin:*', '*'], 'admin:*, *'],
@@ -54,9 +62,8 @@ describe('issuing a key', () => {
     }
   })
 
-  test('names every scope that the issuing key does not have, and issues nothing', async (t) => {
-    const app = await openTestApp(t)
-    const clerk = await app.merchant('acme', 'manage:own_credentials', 'read:own_orders')
+  test('names every scope that the issuing key does not have, and issues nothing', async () => {
+    const { acme: clerk } = await openStore('manage:own_credentials', 'read:own_orders')
     const scopes = ['read:own_orders', 'manage:own_orders', 'write:own_store']
     const { status, body } = await clerk.post(URL, { label: 'x', scopes })
     assert.deepEqual([status, body.error.code], [403, 'scope_escalation'])
@@ -65,8 +72,8 @@ describe('issuing a key', () => {
     assert.equal((await clerk.get(URL)).body.credentials.length, 1)
   })
 
-  test('allows, of every pair of scopes, only a read by its own resource', async (t) => {
-    const app = await openTestApp(t)
+  test('allows, of every pair of scopes, only a read by its own resource', async () => {
+    const { app, tenant } = await openStore()
     const covering: Partial<Record<Scope, Scope>> = {
       'manage:own_orders': 'read:own_orders',
       'manage:own_catalog': 'read:own_catalog',
@@ -74,7 +81,7 @@ describe('issuing a key', () => {
       'manage:own_affiliates': 'read:own_affiliates',
     }
     for (const held of SCOPES) {
-      const clerk = await app.merchant('acme', 'manage:own_credentials', held)
+      const clerk = await app.merchant(tenant, 'manage:own_credentials', held)
       const allowed = new Set<Scope>(['manage:own_credentials', held])
       const covered = covering[held]
       if (covered !== undefined) allowed.add(covered)
@@ -88,9 +95,8 @@ describe('issuing a key', () => {
     }
   })
 
-  test('refuses an invalid body', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('refuses an invalid body', async () => {
+    const { acme } = await openStore()
     const scopes = ['read:own_store']
     const bad = [
       ['nothing', undefined, 'invalid_body', ''],
@@ -110,19 +116,17 @@ describe('issuing a key', () => {
     assert.equal(widest.status, 201, widest.text)
   })
 
-  test('takes only label, scopes and expiry from the caller', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('takes only label, scopes and expiry from the caller', async () => {
+    const { app, tenant, acme } = await openStore()
     await app.store('globex')
     const body = { label: 'x', scopes: ['read:own_store'], tenant_ref: 'globex', id: 'x', key: 'y' }
     const made = await acme.post(URL, { ...body, initial_stage: 'live', revoked_at: null })
     const holder = app.as({ authorization: `Bearer ${made.body.credential.key}` })
-    assert.equal((await holder.get('/v1/my/store')).body.store.tenant_ref, 'acme')
+    assert.equal((await holder.get('/v1/my/store')).body.store.tenant_ref, tenant)
   })
 
-  test('issues fifty different keys for fifty concurrent requests', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('issues fifty different keys for fifty concurrent requests', async () => {
+    const { acme } = await openStore()
     const made = await times(50, (i) =>
       acme.post(URL, { label: `Till ${i}`, scopes: ['read:own_store'] }),
     )
@@ -132,9 +136,8 @@ describe('issuing a key', () => {
 })
 
 describe('the expiry of a key', () => {
-  test('must be in the future, in any notation', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('must be in the future, in any notation', async () => {
+    const { acme } = await openStore()
     const issue = (expires_at: unknown) =>
       acme.post(URL, { label: 'x', scopes: ['read:own_store'], expires_at })
     const bad = [
@@ -162,9 +165,8 @@ describe('the expiry of a key', () => {
   })
 
   test('ends the key at that moment', async (t) => {
-    const app = await openTestApp(t)
+    const { app, acme } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    const acme = await app.merchant('acme')
     const body = { label: 'x', scopes: ['read:own_store'], expires_at: '2035-01-01T00:00:00Z' }
     const { credential } = (await acme.post(URL, body)).body
     const holder = app.as({ authorization: `Bearer ${credential.key}` })
@@ -211,9 +213,8 @@ test('a key that is revoked while its request is still arriving issues no other'
   assert.ok(!(await acme.get(URL)).text.includes('kept by the thief'))
 })
 
-test('a key that expires cannot issue one that expires later', async (t) => {
-  const app = await openTestApp(t)
-  const acme = await app.merchant('acme')
+test('a key that expires cannot issue one that expires later', async () => {
+  const { app, acme } = await openStore()
   const scopes = ['manage:own_credentials', 'read:own_store']
   const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
   const made = await acme.post(URL, { label: 'Ends', scopes, expires_at: inAnHour })

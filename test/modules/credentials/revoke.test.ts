@@ -2,24 +2,28 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { Agent, request } from 'undici'
-import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { openTestApp } from '../../harness/app.ts'
 import { countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/my/credentials'
 
-async function issue(app: TestApp, tenant = 'acme') {
-  const merchant = await app.merchant(tenant)
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, its merchant, and a key that they have issued. */
+async function openStore(app = shared.current) {
+  const tenant = `acme-${++stores}`
+  const acme = await app.merchant(tenant)
   const wanted = { label: 'Till', scopes: ['manage:own_credentials', 'read:own_store'] }
-  const { credential } = (await merchant.post(URL, wanted)).body
-  return { ...credential, holder: app.as({ authorization: `Bearer ${credential.key}` }) }
+  const { id, key } = (await acme.post(URL, wanted)).body.credential
+  return { app, tenant, acme, id, key, holder: app.as({ authorization: `Bearer ${key}` }) }
 }
 
 describe('revoking a key', () => {
-  test('ends it at its next request, and can be repeated', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
-    const { id, holder } = await issue(app)
+  test('ends it at its next request, and can be repeated', async () => {
+    const { acme, id, holder } = await openStore()
     assert.equal((await holder.get('/v1/my/store')).status, 200)
     const first = await acme.post(`${URL}/${id}/revoke`)
     assert.equal(first.status, 200, first.text)
@@ -34,25 +38,24 @@ describe('revoking a key', () => {
     assert.deepEqual(again.body.credential, first.body.credential, 'the first time stands')
   })
 
-  test('may be done by the key itself, which then no longer works', async (t) => {
-    const app = await openTestApp(t)
-    const { id, holder } = await issue(app)
+  test('may be done by the key itself, which then no longer works', async () => {
+    const { id, holder } = await openStore()
     const gone = await holder.post(`${URL}/${id}/revoke`)
     assert.deepEqual([gone.body.alreadyRevoked, gone.body.selfRevoked], [false, true])
     assert.equal((await holder.post(`${URL}/${id}/revoke`)).status, 401)
   })
 
   test('is recorded once of many concurrent requests', async (t) => {
-    const app = await openTestApp(t)
+    const { app, tenant, acme, id } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    const acme = await app.merchant('acme')
-    const { id } = await issue(app)
     const answers = await times(50, () => acme.post(`${URL}/${id}/revoke`))
     assert.deepEqual(countStatuses(answers), { 200: 50 })
     const firsts = answers.filter(({ body }) => !body.alreadyRevoked)
     assert.equal(firsts.length, 1)
     const { rows } = await superuser.query(
-      `select count(*)::int as written from audit_log where action = 'credential.revoked'`,
+      `select count(*)::int as written from audit_log
+        where action = 'credential.revoked' and tenant_ref = $1`,
+      [tenant],
     )
     assert.equal(rows[0].written, 1)
   })
@@ -60,8 +63,7 @@ describe('revoking a key', () => {
   test('applies to open connections too', async (t) => {
     // More refused requests than the usual limit of a minute.
     const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1000' } })
-    const { id, key } = await issue(app)
-    const acme = await app.merchant('acme')
+    const { acme, id, key } = await openStore(app)
     const dispatcher = new Agent({ connections: 50, pipelining: 1 })
     t.after(() => dispatcher.close())
     const ask = async () => {
@@ -87,10 +89,9 @@ describe('revoking a key', () => {
 })
 
 describe('the caller that may revoke a key', () => {
-  test('is its store: another store gets the answer for an unknown id', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
-    const foreign = await issue(app, 'globex')
+  test('is its store: another store gets the answer for an unknown id', async () => {
+    const { acme } = await openStore()
+    const foreign = await openStore()
     const unknown = await acme.post(`${URL}/${randomUUID()}/revoke`)
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'credential_not_found'])
     const odd = ['x', '%20', "1' or '1'='1", `${randomUUID()}0`, 'a'.repeat(4_000), '%F0%9F%92%9A']
@@ -101,12 +102,11 @@ describe('the caller that may revoke a key', () => {
     assert.equal((await foreign.holder.get('/v1/my/store')).status, 200)
   })
 
-  test('is its owner, by session, in each of their stores and in no other', async (t) => {
-    const app = await openTestApp(t)
-    const mine = await issue(app, 'acme')
-    const theirs = await issue(app, 'globex')
-    await app.operator.put('/v1/stores/acme/owner', { email: 'Owner@Acme.example' })
-    await app.operator.put('/v1/stores/globex/owner', { email: 'owner@globex.example' })
+  test('is its owner, by session, in each of their stores and in no other', async () => {
+    const { app, ...mine } = await openStore()
+    const theirs = await openStore()
+    await app.operator.put(`/v1/stores/${mine.tenant}/owner`, { email: 'Owner@Acme.example' })
+    await app.operator.put(`/v1/stores/${theirs.tenant}/owner`, { email: 'owner@globex.example' })
     const owner = await app.owner('owner@acme.example')
     const revoked = await owner.post(`${URL}/${mine.id}/revoke`)
     assert.deepEqual([revoked.status, revoked.body.selfRevoked], [200, false])

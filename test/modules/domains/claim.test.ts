@@ -1,12 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Scope } from '../../../src/kernel/scopes.ts'
 import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { auditOf, claim, claimActive, openDomainsApp, PLATFORM, read, URL } from './setup.ts'
 
+const shared = share(openDomainsApp)
+let stores = 0
+
+/**
+ * The next store, and a merchant with a key of just these scopes. A claim blocks no other store, so that tests may
+ * claim the same hostname.
+ */
+async function openStore(...scopes: Scope[]) {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant, ...scopes) }
+}
+
 describe('claiming a hostname', () => {
-  test('answers 201 with the record to set, and the same again when repeated', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme', 'manage:own_domains')
+  test('answers 201 with the record to set, and the same again when repeated', async () => {
+    const { app, tenant, acme } = await openStore('manage:own_domains')
     const made = await acme.post(URL, { hostname: 'Shop.Example.:443' })
     assert.equal(made.status, 201, made.text)
     const { id, verification, created_at, updated_at, ...rest } = made.body.domain
@@ -30,24 +44,22 @@ describe('claiming a hostname', () => {
     const again = await acme.post(URL, { hostname: 'SHOP.example' })
     assert.deepEqual([again.status, again.body], [200, made.body])
     assert.deepEqual(await read(acme, made.body.domain), made.body.domain)
-    const entries = await auditOf(app, 'acme', 'claimed')
+    const entries = await auditOf(app, tenant, 'claimed')
     assert.deepEqual(
       entries.map((entry) => [entry.entity, entry.after.hostname]),
       [[`domain:${id}`, 'shop.example']],
     )
   })
 
-  test('creates one claim for twenty requests at once', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('creates one claim for twenty requests at once', async () => {
+    const { acme } = await openStore()
     const answers = await times(20, () => acme.post(URL, { hostname: 'shop.example' }))
     assert.deepEqual(countStatuses(answers), { 200: 19, 201: 1 })
     assert.equal(new Set(answers.map(({ body }) => body.domain.id)).size, 1)
   })
 
-  test('is refused for a hostname that no store can have', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('is refused for a hostname that no store can have', async () => {
+    const { acme } = await openStore()
     const label = 'a'.repeat(60)
     const refused = [
       ['nothing at all', ''],
@@ -91,25 +103,27 @@ describe('claiming a hostname', () => {
     for (const hostname of allowed) assert.ok(await claim(acme, hostname), hostname)
   })
 
-  test('blocks no other store until the hostname is verified', async (t) => {
-    const app = await openDomainsApp(t)
-    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
-    await claim(globex, 'shop.example')
-    await claimActive(app, acme, 'shop.example')
-    const initech = await app.merchant('initech')
-    const late = await initech.post(URL, { hostname: 'shop.example' })
+  test('blocks no other store until the hostname is verified', async () => {
+    const { app, tenant, acme } = await openStore()
+    const { acme: globex } = await openStore()
+    const hostname = `${tenant}.example`
+    await claim(globex, hostname)
+    await claimActive(app, acme, hostname)
+    const { acme: initech } = await openStore()
+    const late = await initech.post(URL, { hostname })
     assert.deepEqual([late.status, late.body.error.code], [409, 'hostname_taken'])
-    const again = await globex.post(URL, { hostname: 'shop.example' })
+    const again = await globex.post(URL, { hostname })
     assert.equal(again.status, 200, 'a claim that was made stays as it was')
   })
 
-  test('is limited to a hundred hostnames of a store', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('is limited to a hundred hostnames of a store', async () => {
+    const { app, tenant, acme } = await openStore()
     const domain = await claim(acme, 'shop.example')
-    await app.superuser.query(`
-      insert into domains (tenant_ref, hostname, verification_value)
-      select 'acme', 's' || n || '.example', repeat('x', 30) from generate_series(1, 99) as n`)
+    await app.superuser.query(
+      `insert into domains (tenant_ref, hostname, verification_value)
+       select $1::text, 's' || n || '.example', repeat('x', 30) from generate_series(1, 99) as n`,
+      [tenant],
+    )
     const more = await acme.post(URL, { hostname: 'more.example' })
     assert.deepEqual([more.status, more.body.error.code], [409, 'domain_limit_reached'])
     assert.equal((await acme.post(URL, { hostname: 'shop.example' })).status, 200)
@@ -118,9 +132,8 @@ describe('claiming a hostname', () => {
   })
 })
 
-test('the domains of a store are listed newest first, removed ones only on demand', async (t) => {
-  const app = await openDomainsApp(t)
-  const acme = await app.merchant('acme')
+test('the domains of a store are listed newest first, removed ones only on demand', async () => {
+  const { app, tenant, acme } = await openStore()
   for (const name of ['one', 'two', 'three']) await claim(acme, `${name}.example`)
   const gone = await claim(acme, 'gone.example')
   await acme.send('DELETE', `${URL}/${gone.id}`)
@@ -136,6 +149,6 @@ test('the domains of a store are listed newest first, removed ones only on deman
   const removed = [['gone.example'], { total: 1, limit: 25, offset: 0 }]
   assert.deepEqual(await hostnames('?status=removed'), removed)
   assert.deepEqual((await hostnames('?status=nonsense'))[0], all)
-  const { body } = await app.operator.get('/v1/stores/acme/domains')
+  const { body } = await app.operator.get(`/v1/stores/${tenant}/domains`)
   assert.deepEqual(body, (await acme.get(URL)).body)
 })

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { recheckDue } from '../../../src/modules/domains/jobs.ts'
 import { checks } from '../../../src/modules/domains/queries.ts'
 import * as domains from '../../../src/modules/domains/service.ts'
 import type { FindTxt } from '../../../src/modules/domains/txt-lookup.ts'
 import { texts } from '../../harness/dns.ts'
+import { share } from '../../harness/scope.ts'
 import {
   auditOf,
   claim,
@@ -17,16 +18,29 @@ import {
   URL,
 } from './setup.ts'
 
-async function open(t: TestContext) {
-  const app = await openDomainsApp(t)
-  const acme = await app.merchant('acme')
+const shared = share(openDomainsApp)
+let stores = 0
+
+/** The next store. From here on no hostname of another test is due, whatever became of it. */
+async function open() {
+  const app = shared.current
+  await app.superuser.query('update domains set next_check_at = null')
+  const tenant = `acme-${++stores}`
+  const acme = await app.merchant(tenant)
   const step = (findTxt: FindTxt = app.findTxt, signal?: AbortSignal) =>
     recheckDue(app.runtime.workerDatabase, findTxt, signal)
-  return { app, acme, step }
+  return { app, tenant, acme, hostname: `${tenant}.example`, step }
 }
 
 const makeDue = (app: DomainsApp) =>
   app.superuser.query('update domains set next_check_at = now() where next_check_at is not null')
+
+/** Moves the claim into the past. */
+const age = (app: DomainsApp, { id }: Domain, since: string) =>
+  app.superuser.query('update domains set created_at = now() - $2::interval where id = $1', [
+    id,
+    since,
+  ])
 
 /** In how many minutes a hostname is checked next; null for never. */
 async function minutesToNext(app: DomainsApp, { id }: Domain): Promise<number | null> {
@@ -38,28 +52,33 @@ async function minutesToNext(app: DomainsApp, { id }: Domain): Promise<number | 
   return rows[0].minutes
 }
 
-const mails = async (app: DomainsApp) =>
-  (await app.superuser.query('select tenant_ref, recipient, subject, body from mails')).rows
+async function mails(app: DomainsApp, tenant: string) {
+  const { rows } = await app.superuser.query(
+    'select tenant_ref, recipient, subject, body from mails where tenant_ref = $1',
+    [tenant],
+  )
+  return rows
+}
 
 describe('a pending hostname', () => {
-  test('is activated without a request once its record exists', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claim(acme, 'shop.example')
+  test('is activated without a request once its record exists', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
+    const domain = await claim(acme, hostname)
     setRecord(app.dns, domain)
     assert.equal(await step(), 0, 'the merchant has had no time to set a record yet')
     await makeDue(app)
     assert.equal(await step(), 1)
     const after = await read(acme, domain)
     assert.deepEqual([after.status, after.last_error], ['active', null])
-    const [entry] = await auditOf(app, 'acme', 'activated')
+    const [entry] = await auditOf(app, tenant, 'activated')
     assert.equal(entry?.actor, 'system')
     assert.equal(await step(), 0)
     assert.equal(await minutesToNext(app, domain), 24 * 60)
   })
 
-  test('is checked every 5 minutes, hourly after an hour, and never after 72 hours', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claim(acme, 'shop.example')
+  test('is checked every 5 minutes, hourly after an hour, and never after 72 hours', async () => {
+    const { app, acme, hostname, step } = await open()
+    const domain = await claim(acme, hostname)
     const ladder = [
       ['59 minutes', 5, 'pending_verification'],
       ['61 minutes', 60, 'pending_verification'],
@@ -68,7 +87,7 @@ describe('a pending hostname', () => {
     ] as const
     assert.equal(await minutesToNext(app, domain), 5)
     for (const [since, minutes, status] of ladder) {
-      await app.superuser.query('update domains set created_at = now() - $1::interval', [since])
+      await age(app, domain, since)
       await makeDue(app)
       assert.equal(await step(), 1, since)
       assert.equal(await minutesToNext(app, domain), minutes, since)
@@ -78,11 +97,11 @@ describe('a pending hostname', () => {
     assert.equal(await step(), 0)
   })
 
-  test('stays pending while DNS is unavailable', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claim(acme, 'shop.example')
+  test('stays pending while DNS is unavailable', async () => {
+    const { app, acme, hostname, step } = await open()
+    const domain = await claim(acme, hostname)
     app.dns.set(domain.verification.name, () => ({ code: 'SERVFAIL' }))
-    await app.superuser.query(`update domains set created_at = now() - interval '90 hours'`)
+    await age(app, domain, '90 hours')
     await makeDue(app)
     assert.equal(await step(), 1)
     const { status, last_error, last_checked_at } = await read(acme, domain)
@@ -91,11 +110,11 @@ describe('a pending hostname', () => {
     assert.equal(await minutesToNext(app, domain), 60)
   })
 
-  test('is not activated if another store has it by now', async (t) => {
-    const { app, acme, step } = await open(t)
-    const globex = await app.merchant('globex')
-    const rival = await claim(globex, 'shop.example')
-    const held = await claimActive(app, acme, 'shop.example')
+  test('is not activated if another store has it by now', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
+    const globex = await app.merchant(`rival-of-${tenant}`)
+    const rival = await claim(globex, hostname)
+    const held = await claimActive(app, acme, hostname)
     app.dns.set(rival.verification.name, texts(rival.verification.value, held.verification.value))
     await makeDue(app)
     assert.equal(await step(), 2)
@@ -106,10 +125,10 @@ describe('a pending hostname', () => {
 })
 
 describe('an active hostname', () => {
-  test('whose record lapsed stays active, and its owner gets one mail', async (t) => {
-    const { app, acme, step } = await open(t)
-    await app.operator.put('/v1/stores/acme/owner', { email: 'owner@acme.example' })
-    const domain = await claimActive(app, acme, 'shop.example')
+  test('whose record lapsed stays active, and its owner gets one mail', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
+    await app.operator.put(`/v1/stores/${tenant}/owner`, { email: 'owner@acme.example' })
+    const domain = await claimActive(app, acme, hostname)
     const answers = [{}, { code: 'SERVFAIL' as const }, { code: 'NXDOMAIN' as const }]
     const errors = ['record_lapsed', 'dns_unavailable', 'record_lapsed']
     for (const [i, answer] of answers.entries()) {
@@ -120,13 +139,13 @@ describe('an active hostname', () => {
       assert.deepEqual([status, last_error], ['active', errors[i]])
       assert.ok(lapsed_at)
     }
-    const find = () => domains.findTenantByHostname(app.runtime.database.global, 'shop.example')
-    assert.equal(await find(), 'acme')
-    const [letter, ...more] = await mails(app)
+    const find = () => domains.findTenantByHostname(app.runtime.database.global, hostname)
+    assert.equal(await find(), tenant)
+    const [letter, ...more] = await mails(app, tenant)
     assert.deepEqual(more, [])
-    assert.deepEqual([letter.tenant_ref, letter.recipient], ['acme', 'owner@acme.example'])
+    assert.deepEqual([letter.tenant_ref, letter.recipient], [tenant, 'owner@acme.example'])
     assert.ok(letter.body.includes(domain.verification.value), letter.body)
-    assert.equal((await auditOf(app, 'acme', 'lapsed')).length, 1)
+    assert.equal((await auditOf(app, tenant, 'lapsed')).length, 1)
 
     setRecord(app.dns, domain)
     await makeDue(app)
@@ -136,12 +155,12 @@ describe('an active hostname', () => {
     app.dns.set(domain.verification.name, () => ({}))
     await makeDue(app)
     await step()
-    assert.equal((await mails(app)).length, 2, 'another lapse is news again')
+    assert.equal((await mails(app, tenant)).length, 2, 'another lapse is news again')
   })
 
-  test('is checked daily, and within the hour after DNS was unavailable', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claimActive(app, acme, 'shop.example')
+  test('is checked daily, and within the hour after DNS was unavailable', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
+    const domain = await claimActive(app, acme, hostname)
     assert.equal(await minutesToNext(app, domain), 24 * 60)
     app.dns.set(domain.verification.name, () => ({ code: 'SERVFAIL' }))
     await makeDue(app)
@@ -151,20 +170,20 @@ describe('an active hostname', () => {
     await makeDue(app)
     await step()
     assert.equal(await minutesToNext(app, domain), 24 * 60)
-    assert.deepEqual(await mails(app), [], 'the store has no owner to write to')
+    assert.deepEqual(await mails(app, tenant), [], 'the store has no owner to write to')
   })
 
-  test('that an operator activated is not checked', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claim(acme, 'shop.example')
-    await app.operator.post(`/v1/stores/acme/domains/${domain.id}/activate`)
+  test('that an operator activated is not checked', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
+    const domain = await claim(acme, hostname)
+    await app.operator.post(`/v1/stores/${tenant}/domains/${domain.id}/activate`)
     await makeDue(app)
     assert.equal(await step(), 0)
   })
 
-  test('is not changed once it is removed, also during a check', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claimActive(app, acme, 'shop.example')
+  test('is not changed once it is removed, also during a check', async () => {
+    const { app, acme, hostname, step } = await open()
+    const domain = await claimActive(app, acme, hostname)
     await makeDue(app)
     const checked = await step(async () => {
       await acme.send('DELETE', `${URL}/${domain.id}`)
@@ -177,55 +196,62 @@ describe('an active hostname', () => {
 })
 
 describe('a check of a worker', () => {
-  test('is repeated by another worker when the first is killed', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claim(acme, 'shop.example')
+  test('is repeated by another worker when the first is killed', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
+    const domain = await claim(acme, hostname)
     setRecord(app.dns, domain)
     await makeDue(app)
-    const db = app.runtime.workerDatabase.tenant('acme')
+    const db = app.runtime.workerDatabase.tenant(tenant)
     assert.equal((await checks.claim(db, 10)).length, 1)
     assert.equal(await step(), 0, 'it is leased')
-    await app.superuser.query('update domains set lease_until = now()')
+    await app.superuser.query('update domains set lease_until = now() where id = $1', [domain.id])
     assert.equal(await step(), 1)
     assert.equal((await read(acme, domain)).status, 'active')
   })
 
-  test('is not written by a worker that lost its lease', async (t) => {
-    const { app, acme, step } = await open(t)
-    const domain = await claim(acme, 'shop.example')
+  test('is not written by a worker that lost its lease', async () => {
+    const { app, acme, hostname, step } = await open()
+    const domain = await claim(acme, hostname)
     await makeDue(app)
     await step(async () => {
-      await app.superuser.query('update domains set lease_token = gen_random_uuid()')
+      await app.superuser.query(
+        'update domains set lease_token = gen_random_uuid() where id = $1',
+        [domain.id],
+      )
       return 'missing'
     })
     const { last_error, last_checked_at } = await read(acme, domain)
     assert.deepEqual([last_error, last_checked_at], [null, null])
   })
 
-  test('is done once by two workers at the same time', async (t) => {
-    const { app, acme, step } = await open(t)
+  test('is done once by two workers at the same time', async () => {
+    const { app, tenant, acme, hostname, step } = await open()
     const claims: Domain[] = []
-    for (const i of [1, 2, 3, 4]) claims.push(await claim(acme, `s${i}.example`))
+    for (const i of [1, 2, 3, 4]) claims.push(await claim(acme, `s${i}.${hostname}`))
     for (const domain of claims) setRecord(app.dns, domain)
     await makeDue(app)
     const counts = await Promise.all([step(), step()])
     assert.equal(counts[0] + counts[1], 4)
     for (const { verification } of claims) assert.equal(app.dns.asked(verification.name), 1)
-    const { rows } = await app.superuser.query('select distinct status, lease_token from domains')
+    const { rows } = await app.superuser.query(
+      'select distinct status, lease_token from domains where tenant_ref = $1',
+      [tenant],
+    )
     assert.deepEqual(rows, [{ status: 'active', lease_token: null }])
   })
 
-  test('does not begin once the worker is stopping', async (t) => {
-    const { app, acme, step } = await open(t)
-    await claim(acme, 'shop.example')
+  test('does not begin once the worker is stopping', async () => {
+    const { app, acme, hostname, step } = await open()
+    await claim(acme, hostname)
     await makeDue(app)
     assert.equal(await step(app.findTxt, AbortSignal.abort()), 0)
     assert.equal(await step(), 1)
   })
 
-  test('that throws does not prevent the others of its batch', async (t) => {
-    const { app, acme, step } = await open(t)
-    const [one, two] = [await claim(acme, 'one.example'), await claim(acme, 'two.example')]
+  test('that throws does not prevent the others of its batch', async () => {
+    const { app, acme, hostname, step } = await open()
+    const one = await claim(acme, `one.${hostname}`)
+    const two = await claim(acme, `two.${hostname}`)
     await makeDue(app)
     const broken: FindTxt = async (name) => {
       if (name === one.verification.name) throw new Error('a fault of our own')

@@ -7,6 +7,8 @@ import { CHANNEL } from '../../../src/platform/live-cache-listener.ts'
 import { type Answer, startDns, texts } from '../../harness/dns.ts'
 import { until } from '../../harness/eventually.ts'
 import { countStatuses, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
 import {
   auditOf,
   claim,
@@ -19,6 +21,16 @@ import {
   verify,
 } from './setup.ts'
 
+const shared = share(openDomainsApp)
+let stores = 0
+
+/** The next store, its merchant, and a hostname that no other test has. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant), hostname: `${tenant}.example` }
+}
+
 /** Moves the claim into the past. */
 const age = (app: DomainsApp, id: string, since: string) =>
   app.superuser.query(`update domains set created_at = now() - $2::interval where id = $1`, [
@@ -28,12 +40,12 @@ const age = (app: DomainsApp, id: string, since: string) =>
 
 describe('a record that is found', () => {
   test('activates the hostname, and notifies the live caches', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const domain = await claim(acme, 'shop.example')
+    const { app, tenant, acme, hostname } = await openStore()
+    const superuser = await openSuperuser(t, app.database)
+    const domain = await claim(acme, hostname)
     const payloads: (string | undefined)[] = []
-    app.superuser.on('notification', ({ payload }) => payloads.push(payload))
-    await app.superuser.query(`listen "${CHANNEL}"`)
+    superuser.on('notification', ({ payload }) => payloads.push(payload))
+    await superuser.query(`listen "${CHANNEL}"`)
     setRecord(app.dns, domain)
     const answer = await verify(acme, domain)
     assert.equal(answer.status, 200, answer.text)
@@ -42,28 +54,27 @@ describe('a record that is found', () => {
     assert.equal(after.last_error, null)
     assert.ok(after.verified_at && after.activated_at && after.last_checked_at)
     for (const action of ['verified', 'activated']) {
-      const [entry] = await auditOf(app, 'acme', action)
+      const [entry] = await auditOf(app, tenant, action)
       assert.match(entry?.actor ?? '', /^merchant_key:/)
       assert.equal(entry?.after.status, 'active')
     }
     await until(
       'both are notified',
-      () => payloads.includes('acme') && payloads.includes('host:shop.example'),
+      () => payloads.includes(tenant) && payloads.includes(`host:${hostname}`),
     )
     const again = await verify(acme, domain)
     assert.deepEqual([again.body.checked, again.body.domain.status], [true, 'active'])
-    assert.equal((await auditOf(app, 'acme', 'activated')).length, 1)
+    assert.equal((await auditOf(app, tenant, 'activated')).length, 1)
   })
 
-  test('may be among others, in several strings, and behind an alias', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('may be among others, in several strings, and behind an alias', async () => {
+    const { app, acme, hostname: zone } = await openStore()
     const shapes: [string, (value: string) => Answer][] = [
-      ['among.example', (value) => ({ texts: ['v=spf1 -all', value, 'other'] })],
-      ['pieces.example', (value) => ({ texts: [[value.slice(0, 7), value.slice(7)]] })],
-      ['alias.example', (value) => ({ cname: 'records.example', texts: [value] })],
-      ['large.example', (value) => ({ texts: [...Array(20).fill('x'.repeat(200)), value] })],
-      ['spaced.example', (value) => ({ texts: [` ${value} `] })],
+      [`among.${zone}`, (value) => ({ texts: ['v=spf1 -all', value, 'other'] })],
+      [`pieces.${zone}`, (value) => ({ texts: [[value.slice(0, 7), value.slice(7)]] })],
+      [`alias.${zone}`, (value) => ({ cname: `records.${zone}`, texts: [value] })],
+      [`large.${zone}`, (value) => ({ texts: [...Array(20).fill('x'.repeat(200)), value] })],
+      [`spaced.${zone}`, (value) => ({ texts: [` ${value} `] })],
     ]
     for (const [hostname, answer] of shapes) {
       const domain = await claim(acme, hostname)
@@ -73,9 +84,8 @@ describe('a record that is found', () => {
     }
   })
 
-  test('serves the store under every spelling of the hostname, and only while it is active', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('serves the store under every spelling of the hostname, and only while it is active', async () => {
+    const { app, tenant, acme } = await openStore()
     const find = (hostname: string) =>
       domains.findTenantByHostname(app.runtime.database.global, hostname)
     const domain = await claim(acme, 'bücher.example')
@@ -83,7 +93,7 @@ describe('a record that is found', () => {
     setRecord(app.dns, domain)
     await verify(acme, domain)
     for (const spelling of ['bücher.example', 'XN--BCHER-KVA.example.:443']) {
-      assert.equal(await find(spelling), 'acme', spelling)
+      assert.equal(await find(spelling), tenant, spelling)
     }
     for (const other of ['www.bücher.example', 'example', '', '127.0.0.1']) {
       assert.equal(await find(other), null, other)
@@ -100,11 +110,10 @@ describe('a record that is not found', () => {
     'another value': { texts: ['fd-verify-somebody-elses'] },
     'a longer value': { texts: ['fd-verify-0 and more'] },
   }
-  test('leaves the claim pending', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('leaves the claim pending', async () => {
+    const { app, acme, hostname } = await openStore()
     for (const [i, [what, answer]] of Object.entries(answers).entries()) {
-      const domain = await claim(acme, `shop-${i}.example`)
+      const domain = await claim(acme, `shop-${i}.${hostname}`)
       app.dns.set(domain.verification.name, () => answer)
       const { status, body } = await verify(acme, domain)
       assert.deepEqual([status, body.checked], [200, true], what)
@@ -114,17 +123,16 @@ describe('a record that is not found', () => {
     }
   })
 
-  test('fails the claim after 72 hours, and a later record still activates it', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const domain = await claim(acme, 'shop.example')
+  test('fails the claim after 72 hours, and a later record still activates it', async () => {
+    const { app, tenant, acme, hostname } = await openStore()
+    const domain = await claim(acme, hostname)
     await age(app, domain.id, '71 hours 59 minutes')
     assert.equal((await verify(acme, domain)).body.domain.status, 'pending_verification')
     await age(app, domain.id, '72 hours')
     const failed = (await verify(acme, domain)).body.domain
     assert.deepEqual([failed.status, failed.last_error], ['failed', 'record_not_found'])
     assert.equal((await verify(acme, domain)).body.domain.status, 'failed')
-    assert.equal((await auditOf(app, 'acme', 'failed')).length, 1)
+    assert.equal((await auditOf(app, tenant, 'failed')).length, 1)
     setRecord(app.dns, domain)
     assert.equal((await verify(acme, domain)).body.domain.status, 'active')
   })
@@ -136,11 +144,10 @@ describe('a name server that is unavailable', () => {
     'a refusing one': { code: 'REFUSED' },
     'a silent one': { silent: true },
   }
-  test('changes nothing but the last error, however long it lasts', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('changes nothing but the last error, however long it lasts', async () => {
+    const { app, acme, hostname } = await openStore()
     for (const [i, [what, answer]] of Object.entries(answers).entries()) {
-      const domain = await claim(acme, `shop-${i}.example`)
+      const domain = await claim(acme, `shop-${i}.${hostname}`)
       await age(app, domain.id, '80 hours')
       const before = await read(acme, domain)
       app.dns.set(domain.verification.name, () => answer)
@@ -173,12 +180,12 @@ test('an invalid name server address fails at the start', () => {
 })
 
 describe('one hostname and many stores', () => {
-  test('goes to one of twenty that verify it at the same time', async (t) => {
-    const app = await openDomainsApp(t)
+  test('goes to one of twenty that verify it at the same time', async () => {
+    const { app, hostname } = await openStore()
     const callers = await times(20, (i) => app.merchant(`store-${i}`))
-    const claims = await Promise.all(callers.map((each) => claim(each, 'shop.example')))
+    const claims = await Promise.all(callers.map((each) => claim(each, hostname)))
     const values = claims.map(({ verification }) => verification.value)
-    app.dns.set('_fd-verify.shop.example', texts(...values))
+    app.dns.set(`_fd-verify.${hostname}`, texts(...values))
     const answers = await Promise.all(
       callers.map((caller, i) => verify(caller, claims[i] ?? assert.fail())),
     )
@@ -186,8 +193,11 @@ describe('one hostname and many stores', () => {
     const losers = answers.filter(({ status }) => status === 409)
     assert.ok(losers.every(({ body }) => body.error.code === 'hostname_taken'))
     const { rows } = await app.superuser.query(
-      `select tenant_ref, last_error from domains where status = 'active'
-        union all select 'lost', last_error from domains where status = 'pending_verification'`,
+      `select tenant_ref, last_error from domains where hostname = $1 and status = 'active'
+        union all
+       select 'lost', last_error from domains
+        where hostname = $1 and status = 'pending_verification'`,
+      [hostname],
     )
     const winner = answers.findIndex(({ status }) => status === 200)
     assert.deepEqual(
@@ -197,15 +207,15 @@ describe('one hostname and many stores', () => {
         ...Array(19).fill({ tenant_ref: 'lost', last_error: 'hostname_taken' }),
       ],
     )
-    const found = await domains.findTenantByHostname(app.runtime.database.global, 'shop.example')
+    const found = await domains.findTenantByHostname(app.runtime.database.global, hostname)
     assert.equal(found, `store-${winner}`)
   })
 
-  test('stays with its holder when another store sets a record too', async (t) => {
-    const app = await openDomainsApp(t)
-    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
-    const rival = await claim(globex, 'shop.example')
-    await claimActive(app, acme, 'shop.example')
+  test('stays with its holder when another store sets a record too', async () => {
+    const { app, acme, hostname } = await openStore()
+    const { acme: globex } = await openStore()
+    const rival = await claim(globex, hostname)
+    await claimActive(app, acme, hostname)
     setRecord(app.dns, rival)
     const { status, body } = await verify(globex, rival)
     assert.deepEqual([status, body.error.code], [409, 'hostname_taken'])
@@ -220,24 +230,22 @@ describe('a check that was overtaken', () => {
     return 'missing' as const
   }
 
-  test('does not overwrite a later result', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const domain = await claim(acme, 'shop.example')
+  test('does not overwrite a later result', async () => {
+    const { app, tenant, acme, hostname } = await openStore()
+    const domain = await claim(acme, hostname)
     setRecord(app.dns, domain)
-    const db = await app.store('acme')
+    const db = await app.store(tenant)
     const findTxt = slow(() => verify(acme, domain))
     const { limits } = app.runtime
     const result = await domains.verify({ limits, findTxt }, db, SYSTEM, domain.id)
     assert.deepEqual([result.domain.status, result.domain.last_error], ['active', null])
-    assert.deepEqual(await auditOf(app, 'acme', 'lapsed'), [])
+    assert.deepEqual(await auditOf(app, tenant, 'lapsed'), [])
   })
 
-  test('does not restore a hostname that was removed meanwhile', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const domain = await claim(acme, 'shop.example')
-    const db = await app.store('acme')
+  test('does not restore a hostname that was removed meanwhile', async () => {
+    const { app, tenant, acme, hostname } = await openStore()
+    const domain = await claim(acme, hostname)
+    const db = await app.store(tenant)
     const findTxt = async () => {
       await acme.send('DELETE', `${URL}/${domain.id}`)
       return 'found' as const
@@ -250,10 +258,10 @@ describe('a check that was overtaken', () => {
   })
 })
 
-test('a store may verify ten times a minute, all its hostnames together', async (t) => {
-  const app = await openDomainsApp(t)
-  const acme = await app.merchant('acme')
-  const [one, two] = [await claim(acme, 'one.example'), await claim(acme, 'two.example')]
+test('a store may verify ten times a minute, all its hostnames together', async () => {
+  const { app, acme, hostname } = await openStore()
+  const one = await claim(acme, `one.${hostname}`)
+  const two = await claim(acme, `two.${hostname}`)
   for (const { verification } of [one, two])
     app.dns.set(verification.name, texts('no value of ours'))
   const answers = await times(12, (i) => verify(acme, i % 2 === 0 ? one : two))
@@ -263,14 +271,13 @@ test('a store may verify ten times a minute, all its hostnames together', async 
   assert.equal(refused?.headers['retry-after'], '60')
   const asked = app.dns.asked(one.verification.name) + app.dns.asked(two.verification.name)
   assert.equal(asked, 10, 'what is refused does not reach DNS')
-  const globex = await app.merchant('globex')
-  assert.equal((await verify(globex, await claim(globex, 'one.example'))).status, 200)
+  const { acme: globex } = await openStore()
+  assert.equal((await verify(globex, await claim(globex, one.hostname))).status, 200)
 })
 
-test('verifying a removed hostname is refused with what to do next', async (t) => {
-  const app = await openDomainsApp(t)
-  const acme = await app.merchant('acme')
-  const domain = await claim(acme, 'shop.example')
+test('verifying a removed hostname is refused with what to do next', async () => {
+  const { acme, hostname } = await openStore()
+  const domain = await claim(acme, hostname)
   await acme.send('DELETE', `${URL}/${domain.id}`)
   const { status, body } = await verify(acme, domain)
   assert.deepEqual([status, body.error.code], [409, 'domain_not_active'])

@@ -5,6 +5,7 @@ import { findOpenRequest, lockFeature } from '../../../src/modules/entitlements/
 import { type Caller, openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/merchant/entitlements/requests'
@@ -12,10 +13,19 @@ const feature_key = 'dedicated_gateway'
 const decide = (operator: Caller, id: string, body: unknown) =>
   operator.put(`/v1/entitlements/requests/${id}`, body)
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
+
 describe('requesting an add-on', () => {
-  test('answers 201 with the request, and with the open one when repeated', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('answers 201 with the request, and with the open one when repeated', async () => {
+    const { acme } = await openStore()
     const made = await acme.post(URL, { feature_key, note: 'For the new shop\n✓' })
     assert.equal(made.status, 201)
     assert.deepEqual(keysOf(made.body), ['request'])
@@ -37,19 +47,17 @@ describe('requesting an add-on', () => {
     assert.deepEqual(entries[0].after, { request_id: id })
   })
 
-  test('creates one request of fifty concurrent ones', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('creates one request of fifty concurrent ones', async () => {
+    const { acme } = await openStore()
     const answers = await times(50, () => acme.post(URL, { feature_key }))
     assert.deepEqual(countStatuses(answers), { 200: 49, 201: 1 })
     assert.equal(new Set(answers.map(({ body }) => body.request.id)).size, 1)
   })
 
-  test('is refused for a self-serve add-on, and for an unknown one', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('is refused for a self-serve add-on, and for an unknown one', async () => {
+    const { app, tenant, acme } = await openStore()
     const ruling = { state: 'allow' }
-    await app.operator.put('/v1/entitlements/tenants/acme/features/advanced_fraud', ruling)
+    await app.operator.put(`/v1/entitlements/tenants/${tenant}/features/advanced_fraud`, ruling)
     const bad = [
       ['an unknown one', { feature_key: 'no_such' }, 'unknown_feature'],
       ['no name of ours', { feature_key: '__proto__x' }, 'unknown_feature'],
@@ -71,9 +79,8 @@ describe('requesting an add-on', () => {
 })
 
 describe('the requests of a store', () => {
-  test('are listed newest first, a page at a time', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('are listed newest first, a page at a time', async () => {
+    const { app, acme } = await openStore()
     for (let i = 0; i < 3; i++) {
       const { request } = (await acme.post(URL, { feature_key, note: `${i}` })).body
       await acme.post(`${URL}/${request.id}/withdraw`)
@@ -89,9 +96,8 @@ describe('the requests of a store', () => {
     assert.deepEqual((await globex.get(URL)).body.requests, [])
   })
 
-  test('can be withdrawn while open, and then made again', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('can be withdrawn while open, and then made again', async () => {
+    const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const gone = await acme.post(`${URL}/${request.id}/withdraw`)
     assert.equal(gone.status, 200)
@@ -130,9 +136,8 @@ describe('the requests of a store', () => {
     assert.equal((await withdrawn).body.request.status, 'withdrawn')
   })
 
-  test('are never lost when made and withdrawn concurrently', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('are never lost when made and withdrawn concurrently', async () => {
+    const { acme } = await openStore()
     for (let round = 0; round < 8; round++) {
       const { request } = (await acme.post(URL, { feature_key })).body
       const answers = await times(12, (i) =>
@@ -150,9 +155,8 @@ describe('the requests of a store', () => {
 })
 
 describe('deciding a request', () => {
-  test('with an approval switches the add-on on in the same transaction', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('with an approval switches the add-on on in the same transaction', async () => {
+    const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const decision = { status: 'approved', decision_note: 'Welcome' }
     const { status, body, headers } = await decide(app.operator, request.id, decision)
@@ -174,9 +178,8 @@ describe('deciding a request', () => {
     assert.equal(more.body.error.code, 'already_enabled')
   })
 
-  test('with a refusal changes nothing else, and a new request is possible', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('with a refusal changes nothing else, and a new request is possible', async () => {
+    const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const { body } = await decide(app.operator, request.id, { status: 'declined' })
     assert.deepEqual([body.request.status, body.request.decision_note], ['declined', null])
@@ -185,9 +188,8 @@ describe('deciding a request', () => {
     assert.equal((await acme.post(URL, { feature_key })).status, 201)
   })
 
-  test('happens once of many concurrent decisions', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('happens once of many concurrent decisions', async () => {
+    const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const answers = await times(20, (i) =>
       decide(app.operator, request.id, { status: i % 2 ? 'approved' : 'declined' }),
@@ -198,9 +200,8 @@ describe('deciding a request', () => {
     assert.equal(features[8].state, winner === 'approved' ? 'on' : 'off')
   })
 
-  test('needs an existing request, and a decision', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('needs an existing request, and a decision', async () => {
+    const { app, acme } = await openStore()
     const { request } = (await acme.post(URL, { feature_key })).body
     const unknown = await decide(app.operator, randomUUID(), { status: 'approved' })
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'request_not_found'])

@@ -1,15 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { type Caller, openTestApp } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
+
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
 
 const key = 'gift_cards'
 const enable = (caller: Caller, feature_key: unknown = key) =>
   caller.post('/v1/merchant/entitlements/enable', { feature_key })
 const disable = (caller: Caller, feature_key: unknown = key) =>
   caller.post('/v1/merchant/entitlements/disable', { feature_key })
-const rule = (app: TestApp, state: string, feature = key) =>
-  app.operator.put(`/v1/entitlements/tenants/acme/features/${feature}`, { state })
+const rule = (tenant: string, state: string, feature = key) =>
+  shared.current.operator.put(`/v1/entitlements/tenants/${tenant}/features/${feature}`, { state })
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
 
 async function actionsOf(caller: Caller) {
   const { entries } = (await caller.get('/v1/my/audit?limit=100')).body
@@ -20,9 +31,8 @@ async function actionsOf(caller: Caller) {
 }
 
 describe('switching an add-on', () => {
-  test('on and off is idempotent, and audited once', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('on and off is idempotent, and audited once', async () => {
+    const { acme } = await openStore()
     const steps = [
       [enable, { feature_key: key, enabled: true, already_enabled: false }],
       [enable, { feature_key: key, enabled: true, already_enabled: true }],
@@ -44,19 +54,17 @@ describe('switching an add-on', () => {
     assert.match(entries[0].actor, /^merchant_key:/)
   })
 
-  test('off leaves an add-on of the tier on', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
-    await app.operator.put('/v1/entitlements/tenants/acme/tier', { tier: 'growth' })
+  test('off leaves an add-on of the tier on', async () => {
+    const { app, tenant, acme } = await openStore()
+    await app.operator.put(`/v1/entitlements/tenants/${tenant}/tier`, { tier: 'growth' })
     assert.equal((await enable(acme)).body.already_enabled, true)
     const off = await disable(acme)
     assert.deepEqual(off.body, { feature_key: key, enabled: true, already_disabled: true })
     assert.deepEqual(await actionsOf(acme), [])
   })
 
-  test('is for self-serve add-ons: others and unknown ones get the same answer', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('is for self-serve add-ons: others and unknown ones get the same answer', async () => {
+    const { acme } = await openStore()
     const keys = ['dedicated_gateway', 'advanced_fraud', 'no_such', 'GIFT_CARDS', '__proto__']
     for (const act of [enable, disable]) {
       const refusals = keys.map((each) => [each, each, 'not_self_serve'] as const)
@@ -70,18 +78,17 @@ describe('switching an add-on', () => {
 })
 
 describe("an operator's ruling", () => {
-  test('to deny stops the merchant from switching on or off, until it is removed', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('to deny stops the merchant from switching on or off, until it is removed', async () => {
+    const { tenant, acme } = await openStore()
     await enable(acme)
-    const denied = await rule(app, 'deny')
+    const denied = await rule(tenant, 'deny')
     assert.deepEqual(denied.body.feature, { feature_key: key, state: 'denied', source: 'operator' })
     const refused = ['operator_restricted', 403]
     for (const act of [enable, disable, enable]) {
       const { status, body } = await act(acme)
       assert.deepEqual([body.error.code, status], refused)
     }
-    const restored = await rule(app, 'default')
+    const restored = await rule(tenant, 'default')
     const mine = { feature_key: key, state: 'on', source: 'self_serve' }
     assert.deepEqual(restored.body.feature, mine, 'the merchant’s own switch is as it was')
     assert.equal((await disable(acme)).body.already_disabled, false)
@@ -93,41 +100,40 @@ describe("an operator's ruling", () => {
     ])
   })
 
-  test('to allow stays when the merchant switches off, and works for add-ons that are not self-serve', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
-    await rule(app, 'allow')
+  test('to allow stays when the merchant switches off, and works for add-ons that are not self-serve', async () => {
+    const { app, tenant, acme } = await openStore()
+    await rule(tenant, 'allow')
     assert.equal((await enable(acme)).body.already_enabled, true)
     const off = await disable(acme)
     assert.deepEqual(off.body, { feature_key: key, enabled: true, already_disabled: true })
-    await rule(app, 'allow', 'advanced_fraud')
-    const url = '/v1/entitlements/tenants/acme/features/advanced_fraud'
+    await rule(tenant, 'allow', 'advanced_fraud')
+    const url = `/v1/entitlements/tenants/${tenant}/features/advanced_fraud`
     const read = await app.operator.get(url)
     const given = { feature_key: 'advanced_fraud', state: 'on', source: 'operator' }
     assert.deepEqual(read.body, { feature: given })
-    await rule(app, 'default', 'advanced_fraud')
-    await rule(app, 'default', 'advanced_fraud')
+    await rule(tenant, 'default', 'advanced_fraud')
+    await rule(tenant, 'default', 'advanced_fraud')
     assert.equal((await app.operator.get(url)).body.feature.state, 'off')
   })
 
-  test('is for one store and one known add-on', async (t) => {
-    const app = await openTestApp(t)
-    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
-    await rule(app, 'deny')
+  test('is for one store and one known add-on', async () => {
+    const { app, tenant, acme } = await openStore()
+    const { acme: globex } = await openStore()
+    await rule(tenant, 'deny')
     assert.equal((await enable(globex)).body.already_enabled, false)
     assert.equal((await enable(acme, 'store_credit')).status, 200)
     for (const feature of ['no_such', '__proto__', 'x'.repeat(500)]) {
-      const url = `/v1/entitlements/tenants/acme/features/${feature}`
-      for (const answer of [await rule(app, 'deny', feature), await app.operator.get(url)]) {
+      const url = `/v1/entitlements/tenants/${tenant}/features/${feature}`
+      for (const answer of [await rule(tenant, 'deny', feature), await app.operator.get(url)]) {
         assert.deepEqual([answer.status, answer.body.error.code], [400, 'unknown_feature'])
       }
     }
     const bad = ['on', '', null, true].map(
       (state) => [String(state), { state }, 'invalid_body', 'state'] as const,
     )
-    const url = `/v1/entitlements/tenants/acme/features/${key}`
+    const url = `/v1/entitlements/tenants/${tenant}/features/${key}`
     await assertRefused(bad, (body) => app.operator.put(url, body))
-    const listed = await app.operator.get('/v1/entitlements/tenants/acme/features')
+    const listed = await app.operator.get(`/v1/entitlements/tenants/${tenant}/features`)
     assert.deepEqual(listed.body, (await acme.get('/v1/my/entitlements')).body)
   })
 })

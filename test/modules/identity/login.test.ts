@@ -3,17 +3,20 @@ import { describe, test } from 'node:test'
 import { openTestApp } from '../../harness/app.ts'
 import { assertEvenTimes } from '../../harness/even-times.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/identity/login'
 const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
 const wrong = { email: account.email, password: 'wrong horse' }
-const unknown = { email: 'nobody@acme.example', password: 'correct horse' }
 const MANY = { RATE_LIMIT_FAILED_PER_MINUTE: '100000' }
 
+/** Each of its tests has addresses of its own: wrong passwords count against them. */
+const shared = share((scope) => openTestApp(scope, { env: MANY }))
+
 describe('logging in', () => {
-  test('starts a new session each time', async (t) => {
-    const app = await openTestApp(t)
+  test('starts a new session each time', async () => {
+    const app = shared.current
     const made = await app.anyone.post('/v1/identity/signup', account)
     const first = await app.anyone.post(URL, { ...account, email: 'ANN@Acme.example' })
     const second = await app.anyone.post(URL, account)
@@ -25,33 +28,39 @@ describe('logging in', () => {
     assert.ok(first.headers['set-cookie']?.startsWith(`__Host-fd_session=${tokens[1]}; `))
   })
 
-  test('answers an unknown address and a wrong password with the same bytes', async (t) => {
-    const app = await openTestApp(t, { env: MANY })
-    await app.anyone.post('/v1/identity/signup', account)
-    const refused = await app.anyone.post(URL, wrong)
+  test('answers an unknown address and a wrong password with the same bytes', async () => {
+    const app = shared.current
+    const bea = { ...account, email: 'bea@acme.example' }
+    await app.anyone.post('/v1/identity/signup', bea)
+    const refused = await app.anyone.post(URL, { ...wrong, email: bea.email })
     assert.deepEqual([refused.status, refused.body.error.code], [401, 'unauthorized'])
     const others = [
-      unknown,
-      { ...account, password: '' },
+      { email: 'nobody@acme.example', password: 'correct horse' },
+      { ...bea, password: '' },
       { email: '', password: '' },
       { email: 'no address at all', password: 'correct horse' },
       { email: "' or '1'='1", password: "' or '1'='1" },
-      { ...account, password: 'Correct Horse' },
+      { ...bea, password: 'Correct Horse' },
     ]
     for (const body of others) {
       assert.deepEqual(essence(await app.anyone.post(URL, body)), essence(refused), body.email)
     }
   })
 
-  test('takes as long for an unknown address as for a wrong password', async (t) => {
-    const app = await openTestApp(t, { env: MANY })
-    await app.anyone.post('/v1/identity/signup', account)
-    const calls = [wrong, unknown].map((body) => () => app.anyone.post(URL, body))
+  test('takes as long for an unknown address as for a wrong password', async () => {
+    const app = shared.current
+    const known = { ...account, email: 'known@acme.example' }
+    await app.anyone.post('/v1/identity/signup', known)
+    const bodies = [
+      { ...wrong, email: known.email },
+      { email: 'unknown@acme.example', password: 'correct horse' },
+    ]
+    const calls = bodies.map((body) => () => app.anyone.post(URL, body))
     await assertEvenTimes(calls, { samples: 15 })
   })
 
   test('is refused for an account without a password', async (t) => {
-    const app = await openTestApp(t, { env: MANY })
+    const app = shared.current
     const superuser = await openSuperuser(t, app.database)
     await superuser.query(
       `insert into owners (email, name, email_verified_at) values ('v@acme.example', 'V', now())`,
@@ -62,8 +71,8 @@ describe('logging in', () => {
     }
   })
 
-  test('refuses an invalid body', async (t) => {
-    const app = await openTestApp(t)
+  test('refuses an invalid body', async () => {
+    const app = shared.current
     const bad = [
       ['no password', { email: account.email }, 'invalid_body', 'password'],
       ['no address', { password: account.password }, 'invalid_body', 'email'],

@@ -1,18 +1,27 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deleteExpiredSessions } from '../../../src/modules/identity/jobs.ts'
-import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { openTestApp } from '../../harness/app.ts'
 import { requestText, talk } from '../../harness/raw-http.ts'
 import { essence, isRefusal, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
-const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
+const MANY = { RATE_LIMIT_FAILED_PER_MINUTE: '1000' }
+const shared = share((scope) => openTestApp(scope, { env: MANY }))
+let people = 0
 
-async function signUp(app: TestApp) {
+/** The next person, with a session. */
+async function signUp(app = shared.current) {
+  people++
+  const account = { email: `ann-${people}@acme.example`, password: 'correct horse', name: 'Ann' }
   const { body } = await app.anyone.post('/v1/identity/signup', account)
   const { token } = body.session
   const cookie = `__Host-fd_session=${token}`
   return {
+    app,
+    account,
+    id: body.owner.id as string,
     token,
     bearer: app.as({ authorization: `Bearer ${token}` }),
     cookie: app.as({ cookie: `theme=dark; ${cookie}; a=b` }),
@@ -24,14 +33,18 @@ const ME = '/v1/identity/me'
 
 describe('a session', () => {
   test('lasts twelve hours from its last use', async (t) => {
-    const app = await openTestApp(t)
+    const { app, id, bearer } = await signUp()
     const superuser = await openSuperuser(t, app.database)
-    const { bearer } = await signUp(app)
     const move = (left: string) =>
-      superuser.query(`update owner_sessions set expires_at = now() + $1::interval`, [left])
+      superuser.query(
+        'update owner_sessions set expires_at = now() + $1::interval where owner_id = $2',
+        [left, id],
+      )
     const left = async () => {
       const { rows } = await superuser.query(
-        `select extract(epoch from expires_at - now())::float8 / 3600 as hours from owner_sessions`,
+        `select extract(epoch from expires_at - now())::float8 / 3600 as hours
+           from owner_sessions where owner_id = $1`,
+        [id],
       )
       return rows[0].hours
     }
@@ -47,28 +60,32 @@ describe('a session', () => {
   })
 
   test('ends on the thirtieth day, used or not', async (t) => {
-    const app = await openTestApp(t)
+    const { app, id, bearer } = await signUp()
     const superuser = await openSuperuser(t, app.database)
-    const { bearer } = await signUp(app)
     await superuser.query(
       `update owner_sessions set created_at = now() - interval '29 days 23 hours',
-                                 expires_at = now() + interval '5 minutes'`,
+                                 expires_at = now() + interval '5 minutes'
+        where owner_id = $1`,
+      [id],
     )
     assert.equal((await bearer.get(ME)).status, 200)
     const { rows } = await superuser.query(
-      'select expires_at = created_at + interval $$30 days$$ as capped from owner_sessions',
+      `select expires_at = created_at + interval '30 days' as capped
+         from owner_sessions where owner_id = $1`,
+      [id],
     )
     assert.equal(rows[0].capped, true)
     await superuser.query(
       `update owner_sessions set created_at = created_at - interval '61 minutes',
-                                 expires_at = expires_at - interval '61 minutes'`,
+                                 expires_at = expires_at - interval '61 minutes'
+        where owner_id = $1`,
+      [id],
     )
     assert.equal((await bearer.get(ME)).status, 401)
   })
 
-  test('ends at logout, and no other session does', async (t) => {
-    const app = await openTestApp(t)
-    const { bearer } = await signUp(app)
+  test('ends at logout, and no other session does', async () => {
+    const { app, account, bearer } = await signUp()
     const login = await app.anyone.post('/v1/identity/login', account)
     const other = app.as({ authorization: `Bearer ${login.body.session.token}` })
     const out = await bearer.post('/v1/identity/logout')
@@ -80,11 +97,11 @@ describe('a session', () => {
   })
 
   test('is found only by its whole token', async (t) => {
-    const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1000' } })
+    const { app, id, token } = await signUp()
     const superuser = await openSuperuser(t, app.database)
-    const { token } = await signUp(app)
     const { rows } = await superuser.query(
-      `select encode(token_hash, 'hex') as hex from owner_sessions`,
+      `select encode(token_hash, 'hex') as hex from owner_sessions where owner_id = $1`,
+      [id],
     )
     const withoutToken = await app.anyone.get(ME)
     const wrong = [
@@ -101,9 +118,9 @@ describe('a session', () => {
   })
 
   test('is deleted after its end', async (t) => {
-    const app = await openTestApp(t)
+    // It counts the expired sessions of all people.
+    const { app, account, bearer } = await signUp(await openTestApp(t))
     const superuser = await openSuperuser(t, app.database)
-    const { bearer } = await signUp(app)
     await app.anyone.post('/v1/identity/login', account)
     await superuser.query(
       `update owner_sessions set expires_at = now() - interval '1 second'
@@ -115,19 +132,20 @@ describe('a session', () => {
   })
 
   test('is extended without an error by fifty concurrent requests', async (t) => {
-    const app = await openTestApp(t)
+    const { app, id, bearer } = await signUp()
     const superuser = await openSuperuser(t, app.database)
-    const { bearer } = await signUp(app)
-    await superuser.query(`update owner_sessions set expires_at = now() + interval '1 minute'`)
+    await superuser.query(
+      `update owner_sessions set expires_at = now() + interval '1 minute' where owner_id = $1`,
+      [id],
+    )
     const answers = await times(50, () => bearer.get(ME))
     assert.ok(answers.every(({ status }) => status === 200))
   })
 })
 
 describe('a session by cookie', () => {
-  test('reads, and writes only with a header that a foreign page cannot send', async (t) => {
-    const app = await openTestApp(t)
-    const { cookie, ownPage } = await signUp(app)
+  test('reads, and writes only with a header that a foreign page cannot send', async () => {
+    const { cookie, ownPage } = await signUp()
     assert.equal((await cookie.get(ME)).status, 200)
     const refused = await cookie.post('/v1/identity/logout')
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'csrf_required'])
@@ -138,16 +156,14 @@ describe('a session by cookie', () => {
     assert.equal((await ownPage.get(ME)).status, 401)
   })
 
-  test('is read from that cookie alone', async (t) => {
-    const app = await openTestApp(t)
-    const { token } = await signUp(app)
+  test('is read from that cookie alone', async () => {
+    const { app, token } = await signUp()
     const wrong = [`fd_session=${token}`, `x__Host-fd_session=${token}`, `a="; __Host-fd=${token}`]
     for (const cookie of wrong) assert.equal((await app.as({ cookie }).get(ME)).status, 401, cookie)
   })
 
-  test('is refused where there are two, in one header or in two, whichever of them is right', async (t) => {
-    const app = await openTestApp(t)
-    const { token } = await signUp(app)
+  test('is refused where there are two, in one header or in two, whichever of them is right', async () => {
+    const { app, token } = await signUp()
     const right = `__Host-fd_session=${token}`
     const wrong = '__Host-fd_session=fds_wrong'
     const unreadable = `__Host-fd_session=${'x'.repeat(300)}`
@@ -169,9 +185,8 @@ describe('a session by cookie', () => {
     assert.equal((await talk(app.url, once)).answers[0]?.status, 200)
   })
 
-  test('is ignored beside a bearer token, even a wrong one', async (t) => {
-    const app = await openTestApp(t)
-    const { token } = await signUp(app)
+  test('is ignored beside a bearer token, even a wrong one', async () => {
+    const { app, token } = await signUp()
     const both = { cookie: `__Host-fd_session=${token}`, authorization: 'Bearer fds_wrong' }
     assert.equal((await app.as(both).get(ME)).status, 401)
   })

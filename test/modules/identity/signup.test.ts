@@ -3,14 +3,19 @@ import { describe, test } from 'node:test'
 import { symbols } from 'pino'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/identity/signup'
+const MANY = { RATE_LIMIT_FAILED_PER_MINUTE: '1000' }
 const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
 
+/** Each of its tests has an address of its own. */
+const shared = share((scope) => openTestApp(scope, { env: MANY }))
+
 describe('signing up', () => {
-  test('answers 201 with the owner and a valid session', async (t) => {
-    const app = await openTestApp(t)
+  test('answers 201 with the owner and a valid session', async () => {
+    const app = shared.current
     const { status, body } = await app.anyone.post(URL, { ...account, email: 'Ann@Acme.Example' })
     assert.equal(status, 201)
     assert.deepEqual(keysOf(body), ['owner', 'session'])
@@ -26,9 +31,9 @@ describe('signing up', () => {
     assert.deepEqual(me.body, { owner: body.owner, stores: [] })
   })
 
-  test('sets a cookie that only this host, only TLS and no script can read', async (t) => {
-    const app = await openTestApp(t)
-    const { headers, body } = await app.anyone.post(URL, account)
+  test('sets a cookie that only this host, only TLS and no script can read', async () => {
+    const app = shared.current
+    const { headers, body } = await app.anyone.post(URL, { ...account, email: 'bea@acme.example' })
     const [pair, ...attributes] = String(headers['set-cookie']).split('; ')
     assert.equal(pair, `__Host-fd_session=${body.session.token}`)
     const seconds = Number(attributes.pop()?.replace('Max-Age=', ''))
@@ -36,44 +41,45 @@ describe('signing up', () => {
     assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax'])
   })
 
-  test('shows the stores that already have this owner address', async (t) => {
-    const app = await openTestApp(t)
+  test('shows the stores that already have this owner address', async () => {
+    const app = shared.current
     for (const tenant_ref of ['bolt', 'acme']) {
       const store = {
         tenant_ref,
         display_name: `The ${tenant_ref}`,
-        owner_email: 'ANN@acme.example',
+        owner_email: 'CY@acme.example',
       }
       await app.operator.post('/v1/stores', store)
     }
     await app.store('theirs')
-    const owner = await app.owner(account.email)
+    const owner = await app.owner('cy@acme.example')
     assert.deepEqual((await owner.get('/v1/identity/me')).body.stores, [
       { tenant_ref: 'acme', display_name: 'The acme', status: 'draft' },
       { tenant_ref: 'bolt', display_name: 'The bolt', status: 'draft' },
     ])
   })
 
-  test('accepts an address once, in any spelling', async (t) => {
-    const app = await openTestApp(t)
-    await app.anyone.post(URL, account)
-    const other = { ...account, email: 'ANN@ACME.EXAMPLE', password: 'another one' }
+  test('accepts an address once, in any spelling', async () => {
+    const app = shared.current
+    const first = { ...account, email: 'dan@acme.example' }
+    await app.anyone.post(URL, first)
+    const other = { ...first, email: 'DAN@ACME.EXAMPLE', password: 'another one' }
     const { status, body } = await app.anyone.post(URL, other)
     assert.deepEqual([status, body.error.code], [409, 'email_exists'])
     const login = await app.anyone.post('/v1/identity/login', other)
     assert.equal(login.status, 401, 'and leaves the password as it was')
   })
 
-  test('accepts an address once of many concurrent requests', async (t) => {
-    const app = await openTestApp(t)
+  test('accepts an address once of many concurrent requests', async () => {
+    const app = shared.current
     const answers = await times(12, (i) =>
-      app.anyone.post(URL, { ...account, email: i % 2 ? account.email : 'Ann@acme.example' }),
+      app.anyone.post(URL, { ...account, email: i % 2 ? 'eve@acme.example' : 'Eve@acme.example' }),
     )
     assert.deepEqual(countStatuses(answers), { 201: 1, 409: 11 })
   })
 
-  test('refuses an invalid body', async (t) => {
-    const app = await openTestApp(t)
+  test('refuses an invalid body', async () => {
+    const app = shared.current
     const local = 'x'.repeat(65)
     const bad = [
       ['nothing', undefined, 'invalid_body', ''],
@@ -97,8 +103,8 @@ describe('signing up', () => {
 })
 
 describe('a password', () => {
-  test('may have any characters, and must be repeated exactly', async (t) => {
-    const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1000' } })
+  test('may have any characters, and must be repeated exactly', async () => {
+    const app = shared.current
     const odd = [
       '        ',
       '💚'.repeat(200),

@@ -2,13 +2,26 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { deleteUnconfirmed } from '../../../src/modules/marketing/newsletter-jobs.ts'
+import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, essence } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
 import { movableClock } from '../checkout/setup.ts'
-import { LIST, linkIn, openReaders as open } from './readers.ts'
+import { LIST, linkIn, openReaders, openReadersOf } from './readers.ts'
+
+const shared = share(async (scope) => {
+  const app = await openTestApp(scope)
+  return { app, superuser: await openSuperuser(scope, app.database) }
+})
+let stores = 0
+
+/** The next store with a newsletter. */
+const openStore = () =>
+  openReadersOf(shared.current.app, shared.current.superuser, `acme-${++stores}`)
 
 describe('a newsletter', () => {
-  test('has an address only after the mailed link is opened and its button pressed', async (t) => {
-    const { app, ask, linksTo, subscriber, press } = await open(t)
+  test('has an address only after the mailed link is opened and its button pressed', async () => {
+    const { app, ask, linksTo, subscriber, press } = await openStore()
     assert.deepEqual((await ask('Ann@Example.com')).body, { accepted: true })
     assert.equal((await subscriber('ann@example.com')).status, 'pending')
     const [path = ''] = await linksTo('Ann@Example.com')
@@ -26,8 +39,8 @@ describe('a newsletter', () => {
     assert.equal((await press(path)).status, 200, 'a second press changes nothing')
   })
 
-  test('never tells whether an address is on it, and mails those on it nothing', async (t) => {
-    const { ask, join, linksTo } = await open(t)
+  test('never tells whether an address is on it, and mails those on it nothing', async () => {
+    const { ask, join, linksTo } = await openStore()
     await join('ann@example.com')
     const known = await ask('ann@example.com')
     const unknown = await ask('bob@example.com')
@@ -36,16 +49,16 @@ describe('a newsletter', () => {
     assert.equal((await linksTo('bob@example.com')).length, 1)
   })
 
-  test('mails one address twice a day at most, however many ask in its name', async (t) => {
-    const { ask, linksTo } = await open(t)
+  test('mails one address twice a day at most, however many ask in its name', async () => {
+    const { ask, linksTo } = await openStore()
     const ips = Array.from({ length: 20 }, (_, at) => `203.0.113.${at}`)
     const answers = await Promise.all(ips.map((ip) => ask('ann@example.com', { ip })))
     assert.ok(answers.every(({ status }) => status === 202))
     assert.equal((await linksTo('ann@example.com')).length, 2)
   })
 
-  test('limits one shopper, and leaves the others of the store alone', async (t) => {
-    const { ask } = await open(t)
+  test('limits one shopper, and leaves the others of the store alone', async () => {
+    const { ask } = await openStore()
     const from = (ip: string) => ask(`${randomUUID()}@example.com`, { ip })
     const answers = await Promise.all(Array.from({ length: 8 }, () => from('203.0.113.1')))
     assert.equal(answers.filter(({ status }) => status === 429).length, 3)
@@ -54,7 +67,7 @@ describe('a newsletter', () => {
 
   test('is left by the link of every exported line, in one click, for ever', async (t) => {
     const clock = movableClock()
-    const { merchant, join, press, subscriber } = await open(t, { clock })
+    const { merchant, join, press, subscriber } = await openReaders(t, { clock })
     await join('ann@example.com')
     const csv = (await merchant.get(`${LIST}/export.csv`)).text
     const [head, line] = csv.split('\r\n')
@@ -65,8 +78,8 @@ describe('a newsletter', () => {
     assert.equal((await merchant.get(`${LIST}/export.csv`)).text.split('\r\n').length, 2)
   })
 
-  test('is joined again after it was left, by a new link alone', async (t) => {
-    const { ask, join, linksTo, merchant, press, subscriber } = await open(t)
+  test('is joined again after it was left, by a new link alone', async () => {
+    const { ask, join, linksTo, merchant, press, subscriber } = await openStore()
     await join('ann@example.com')
     const { id } = await subscriber('ann@example.com')
     assert.equal((await merchant.post(`${LIST}/${id}/unsubscribe`)).status, 200)
@@ -79,7 +92,7 @@ describe('a newsletter', () => {
 
   test('refuses links that were changed, are of the other kind, or have expired', async (t) => {
     const clock = movableClock()
-    const { app, merchant, ask, join, linksTo, press, subscriber } = await open(t, { clock })
+    const { app, merchant, ask, join, linksTo, press, subscriber } = await openReaders(t, { clock })
     await ask('late@example.com')
     const [late = ''] = await linksTo('late@example.com')
     await join('ann@example.com')
@@ -101,16 +114,16 @@ describe('a newsletter', () => {
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
   })
 
-  test('refuses a button that another site presses', async (t) => {
-    const { ask, linksTo, press, subscriber } = await open(t)
+  test('refuses a button that another site presses', async () => {
+    const { ask, linksTo, press, subscriber } = await openStore()
     await ask('ann@example.com')
     const [path = ''] = await linksTo('ann@example.com')
     assert.equal((await press(path, { origin: 'https://evil.example' })).status, 403)
     assert.equal((await subscriber('ann@example.com')).status, 'pending')
   })
 
-  test('shows the name of a store as text', async (t) => {
-    const { app, merchant, ask, linksTo } = await open(t)
+  test('shows the name of a store as text', async () => {
+    const { app, merchant, ask, linksTo } = await openStore()
     await merchant.patch('/v1/my/store', { display_name: '<b onload=x>\u2028Ann' })
     await ask('ann@example.com')
     const [path = ''] = await linksTo('ann@example.com')
@@ -119,8 +132,8 @@ describe('a newsletter', () => {
     assert.match(text, /&lt;b onload=x&gt;/)
   })
 
-  test('keeps one tenant out of sight of another', async (t) => {
-    const { app, join, subscriber } = await open(t)
+  test('keeps one tenant out of sight of another', async () => {
+    const { app, join, subscriber } = await openStore()
     await join('ann@example.com')
     const other = await app.merchant('other')
     const { id } = await subscriber('ann@example.com')
@@ -133,21 +146,21 @@ describe('a newsletter', () => {
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')
   })
 
-  test('refuses what is no address, and a key without the scope', async (t) => {
-    const { app, ask } = await open(t)
+  test('refuses what is no address, and a key without the scope', async () => {
+    const { app, shop, ask } = await openStore()
     const addresses = ['', 'ann', 'a@b@', 7, null, `${'a'.repeat(250)}@example.com`]
     await assertRefused(
       addresses.map((each) => [String(each), each, 'invalid_body', 'email'] as const),
       ask,
     )
-    const reader = await app.merchant('acme', 'read:own_orders')
+    const reader = await app.merchant(shop.tenant, 'read:own_orders')
     assert.equal((await reader.get(LIST)).status, 403)
     const nowhere = '/v1/tenants/none/newsletter'
     assert.equal((await app.storefront.post(nowhere, { email: 'a@b.example' })).status, 404)
   })
 
   test('forgets requests that were not confirmed for 30 days, and keeps the others', async (t) => {
-    const { app, ask, join, subscriber, superuser } = await open(t)
+    const { app, ask, join, subscriber, superuser } = await openReaders(t)
     await join('ann@example.com')
     await ask('bob@example.com')
     await ask('new@example.com')

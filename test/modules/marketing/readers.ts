@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import type pg from 'pg'
 import { unsubscribeUrl } from '../../../src/modules/marketing/consent.ts'
 import { openUnsubscribe } from '../../../src/open-unsubscribe.ts'
-import { type Answer, openTestApp } from '../../harness/app.ts'
+import { type Answer, openTestApp, type TestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { openShop } from '../checkout/setup.ts'
 
@@ -38,16 +39,20 @@ export async function openReaders(t: TestContext, options: Parameters<typeof ope
     ...options,
     env: { MAIL_FEEDBACK_KEY: FEEDBACK_KEY, ...options.env },
   })
-  const shop = await openShop(app, 'acme', [1_000])
+  return openReadersOf(app, await openSuperuser(t, app.database), 'acme')
+}
+
+/** The same for one store of an app that is open already. */
+export async function openReadersOf(app: TestApp, superuser: pg.Client, tenant: string) {
+  const shop = await openShop(app, tenant, [1_000])
   const { merchant } = shop
-  const superuser = await openSuperuser(t, app.database)
   const ask = (email: unknown, more: object = {}) =>
-    app.storefront.post('/v1/tenants/acme/newsletter', { email, source: 'footer', ...more })
+    app.storefront.post(`/v1/tenants/${tenant}/newsletter`, { email, source: 'footer', ...more })
   /** The links of the mails to an address, oldest first. */
   const linksTo = async (email: string): Promise<string[]> => {
     const { rows } = await superuser.query(
-      'select body from mails where recipient = $1 order by created_at',
-      [email],
+      'select body from mails where tenant_ref = $1 and recipient = $2 order by created_at',
+      [tenant, email],
     )
     return rows.map(({ body }) => new URL(/https?:\/\/\S+/.exec(body)?.[0] ?? '').pathname)
   }
@@ -67,8 +72,8 @@ export async function openReaders(t: TestContext, options: Parameters<typeof ope
     assert.equal((await press(path)).status, 200)
   }
   /** The path of the link by which an address leaves a store. */
-  const leaveLink = (email: string, tenant = 'acme') =>
-    new URL(unsubscribeUrl(openUnsubscribe(app.runtime), { tenant }, email)).pathname
+  const leaveLink = (email: string, of = tenant) =>
+    new URL(unsubscribeUrl(openUnsubscribe(app.runtime), { tenant: of }, email)).pathname
   /** What is recorded of an address, newest first. */
   const historyOf = async (email: string) =>
     (await merchant.get(`${CONSENTS}?${new URLSearchParams({ email })}`)).body.consents

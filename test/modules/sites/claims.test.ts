@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { ApiError } from '../../../src/errors.ts'
 import type { Finding } from '../../../src/modules/claims/schema.ts'
 import { OPERATOR_TOKEN, openTestApp, type TestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   DRAFT,
@@ -16,7 +17,7 @@ import {
   titled,
 } from './setup.ts'
 
-const OPERATOR = '/v1/stores/acme/manifest'
+const operatorUrl = (tenant: string) => `/v1/stores/${tenant}/manifest`
 const OVERRIDE = 'x-guardrails-override'
 
 const finding = (path: string, severity: Finding['severity']): Finding => ({
@@ -29,13 +30,19 @@ const finding = (path: string, severity: Finding['severity']): Finding => ({
 
 const BAD = [finding('/a', 'WARNING'), finding('/b', 'CRITICAL'), finding('/c', 'INFO')]
 
-const countVersions = async (t: Parameters<typeof openTestApp>[0], app: TestApp) => {
+const shared = share((scope) => openTestApp(scope))
+const strict = share((scope) => openTestApp(scope, { scanner: scannerOf(() => BAD) }))
+let stores = 0
+const nextTenant = () => `acme-${++stores}`
+
+const countVersions = async (t: TestContext, app: TestApp, tenant: string) => {
   const superuser = await openSuperuser(t, app.database)
-  return async () => (await superuser.query('select from site_versions')).rowCount
+  const versions = 'select from site_versions where tenant_ref = $1'
+  return async () => (await superuser.query(versions, [tenant])).rowCount
 }
 
-const auditOf = async (app: TestApp) =>
-  (await app.operator.get('/v1/stores/acme/audit')).body.entries
+const auditOf = async (app: TestApp, tenant: string) =>
+  (await app.operator.get(`/v1/stores/${tenant}/audit`)).body.entries
 
 describe('a manifest with a prohibited health claim', () => {
   const claims = {
@@ -47,10 +54,11 @@ describe('a manifest with a prohibited health claim', () => {
   }
 
   test('is refused with all findings, in the order of the document, and not stored', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await openLiveStore(app, 'acme')
-    const count = await countVersions(t, app)
-    const entries = (await auditOf(app)).length
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant)
+    const count = await countVersions(t, app, tenant)
+    const entries = (await auditOf(app, tenant)).length
     for (const path of [DRAFT, MANIFEST]) {
       const { status, body } = await acme.put(path, claims)
       assert.equal(status, 422)
@@ -64,17 +72,18 @@ describe('a manifest with a prohibited health claim', () => {
       const distinct = [...new Set(paths)]
       assert.deepEqual(distinct, ['/zeta/text', '/brand/cures diabetes', '/alpha/1/deep'])
     }
-    const refused = await app.operator.put(OPERATOR, claims)
+    const refused = await app.operator.put(operatorUrl(tenant), claims)
     assert.equal(refused.status, 422)
     assert.equal(await count(), 1)
-    assert.equal((await app.anyone.get(siteUrl('acme'))).body.version, 1)
-    assert.equal((await auditOf(app)).length, entries)
+    assert.equal((await app.anyone.get(siteUrl(tenant))).body.version, 1)
+    assert.equal((await auditOf(app, tenant)).length, entries)
   })
 
   test('is refused also if a merchant sends the override header', async (t) => {
-    const app = await openTestApp(t)
-    const key = await app.key('acme')
-    const count = await countVersions(t, app)
+    const app = shared.current
+    const tenant = nextTenant()
+    const key = await app.key(tenant)
+    const count = await countVersions(t, app, tenant)
     const acme = app.as({ authorization: `Bearer ${key}`, [OVERRIDE]: 'because I say so' })
     for (const path of [DRAFT, MANIFEST]) assert.equal((await acme.put(path, claims)).status, 422)
     assert.equal(await count(), 0)
@@ -94,14 +103,15 @@ describe('a scan that did not run', () => {
       },
     })
     const acme = await app.merchant('acme')
-    const count = await countVersions(t, app)
+    const count = await countVersions(t, app, 'acme')
+    const operatorPath = operatorUrl('acme')
     const forcing = app.as({ 'x-operator-token': OPERATOR_TOKEN, [OVERRIDE]: 'forced' })
     const tries = {
       draft: () => acme.put(DRAFT, titled('one')),
       manifest: () => acme.put(MANIFEST, titled('one')),
-      operator: () => app.operator.put(OPERATOR, titled('one')),
-      forced: () => forcing.put(OPERATOR, titled('one')),
-      'dry run': () => app.operator.post(`${OPERATOR}/scan`, titled('one')),
+      operator: () => app.operator.put(operatorPath, titled('one')),
+      forced: () => forcing.put(operatorPath, titled('one')),
+      'dry run': () => app.operator.post(`${operatorPath}/scan`, titled('one')),
     }
     const cause = new Error('broken inside')
     for (const error of [new ApiError('scan_unavailable', { cause }), cause]) {
@@ -119,8 +129,8 @@ describe('a scan that did not run', () => {
 })
 
 describe('an operator', () => {
-  const force = (app: TestApp, reason: string | Buffer) =>
-    sendRaw(app, OPERATOR, {
+  const force = (app: TestApp, tenant: string, reason: string | Buffer) =>
+    sendRaw(app, operatorUrl(tenant), {
       method: 'PUT',
       headers: {
         'x-operator-token': OPERATOR_TOKEN,
@@ -131,9 +141,10 @@ describe('an operator', () => {
       body: JSON.stringify(titled('forced')),
     })
 
-  test('may publish it all the same, with a reason that is stored verbatim', async (t) => {
-    const app = await openTestApp(t, { scanner: scannerOf(() => BAD) })
-    await app.store('acme')
+  test('may publish it all the same, with a reason that is stored verbatim', async () => {
+    const app = strict.current
+    const tenant = nextTenant()
+    await app.store(tenant)
     const reasons = [
       'Legal has read it; see ticket 77.',
       '  “Geprüft” – заключение 法務 ✓ 😀 ',
@@ -141,12 +152,12 @@ describe('an operator', () => {
       Buffer.from('caf\xe9 in an older encoding', 'latin1'),
     ]
     for (const reason of reasons) {
-      const answer = await force(app, reason)
+      const answer = await force(app, tenant, reason)
       const body = JSON.parse(answer.body.toString())
       assert.equal(answer.status, 200, answer.body.toString())
       assert.deepEqual(keysOf(body), ['rowHash', 'ruoWarnings', 'version', 'warnings'])
       assert.deepEqual(body.ruoWarnings, [BAD[0], BAD[2]], 'those that are not critical')
-      const [entry] = await auditOf(app)
+      const [entry] = await auditOf(app, tenant)
       assert.equal(entry.action, 'manifest.published.guardrails_override')
       const written = typeof reason === 'string' ? reason.trim() : reason.toString('latin1')
       assert.equal(entry.reason, written)
@@ -157,44 +168,46 @@ describe('an operator', () => {
   })
 
   test('must give a reason to override', async (t) => {
-    const app = await openTestApp(t, { scanner: scannerOf(() => BAD) })
-    await app.store('acme')
-    const count = await countVersions(t, app)
+    const app = strict.current
+    const tenant = nextTenant()
+    await app.store(tenant)
+    const count = await countVersions(t, app, tenant)
     for (const blank of ['', ' ', '\t ', '\u00a0', '\u3000']) {
-      assert.equal((await force(app, blank)).status, 422, JSON.stringify(blank))
+      assert.equal((await force(app, tenant, blank)).status, 422, JSON.stringify(blank))
     }
-    const long = await force(app, 'x'.repeat(2_001))
+    const long = await force(app, tenant, 'x'.repeat(2_001))
     assert.equal(long.status, 400)
     const [issue] = JSON.parse(long.body.toString()).issues
     assert.equal(issue.path, OVERRIDE)
     assert.equal(await count(), 0)
-    assert.equal((await force(app, 'x'.repeat(2_000))).status, 200)
+    assert.equal((await force(app, tenant, 'x'.repeat(2_000))).status, 200)
   })
 
   test('publishes a clean manifest without an override, even with a reason', async (t) => {
     const mild = [finding('/a', 'WARNING'), finding('/b', 'INFO')]
     const app = await openTestApp(t, { scanner: scannerOf(() => mild) })
     await app.store('acme')
-    const answer = await force(app, 'not needed')
+    const answer = await force(app, 'acme', 'not needed')
     assert.deepEqual(JSON.parse(answer.body.toString()).ruoWarnings, mild)
-    const plain = await app.operator.put(OPERATOR, titled('two'))
+    const plain = await app.operator.put(operatorUrl('acme'), titled('two'))
     assert.deepEqual(plain.body.ruoWarnings, mild)
-    const actions = (await auditOf(app)).map(({ action }: { action: string }) => action)
+    const actions = (await auditOf(app, 'acme')).map(({ action }: { action: string }) => action)
     assert.deepEqual(actions, ['manifest.published', 'manifest.published', 'store.created'])
     const merchant = await (await app.merchant('acme')).put(MANIFEST, titled('three'))
     assert.deepEqual(keysOf(merchant.body), ['rowHash', 'version', 'warnings'])
   })
 
-  test('may scan a manifest without storing it', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await openLiveStore(app, 'acme')
-    const before = [(await acme.get(OVERVIEW)).text, (await auditOf(app)).length]
-    const clean = await app.operator.post(`${OPERATOR}/scan`, titled('A plain lamp'))
+  test('may scan a manifest without storing it', async () => {
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant)
+    const before = [(await acme.get(OVERVIEW)).text, (await auditOf(app, tenant)).length]
+    const clean = await app.operator.post(`${operatorUrl(tenant)}/scan`, titled('A plain lamp'))
     assert.deepEqual([clean.status, clean.body], [200, { passed: true, findings: [] }])
-    const bad = await app.operator.post(`${OPERATOR}/scan`, titled('It cures cancer'))
+    const bad = await app.operator.post(`${operatorUrl(tenant)}/scan`, titled('It cures cancer'))
     assert.deepEqual([bad.status, bad.body.passed], [200, false])
     assert.equal(bad.body.findings[0].path, '/seo/title')
-    assert.deepEqual([(await acme.get(OVERVIEW)).text, (await auditOf(app)).length], before)
+    assert.deepEqual([(await acme.get(OVERVIEW)).text, (await auditOf(app, tenant)).length], before)
     const unknown = await app.operator.post('/v1/stores/nobody/manifest/scan', titled('x'))
     assert.equal(unknown.status, 404)
   })

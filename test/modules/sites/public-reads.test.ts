@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { matchesEtag } from '../../../src/http/etag.ts'
-import { openTestApp } from '../../harness/app.ts'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { requestText, talk } from '../../harness/raw-http.ts'
 import { essence } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import {
   cacheAnswer,
   openCachingApp,
@@ -16,7 +17,16 @@ import {
   titled,
 } from './setup.ts'
 
-const URLS = [siteUrl('acme'), resolveUrl('acme')]
+const caching = share((scope) => openCachingApp(scope))
+let stores = 0
+
+/** The next live store of an app, its merchant, and its public reads. */
+async function openStore(app: TestApp, body = titled('one')) {
+  const tenant = `acme-${++stores}`
+  const acme = await openLiveStore(app, tenant, body)
+  const site = siteUrl(tenant)
+  return { tenant, acme, site, urls: [site, resolveUrl(tenant)] }
+}
 
 test('an entity tag matches itself, alone or in a list, strong or weak, and the star', () => {
   const etag = '"abc"'
@@ -28,14 +38,15 @@ test('an entity tag matches itself, alone or in a list, strong or weak, and the 
 })
 
 describe('a public read', () => {
+  // Those from the database have an app of their own: a shared one paces the reads of each store.
   for (const live of [true, false]) {
     const how = live ? 'from memory' : 'from the database'
 
     test(`has the hash as its ETag, and answers 304 to a reader that has it, ${how}`, async (t) => {
-      const app = live ? await openCachingApp(t) : await openTestApp(t)
-      const acme = await openLiveStore(app, 'acme')
+      const app = live ? caching.current : await openTestApp(t)
+      const { acme, urls } = await openStore(app)
       const { rowHash } = (await acme.get('/v1/my/site')).body.active
-      for (const path of URLS) {
+      for (const path of urls) {
         const first = await sendRaw(app, path)
         assert.equal(first.status, 200)
         assert.equal(first.headers.etag, `"${rowHash}"`)
@@ -62,9 +73,9 @@ describe('a public read', () => {
     })
 
     test(`has the same headers for HEAD, ${how}`, async (t) => {
-      const app = live ? await openCachingApp(t) : await openTestApp(t)
-      await openLiveStore(app, 'acme')
-      for (const path of [...URLS, siteUrl('nobody')]) {
+      const app = live ? caching.current : await openTestApp(t)
+      const { site, urls } = await openStore(app)
+      for (const path of [...urls, siteUrl('nobody')]) {
         const got = await sendRaw(app, path)
         const asked = await sendRaw(app, path, { method: 'HEAD' })
         assert.deepEqual([asked.status, asked.body.length], [got.status, 0])
@@ -75,13 +86,13 @@ describe('a public read', () => {
         assert.deepEqual(rest(asked), rest(got), path)
       }
       const known = { 'if-none-match': '*' }
-      const unchanged = await sendRaw(app, URLS[0] ?? '', { method: 'HEAD', headers: known })
+      const unchanged = await sendRaw(app, site, { method: 'HEAD', headers: known })
       assert.equal(unchanged.status, 304)
     })
 
     test(`decodes to the same bytes, however it is encoded, ${how}`, async (t) => {
-      const app = live ? await openCachingApp(t) : await openTestApp(t)
-      await openLiveStore(app, 'acme', titled('over a packet long '.repeat(200)))
+      const app = live ? caching.current : await openTestApp(t)
+      const { urls } = await openStore(app, titled('over a packet long '.repeat(200)))
       const decode: Record<string, (body: Buffer) => Buffer> = {
         br: brotliDecompressSync,
         gzip: gunzipSync,
@@ -97,7 +108,7 @@ describe('a public read', () => {
         deflate: 'identity',
         '*': 'br',
       }
-      for (const path of URLS) {
+      for (const path of urls) {
         const plain = await sendRaw(app, path)
         assert.equal(plain.headers['content-encoding'], undefined)
         for (const [accepted, encoding] of Object.entries(wanted)) {
@@ -115,11 +126,11 @@ describe('a public read', () => {
     })
   }
 
-  test('is the same from memory as from the database', async (t) => {
-    const app = await openCachingApp(t)
-    await openLiveStore(app, 'acme')
-    for (const path of [...URLS, siteUrl('nobody'), resolveUrl('nobody')]) {
-      for (const tenant of ['acme', 'nobody']) app.runtime.cache.drop(tenant)
+  test('is the same from memory as from the database', async () => {
+    const app = caching.current
+    const { tenant, urls } = await openStore(app)
+    for (const path of [...urls, siteUrl('nobody'), resolveUrl('nobody')]) {
+      for (const name of [tenant, 'nobody']) app.runtime.cache.drop(name)
       const first = await app.anyone.get(path)
       await cacheAnswer(app, path)
       const second = await app.anyone.get(path)
@@ -128,10 +139,9 @@ describe('a public read', () => {
     }
   })
 
-  test('from memory follows the same rules of HTTP', async (t) => {
-    const app = await openCachingApp(t)
-    await openLiveStore(app, 'acme')
-    const path = siteUrl('acme')
+  test('from memory follows the same rules of HTTP', async () => {
+    const app = caching.current
+    const { site: path } = await openStore(app)
     await cacheAnswer(app, path)
     const line = `GET ${path}`
     const statuses = async (text: string) =>
@@ -156,10 +166,9 @@ describe('a public read', () => {
     assert.deepEqual(await statuses(body + requestText(line)), [200, 200], 'a body is passed over')
   })
 
-  test('from memory is sent in order with other answers on the connection', async (t) => {
-    const app = await openCachingApp(t)
-    await openLiveStore(app, 'acme')
-    const path = siteUrl('acme')
+  test('from memory is sent in order with other answers on the connection', async () => {
+    const app = caching.current
+    const { site: path } = await openStore(app)
     await cacheAnswer(app, path)
     const open = { connection: 'cacheAnswer-alive' }
     const slow = requestText('GET /v1/tenants/asked-for-the-first-time/site', open)
@@ -173,8 +182,7 @@ describe('a public read', () => {
 
   test('from memory does not delay a shutdown', async (t) => {
     const app = await openCachingApp(t)
-    await openLiveStore(app, 'acme')
-    const path = siteUrl('acme')
+    const { site: path } = await openStore(app)
     await cacheAnswer(app, path)
     let closed = false
     // Keep-alive clients that send the next request at once.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   DRAFT,
@@ -17,33 +18,40 @@ import {
   titled,
 } from './setup.ts'
 
-const shown = async (app: TestApp) => (await app.anyone.get(siteUrl('acme'))).body
+const shared = share((scope) => openTestApp(scope))
+const sharedLive = share((scope) => openTestApp(scope, { live: true }))
+let stores = 0
+const nextTenant = () => `acme-${++stores}`
+
+const shown = async (app: TestApp, tenant: string) => (await app.anyone.get(siteUrl(tenant))).body
 
 describe('publishing', () => {
-  test('changes the public site, to a newer or older version; a draft does not', async (t) => {
-    const app = await openTestApp(t, { live: true })
-    const acme = await openLiveStore(app, 'acme', titled('one'))
-    const before = await sendRaw(app, siteUrl('acme'))
+  test('changes the public site, to a newer or older version; a draft does not', async () => {
+    const app = sharedLive.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant, titled('one'))
+    const before = await sendRaw(app, siteUrl(tenant))
     const draft = await acme.put(DRAFT, titled('two'))
     assert.deepEqual([draft.status, draft.body.version], [200, 2])
     assert.deepEqual(Object.keys(draft.body), ['version', 'rowHash', 'warnings'])
-    assert.deepEqual((await sendRaw(app, siteUrl('acme'))).body, before.body)
-    assert.equal((await app.anyone.get(resolveUrl('acme'))).body.manifestVersion, 1)
+    assert.deepEqual((await sendRaw(app, siteUrl(tenant))).body, before.body)
+    assert.equal((await app.anyone.get(resolveUrl(tenant))).body.manifestVersion, 1)
 
     const published = await acme.post(PUBLISH, { version: 2 })
     assert.deepEqual(published.body, { version: 2, rowHash: draft.body.rowHash })
-    assert.deepEqual(await shown(app), { tenant_ref: 'acme', version: 2, ...titled('two') })
+    assert.deepEqual(await shown(app, tenant), { tenant_ref: tenant, version: 2, ...titled('two') })
     const back = await acme.post(PUBLISH, { version: 1 })
     assert.deepEqual([back.status, back.body.version], [200, 1])
-    assert.deepEqual((await sendRaw(app, siteUrl('acme'))).body, before.body)
+    assert.deepEqual((await sendRaw(app, siteUrl(tenant))).body, before.body)
     assert.equal((await acme.post(PUBLISH, { version: 1 })).status, 200, 'again is no error')
     assert.equal((await acme.get(OVERVIEW)).body.versions_total, 2, 'nothing was added')
   })
 
-  test('is refused for a number that no version of the store has', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await openLiveStore(app, 'acme')
-    const globex = await openLiveStore(app, 'globex')
+  test('is refused for a number that no version of the store has', async () => {
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant)
+    const globex = await openLiveStore(app, nextTenant())
     await globex.put(DRAFT, titled('globex has a second one'))
     for (const path of [PUBLISH, PREVIEW_TOKEN]) {
       const bad = [
@@ -65,54 +73,60 @@ describe('publishing', () => {
       const missing = await acme.post(path, { version: 2 })
       assert.equal(missing.status, 404)
     }
-    assert.equal((await shown(app)).version, 1)
+    assert.equal((await shown(app, tenant)).version, 1)
   })
 
   test('does not scan again', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await openLiveStore(app, 'acme')
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant)
     const superuser = await openSuperuser(t, app.database)
     const claim = '{"seo":{"title":"This compound cures cancer"}}'
     await superuser.query(
       `insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
-       values ('acme', 2, $1, repeat('0', 64), 'older', 'test')`,
-      [claim],
+       values ($1, 2, $2, repeat('0', 64), 'older', 'test')`,
+      [tenant, claim],
     )
     const refused = await acme.put(DRAFT, { manifest: JSON.parse(claim) })
     assert.equal(refused.status, 422, 'it would not pass today')
     assert.equal((await acme.post(PUBLISH, { version: 2 })).status, 200)
-    assert.equal((await shown(app)).version, 2)
+    assert.equal((await shown(app, tenant)).version, 2)
   })
 
-  test('works for a draft store, and is visible once it goes live', async (t) => {
-    const app = await openTestApp(t, { live: true })
-    const acme = await app.merchant('acme')
+  test('works for a draft store, and is visible once it goes live', async () => {
+    const app = sharedLive.current
+    const tenant = nextTenant()
+    const acme = await app.merchant(tenant)
     await acme.put(DRAFT, titled('one'))
     await acme.post(PUBLISH, { version: 1 })
-    assert.equal((await app.anyone.get(siteUrl('acme'))).status, 404)
-    await setStatus(app, 'acme', 'live')
-    assert.equal((await shown(app)).version, 1)
+    assert.equal((await app.anyone.get(siteUrl(tenant))).status, 404)
+    await setStatus(app, tenant, 'live')
+    assert.equal((await shown(app, tenant)).version, 1)
   })
 })
 
 describe('the overview', () => {
-  test('of a store without a site is empty', async (t) => {
-    const app = await openTestApp(t)
-    const { status, body } = await (await app.merchant('acme')).get(OVERVIEW)
+  test('of a store without a site is empty', async () => {
+    const acme = await shared.current.merchant(nextTenant())
+    const { status, body } = await acme.get(OVERVIEW)
     assert.equal(status, 200)
     const page = { total: 0, limit: 500, offset: 0 }
     assert.deepEqual(body, { active: null, draft: null, versions: [], versions_total: 0, ...page })
   })
 
-  test('has the 500 newest versions, the older ones on its next pages, and the same draft on each', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('has the 500 newest versions, the older ones on its next pages, and the same draft on each', async () => {
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await app.merchant(tenant)
     await acme.put(MANIFEST, titled('the first'))
     const admin = await app.database.openAdmin()
-    await admin.query(`
-      insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
-      select tenant_ref, n, manifest, row_hash, rules_version, created_by
-        from site_versions, generate_series(2, 601) n`)
+    await admin.query(
+      `insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
+       select tenant_ref, n, manifest, row_hash, rules_version, created_by
+         from site_versions, generate_series(2, 601) n
+        where tenant_ref = $1`,
+      [tenant],
+    )
     const numbersOf = (body: { versions: { version: number }[] }) =>
       body.versions.map(({ version }) => version)
     const first = (await acme.get(OVERVIEW)).body
@@ -129,9 +143,8 @@ describe('the overview', () => {
     }
   })
 
-  test('shows the active version, the newest as draft if it is another, and the list of all', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('shows the active version, the newest as draft if it is another, and the list of all', async () => {
+    const acme = await shared.current.merchant(nextTenant())
     const named = (name: unknown) => ({ manifest: { brand: { name } } })
     const saved = [
       (await acme.put(DRAFT, named('First'))).body,
@@ -169,9 +182,8 @@ describe('the overview', () => {
     )
   })
 
-  test('cuts a long brand name between two characters', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('cuts a long brand name between two characters', async () => {
+    const acme = await shared.current.merchant(nextTenant())
     const name = '😀'.repeat(300)
     const { status, text } = await acme.put(DRAFT, { manifest: { brand: { name: `x${name}` } } })
     assert.equal(status, 200, text)
@@ -180,6 +192,7 @@ describe('the overview', () => {
   })
 
   test('is consistent, also while versions are published', async (t) => {
+    // An app of its own: while another store is at work, this one would be paced.
     const app = await openTestApp(t)
     const acme = await openLiveStore(app, 'acme')
     let over = false

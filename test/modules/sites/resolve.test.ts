@@ -5,6 +5,7 @@ import { openTestApp } from '../../harness/app.ts'
 import { openTestDatabase } from '../../harness/database.ts'
 import { until } from '../../harness/eventually.ts'
 import { openProxy, type TestProxy } from '../../harness/proxy.ts'
+import { share } from '../../harness/scope.ts'
 import {
   cacheAnswer,
   hostUrl,
@@ -17,23 +18,32 @@ import {
   titled,
 } from './setup.ts'
 
+const caching = share((scope) => openCachingApp(scope))
+let stores = 0
+
+/** The next live store of the caching app, and its merchant. */
+async function openStore() {
+  const app = caching.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await openLiveStore(app, tenant) }
+}
+
 describe('resolving', () => {
-  test('names the store, its site and its hosts', async (t) => {
-    const app = await openCachingApp(t)
-    const acme = await openLiveStore(app, 'acme')
-    const { store } = (await app.operator.get('/v1/stores/acme')).body
+  test('names the store, its site and its hosts', async () => {
+    const { app, tenant, acme } = await openStore()
+    const { store } = (await app.operator.get(`/v1/stores/${tenant}`)).body
     const plain = {
-      tenantRef: 'acme',
+      tenantRef: tenant,
       storeNumber: store.store_number,
       status: 'live',
       manifestVersion: 1,
       ...titled('one'),
     }
     const bare = { hostname: null, canonicalHostname: null, redirect: null }
-    assert.deepEqual((await app.anyone.get(resolveUrl('acme'))).body, { ...plain, ...bare })
+    assert.deepEqual((await app.anyone.get(resolveUrl(tenant))).body, { ...plain, ...bare })
 
-    const main = await openHost(app, acme, 'acme', 'shop.example')
-    await openHost(app, acme, 'acme', 'old.example')
+    const main = await openHost(app, acme, tenant, 'shop.example')
+    await openHost(app, acme, tenant, 'old.example')
     const shown = async (url: string) => (await app.anyone.get(url)).body
     const noneFirst = { hostname: 'old.example', canonicalHostname: null, redirect: null }
     await until('resolves', async () => (await app.anyone.get(hostUrl('old.example'))).status < 300)
@@ -53,7 +63,7 @@ describe('resolving', () => {
       canonicalHostname,
       redirect: null,
     })
-    assert.deepEqual(await shown(resolveUrl('acme')), {
+    assert.deepEqual(await shown(resolveUrl(tenant)), {
       ...plain,
       hostname: null,
       canonicalHostname,
@@ -61,20 +71,19 @@ describe('resolving', () => {
     })
   })
 
-  test('names the add-ons that pages depend on, under a tag of their own, as soon as they change', async (t) => {
-    const app = await openCachingApp(t)
-    const acme = await openLiveStore(app, 'acme')
+  test('names the add-ons that pages depend on, under a tag of their own, as soon as they change', async () => {
+    const { app, tenant, acme } = await openStore()
     const { token } = (await acme.post('/v1/my/site/preview-token', { version: 1 })).body
     const tags = new Set<unknown>()
     /** The public answer and the one of the preview, which must say the same. */
     const shown = async () => {
-      const { body, headers } = await app.anyone.get(resolveUrl('acme'))
+      const { body, headers } = await app.anyone.get(resolveUrl(tenant))
       const preview = await app.anyone.get(`/v1/preview-resolve?token=${token}`)
       assert.deepEqual(preview.body.addOns, body.addOns)
       tags.add(headers.etag)
       return body.addOns
     }
-    const { etag } = (await app.anyone.get(siteUrl('acme'))).headers
+    const { etag } = (await app.anyone.get(siteUrl(tenant))).headers
     assert.equal(await shown(), undefined)
     assert.deepEqual([...tags], [etag], 'a store without add-ons has the tag of its manifest')
 
@@ -86,7 +95,7 @@ describe('resolving', () => {
     assert.deepEqual(await shown(), ['subscribe_and_save', 'subscriptions'])
     await switched('enable', 'affiliates')
     assert.deepEqual(await shown(), ['subscribe_and_save', 'subscriptions'], 'no page needs it')
-    const path = '/v1/entitlements/tenants/acme'
+    const path = `/v1/entitlements/tenants/${tenant}`
     await app.operator.put(`${path}/features/subscriptions`, { state: 'deny' })
     assert.deepEqual(await shown(), ['subscribe_and_save'])
     await app.operator.put(`${path}/tier`, { tier: 'growth' })
@@ -98,10 +107,9 @@ describe('resolving', () => {
     assert.equal(tags.size, 5)
   })
 
-  test('accepts a host in any spelling', async (t) => {
-    const app = await openCachingApp(t)
-    const acme = await openLiveStore(app, 'acme')
-    await openHost(app, acme, 'acme', 'bücher.example')
+  test('accepts a host in any spelling', async () => {
+    const { app, tenant, acme } = await openStore()
+    await openHost(app, acme, tenant, 'bücher.example')
     const canonical = 'xn--bcher-kva.example'
     await until('resolves', async () => (await app.anyone.get(hostUrl(canonical))).status === 200)
     const spellings = [
@@ -115,7 +123,7 @@ describe('resolving', () => {
       `${canonical}:443`,
       `${canonical}.:8080`,
     ]
-    const { etag } = (await app.anyone.get(siteUrl('acme'))).headers
+    const { etag } = (await app.anyone.get(siteUrl(tenant))).headers
     for (const spelling of spellings) {
       const { status, body, headers } = await app.anyone.get(hostUrl(spelling))
       assert.deepEqual([status, body.hostname, headers.etag], [200, canonical, etag], spelling)
@@ -154,12 +162,11 @@ describe('resolving', () => {
     }
   })
 
-  test('ends at once when the domain is removed', async (t) => {
-    const app = await openCachingApp(t)
-    const acme = await openLiveStore(app, 'acme')
+  test('ends at once when the domain is removed', async () => {
+    const { app, tenant, acme } = await openStore()
     for (let round = 0; round < 10; round++) {
       const url = hostUrl(`round-${round}.example`)
-      const { id } = await openHost(app, acme, 'acme', `round-${round}.example`)
+      const { id } = await openHost(app, acme, tenant, `round-${round}.example`)
       await cacheAnswer(app, url)
       const gone = await acme.send('DELETE', `/v1/merchant/domains/${id}`)
       assert.equal(gone.status, 200, gone.text)
@@ -180,18 +187,17 @@ describe('resolving', () => {
     assert.equal((await app.anyone.get(hostUrl('early.example'))).status, 200)
   })
 
-  test('of a host that moves to another store answers with that store', async (t) => {
-    const app = await openCachingApp(t)
-    const acme = await openLiveStore(app, 'acme')
-    const globex = await openLiveStore(app, 'globex')
+  test('of a host that moves to another store answers with that store', async () => {
+    const { app, tenant, acme } = await openStore()
+    const { tenant: other, acme: globex } = await openStore()
     const url = hostUrl('moves.example')
     const claimed = await globex.post('/v1/merchant/domains', { hostname: 'moves.example' })
-    const before = await openHost(app, acme, 'acme', 'moves.example')
+    const before = await openHost(app, acme, tenant, 'moves.example')
     await cacheAnswer(app, url)
     await acme.send('DELETE', `/v1/merchant/domains/${before.id}`)
     // No other store can claim it during the quarantine, unless it did so before.
-    await app.operator.post(`/v1/stores/globex/domains/${claimed.body.domain.id}/activate`)
-    assert.equal((await app.anyone.get(url)).body.tenantRef, 'globex')
+    await app.operator.post(`/v1/stores/${other}/domains/${claimed.body.domain.id}/activate`)
+    assert.equal((await app.anyone.get(url)).body.tenantRef, other)
   })
 })
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { SECTION_TYPES } from '../../../manifest/section-types.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { DRAFT, MANIFEST, OVERVIEW, scannerOf, sendRaw } from './setup.ts'
 
@@ -32,13 +33,22 @@ const EXAMPLES: Record<string, object> = {
   footer: { text: 'The end', links: [link] },
 }
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
+
 const withSections = (sections: unknown) => ({
   manifest: { template: { id: 'default', sections } },
 })
 
-test('a statement version that no checkout can accept is stored, with a warning', async (t) => {
-  const app = await openTestApp(t)
-  const acme = await app.merchant('acme')
+test('a statement version that no checkout can accept is stored, with a warning', async () => {
+  const { acme } = await openStore()
   const warnings = async (funnelGate: unknown) => {
     const { status, body, text } = await acme.put(DRAFT, { manifest: { behavior: { funnelGate } } })
     assert.equal(status, 200, text)
@@ -54,9 +64,8 @@ test('a statement version that no checkout can accept is stored, with a warning'
   for (const off of [{ enabled: false }, {}, null, 'on']) assert.deepEqual(await warnings(off), [])
 })
 
-test('a country that is no code is stored, with a warning', async (t) => {
-  const app = await openTestApp(t)
-  const acme = await app.merchant('acme')
+test('a country that is no code is stored, with a warning', async () => {
+  const { acme } = await openStore()
   const warnings = async (countries: unknown, country?: unknown) => {
     const manifest = { store: { country }, behavior: { shipping: { countries } } }
     const { status, body, text } = await acme.put(DRAFT, { manifest })
@@ -82,9 +91,8 @@ test('a country that is no code is stored, with a warning', async (t) => {
   }
 })
 
-test('legal details that an invoice cannot print are stored, with a warning', async (t) => {
-  const app = await openTestApp(t)
-  const acme = await app.merchant('acme')
+test('legal details that an invoice cannot print are stored, with a warning', async () => {
+  const { acme } = await openStore()
   const warnings = async (legal: unknown) => {
     const { status, body, text } = await acme.put(DRAFT, { manifest: { legal } })
     assert.equal(status, 200, text)
@@ -100,9 +108,9 @@ test('legal details that an invoice cannot print are stored, with a warning', as
 })
 
 describe('a section', () => {
-  test('of a registered type passes without a warning', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('of a registered type passes without a warning', async () => {
+    // The store of the images in the examples.
+    const acme = await shared.current.merchant('acme')
     assert.deepEqual(Object.keys(EXAMPLES).sort(), Object.keys(SECTION_TYPES).sort())
     for (const [type, props] of Object.entries(EXAMPLES)) {
       const more = { ...props, 'x-mine': { kept: true } }
@@ -118,9 +126,8 @@ describe('a section', () => {
     }
   })
 
-  test('that a storefront may not show as intended is stored, with a warning', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('that a storefront may not show as intended is stored, with a warning', async () => {
+    const { acme } = await openStore()
     const sections = [
       { type: 'hero', props: { heading: 1, cta: { label: 'x' } } },
       { type: 'carousel', props: { any: [1] }, note: 'mine' },
@@ -151,9 +158,8 @@ describe('a section', () => {
     assert.deepEqual(active.manifest.template.sections, sections)
   })
 
-  test('has at most 200 warnings, together with all others', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('has at most 200 warnings, together with all others', async () => {
+    const { acme } = await openStore()
     const many = Array.from({ length: 500 }, () => ({ type: 'hero', props: { heading: 1 } }))
     const { status, body } = await acme.put(DRAFT, withSections(many))
     assert.deepEqual([status, body.warnings.length], [200, 200])
@@ -164,9 +170,8 @@ describe('a section', () => {
   })
 })
 
-test('a wrong colour, choice or prop is told with its path, and stored', async (t) => {
-  const app = await openTestApp(t)
-  const acme = await app.merchant('acme')
+test('a wrong colour, choice or prop is told with its path, and stored', async () => {
+  const { acme } = await openStore()
   const manifest = {
     theme: {
       color: { primary: 'teal', accent: '#abc', 'x-mine': 'any' },
@@ -223,8 +228,7 @@ test('a wrong colour, choice or prop is told with its path, and stored', async (
 
 describe('a manifest', () => {
   test('is refused with the path if it is invalid', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+    const { app, tenant, acme } = await openStore()
     const section = (value: unknown) => withSections([{ type: 'hero', props: {} }, value])
     const at = 'manifest.template.sections'
     const bad = [
@@ -269,11 +273,12 @@ describe('a manifest', () => {
       ['props that are a list', section({ type: 'x', props: [] }), 'invalid_body', `${at}.1.props`],
     ] as const
     for (const path of [DRAFT, MANIFEST]) await assertRefused(bad, (body) => acme.put(path, body))
-    const operator = '/v1/stores/acme/manifest'
+    const operator = `/v1/stores/${tenant}/manifest`
     await assertRefused(bad, (body) => app.operator.put(operator, body))
     await assertRefused(bad, (body) => app.operator.post(`${operator}/scan`, body))
     const superuser = await openSuperuser(t, app.database)
-    assert.equal((await superuser.query('select from site_versions')).rowCount, 0)
+    const saved = 'select from site_versions where tenant_ref = $1'
+    assert.equal((await superuser.query(saved, [tenant])).rowCount, 0)
   })
 
   test('may take two mebibytes with its body, and no byte more', async (t) => {

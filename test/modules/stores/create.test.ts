@@ -2,21 +2,28 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/stores'
-const store = { tenant_ref: 'acme', display_name: 'Acme' }
+
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** A store that no other test creates. */
+const nextStore = () => ({ tenant_ref: `acme-${++stores}`, display_name: 'Acme' })
 
 describe('creating a store', () => {
-  test('answers 201 with a draft, numbered after the previous store', async (t) => {
-    const app = await openTestApp(t)
+  test('answers 201 with a draft, numbered after the previous store', async () => {
+    const app = shared.current
+    const store = nextStore()
     const first = await app.operator.post(URL, { ...store, owner_email: 'Ann@Acme.Example' })
     const second = await app.operator.post(URL, { tenant_ref: 'bolt', display_name: 'Bolt' })
     assert.deepEqual([first.status, second.status], [201, 201])
     assert.deepEqual(keysOf(first.body), ['store'])
     const { created_at, updated_at, store_number, ...rest } = first.body.store
     assert.deepEqual(rest, {
-      tenant_ref: 'acme',
+      tenant_ref: store.tenant_ref,
       display_name: 'Acme',
       status: 'draft',
       owner_email: 'ann@acme.example',
@@ -34,8 +41,9 @@ describe('creating a store', () => {
     assert.equal(second.body.store.owner_email, null)
   })
 
-  test('accepts exactly the slugs of the rule', async (t) => {
-    const app = await openTestApp(t)
+  test('accepts exactly the slugs of the rule', async () => {
+    const app = shared.current
+    const store = nextStore()
     const good = ['abc', '000', 'a-b', 'a--b', 'x'.repeat(63), '9-9', 'constructor']
     for (const tenant_ref of good) {
       const made = await app.operator.post(URL, { ...store, tenant_ref })
@@ -50,33 +58,42 @@ describe('creating a store', () => {
   })
 
   test('refuses a taken slug, and writes nothing', async (t) => {
-    const app = await openTestApp(t)
+    const app = shared.current
+    const store = nextStore()
     const superuser = await openSuperuser(t, app.database)
     await app.operator.post(URL, store)
     const again = await app.operator.post(URL, { ...store, display_name: 'Another' })
     assert.deepEqual([again.status, again.body.error.code], [409, 'tenant_exists'])
     const { rows } = await superuser.query(
-      `select (select count(*)::int from outbox) as events,
-              (select count(*)::int from audit_log) as entries, display_name from stores`,
+      `select (select count(*)::int from outbox where tenant_ref = $1) as events,
+              (select count(*)::int from audit_log where tenant_ref = $1) as entries, display_name
+         from stores where tenant_ref = $1`,
+      [store.tenant_ref],
     )
     assert.deepEqual(rows, [{ events: 1, entries: 1, display_name: 'Acme' }])
   })
 
   test('succeeds for one of twenty concurrent requests', async (t) => {
-    const app = await openTestApp(t)
+    const app = shared.current
+    const store = nextStore()
+    const { tenant_ref } = store
     const superuser = await openSuperuser(t, app.database)
     const answers = await times(20, (i) =>
       app.operator.post(URL, { ...store, display_name: `Try ${i}` }),
     )
     assert.deepEqual(countStatuses(answers), { 201: 1, 409: 19 })
     const winner = answers.find(({ status }) => status === 201)?.body.store
-    const { rows } = await superuser.query('select type, payload, tenant_ref from outbox')
-    const payload = { store_ref: 'acme', display_name: winner.display_name }
-    assert.deepEqual(rows, [{ type: 'store.provisioned.v1', payload, tenant_ref: 'acme' }])
+    const { rows } = await superuser.query(
+      'select type, payload, tenant_ref from outbox where tenant_ref = $1',
+      [tenant_ref],
+    )
+    const payload = { store_ref: tenant_ref, display_name: winner.display_name }
+    assert.deepEqual(rows, [{ type: 'store.provisioned.v1', payload, tenant_ref }])
   })
 
-  test('accepts known currencies, languages and time zones only', async (t) => {
-    const app = await openTestApp(t)
+  test('accepts known currencies, languages and time zones only', async () => {
+    const app = shared.current
+    const store = nextStore()
     const settings = { currency: 'EUR', language: 'PT-br', time_zone: 'America/Sao_Paulo' }
     const made = await app.operator.post(URL, { ...store, ...settings })
     assert.equal(made.body.store.language, 'pt-BR')
@@ -111,19 +128,19 @@ describe('creating a store', () => {
     )
   })
 
-  test('names every invalid setting, not only the first', async (t) => {
-    const app = await openTestApp(t)
+  test('names every invalid setting, not only the first', async () => {
+    const app = shared.current
     const bad = { currency: 'ZZZ', language: 'en_US', time_zone: 'Nowhere' }
-    const { body } = await app.operator.post(URL, { ...store, ...bad })
+    const { body } = await app.operator.post(URL, { ...nextStore(), ...bad })
     const paths = body.issues.map(({ path }: { path: string }) => path)
     assert.deepEqual(paths.sort(), ['currency', 'language', 'time_zone'])
   })
 
-  test('ignores status, number and version of the caller', async (t) => {
-    const app = await openTestApp(t)
+  test('ignores status, number and version of the caller', async () => {
+    const app = shared.current
     const ignored = { status: 'live', store_number: 1_000_000, activeVersion: 7, active_version: 7 }
     const made = await app.operator.post(URL, {
-      ...store,
+      ...nextStore(),
       ...ignored,
       primary_hostname: 'x.example',
     })

@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   cart,
@@ -16,11 +17,20 @@ import {
 
 const URL = '/v1/my/store'
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
+
 describe("a store's settings", () => {
-  test('change one by one; others stay', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
-    const before = (await app.operator.get('/v1/stores/acme')).body.store
+  test('change one by one; others stay', async () => {
+    const { app, tenant, acme } = await openStore()
+    const before = (await app.operator.get(`/v1/stores/${tenant}`)).body.store
     const steps: [object, object][] = [
       [{ display_name: 'Acme & Sons' }, { display_name: 'Acme & Sons' }],
       [{ currency: 'JPY' }, { currency: 'JPY' }],
@@ -42,9 +52,8 @@ describe("a store's settings", () => {
     assert.deepEqual((await acme.get(URL)).body.store.display_name, 'Acme & Sons')
   })
 
-  test('are the only members that a merchant can change', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('are the only members that a merchant can change', async () => {
+    const { acme } = await openStore()
     const ignored = {
       status: 'live',
       owner_email: 'thief@else.example',
@@ -60,9 +69,8 @@ describe("a store's settings", () => {
     assert.deepEqual({ ...after.store, updated_at: '' }, { ...before.store, updated_at: '' })
   })
 
-  test('stay as they are if no known setting is sent, and nothing is audited', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('stay as they are if no known setting is sent, and nothing is audited', async () => {
+    const { acme } = await openStore()
     const before = (await acme.get('/v1/my/store')).body.store
     const entries = (await acme.get('/v1/my/audit')).body.total
     for (const body of [{}, { name: 'a typo' }]) {
@@ -72,9 +80,8 @@ describe("a store's settings", () => {
     assert.equal((await acme.get('/v1/my/audit')).body.total, entries)
   })
 
-  test('are all refused if one is invalid', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('are all refused if one is invalid', async () => {
+    const { tenant, acme } = await openStore()
     const display_name = 'Half done'
     const bad = [
       ['nothing', undefined, 'invalid_body', ''],
@@ -86,17 +93,16 @@ describe("a store's settings", () => {
       ['no time zone', { display_name, time_zone: 'Utopia' }, 'invalid_body', 'time_zone'],
     ] as const
     await assertRefused(bad, (body) => acme.patch(URL, body))
-    assert.equal((await acme.get(URL)).body.store.display_name, 'The acme store')
+    assert.equal((await acme.get(URL)).body.store.display_name, `The ${tenant} store`)
     assert.equal((await acme.get('/v1/my/audit?action=store.settings_changed')).body.total, 0)
   })
 
-  test('changed fifty times at once leave fifty audited steps, each from the state before', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('changed fifty times at once leave fifty audited steps, each from the state before', async () => {
+    const { app, tenant, acme } = await openStore()
     const answers = await times(50, (i) => acme.patch(URL, { display_name: `Name ${i}` }))
     assert.ok(answers.every(({ status }) => status === 200))
     const { entries } = (
-      await app.operator.get('/v1/stores/acme/audit?action=store.settings_changed&limit=100')
+      await app.operator.get(`/v1/stores/${tenant}/audit?action=store.settings_changed&limit=100`)
     ).body
     assert.equal(entries.length, 50)
     const steps = entries.map(
@@ -104,15 +110,15 @@ describe("a store's settings", () => {
         [before.display_name, after.display_name] as const,
     )
     const nextOf = new Map<string, string>(steps)
-    let name = 'The acme store'
+    let name = `The ${tenant} store`
     for (let step = 0; step < 50; step++) name = nextOf.get(name) ?? `nothing follows ${name}`
     assert.equal((await acme.get(URL)).body.store.display_name, name)
   })
 })
 
-test('a key without write:own_store reads them and no more', async (t) => {
-  const app = await openTestApp(t)
-  const reader = await app.merchant('acme', 'read:own_store')
+test('a key without write:own_store reads them and no more', async () => {
+  const { app, tenant } = await openStore()
+  const reader = await app.merchant(tenant, 'read:own_store')
   const { status, body } = await reader.get(URL)
   assert.equal(status, 200)
   assert.deepEqual(keysOf(body), ['store'])
@@ -120,16 +126,16 @@ test('a key without write:own_store reads them and no more', async (t) => {
 })
 
 describe("a store's currency", () => {
-  test('can change before the first order, gift card or credit, and leaves prices as they are', async (t) => {
-    const app = await openTestApp(t)
-    const shop = await openShop(app)
+  test('can change before the first order, gift card or credit, and leaves prices as they are', async () => {
+    const { app, tenant } = await openStore()
+    const shop = await openShop(app, tenant)
     assert.equal((await shop.merchant.patch(URL, { currency: 'JPY' })).status, 200)
-    const { body } = await app.anyone.get('/v1/tenants/acme/catalog/products')
+    const { body } = await app.anyone.get(`/v1/tenants/${tenant}/catalog/products`)
     assert.equal(body.products[0].variants[0].currency, 'USD')
   })
 
-  test('cannot change after an order, a gift card or a credit, and then no other setting changes', async (t) => {
-    const app = await openTestApp(t)
+  test('cannot change after an order, a gift card or a credit, and then no other setting changes', async () => {
+    const app = shared.current
     const money: Record<string, () => Promise<unknown>> = {
       sells: async () => {
         const shop = await openShop(app, 'sells')

@@ -17,20 +17,34 @@ import {
 import { endExpiredLanes } from '../../../src/modules/webhooks/queue-queries.ts'
 import type { DueDelivery, LaneLease } from '../../../src/modules/webhooks/schema.ts'
 import { LeaseLostError } from '../../../src/platform/leases.ts'
-import { listMisplaced, openWebhooksApp } from './setup.ts'
+import { share } from '../../harness/scope.ts'
+import { listMisplaced, openWebhooksApp, type WebhooksApp } from './setup.ts'
 
 type Due = DueDelivery & LaneLease
 
 const ALL = { limit: 16, perEndpoint: 2, healthyOnly: false }
 const ARRIVED = { at: new Date().toISOString(), status_code: 200, latency_ms: 1, error: null }
 
-test('limits the bytes of a lane', async (t) => {
-  const app = await openWebhooksApp(t)
-  await app.register(await app.merchant('acme'))
+/** For the tests that claim deliveries themselves. A dispatcher would send those of all stores. */
+const shared = share(openWebhooksApp)
+let stores = 0
+
+/** The next store, with an endpoint. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  const { id } = await app.register(await app.merchant(tenant))
+  return { app, tenant, id, db: app.runtime.workerDatabase.tenant(tenant) }
+}
+
+const expireLanes = ({ admin }: WebhooksApp, tenant: string) =>
+  admin.query('update webhook_lanes set lease_until = now() where tenant_ref = $1', [tenant])
+
+test('limits the bytes of a lane', async () => {
+  const { app, tenant, db } = await openStore()
   const large = { padding: 'x'.repeat(100_000) }
-  for (let n = 0; n < 20; n++) await app.place('acme', large)
+  for (let n = 0; n < 20; n++) await app.place(tenant, large)
   await numberNewEvents(app.runtime.workerDatabase)
-  const db = app.runtime.workerDatabase.tenant('acme')
 
   const claimed = await claimDue(db, ALL)
   assert.ok(claimed.length > 0)
@@ -48,24 +62,20 @@ test('limits the bytes of a lane', async (t) => {
   }
 })
 
-test('sends a delivery that is larger than the limit of a lane, alone', async (t) => {
-  const app = await openWebhooksApp(t)
-  await app.register(await app.merchant('acme'))
-  for (let n = 0; n < 4; n++) await app.place('acme', { padding: 'x'.repeat(262_000) })
+test('sends a delivery that is larger than the limit of a lane, alone', async () => {
+  const { app, tenant, db } = await openStore()
+  for (let n = 0; n < 4; n++) await app.place(tenant, { padding: 'x'.repeat(262_000) })
   await numberNewEvents(app.runtime.workerDatabase)
-  const db = app.runtime.workerDatabase.tenant('acme')
   const [claimed, ...more] = await claimDue(db, { ...ALL, perEndpoint: 1 })
   assert.ok(claimed !== undefined && more.length === 0)
   const arrived = [{ due: claimed, attempt: ARRIVED }]
   assert.equal((await recordAndTakeNext(db, claimed, arrived, LANE_LENGTH)).length, 1)
 })
 
-test('no two lanes of an endpoint hold the same delivery, with four workers at once', async (t) => {
-  const app = await openWebhooksApp(t)
-  await app.register(await app.merchant('acme'))
-  const placed = await Promise.all(Array.from({ length: 300 }, (_, n) => app.place('acme', { n })))
+test('no two lanes of an endpoint hold the same delivery, with four workers at once', async () => {
+  const { app, tenant, db } = await openStore()
+  const placed = await Promise.all(Array.from({ length: 300 }, (_, n) => app.place(tenant, { n })))
   while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
-  const db = app.runtime.workerDatabase.tenant('acme')
   const sent: string[] = []
   const drive = async (lane: Due[]) => {
     for (let due: DueDelivery[] = lane; due[0] !== undefined; ) {
@@ -87,18 +97,16 @@ test('no two lanes of an endpoint hold the same delivery, with four workers at o
   assert.deepEqual(sent.sort(), placed.sort())
 })
 
-test('a lane that was taken over records nothing and takes nothing', async (t) => {
-  const app = await openWebhooksApp(t)
-  await app.register(await app.merchant('acme'))
-  for (let n = 0; n < 3; n++) await app.place('acme', { n })
+test('a lane that was taken over records nothing and takes nothing', async () => {
+  const { app, tenant, db } = await openStore()
+  for (let n = 0; n < 3; n++) await app.place(tenant, { n })
   await numberNewEvents(app.runtime.workerDatabase)
-  const db = app.runtime.workerDatabase.tenant('acme')
   const one = { ...ALL, perEndpoint: 1 }
   const [first] = await claimDue(db, one)
   assert.ok(first !== undefined)
   const arrived = [{ due: first, attempt: ARRIVED }]
   assert.deepEqual(await claimDue(db, one), [], 'no other worker takes it meanwhile')
-  await app.admin.query('update webhook_lanes set lease_until = now()')
+  await expireLanes(app, tenant)
   await endExpiredLanes(db)
   const [second] = await claimDue(db, one)
   assert.equal(second?.id, first.id)
@@ -106,24 +114,23 @@ test('a lane that was taken over records nothing and takes nothing', async (t) =
   await assert.rejects(recordDelivered(db, first, arrived, []), LeaseLostError)
   await assert.rejects(deadLetter(db, first, 'subscription_inactive'), LeaseLostError)
   const { rows } = await app.admin.query(
-    `select status, attempt_count from webhook_deliveries group by 1, 2`,
+    `select status, attempt_count from webhook_deliveries where tenant_ref = $1 group by 1, 2`,
+    [tenant],
   )
   assert.deepEqual(rows, [{ status: 'pending', attempt_count: 0 }])
 })
 
-test('queues the unsent deliveries of a lane again, whether it is released, expires or fails', async (t) => {
-  const app = await openWebhooksApp(t)
-  await app.register(await app.merchant('acme'))
+test('queues the unsent deliveries of a lane again, whether it is released, expires or fails', async () => {
+  const { app, tenant, db } = await openStore()
   let left = 3 * (LANE_LENGTH + 3)
-  await Promise.all(Array.from({ length: left }, (_, n) => app.place('acme', { n })))
+  await Promise.all(Array.from({ length: left }, (_, n) => app.place(tenant, { n })))
   while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
-  const db = app.runtime.workerDatabase.tenant('acme')
   const ends = {
     async released(lane: Due) {
       await releaseLane(db, lane)
     },
     async expired() {
-      await app.admin.query('update webhook_lanes set lease_until = now()')
+      await expireLanes(app, tenant)
       await endExpiredLanes(db)
     },
     async failed(lane: Due) {
@@ -142,7 +149,10 @@ test('queues the unsent deliveries of a lane again, whether it is released, expi
     await recordDelivered(db, lane, [{ due: next, attempt: ARRIVED }], rest)
     await end({ ...lane, ...rest[0] })
     left -= claimed.length + 1
-    const { rows } = await app.admin.query('select count(*)::int as queued from webhook_queue')
+    const { rows } = await app.admin.query(
+      'select count(*)::int as queued from webhook_queue where tenant_ref = $1',
+      [tenant],
+    )
     assert.deepEqual(rows, [{ queued: left }], name)
     assert.deepEqual(await listMisplaced(app.admin), [], name)
   }
@@ -171,16 +181,14 @@ test('makes all deliveries of a deleted endpoint dead letters, and counts no att
   assert.deepEqual(await listMisplaced(app.admin), [])
 })
 
-test('takes full lanes of a paused endpoint', async (t) => {
-  const app = await openWebhooksApp(t)
-  const { id } = await app.register(await app.merchant('acme'))
-  for (let n = 0; n < 3 * LANE_LENGTH; n++) await app.place('acme', { n })
+test('takes full lanes of a paused endpoint', async () => {
+  const { app, tenant, id, db } = await openStore()
+  for (let n = 0; n < 3 * LANE_LENGTH; n++) await app.place(tenant, { n })
   while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
-  const { workerDatabase } = app.runtime
   const pause = `update webhook_subscriptions set active = false, consecutive_failures = 10 where id = $1`
   await app.admin.query(pause, [id])
   const claim = { limit: 16, perEndpoint: 2, healthyOnly: false }
-  assert.equal((await claimDue(workerDatabase.tenant('acme'), claim)).length, 2 * LANE_LENGTH)
+  assert.equal((await claimDue(db, claim)).length, 2 * LANE_LENGTH)
 })
 
 test('another worker sends a lane that could not begin', async (t) => {
@@ -211,26 +219,29 @@ test('sends an event that was numbered by a release without the queue', async (t
   assert.equal(app.receiver.received.length, 1)
 })
 
-test('an expired lane with queued and delivered rows queues only the rest', async (t) => {
-  const app = await openWebhooksApp(t)
-  await app.register(await app.merchant('acme'))
-  for (let n = 0; n < 3; n++) await app.place('acme', { n })
+test('an expired lane with queued and delivered rows queues only the rest', async () => {
+  const { app, tenant, db } = await openStore()
+  for (let n = 0; n < 3; n++) await app.place(tenant, { n })
   await numberNewEvents(app.runtime.workerDatabase)
   // One is delivered, one is queued, and one is in the lane only.
-  await app.admin.query(`
-    with lane as (
+  await app.admin.query(
+    `with lane as (
       insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id, deliveries)
-      select 'acme', gen_random_uuid(), 1, now(), min(subscription_id::text)::uuid, array_agg(delivery_id)
+      select tenant_ref, gen_random_uuid(), 1, now(), min(subscription_id::text)::uuid, array_agg(delivery_id)
         from webhook_queue
+       where tenant_ref = $1
+       group by tenant_ref
     ), ranked as (
-      select delivery_id, row_number() over () as place from webhook_queue
+      select delivery_id, row_number() over () as place from webhook_queue where tenant_ref = $1
     ), arrived as (
       update webhook_deliveries
          set status = 'delivered', delivered_at = now(), next_retry_at = null
        where id = (select delivery_id from ranked where place = 1)
     )
     delete from webhook_queue using ranked
-     where webhook_queue.delivery_id = ranked.delivery_id and place < 3`)
-  await endExpiredLanes(app.runtime.workerDatabase.tenant('acme'))
+     where webhook_queue.delivery_id = ranked.delivery_id and place < 3`,
+    [tenant],
+  )
+  await endExpiredLanes(db)
   assert.deepEqual(await listMisplaced(app.admin), [])
 })
