@@ -1,8 +1,10 @@
+import type { Oracles } from './check-oracles.ts'
+
 /**
  * States of affiliates that must never occur. Each statement lists the violations in all stores, and
  * computes what it compares anew: from the ledger, and from the terms of the order.
  */
-export const AFFILIATE_ORACLES: Readonly<Record<string, string>> = {
+export const AFFILIATE_ORACLES: Oracles = {
   'an affiliate who is not owed what the commissions and payouts say': `
     select coalesce(c.tenant_ref, e.tenant_ref) as tenant_ref, coalesce(c.ref, e.ref) as ref, c.owed, e.booked
       from (select tenant_ref, affiliate_id::text as ref, currency, sum(cents) as owed

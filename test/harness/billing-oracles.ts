@@ -1,12 +1,11 @@
-import assert from 'node:assert/strict'
-import type pg from 'pg'
+import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /**
  * What must hold of the invoices and the usage of all stores, as SQL of its own: each statement lists the
  * violations, and must return no row. Stores must exist since the database does, and none may have been
  * a sandbox for a while.
  */
-const ORACLES: Readonly<Record<string, string>> = {
+const ORACLES: Oracles = {
   'an invoice whose total is not the sum of its lines': `
     select i.tenant_ref, i.id, i.total_cents, l.total
       from billing_invoices i
@@ -93,9 +92,4 @@ const ORACLES: Readonly<Record<string, string>> = {
      where remind_at is not null and status <> 'open'`,
 }
 
-export async function assertBillingAddsUp(superuser: pg.Client): Promise<void> {
-  for (const [what, query] of Object.entries(ORACLES)) {
-    const { rows } = await superuser.query(query)
-    assert.deepEqual(rows, [], what)
-  }
-}
+export const assertBillingAddsUp = (superuser: Queried) => assertNone(superuser, ORACLES)

@@ -4,6 +4,7 @@ import { chainNewJournals } from '../../src/modules/ledger/jobs.ts'
 import { queueMails } from '../../src/modules/shopper-mail/service.ts'
 import { numberNewEvents } from '../../src/modules/webhooks/jobs.ts'
 import type { Caller, TestApp } from './app.ts'
+import { listFaults, type Oracles, type Queried } from './check-oracles.ts'
 import { EVENT_ORACLES } from './event-oracles.ts'
 import { ORACLES } from './oracles.ts'
 import { ORDER_ORACLES } from './order-oracles.ts'
@@ -17,7 +18,7 @@ import { COUNTED, OPEN_UNITS, STOCK_ORACLES } from './stock-oracles.ts'
 /** An erased event names no order any more. The witness knows it, and `EVENT_ORACLES` ask for the same. */
 const BY_WITNESS = 'a placed order without exactly one event, or an event without an order'
 
-const BALANCES: Readonly<Record<string, string>> = {
+const BALANCES: Oracles = {
   'a negative balance': `
     select tenant_ref, id, balance_cents, held_cents from gift_cards
      where balance_cents < 0 or held_cents < 0 or held_cents > balance_cents
@@ -48,7 +49,7 @@ const BALANCES: Readonly<Record<string, string>> = {
      where a.balance_cents <> coalesce(t.sum, 0)`,
 }
 
-const REFUNDED_ONCE: Readonly<Record<string, string>> = {
+const REFUNDED_ONCE: Oracles = {
   'an order of which more was refunded than was captured': `
     select o.tenant_ref, o.id, c.captured, r.returned
       from orders o,
@@ -77,25 +78,17 @@ const REFUNDED_ONCE: Readonly<Record<string, string>> = {
      where r.units > i.quantity or r.units > i.refunded_quantity`,
 }
 
-/** A connection, or a pool of them. */
-interface Queried {
-  query(text: string): Promise<{ rows: object[] }>
-}
-
 /** Compares all books by SQL. Lists what differs. `mayOversell`: a merchant has counted less than was sold. */
 export async function compareBooks(
   superuser: Queried,
   { mayOversell = false } = {},
 ): Promise<string[]> {
   const { [BY_WITNESS]: _, ...ordered } = ORDER_ORACLES
-  const faults: string[] = []
   const stock = mayOversell ? COUNTED : STOCK_ORACLES
   const books = [ORACLES, ordered, stock, OPEN_UNITS, BALANCES, REFUNDED_ONCE]
+  const faults: string[] = []
   for (const oracles of [...books, EVENT_ORACLES]) {
-    for (const [what, query] of Object.entries(oracles)) {
-      const { rows } = await superuser.query(query)
-      faults.push(...rows.map((row) => `${what}: ${JSON.stringify(row)}`))
-    }
+    faults.push(...(await listFaults(superuser, oracles)))
   }
   return faults
 }

@@ -1,8 +1,10 @@
+import type { Oracles } from './check-oracles.ts'
+
 /**
  * States of the feed that must never occur once no operation is running and every event has its number.
  * They go by what the witness has seen (`witness.ts`), so that they also hold after an erasure.
  */
-export const EVENT_ORACLES: Readonly<Record<string, string>> = {
+export const EVENT_ORACLES: Oracles = {
   'an order whose events are not those of its timeline': `
     select tenant_ref, order_id, type, t.count as timeline, e.count as events
       from (select tenant_ref, order_id, type, count(*)

@@ -1,5 +1,7 @@
+import type { Oracles } from './check-oracles.ts'
+
 /** States of exchanges and payment requests that must never occur once no operation is running. */
-export const EXCHANGE_ORACLES: Readonly<Record<string, string>> = {
+export const EXCHANGE_ORACLES: Oracles = {
   'an exchange that is in another state than its order': `
     select x.tenant_ref, x.id, x.status, o.status as order_status
       from return_exchanges x

@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict'
-import type pg from 'pg'
+import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /**
  * What lists are filtered and ordered by, and is stored beside what it follows from: each statement lists
  * the rows in all stores where the two differ, and must return none.
  */
-export const LIST_ORACLES: Readonly<Record<string, string>> = {
+export const LIST_ORACLES: Oracles = {
   'an order line with another time than its order': `
     select i.tenant_ref, i.id
       from order_items i
@@ -41,9 +40,4 @@ export const LIST_ORACLES: Readonly<Record<string, string>> = {
      where q.created_at <> d.created_at`,
 }
 
-export async function assertListsAgree(superuser: pg.Client): Promise<void> {
-  for (const [name, query] of Object.entries(LIST_ORACLES)) {
-    const { rows } = await superuser.query(query)
-    assert.deepEqual(rows, [], name)
-  }
-}
+export const assertListsAgree = (superuser: Queried) => assertNone(superuser, LIST_ORACLES)

@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict'
-import type pg from 'pg'
+import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /**
  * States that must never occur, as SQL: each statement lists the violations in all stores, and must
  * return no row. Run as the superuser, who sees all stores, after any test that moves money.
  */
-export const ORACLES: Readonly<Record<string, string>> = {
+export const ORACLES: Oracles = {
   'a journal that does not sum to zero': `
     select tenant_ref, journal_id, currency, sum(amount_cents)
       from ledger_entries
@@ -164,9 +163,4 @@ export const ORACLES: Readonly<Record<string, string>> = {
 }
 
 /** Fails with the violating rows, if there are any. */
-export async function assertOracles(superuser: Pick<pg.Client, 'query'>): Promise<void> {
-  for (const [what, query] of Object.entries(ORACLES)) {
-    const { rows } = await superuser.query(query)
-    assert.deepEqual(rows, [], what)
-  }
-}
+export const assertOracles = (superuser: Queried) => assertNone(superuser, ORACLES)

@@ -1,6 +1,5 @@
-import assert from 'node:assert/strict'
-import type pg from 'pg'
 import { AFFILIATE_ORACLES } from './affiliate-oracles.ts'
+import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 import { EXCHANGE_ORACLES } from './exchange-oracles.ts'
 import { assertOracles } from './oracles.ts'
 import { RENEWAL_ORACLES } from './renewal-oracles.ts'
@@ -11,7 +10,7 @@ import { assertStockAddsUp } from './stock-oracles.ts'
  * States that must never occur once no operation is running. Each statement lists the violations in
  * all stores. The tables of the simulated gateway stand for the gateway's own record.
  */
-export const ORDER_ORACLES: Readonly<Record<string, string>> = {
+export const ORDER_ORACLES: Oracles = {
   'an order whose lines do not sum to its total': `
     select o.tenant_ref, o.id, o.total_cents, sum(i.line_total_cents - i.discount_cents + i.shipping_cents + case when o.prices_include_tax then 0 else i.tax_cents end)
       from orders o join order_items i on i.tenant_ref = o.tenant_ref and i.order_id = o.id
@@ -307,11 +306,8 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
 }
 
 /** Fails with the violating rows of any oracle: of orders, the ledger, balances and stock. */
-export async function assertOrdersAddUp(superuser: pg.Client): Promise<void> {
-  for (const [what, query] of Object.entries(ORDER_ORACLES)) {
-    const { rows } = await superuser.query(query)
-    assert.deepEqual(rows, [], what)
-  }
+export async function assertOrdersAddUp(superuser: Queried): Promise<void> {
+  await assertNone(superuser, ORDER_ORACLES)
   await assertOracles(superuser)
   await assertStockAddsUp(superuser)
 }

@@ -1,8 +1,7 @@
-import assert from 'node:assert/strict'
-import type pg from 'pg'
+import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /** What is stored of people beside what it follows from: each statement must return no row. */
-const CONSENT_ORACLES: Readonly<Record<string, string>> = {
+const CONSENT_ORACLES: Oracles = {
   'a reader whose state is not their last decision': `
     select s.tenant_ref, s.email_folded, s.status, last.state
       from newsletter_subscribers s
@@ -41,7 +40,7 @@ const CONSENT_ORACLES: Readonly<Record<string, string>> = {
 const COUNTED = `(select * from orders
                    where placed_at is not null and not is_test and email_folded is not null)`
 
-const ORDER_ORACLES: Readonly<Record<string, string>> = {
+const ORDER_ORACLES: Oracles = {
   'a person whose figures are not those of their orders': `
     select coalesce(p.tenant_ref, o.tenant_ref), coalesce(p.email_folded, o.email_folded),
            p.orders_count, o.orders_count, p.total_spent_cents, o.spent
@@ -70,16 +69,9 @@ const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where b.product_id is null or o.product_id is null`,
 }
 
-async function assertNone(superuser: pg.Client, oracles: Readonly<Record<string, string>>) {
-  for (const [name, query] of Object.entries(oracles)) {
-    const { rows } = await superuser.query(query)
-    assert.deepEqual(rows, [], name)
-  }
-}
-
 /** Fails unless the list, its record and the people of segments say the same. */
-export const assertConsentsAgree = (superuser: pg.Client) => assertNone(superuser, CONSENT_ORACLES)
+export const assertConsentsAgree = (superuser: Queried) => assertNone(superuser, CONSENT_ORACLES)
 
 /** Fails unless people have what a count of all orders gives. For stores whose journals are all counted. */
-export const assertPeopleAddUp = (superuser: pg.Client) =>
+export const assertPeopleAddUp = (superuser: Queried) =>
   assertNone(superuser, { ...CONSENT_ORACLES, ...ORDER_ORACLES })

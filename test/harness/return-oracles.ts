@@ -1,8 +1,10 @@
+import type { Oracles } from './check-oracles.ts'
+
 /** Units of a line of a return that have come. */
 const RECEIVED = 'l.restocked_quantity + l.damaged_quantity + l.quarantined_quantity'
 
 /** States of returns that must never occur once no operation is running. */
-export const RETURN_ORACLES: Readonly<Record<string, string>> = {
+export const RETURN_ORACLES: Oracles = {
   'a line with more units in returns than have shipped': `
     select tenant_ref, order_id, id, shipped_quantity, returning_quantity, returned_quantity
       from order_items

@@ -1,3 +1,5 @@
+import type { Oracles } from './check-oracles.ts'
+
 /**
  * Rules about what goods have cost in the ledger and in the stock. They hold at any moment, because what has no
  * journal yet is in the queue. Each statement lists the violating rows.
@@ -21,7 +23,7 @@ const differs = (account: string, waiting: string, books: string) => `
     join lateral (${books}) b on true
    where l.booked + w.waiting <> b.cents`
 
-export const STOCK_JOURNAL_ORACLES: Readonly<Record<string, string>> = {
+export const STOCK_JOURNAL_ORACLES: Oracles = {
   'the stock in the ledger is the value of the stock': differs(
     'inventory_asset',
     'e.value_cents',

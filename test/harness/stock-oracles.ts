@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict'
-import type pg from 'pg'
+import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 import { STOCK_JOURNAL_ORACLES } from './stock-journal-oracles.ts'
 
 /**
  * Rules that hold for every store's stock at any moment. Each statement lists the violating rows.
  */
-export const COUNTED: Readonly<Record<string, string>> = {
+export const COUNTED: Oracles = {
   "reserved and allocated are the sums of the orders' reservations": `
     select l.tenant_ref, l.variant_id, l.location_id, l.reserved, l.allocated,
            coalesce(sum(r.reserved), 0) as held_reserved,
@@ -136,14 +135,7 @@ export const OPEN_UNITS: typeof COUNTED = {
 
 /** For tests in which no merchant lowers the stock below what was sold. */
 export const STOCK_ORACLES: typeof COUNTED = { ...COUNTED, ...NOT_OVERSOLD }
-export const assertStockAddsUp = (superuser: pg.Client) => assertNone(superuser, STOCK_ORACLES)
+export const assertStockAddsUp = (superuser: Queried) => assertNone(superuser, STOCK_ORACLES)
 
 /** For tests in which a merchant does so, or stops to allow backorders. */
-export const assertStockIsCounted = (superuser: pg.Client) => assertNone(superuser, COUNTED)
-
-async function assertNone(superuser: pg.Client, oracles: typeof COUNTED): Promise<void> {
-  for (const [rule, query] of Object.entries(oracles)) {
-    const { rows } = await superuser.query(query)
-    assert.deepEqual(rows, [], rule)
-  }
-}
+export const assertStockIsCounted = (superuser: Queried) => assertNone(superuser, COUNTED)
