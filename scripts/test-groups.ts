@@ -18,10 +18,10 @@ const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
  * Files that start processes or wait for time to pass: in a process of their own others need not
  * wait. The test of the API document counts every shape that its process has loaded, that of statements
  * their names, of which a process has a thousand; those of broken connections count its sockets, or its
- * memory.
+ * memory. Where memory is counted, all of it is collected again and again, which takes half a second with the app in it.
  */
 const APART =
-  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate|sql)|http\/(?:database-faults|fuzz|openapi|slow-clients)|modules\/(?:.*\/killed-workers|webhooks\/broken-endpoints)|platform\/(?:memory|safe-fetch-faults)|scripts\/(?:imports|run))\.test\.ts$/
+  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate|sql)|http\/(?:database-faults|fuzz|openapi|slow-clients)|modules\/(?:.*\/killed-workers|webhooks\/broken-endpoints)|platform\/(?:blobs|memory|safe-fetch-faults)|scripts\/(?:imports|run))\.test\.ts$/
 
 const PROCESS = fileURLToPath(new URL('./test-process.ts', import.meta.url))
 

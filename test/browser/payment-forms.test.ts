@@ -33,7 +33,7 @@ before(async () => {
   collect = await startCollect()
   scope.after(() => Promise.all([nmi.close(), collect.close()]))
   const env = { NMI_URL: nmi.url, NMI_COLLECT_URL: collect.url }
-  shop = await openTestShop(scope, ['demo', 'objects'], { env })
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'], { env })
   browser = await openBrowser(scope)
 })
 

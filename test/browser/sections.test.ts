@@ -18,7 +18,7 @@ const DESKTOP = { viewport: { width: 1280, height: 900 } }
 
 const scope = suiteScope()
 before(async () => {
-  shop = await openTestShop(scope, ['demo', 'objects'])
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'])
   browser = await openBrowser(scope)
   const demo = await shop.merchant('demo')
   await publish(demo, await everySection())

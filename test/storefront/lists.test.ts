@@ -15,7 +15,7 @@ let shop: TestShop
 
 const scope = suiteScope()
 before(async () => {
-  shop = await openTestShop(scope, ['demo', 'ember'])
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'])
 })
 
 const at = (tenant: string) => openShopper(shop.url, `${tenant}.localhost`)

@@ -21,7 +21,7 @@ before(async () => {
   nmi = await startNmi(SECURITY_KEY)
   scope.after(() => nmi.close())
   const env = { NMI_URL: nmi.url, CHECKOUT_VELOCITY_PER_MINUTE: '100000' }
-  shop = await openTestShop(scope, ['demo', 'ember'], { env })
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'], { env })
   merchant = await shop.merchant('demo')
 })
 

@@ -10,7 +10,7 @@ let shop: TestShop
 
 const scope = suiteScope()
 before(async () => {
-  shop = await openTestShop(scope, ['ember'])
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'])
 })
 
 const at = (tenant: string) => openShopper(shop.url, `${tenant}.localhost`)
