@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { expireDue } from '../src/modules/gift-cards/jobs.ts'
 import { collectableAssets } from '../src/modules/media/queries.ts'
 import { publish } from '../src/platform/outbox.ts'
-import { type Caller, openTestApp } from './harness/app.ts'
+import { type Caller, openTestApp, type TestApp } from './harness/app.ts'
 import { deliverDue } from './harness/outbox.ts'
+import { share } from './harness/scope.ts'
 import { URL as COUPONS, createCoupon } from './modules/marketing/setup.ts'
 
 const DAY_MS = 86_400_000
@@ -14,20 +15,23 @@ const BANS = '/v1/merchant/fraud/bans'
 
 const later = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
 
-/** Two stores, of which `sandbox` can have a clock offset. */
-async function open(t: TestContext) {
-  const app = await openTestApp(t)
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next two stores, of which `sandbox` can have a clock offset. */
+async function openStores(app: TestApp) {
+  const tenant = `sandbox-${++stores}`
   const [sandbox, acme] = await Promise.all(
-    ['sandbox', 'acme'].map(async (tenant) => {
-      const merchant = await app.merchant(tenant)
+    [tenant, `acme-${stores}`].map(async (each) => {
+      const merchant = await app.merchant(each)
       await merchant.post('/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' })
       return merchant
     }),
   )
   const move = (days: number) => {
-    app.runtime.clocks.set('sandbox', { offsetMs: days * DAY_MS, isMoving: false })
+    app.runtime.clocks.set(tenant, { offsetMs: days * DAY_MS, isMoving: false })
   }
-  return { app, move, sandbox: sandbox as Caller, acme: acme as Caller }
+  return { app, tenant, move, sandbox: sandbox as Caller, acme: acme as Caller }
 }
 
 const issue = (merchant: Caller, expires_at: string) =>
@@ -37,8 +41,8 @@ const issue = (merchant: Caller, expires_at: string) =>
     { 'idempotency-key': randomUUID() },
   )
 
-test('the rules of a store follow its business time, and not that of another store', async (t) => {
-  const { move, sandbox, acme } = await open(t)
+test('the rules of a store follow its business time, and not that of another store', async () => {
+  const { move, sandbox, acme } = await openStores(shared.current)
   const read = async (merchant: Caller, ids: { card: string; coupon: string; ban: string }) => ({
     card: (await merchant.get(`${CARDS}/${ids.card}`)).body.gift_card.status,
     coupon: (await merchant.get(`${COUPONS}/${ids.coupon}`)).body.coupon.status,
@@ -66,8 +70,8 @@ test('the rules of a store follow its business time, and not that of another sto
   assert.deepEqual(await read(sandbox, moved), VALID)
 })
 
-test('rows are dated by the business time of their store', async (t) => {
-  const { move, sandbox } = await open(t)
+test('rows are dated by the business time of their store', async () => {
+  const { move, sandbox } = await openStores(shared.current)
   move(40)
   const { body } = await issue(sandbox, later(50))
   const age = Date.now() + 40 * DAY_MS - Date.parse(body.gift_card.created_at)
@@ -76,8 +80,8 @@ test('rows are dated by the business time of their store', async (t) => {
   assert.ok(lines.transactions[0].created_at >= body.gift_card.created_at)
 })
 
-test('a clock offset neither ends nor extends access', async (t) => {
-  const { move, sandbox, app } = await open(t)
+test('a clock offset neither ends nor extends access', async () => {
+  const { move, sandbox, app, tenant } = await openStores(shared.current)
   const wanted = { label: 'short', scopes: ['manage:own_giftcards'], expires_at: later(1) }
   const made = await sandbox.post('/v1/my/credentials', wanted)
   assert.equal(made.status, 201, made.text)
@@ -85,25 +89,29 @@ test('a clock offset neither ends nor extends access', async (t) => {
   move(365)
   assert.equal((await short.get(CARDS)).status, 200)
   const admin = await app.database.openAdmin()
-  await admin.query(`update credentials set expires_at = now() where label = 'short'`)
+  await admin.query(
+    `update credentials set expires_at = now() where label = 'short' and tenant_ref = $1`,
+    [tenant],
+  )
   move(-365)
   assert.equal((await short.get(CARDS)).status, 401)
 })
 
 test('work is due by the business time of its store, and platform work by machine time', async (t) => {
-  const { move, sandbox, app } = await open(t)
+  const { move, sandbox, app, tenant } = await openStores(await openTestApp(t))
   const { workerDatabase, database } = app.runtime
   const admin = await app.database.openAdmin()
   const { body } = await issue(sandbox, later(10))
   await admin.query(`
     insert into assets (tenant_ref, sha256, extension, content_type, bytes, stored_at, deleted_at,
                         collect_at)
-    values ('sandbox', repeat('a', 64), 'png', 'image/png', 1, now(), now(), now() + interval '30 days')`)
+    values ('${tenant}', repeat('a', 64), 'png', 'image/png', 1, now(), now(),
+            now() + interval '30 days')`)
   move(31)
-  assert.equal((await collectableAssets.claim(workerDatabase.tenant('sandbox'), 10)).length, 1)
+  assert.equal((await collectableAssets.claim(workerDatabase.tenant(tenant), 10)).length, 1)
   const handled: string[] = []
   await database
-    .tenant('sandbox')
+    .tenant(tenant)
     .transaction('publish', (tx) => publish(tx, 'test.moved.v1', { card: body.gift_card.id }))
   const handlers = { 'test.moved.v1': async () => void handled.push('once') }
   await deliverDue(workerDatabase, handlers, { slots: 20 })

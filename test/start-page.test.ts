@@ -7,6 +7,7 @@ import { queueMails } from '../src/modules/shopper-mail/service.ts'
 import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { openTestApp } from './harness/app.ts'
 import { addSample, uploadDrawing } from './harness/sample-products.ts'
+import { share } from './harness/scope.ts'
 import { openShop } from './modules/checkout/setup.ts'
 import { buy } from './modules/shopper-mail/setup.ts'
 
@@ -42,9 +43,12 @@ async function open(t: TestContext, production: boolean) {
   return { tested, read, openStore, goLive, port: new URL(url).port }
 }
 
+const developing = share((scope) => open(scope, false))
+const producing = share((scope) => open(scope, true))
+
 describe('the address that a start prints', () => {
-  test('shows a person the live stores with their images, the documents, the keys and the mails', async (t) => {
-    const { tested, read, openStore, goLive, port } = await open(t, false)
+  test('shows a person the live stores with their images, the documents, the keys and the mails', async () => {
+    const { tested, read, openStore, goLive, port } = developing.current
     await openStore('acme', 'Acme <script>alert(1)</script>')
     const merchant = await tested.merchant('vases')
     const images = [await uploadDrawing(merchant, [800, 1_000], 200)]
@@ -85,8 +89,8 @@ describe('the address that a start prints', () => {
     )
   })
 
-  test('answers a program in JSON', async (t) => {
-    const { read } = await open(t, false)
+  test('answers a program in JSON', async () => {
+    const { read } = developing.current
     for (const accept of ['application/json', '*/*']) {
       const { text, headers } = await read('/', { accept })
       assert.equal(JSON.parse(text).docs, '/docs')
@@ -94,8 +98,8 @@ describe('the address that a start prints', () => {
     }
   })
 
-  test('shows strangers in production no store, no mail and no gift card', async (t) => {
-    const { tested, read, openStore } = await open(t, true)
+  test('shows strangers in production no store, no mail and no gift card', async () => {
+    const { tested, read, openStore } = producing.current
     const gift_card = { code: 'YCZ5-Y7DH-3TN3-SGKC', balance: '$50.00' }
     const owner = { email: 'o@x.example', password: 'secret' }
     await writeDemo(tested.runtime.config, {
@@ -129,16 +133,16 @@ describe('the mails of a development machine', () => {
     const page = await fetch(link)
     assert.match(await page.text(), /Choose a new password/)
   })
-  test('to shoppers are shown in a sandboxed frame that runs no script, and as text', async (t) => {
-    const { tested, read } = await open(t, false)
-    const shop = await openShop(tested, 'acme', [1_000], { brand: { name: 'A <script>' } })
+  test('to shoppers are shown in a sandboxed frame that runs no script, and as text', async () => {
+    const { tested, read } = developing.current
+    const shop = await openShop(tested, 'mailing', [1_000], { brand: { name: 'A <script>' } })
     const { order } = await buy(tested, shop)
     const database = tested.runtime.workerDatabase
     while ((await numberNewEvents(database, { onNumbered: queueMails })) > 0);
     const { text, headers } = await read('/dev/mail')
     assert.match(text, /To ann@example\.com, .*queued/)
     assert.match(text, new RegExp(`Order #${order.order_number} confirmed – A &lt;script&gt;`))
-    assert.match(text, /<a href="http:\/\/acme\.localhost:\d+\/orders\/link\/[\w-]+">/)
+    assert.match(text, /<a href="http:\/\/mailing\.localhost:\d+\/orders\/link\/[\w-]+">/)
     assert.match(headers.get('content-security-policy') ?? '', /frame-src 'self'/)
     const [, sandbox, src = ''] = /<iframe sandbox="([^"]*)" src="([^"]+)"/.exec(text) ?? []
     assert.doesNotMatch(sandbox ?? 'allow-scripts', /allow-(scripts|same-origin)/)
@@ -151,8 +155,8 @@ describe('the mails of a development machine', () => {
     assert.equal((await read('/dev/mail/nonsense')).status, 404)
   })
 
-  test('to shoppers are not there in production', async (t) => {
-    const { read } = await open(t, true)
+  test('to shoppers are not there in production', async () => {
+    const { read } = producing.current
     assert.equal((await read('/dev/mail/00000000-0000-4000-8000-000000000000')).status, 404)
   })
 })

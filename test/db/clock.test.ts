@@ -5,6 +5,7 @@ import { Database, type Db } from '../../src/db/database.ts'
 import { type Sql, sql } from '../../src/db/sql.ts'
 import { UNMOVED } from '../../src/db/store-clocks.ts'
 import { openTestDatabase } from '../harness/database.ts'
+import { share } from '../harness/scope.ts'
 
 const DAY_MS = 86_400_000
 
@@ -21,17 +22,18 @@ const SELECT_TIMES = sql`
          extract(epoch from fd_clock())::float8 * 1000 as moment,
          extract(epoch from now())::float8 * 1000 as machine`
 
+const place = share((scope) => openTestDatabase(scope))
+
 /** One connection, so that each store follows another on it. */
-async function open(t: TestContext, offsets: Record<string, number>) {
-  const place = await openTestDatabase(t)
+function open(t: TestContext, offsets: Record<string, number>) {
   const database = new Database({
-    url: place.roleUrl('fd_app'),
+    url: place.current.roleUrl('fd_app'),
     name: 'clock',
     max: 1,
     clocks: { ...UNMOVED, offsetMs: (tenant) => offsets[tenant] ?? 0 },
   })
   t.after(() => database.close())
-  return { place, database }
+  return database
 }
 
 /** The difference between a store's time and machine time, in SQL and in TypeScript. */
@@ -50,7 +52,7 @@ const all = (ms: number) => ({ sql: ms, moment: ms, typescript: ms })
 
 describe('the business time of a store', () => {
   test('has the same offset in SQL and in TypeScript, in every way a statement can be sent', async (t) => {
-    const { database } = await open(t, { ahead: 30 * DAY_MS, behind: -7 * DAY_MS })
+    const database = open(t, { ahead: 30 * DAY_MS, behind: -7 * DAY_MS })
     for (const [tenant, ms] of [
       ['ahead', 30 * DAY_MS],
       ['behind', -7 * DAY_MS],
@@ -65,7 +67,7 @@ describe('the business time of a store', () => {
   })
 
   test('has no offset for the next store on the connection, and without a store', async (t) => {
-    const { database } = await open(t, { ahead: 30 * DAY_MS })
+    const database = open(t, { ahead: 30 * DAY_MS })
     const ahead = database.tenant('ahead')
     const ways: (() => Promise<unknown>)[] = [
       () => ahead.run(sql`select 1`),
@@ -84,7 +86,7 @@ describe('the business time of a store', () => {
 
   test('stays as it is for a database object that is in use when the offset changes', async (t) => {
     const offsets = { acme: 0 }
-    const { database } = await open(t, offsets)
+    const database = open(t, offsets)
     const before = database.tenant('acme')
     offsets.acme = DAY_MS
     assert.deepEqual(await measure(before), all(0))
@@ -92,7 +94,7 @@ describe('the business time of a store', () => {
   })
 
   test('costs a store without an offset no setting and no statement', async (t) => {
-    const { database } = await open(t, { ahead: 1 })
+    const database = open(t, { ahead: 1 })
     const Parsed = Type.Object({ statement: Type.String() })
     const listEntering = (db: Db) =>
       db.many(
@@ -154,8 +156,8 @@ const MACHINE_FUNCTIONS: Readonly<Record<string, string>> = {
 }
 
 describe('the schema', () => {
-  test('has no function or trigger of machine time without a listed reason', async (t) => {
-    const admin = await (await openTestDatabase(t)).openAdmin()
+  test('has no function or trigger of machine time without a listed reason', async () => {
+    const admin = await place.current.openAdmin()
     const { rows } = await admin.query<{ name: string }>(`
       select proname as name
         from pg_proc
@@ -169,8 +171,8 @@ describe('the schema', () => {
     )
   })
 
-  test('gives a row business time by default, except where machine time has a listed reason', async (t) => {
-    const admin = await (await openTestDatabase(t)).openAdmin()
+  test('gives a row business time by default, except where machine time has a listed reason', async () => {
+    const admin = await place.current.openAdmin()
     const { rows } = await admin.query<{ name: string }>(`
       select table_name || '.' || column_name as name
         from information_schema.columns
@@ -185,8 +187,8 @@ describe('the schema', () => {
   })
 
   test('finds rows that are due by business time through the index', async (t) => {
-    const { place, database } = await open(t, { ahead: DAY_MS })
-    const admin = await place.openAdmin()
+    const database = open(t, { ahead: DAY_MS })
+    const admin = await place.current.openAdmin()
     await admin.query(`
       insert into stores (tenant_ref, display_name) values ('ahead', 'Ahead');
       insert into gift_cards (tenant_ref, code_hmac, code_last4, initial_balance_cents,

@@ -6,15 +6,18 @@ import { sql } from '../../src/db/sql.ts'
 import { UNMOVED } from '../../src/db/store-clocks.ts'
 import { newId } from '../../src/kernel/id.ts'
 import { openTestDatabase } from '../harness/database.ts'
+import { share } from '../harness/scope.ts'
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const DAY_MS = 86_400_000
 
+const shared = share((scope) => openTestDatabase(scope))
+
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 13).replace('-', ''), 16)
 
 describe('fd_uuid()', () => {
-  test('gives uuids of version 7, each no earlier than the one before', async (t) => {
-    const admin = await (await openTestDatabase(t)).openAdmin()
+  test('gives uuids of version 7, each no earlier than the one before', async () => {
+    const admin = await shared.current.openAdmin()
     const { rows } = await admin.query<{ id: string }>(
       'select fd_uuid() as id from generate_series(1, 2000)',
     )
@@ -27,9 +30,8 @@ describe('fd_uuid()', () => {
   })
 
   test('goes by the time of the machine, as newId() does, where the clock of a store is moved', async (t) => {
-    const place = await openTestDatabase(t)
     const database = new Database({
-      url: place.roleUrl('fd_app'),
+      url: shared.current.roleUrl('fd_app'),
       name: 'ids',
       max: 1,
       clocks: { ...UNMOVED, offsetMs: () => 30 * DAY_MS },
@@ -48,8 +50,8 @@ describe('fd_uuid()', () => {
     assert.ok(timeOf(before) <= timeOf(id) + 1 && timeOf(id) <= timeOf(after) + 1)
   })
 
-  test('is a part of the plan of each insert, and no call of a function', async (t) => {
-    const admin = await (await openTestDatabase(t)).openAdmin()
+  test('is a part of the plan of each insert, and no call of a function', async () => {
+    const admin = await shared.current.openAdmin()
     const { rows } = await admin.query(
       `explain (verbose) insert into outbox (tenant_ref, type, payload) values ('acme', 'x', '{}')`,
     )
@@ -58,8 +60,8 @@ describe('fd_uuid()', () => {
     assert.doesNotMatch(plan, /fd_uuid/)
   })
 
-  test('is the default of every uuid that has one', async (t) => {
-    const admin = await (await openTestDatabase(t)).openAdmin()
+  test('is the default of every uuid that has one', async () => {
+    const admin = await shared.current.openAdmin()
     const { rows } = await admin.query<{ name: string; written: string }>(
       `select format('%s.%s', d.adrelid::regclass, a.attname) as name,
               pg_get_expr(d.adbin, d.adrelid) as written

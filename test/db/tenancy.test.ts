@@ -11,11 +11,15 @@ import { plantCanary } from '../contract/plant-canary.ts'
 import { type Answer, openTestApp } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { essence } from '../harness/refusals.ts'
+import { share } from '../harness/scope.ts'
 import { listTables, openSuperuser } from '../harness/superuser.ts'
 import { TENANT_ROWS } from './tenant-rows.ts'
 
 const Owned = Type.Object({ tenant_ref: Type.String() })
 const raw = (text: string) => new Sql([text], [])
+
+/** For tests of connections. The only rows are those that one of them writes. */
+const place = share((scope) => openTestDatabase(scope))
 
 const tenantTables = async (superuser: pg.Client) =>
   (await listTables(superuser)).filter((name) => !(name in GLOBAL_TABLES))
@@ -51,8 +55,11 @@ async function writableColumns(superuser: pg.Client, table: string): Promise<str
 const isRefused = ({ code }: { code?: string }) => code === '42501' || code === 'FD002'
 
 describe('with row level security alone', () => {
-  test('a query without a filter by store sees the rows of its store only, in every table', async (t) => {
-    const { app, tables } = await openTwoStores(t)
+  /** The tests only read, and try in vain to write. */
+  const stores = share(openTwoStores)
+
+  test('a query without a filter by store sees the rows of its store only, in every table', async () => {
+    const { app, tables } = stores.current
     const db = app.database.open('fd_app')
     assert.ok(tables.length >= 8)
     for (const table of tables) {
@@ -70,8 +77,8 @@ describe('with row level security alone', () => {
     }
   })
 
-  test('the worker sees one store in its transaction, and many only while none is set', async (t) => {
-    const { app, superuser, tables } = await openTwoStores(t)
+  test('the worker sees one store in its transaction, and many only while none is set', async () => {
+    const { app, superuser, tables } = stores.current
     const db = app.database.open('fd_worker')
     const readable = await superuser.query<{ name: string; due: boolean }>(
       `select c.relname as name,
@@ -92,8 +99,8 @@ describe('with row level security alone', () => {
     }
   })
 
-  test('no statement writes into another store, or moves a row there', async (t) => {
-    const { app, superuser, tables } = await openTwoStores(t)
+  test('no statement writes into another store, or moves a row there', async () => {
+    const { app, superuser, tables } = stores.current
     const stateOf = async (table: string) =>
       (
         await superuser.query(
@@ -130,8 +137,8 @@ describe('with row level security alone', () => {
     }
   })
 
-  test('a statement without a store is an error in every table, never an empty result', async (t) => {
-    const { app, tables } = await openTwoStores(t)
+  test('a statement without a store is an error in every table, never an empty result', async () => {
+    const { app, tables } = stores.current
     const db = app.database.open('fd_app')
     for (const table of tables) {
       const query = raw(`select * from ${table}`)
@@ -207,8 +214,8 @@ const TENANT = sql`select fd_tenant() as tenant`
 const Tenant = Type.Object({ tenant: Type.String() })
 
 describe('the store of a connection', () => {
-  test('ends with the statement or transaction that set it, however that ended', async (t) => {
-    const database = (await openTestDatabase(t)).open('fd_app', 1)
+  test('ends with the statement or transaction that set it, however that ended', async () => {
+    const database = place.current.open('fd_app', 1)
     const acme = database.tenant('acme')
     const uses: Record<string, () => Promise<unknown>> = {
       'a statement': () => acme.one(Tenant, TENANT),
@@ -235,8 +242,8 @@ describe('the store of a connection', () => {
     }
   })
 
-  test('is separate for each of many users of few connections', async (t) => {
-    const database = (await openTestDatabase(t)).open('fd_app', 2)
+  test('is separate for each of many users of few connections', async () => {
+    const database = place.current.open('fd_app', 2)
     const refs = Array.from({ length: 60 }, (_, i) => `store-${i}`)
     const seen = await Promise.all(
       refs.map((ref, i) =>
@@ -251,8 +258,8 @@ describe('the store of a connection', () => {
     )
   })
 
-  test('is treated as data, whatever it contains', async (t) => {
-    const database = (await openTestDatabase(t)).open('fd_app', 1)
+  test('is treated as data, whatever it contains', async () => {
+    const database = place.current.open('fd_app', 1)
     for (const ref of ["x'; set role fd_owner; --", 'a"b', '💚', '$1', ' ']) {
       assert.deepEqual(await database.tenant(ref).one(Tenant, TENANT), { tenant: ref })
     }
@@ -265,8 +272,8 @@ describe('a transaction', () => {
   const listStores = (db: Database) =>
     db.tenant('acme').many(Owned, sql`select tenant_ref from stores`)
 
-  test('is over when its work is: using it later rejects', async (t) => {
-    const database = (await openTestDatabase(t)).open('fd_app', 1)
+  test('is over when its work is: using it later rejects', async () => {
+    const database = place.current.open('fd_app', 1)
     let kept: Tx | undefined
     await database.tenant('acme').transaction('fine', async (tx) => {
       kept = tx
@@ -280,8 +287,8 @@ describe('a transaction', () => {
     await assert.rejects(async () => kept?.run(sql`select 1`), /the transaction 'thrown' is over/)
   })
 
-  test('that fails in any way writes nothing, and throws', async (t) => {
-    const database = (await openTestDatabase(t)).open('fd_app', 1)
+  test('that fails in any way writes nothing, and throws', async () => {
+    const database = place.current.open('fd_app', 1)
     const acme = database.tenant('acme')
     const caught = acme.transaction('caught', async (tx) => {
       await insert(tx)
@@ -310,7 +317,7 @@ describe('a transaction', () => {
   })
 
   test('within a transaction fails in time when the pool has no connection left, and frees it again', async (t) => {
-    const { roleUrl } = await openTestDatabase(t)
+    const { roleUrl } = place.current
     const options = { url: roleUrl('fd_app'), name: 'small', max: 2, connectTimeoutMs: 1_500 }
     const database = new Database(options)
     t.after(() => database.close())
@@ -325,8 +332,8 @@ describe('a transaction', () => {
   })
 })
 
-test('a row that does not match the shape of its query fails in a test', async (t) => {
-  const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant(`store-${randomUUID()}`)
+test('a row that does not match the shape of its query fails in a test', async () => {
+  const acme = place.current.open('fd_app', 1).tenant(`store-${randomUUID()}`)
   await assert.rejects(acme.many(Type.Object({ tenant: Type.Integer() }), TENANT))
   await assert.rejects(acme.many(Type.Object({ other: Type.String() }), TENANT))
   await assert.rejects(acme.one(Tenant, sql`select 'x' as tenant where false`), /got none/)

@@ -27,26 +27,33 @@ export interface Process {
 interface ProcessOptions {
   listenUrl?: string
   clock?: Clock
+  /** A database that tests share, one after the other. By default the test has one of its own. */
+  on?: TestDatabase
 }
 
-/** Stops the caches before `openTestDatabase` drops the database at the end. */
-function openStage(t: TestContext) {
-  const caches: LiveCache[] = []
-  t.after(() => Promise.all(caches.map((cache) => cache.stop())))
-  return { caches, database: openTestDatabase(t) }
+/** A database with a table of what the stores show. */
+export async function openShown(t: TestContext): Promise<TestDatabase> {
+  const database = await openTestDatabase(t)
+  await superuser(database, [
+    'create table shown (tenant_ref text primary key, value integer not null)',
+    'grant select, update on shown to fd_app',
+  ])
+  return database
 }
 
 async function openProcesses(t: TestContext, count: number, options: ProcessOptions = {}) {
-  const stage = openStage(t)
-  const database = await stage.database
+  const caches: LiveCache[] = []
+  // Before `openTestDatabase`, so that the caches stop before the database is dropped at the end.
+  t.after(() => Promise.all(caches.map((cache) => cache.stop())))
+  const database = options.on ?? (await openShown(t))
+  // Again for each test, whatever the one before has written.
   await superuser(database, [
-    'create table shown (tenant_ref text primary key, value integer not null)',
-    "insert into shown values ('acme', 0), ('globex', 0)",
-    'grant select, update on shown to fd_app',
+    `insert into shown values ('acme', 0), ('globex', 0)
+         on conflict (tenant_ref) do update set value = excluded.value`,
   ])
   const open = () => {
     const opened = openProcess(database, options)
-    stage.caches.push(opened.cache)
+    caches.push(opened.cache)
     return opened
   }
   const processes = Array.from({ length: count }, open)
@@ -109,8 +116,8 @@ export async function openOne(t: TestContext, options: ProcessOptions = {}) {
   return { ...only, test: database }
 }
 
-export async function openTwo(t: TestContext) {
-  const { processes } = await openProcesses(t, 2)
+export async function openTwo(t: TestContext, options: ProcessOptions = {}) {
+  const { processes } = await openProcesses(t, 2, options)
   const [here, there] = processes
   assert.ok(here && there)
   return { here, there }

@@ -15,6 +15,7 @@ import { Ok, openBareServer } from '../harness/bare-server.ts'
 import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
 import { isRefusal } from '../harness/refusals.ts'
+import { share } from '../harness/scope.ts'
 
 describe('a route that declares too little stops the start', () => {
   async function start(plane: Plane | null, routes: Routes) {
@@ -204,6 +205,9 @@ describe('the caller that a limit counts', () => {
     })
   }
 
+  /** Of the tests behind this proxy each has addresses of its own. */
+  const proxied = share((scope) => open(scope, '127.0.0.1'))
+
   /** Statuses of failed attempts, each from the next address. */
   async function attempts(app: Awaited<ReturnType<typeof open>>, addresses: string[]) {
     const statuses: number[] = []
@@ -254,21 +258,21 @@ describe('the caller that a limit counts', () => {
     }
   })
 
-  test('is the last address not added by a trusted proxy: a caller cannot forge one', async (t) => {
-    const app = await open(t, '127.0.0.1')
+  test('is the last address not added by a trusted proxy: a caller cannot forge one', async () => {
+    const app = proxied.current
     const forged = four.map((address) => `${address}, 198.51.100.7`)
     assert.deepEqual(await attempts(app, forged), [401, 401, 401, 429])
   })
 
-  test('is a whole IPv6 network', async (t) => {
-    const app = await open(t, '127.0.0.1')
+  test('is a whole IPv6 network', async () => {
+    const app = proxied.current
     const network = [1, 2, 3, 4].map((n) => `2001:db8:1:2::${n}`)
     assert.deepEqual(await attempts(app, network), [401, 401, 401, 429])
     assert.deepEqual(await attempts(app, ['2001:db8:1:3::1']), [401])
   })
 
-  test('is one for all texts that are not an address', async (t) => {
-    const app = await open(t, '127.0.0.1')
+  test('is one for all texts that are not an address', async () => {
+    const app = proxied.current
     assert.deepEqual(await attempts(app, ['a', 'b', 'c', 'd']), [401, 401, 401, 429])
   })
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fillPath } from '../contract/fixtures.ts'
 import { type Caller, openTestApp } from '../harness/app.ts'
+import { share } from '../harness/scope.ts'
 import { openSuperuser } from '../harness/superuser.ts'
 import { APPROVED, cart, openCheckoutApp, openShop } from '../modules/checkout/setup.ts'
 
@@ -25,8 +26,12 @@ const ANY_DIGITS = [
   /^POST \/v1\/unsubscribe\//,
 ]
 
-async function openCallers(t: TestContext) {
-  const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
+const shared = share((scope) =>
+  openTestApp(scope, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } }),
+)
+
+test('every route that writes refuses a card number anywhere in its body, with the path', async () => {
+  const app = shared.current
   const callers: Record<string, Caller> = {
     merchant: await app.merchant('acme'),
     owner: await app.owner('ann@acme.example'),
@@ -34,11 +39,6 @@ async function openCallers(t: TestContext) {
     operator: app.operator,
     storefront: app.storefront,
   }
-  return { app, callers }
-}
-
-test('every route that writes refuses a card number anywhere in its body, with the path', async (t) => {
-  const { app, callers } = await openCallers(t)
   const writes = app.app.routeTable.filter(({ method }) =>
     ['POST', 'PUT', 'PATCH'].includes(method),
   )
@@ -98,10 +98,8 @@ describe('a card number in', () => {
     assert.equal(rows[0].n, 1)
   })
 
-  test('the path of a write is refused, and may be read and erased', async (t) => {
-    const { callers } = await openCallers(t)
-    const { merchant } = callers
-    assert.ok(merchant)
+  test('the path of a write is refused, and may be read and erased', async () => {
+    const merchant = await shared.current.merchant('globex')
     const path = `/v1/merchant/store-credit/${CARD}/credit`
     const credit = { amount_cents: 100, reason: 'x' }
     const answer = await merchant.post(path, credit, { 'idempotency-key': randomUUID() })
@@ -111,11 +109,10 @@ describe('a card number in', () => {
     assert.ok(copy.status < 300, copy.text)
   })
 
-  test('the catalog is an article number', async (t) => {
-    const { callers } = await openCallers(t)
-    const { merchant } = callers
+  test('the catalog is an article number', async () => {
+    const merchant = await shared.current.merchant('initech')
     const product = { slug: `a-${CARD}`, name: 'Pen', metadata: { gtin: CARD } }
-    const made = await merchant?.post('/v1/merchant/catalog/products', product)
-    assert.equal(made?.status, 201, made?.text)
+    const made = await merchant.post('/v1/merchant/catalog/products', product)
+    assert.equal(made.status, 201, made.text)
   })
 })

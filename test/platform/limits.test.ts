@@ -11,6 +11,7 @@ import { eventually, until } from '../harness/eventually.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
 import { times } from '../harness/refusals.ts'
+import { share } from '../harness/scope.ts'
 
 /** Longer than the real ones, for a busy machine, and short enough for tests that wait for them. */
 const LONG_DEADLINE_MS = 30_000
@@ -166,8 +167,11 @@ if (redisServer === null) {
 
 for (const [name, openPlace] of places) {
   describe(`limits in ${name}`, () => {
+    /** Each test has callers and buckets of its own. */
+    const shared = share(openPlace)
+
     test('count in a window of an hour, and take back what did not fail', async (t) => {
-      const place = await openPlace(t)
+      const place = shared.current
       const { limits } = await openLimits(t, place)
       for (const isWithin of [true, true, false]) {
         assert.equal(await limits.velocity('wrong', 2, 3_600), isWithin)
@@ -185,7 +189,7 @@ for (const [name, openPlace] of places) {
     })
 
     test('admit exactly the limit when one more comes at the same time, over two processes', async (t) => {
-      const place = await openPlace(t)
+      const place = shared.current
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
       const attempts = Array.from({ length: perMinute.my + 1 }, (_, i) =>
         (i % 2 === 0 ? one : other).limits.countAttempt('192.0.2.1'),
@@ -196,68 +200,68 @@ for (const [name, openPlace] of places) {
     })
 
     test('admit again once the minute has passed, and no sooner', async (t) => {
-      const place = await openPlace(t)
+      const place = shared.current
       const { limits, store } = await openLimits(t, place)
       const burst = (by: Limits) =>
-        admitted(Array.from({ length: perMinute.my + 1 }, () => by.countAttempt('a')))
+        admitted(Array.from({ length: perMinute.my + 1 }, () => by.countAttempt('late')))
       assert.equal(await burst(limits), perMinute.my)
       await place.age(50)
       assert.equal(await burst(limits), 0)
-      assert.equal(await store.peek('my:a'), perMinute.my + 1, 'the rest is refused from memory')
+      assert.equal(await store.peek('my:late'), perMinute.my + 1, 'the rest is refused from memory')
       const other = await openLimits(t, place)
       assert.equal(await burst(other.limits), 0, 'also by a process that has nothing in memory')
       await place.age(10)
-      assert.equal(await store.peek('my:a'), 0)
+      assert.equal(await store.peek('my:late'), 0)
       const next = await openLimits(t, place)
       assert.equal(await burst(next.limits), perMinute.my)
     })
 
     test('refuse a caller that has failed too often, and no other', async (t) => {
-      const { limits } = await openLimits(t, await openPlace(t))
+      const { limits } = await openLimits(t, shared.current)
       for (let n = 0; n < perMinute.failed; n++) {
-        await limits.checkFailures('a')
-        await limits.countFailure('a')
+        await limits.checkFailures('failing')
+        await limits.countFailure('failing')
       }
-      await assert.rejects(limits.checkFailures('a'), {
+      await assert.rejects(limits.checkFailures('failing'), {
         ...LIMITED,
         message: 'Too many attempts: at most 5 per minute. Try again later.',
       })
-      await limits.checkFailures('b')
-      await limits.countAttempt('a')
+      await limits.checkFailures('other')
+      await limits.countAttempt('failing')
     })
 
     test('never count below zero, even if a hit of an older minute is taken back', async (t) => {
-      const { limits, store } = await openLimits(t, await openPlace(t))
-      await limits.countFailureAhead('a')
-      for (let n = 0; n < 3; n++) await limits.uncountFailure('a')
-      assert.equal(await store.peek('failed:a'), 0)
-      assert.equal(await store.hit('failed:a'), 1)
+      const { limits, store } = await openLimits(t, shared.current)
+      await limits.countFailureAhead('zero')
+      for (let n = 0; n < 3; n++) await limits.uncountFailure('zero')
+      assert.equal(await store.peek('failed:zero'), 0)
+      assert.equal(await store.hit('failed:zero'), 1)
     })
 
     test('use the count of another process within a second', async (t) => {
-      const place = await openPlace(t)
+      const place = shared.current
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
-      await one.limits.checkFailures('a')
-      for (let n = 0; n < perMinute.failed; n++) await other.limits.countFailure('a')
+      await one.limits.checkFailures('two-processes')
+      for (let n = 0; n < perMinute.failed; n++) await other.limits.countFailure('two-processes')
       one.pass(999)
-      await one.limits.checkFailures('a')
+      await one.limits.checkFailures('two-processes')
       one.pass(1)
-      await assert.rejects(one.limits.checkFailures('a'), { code: 'rate_limited' })
+      await assert.rejects(one.limits.checkFailures('two-processes'), { code: 'rate_limited' })
       await place.age(60)
       one.pass(1_000)
-      await one.limits.checkFailures('a')
+      await one.limits.checkFailures('two-processes')
     })
 
     test('count several hits at once, in the bucket that velocity reads', async (t) => {
-      const { limits } = await openLimits(t, await openPlace(t))
-      assert.equal(await limits.addHits(['acme:ip'], 2), 2)
-      assert.equal(await limits.velocity('acme:ip', 3), true)
-      assert.equal(await limits.addHits(['acme:ip'], 3), 6)
-      assert.equal(await limits.velocity('acme:ip', 6), false)
+      const { limits } = await openLimits(t, shared.current)
+      assert.equal(await limits.addHits(['hits:ip'], 2), 2)
+      assert.equal(await limits.velocity('hits:ip', 3), true)
+      assert.equal(await limits.addHits(['hits:ip'], 3), 6)
+      assert.equal(await limits.velocity('hits:ip', 6), false)
     })
 
     test('count several buckets as one, so that exactly the limit is admitted at the same time', async (t) => {
-      const { limits } = await openLimits(t, await openPlace(t))
+      const { limits } = await openLimits(t, shared.current)
       const spent = await Promise.all(
         Array.from({ length: 30 }, (_, n) => {
           const buckets = ['acme:email', 'acme:card', 'acme:customer']
@@ -272,15 +276,15 @@ for (const [name, openPlace] of places) {
     })
 
     test('answer whether a bucket has exceeded its velocity', async (t) => {
-      const { limits } = await openLimits(t, await openPlace(t))
+      const { limits } = await openLimits(t, shared.current)
       const answers = []
-      for (let n = 0; n < 4; n++) answers.push(await limits.velocity('acme:card', 3))
+      for (let n = 0; n < 4; n++) answers.push(await limits.velocity('fast:card', 3))
       assert.deepEqual(answers, [true, true, true, false])
-      assert.equal(await limits.hits('acme:card'), 4)
+      assert.equal(await limits.hits('fast:card'), 4)
     })
 
     test('read the counts of many buckets at once, each its own', async (t) => {
-      const { limits } = await openLimits(t, await openPlace(t))
+      const { limits } = await openLimits(t, shared.current)
       for (const bucket of ['a', 'b', 'b']) await limits.velocity(bucket, 9)
       const reads = await times(300, (i) => limits.hits(['a', 'b', 'none'][i % 3] ?? ''))
       assert.deepEqual(reads.slice(-3), [1, 2, 0])

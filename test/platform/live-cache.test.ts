@@ -6,12 +6,15 @@ import { pino } from 'pino'
 import { createLiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { until } from '../harness/eventually.ts'
-import { killListeners, openOne, openTwo, superuser, text } from '../harness/live.ts'
+import { killListeners, openOne, openShown, openTwo, superuser, text } from '../harness/live.ts'
 import { openRelay } from '../harness/relay.ts'
+import { share } from '../harness/scope.ts'
+
+const shared = share(openShown)
 
 describe('a cached response', () => {
   test('is answered without another load', async (t) => {
-    const { cache, read, loads } = await openOne(t)
+    const { cache, read, loads } = await openOne(t, { on: shared.current })
     for (let i = 0; i < 5; i++) assert.equal(await read(), 0)
     assert.equal(loads(), 1)
     assert.equal(cache.stats().hits, 4)
@@ -19,7 +22,7 @@ describe('a cached response', () => {
   })
 
   test('is cached for an unknown name as for a known one', async (t) => {
-    const { cache } = await openOne(t)
+    const { cache } = await openOne(t, { on: shared.current })
     let loads = 0
     const load = async () => {
       loads += 1
@@ -30,14 +33,14 @@ describe('a cached response', () => {
   })
 
   test('is loaded once for 100 readers who come at the same time', async (t) => {
-    const { read, loads } = await openOne(t)
+    const { read, loads } = await openOne(t, { on: shared.current })
     const seen = await Promise.all(Array.from({ length: 100 }, () => read()))
     assert.deepEqual(new Set(seen), new Set([0]))
     assert.equal(loads(), 1)
   })
 
   test('is never an error: every waiting reader gets the error, the next one loads again', async (t) => {
-    const { cache } = await openOne(t)
+    const { cache } = await openOne(t, { on: shared.current })
     let loads = 0
     const fail = () => {
       loads += 1
@@ -58,7 +61,7 @@ describe('a cached response', () => {
 
 describe('a write', () => {
   test('is seen by every later read of the same process', async (t) => {
-    const { read, write } = await openOne(t)
+    const { read, write } = await openOne(t, { on: shared.current })
     // Readers run all the time, so that some load is always running.
     let over = false
     let floor = 0
@@ -81,7 +84,7 @@ describe('a write', () => {
   })
 
   test('is seen by another process as soon as the notification arrives', async (t) => {
-    const { here, there } = await openTwo(t)
+    const { here, there } = await openTwo(t, { on: shared.current })
     for (let value = 1; value <= 50; value++) {
       const before = await there.read()
       assert.ok(before === value - 1)
@@ -92,7 +95,7 @@ describe('a write', () => {
   })
 
   test('to one store leaves the cached responses of others', async (t) => {
-    const { here, there } = await openTwo(t)
+    const { here, there } = await openTwo(t, { on: shared.current })
     await there.read('globex')
     await there.read('acme')
     await here.write(1, 'acme')
@@ -101,7 +104,7 @@ describe('a write', () => {
   })
 
   test('prevents a load that began before it from being cached or joined', async (t) => {
-    const { cache, write, read } = await openOne(t)
+    const { cache, write, read } = await openOne(t, { on: shared.current })
     const barrier = Promise.withResolvers<void>()
     const early = cache.read('acme', 'site', async () => {
       await barrier.promise
@@ -116,7 +119,7 @@ describe('a write', () => {
   })
 
   test('in another process prevents a load that began before it from being cached', async (t) => {
-    const { here, there } = await openTwo(t)
+    const { here, there } = await openTwo(t, { on: shared.current })
     const barrier = Promise.withResolvers<void>()
     const early = there.cache.read('acme', 'site', async () => {
       await barrier.promise
@@ -131,7 +134,7 @@ describe('a write', () => {
   })
 
   test('that is rolled back notifies no process', async (t) => {
-    const { here, there } = await openTwo(t)
+    const { here, there } = await openTwo(t, { on: shared.current })
     await there.read()
     const undone = here.database.tenant('acme').transaction('undone', async (tx) => {
       await notifyChanged(tx)
@@ -235,7 +238,7 @@ describe('compressed bodies', () => {
   const page = 'A product with a name and a price. '.repeat(400)
 
   test('decode to the same bytes, are made once, and are counted', async (t) => {
-    const { cache } = await openOne(t)
+    const { cache } = await openOne(t, { on: shared.current })
     const answer = await cache.read('acme', 'site', async () => text(page))
     const { bytes } = cache.stats()
     const all = ['br', 'gzip', 'gzip, br', 'gzip;q=1, br;q=0', 'br']
@@ -257,7 +260,7 @@ describe('compressed bodies', () => {
   })
 
   test('are not made of a response that is small, incompressible or not cached', async (t) => {
-    const { cache } = await openOne(t)
+    const { cache } = await openOne(t, { on: shared.current })
     const small = await cache.read('acme', 'small', async () => text('x'.repeat(1_024)))
     assert.equal(await cache.encoded(small, 'br'), null)
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(4_096)))
@@ -267,7 +270,7 @@ describe('compressed bodies', () => {
   })
 
   test('are found at once when made before, and include the part that is not shared', async (t) => {
-    const { cache } = await openOne(t)
+    const { cache } = await openOne(t, { on: shared.current })
     const load = async () => ({ ...text(page), head: '<', etag: '"1"' })
     const answer = await cache.read('acme', 'site', load)
     assert.equal(cache.findEncoded(answer, undefined), null)
@@ -279,7 +282,7 @@ describe('compressed bodies', () => {
 })
 
 test('a compressed body is sent from the cached copy, and holds no more memory than its bytes', async (t) => {
-  const { cache } = await openOne(t)
+  const { cache } = await openOne(t, { on: shared.current })
   const answer = await cache.read('acme', 'x', async () => text('much the same '.repeat(500)))
   const made = await cache.encoded(answer, 'gzip')
   assert.ok(made)

@@ -14,9 +14,9 @@ import {
   shareAffiliateApp,
 } from './setup.ts'
 
-describe('an applicant', () => {
-  const shared = shareAffiliateApp()
+const shared = shareAffiliateApp()
 
+describe('an applicant', () => {
   const open = async (settings: object = { applications_open: true }) => {
     const shop = await openAffiliateShop(shared.current)
     ok(await shop.merchant.patch(`${AFFILIATES}/settings`, settings))
@@ -106,7 +106,6 @@ describe('an applicant', () => {
 })
 
 describe('the link of a code', () => {
-  const shared = shareAffiliateApp()
   const touch = (tenant: string, code: unknown) =>
     shared.current.storefront.post(`/v1/tenants/${tenant}/affiliates/touches`, { code })
 
@@ -148,7 +147,6 @@ describe('the link of a code', () => {
 })
 
 describe('the page of an affiliate', () => {
-  const shared = shareAffiliateApp()
   const page = (tenant: string, token: string, more: object = {}) =>
     shared.current.storefront.post(`/v1/tenants/${tenant}/affiliates/page`, { token, ...more })
 

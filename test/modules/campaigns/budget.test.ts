@@ -11,14 +11,18 @@ import {
   act,
   type CampaignApp,
   createCampaign,
-  openCampaignApp,
   readCampaign,
   shareCampaignApp,
   URL,
 } from './setup.ts'
 
+const shared = shareCampaignApp()
 let app: CampaignApp
 let shop: Shop
+
+before(() => {
+  app = shared.current
+})
 
 const HOUR = 3_600_000
 const at = (ms: number) => new Date(Date.now() + ms).toISOString()
@@ -54,9 +58,7 @@ async function refusalOf(code: string): Promise<string> {
 const usedOf = async (id: string) => (await readCampaign(shop.merchant, id)).budget.used
 
 describe('the budget of a campaign', () => {
-  const shared = shareCampaignApp()
   before(async () => {
-    app = shared.current
     shop = await openShop(app, 'acme', [1_000])
   })
 
@@ -134,10 +136,8 @@ describe('the budget of a campaign', () => {
 })
 
 describe('the coupons of a campaign', () => {
-  const shared = shareCampaignApp()
   before(async () => {
-    app = shared.current
-    shop = await openShop(app, 'acme', [1_000])
+    shop = await openShop(app, 'globex', [1_000])
   })
 
   test('can be used while it is active, and not before, after or while it is paused', async () => {
@@ -233,8 +233,7 @@ interface Sent {
 }
 
 test('an order without a coupon sends no statement about coupons or campaigns', async (t) => {
-  const own = await openCampaignApp(t)
-  const store = await openShop(own, 'acme', [1_000])
+  const store = await openShop(app, 'initech', [1_000])
   const coupon = await createCoupon(store.merchant)
   const texts: string[] = []
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
@@ -245,7 +244,7 @@ test('an order without a coupon sends no statement about coupons or campaigns', 
   })
   const aboutCoupons = async (more: object) => {
     texts.length = 0
-    const placed = await checkout(own, store, cart(store.variants[1_000], more))
+    const placed = await checkout(app, store, cart(store.variants[1_000], more))
     assert.equal(placed.status, 201, placed.text)
     return texts.filter((text) =>
       /\b(coupons|coupon_codes|coupon_redemptions|campaigns)\b/.test(text),

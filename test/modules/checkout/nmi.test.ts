@@ -4,17 +4,23 @@ import { test } from 'node:test'
 import { createLogger } from '../../../src/platform/log.ts'
 import { showsCard } from '../../harness/card-digits.ts'
 import { startNmi } from '../../harness/nmi.ts'
+import { share } from '../../harness/scope.ts'
 import { APPROVED, addVariant, cart, checkout, enable, openCheckoutApp, openShop } from './setup.ts'
 
 const KEY = 'a-security-key-of-32-characters!'
 const OTHER_KEY = 'another-security-key-32-letters?'
 
-test('a partial approval by NMI', async (t) => {
+/** For tests that leave no operation running, and the clock alone. */
+const shared = share(async (scope) => {
   const nmi = await startNmi(KEY)
-  t.after(() => nmi.close())
+  scope.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
-  const app = await openCheckoutApp(t, { env })
-  const shop = await openShop(app)
+  return { nmi, app: await openCheckoutApp(scope, { env }) }
+})
+
+test('a partial approval by NMI', async (t) => {
+  const { nmi, app } = shared.current
+  const shop = await openShop(app, 'partial')
   const { merchant } = shop
   const body = cart(shop.variants[1_000])
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
@@ -38,7 +44,7 @@ test('a partial approval by NMI', async (t) => {
   for (const how of ['voided', 'refunded'] as const) {
     await t.test(`pays for no edit, and is ${how}`, async () => {
       const { order, items } = (await checkout(app, shop, body)).body
-      const url = `/v1/tenants/acme/orders/${order.id}/edit`
+      const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
       const edit = { edits: [{ order_item_id: items[0].id, quantity: 2 }], card: APPROVED }
       const key = { 'idempotency-key': randomUUID() }
       nmi.failNext({ authorises: '4.00' }, 'reset_before')
@@ -60,7 +66,7 @@ test('a partial approval by NMI', async (t) => {
 
   await t.test('or a refunded charge pays for no edit', async () => {
     const { order, items } = (await checkout(app, shop, body)).body
-    const url = `/v1/tenants/acme/orders/${order.id}/edit`
+    const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
     const edit = { edits: [{ order_item_id: items[0].id, quantity: 2 }], card: APPROVED }
     const key = { 'idempotency-key': randomUUID() }
     nmi.failNext('reset_after')
@@ -97,17 +103,17 @@ test('a partial approval by NMI', async (t) => {
 })
 
 test('a subscription whose card NMI has not stored', async (t) => {
-  const nmi = await startNmi(KEY)
-  t.after(() => nmi.close())
-  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
-  const app = await openCheckoutApp(t, { env })
-  const shop = await openShop(app)
+  const { nmi, app } = shared.current
+  const shop = await openShop(app, 'unstored')
   await enable(shop.merchant, 'subscriptions')
   const terms = { is_subscription: true, subscription_interval: 'month' }
   const tea = await addVariant(shop.merchant, 1_000, terms)
   const body = cart(tea, { subscribe: true })
   const read = async (id: string) => (await shop.merchant.get(`/v1/merchant/orders/${id}`)).body
-  const started = async () => (await app.superuser.query('select from subscriptions')).rowCount
+  const started = async () => {
+    const subscriptions = 'select from subscriptions where tenant_ref = $1'
+    return (await app.superuser.query(subscriptions, [shop.tenant])).rowCount
+  }
   t.afterEach(() => app.assertAddsUp())
 
   await t.test('is refused, and its authorisation is voided', async () => {
@@ -344,12 +350,9 @@ test('a fault of the account is an alert, and a decline of a card is not', async
   )
 })
 
-test('a held order whose payment NMI no longer has is cancelled at once', async (t) => {
-  const nmi = await startNmi(KEY)
-  t.after(() => nmi.close())
-  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
-  const app = await openCheckoutApp(t, { env })
-  const shop = await openShop(app)
+test('a held order whose payment NMI no longer has is cancelled at once', async () => {
+  const { nmi, app } = shared.current
+  const shop = await openShop(app, 'held')
   const ban = { kind: 'email', value: 'review@shop.test', action: 'review' }
   assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   const body = { ...cart(shop.variants[1_000]), email: 'review@shop.test' }
@@ -362,16 +365,13 @@ test('a held order whose payment NMI no longer has is cancelled at once', async 
   assert.deepEqual([cancelled.status, cancelled.body.order?.status], [200, 'cancelled'])
 })
 
-test("a bank's reason for renewals is a plain decline for a shopper who pays now", async (t) => {
-  const nmi = await startNmi(KEY)
-  t.after(() => nmi.close())
-  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
-  const app = await openCheckoutApp(t, { env })
-  const shop = await openShop(app)
+test("a bank's reason for renewals is a plain decline for a shopper who pays now", async () => {
+  const { nmi, app } = shared.current
+  const shop = await openShop(app, 'bank')
   const body = cart(shop.variants[1_000])
   const placed = (await checkout(app, shop, body)).body
   const edits = [{ order_item_id: placed.items[0].id, quantity: 2 }]
-  const url = `/v1/tenants/acme/orders/${placed.order.id}/edit`
+  const url = `/v1/tenants/${shop.tenant}/orders/${placed.order.id}/edit`
   const edit = () =>
     app.storefront.post(url, { edits, card: APPROVED }, { 'idempotency-key': randomUUID() })
   const retryable: Record<string, boolean> = { 261: false, 262: false, 263: false, 264: true }

@@ -3,14 +3,24 @@ import { describe, test } from 'node:test'
 import { sha256 } from '../../../src/kernel/tokens.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/my/credentials'
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
+
 describe('the list of keys', () => {
-  test('shows every key of the store, newest first, the revoked ones too', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('shows every key of the store, newest first, the revoked ones too', async () => {
+    const { app, acme } = await openStore()
     await app.key('globex')
     const labels = ['first', 'second', 'third']
     for (const label of labels) await acme.post(URL, { label, scopes: ['read:own_store'] })
@@ -30,13 +40,13 @@ describe('the list of keys', () => {
     }
   })
 
-  test('has all keys that a store may have on its first page, and fewer where they are asked for', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('has all keys that a store may have on its first page, and fewer where they are asked for', async () => {
+    const { app, tenant, acme } = await openStore()
     const admin = await app.database.openAdmin()
     await admin.query(`
       insert into credentials (tenant_ref, public_id, secret_hash, label, scopes)
-      select 'acme', lpad(n::text, 8, '0'), sha256(n::text::bytea), 'Key ' || n, '{read:own_store}'
+      select '${tenant}', lpad(n::text, 8, '0'), sha256(n::text::bytea), 'Key ' || n,
+             '{read:own_store}'
         from generate_series(1, 4999) n`)
     const { credentials, ...whole } = (await acme.get(URL)).body
     assert.deepEqual(
@@ -50,9 +60,8 @@ describe('the list of keys', () => {
   })
 
   test('has no key, like every other answer and row; only a hash of the secret is stored', async (t) => {
-    const app = await openTestApp(t)
+    const { app, tenant, acme } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    const acme = await app.merchant('acme')
     const made = await acme.post(URL, { label: 'Till', scopes: ['manage:own_credentials'] })
     const { id, key } = made.body.credential
     const holder = app.as({ authorization: `Bearer ${key}` })
@@ -61,7 +70,7 @@ describe('the list of keys', () => {
       await holder.get(`${URL}/self`),
       await acme.get('/v1/my/audit'),
       await app.operator.get('/v1/audit'),
-      await app.operator.get('/v1/stores/acme'),
+      await app.operator.get(`/v1/stores/${tenant}`),
       await acme.post(`${URL}/${id}/revoke`),
     ]
     const secret = key.slice('fdk_00000000_'.length)
@@ -79,8 +88,8 @@ describe('the list of keys', () => {
   })
 })
 
-test('any key may read itself', async (t) => {
-  const app = await openTestApp(t)
+test('any key may read itself', async () => {
+  const app = shared.current
   const clerk = await app.merchant('acme', 'manage:own_media')
   const { status, body } = await clerk.get(`${URL}/self`)
   assert.equal(status, 200)

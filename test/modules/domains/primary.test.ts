@@ -2,7 +2,18 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Caller } from '../../harness/app.ts'
 import { countStatuses, times } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { auditOf, claim, claimActive, type Domain, openDomainsApp, read, URL } from './setup.ts'
+
+const shared = share(openDomainsApp)
+let stores = 0
+
+/** The next store, its merchant, and the end of hostnames that no other test has. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant), end: `${tenant}.example` }
+}
 
 const makePrimary = (merchant: Caller, { id }: Domain) => merchant.post(`${URL}/${id}/primary`)
 
@@ -10,27 +21,25 @@ const primaryOf = async (merchant: Caller) =>
   (await merchant.get('/v1/my/store')).body.store.primary_hostname
 
 describe('the primary hostname', () => {
-  test('is the one that was set last, and is part of the store', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const one = await claimActive(app, acme, 'one.example')
-    const two = await claimActive(app, acme, 'two.example')
+  test('is the one that was set last, and is part of the store', async () => {
+    const { app, tenant, acme, end } = await openStore()
+    const one = await claimActive(app, acme, `one-${end}`)
+    const two = await claimActive(app, acme, `two-${end}`)
     assert.equal(await primaryOf(acme), null)
     const chosen = await makePrimary(acme, one)
     assert.deepEqual([chosen.status, chosen.body.domain.is_primary], [200, true])
-    assert.equal(await primaryOf(acme), 'one.example')
+    assert.equal(await primaryOf(acme), `one-${end}`)
     assert.deepEqual((await makePrimary(acme, one)).body, chosen.body)
-    assert.equal((await auditOf(app, 'acme', 'primary_set')).length, 1)
+    assert.equal((await auditOf(app, tenant, 'primary_set')).length, 1)
     await makePrimary(acme, two)
-    assert.equal(await primaryOf(acme), 'two.example')
+    assert.equal(await primaryOf(acme), `two-${end}`)
     assert.equal((await read(acme, one)).is_primary, false)
   })
 
-  test('must be active', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const pending = await claim(acme, 'pending.example')
-    const gone = await claimActive(app, acme, 'gone.example')
+  test('must be active', async () => {
+    const { app, acme, end } = await openStore()
+    const pending = await claim(acme, `pending-${end}`)
+    const gone = await claimActive(app, acme, `gone-${end}`)
     await acme.send('DELETE', `${URL}/${gone.id}`)
     for (const domain of [pending, gone]) {
       const { status, body } = await makePrimary(acme, domain)
@@ -39,24 +48,22 @@ describe('the primary hostname', () => {
     assert.equal(await primaryOf(acme), null)
   })
 
-  test('is null once that hostname is removed', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
-    const one = await claimActive(app, acme, 'one.example')
-    const two = await claimActive(app, acme, 'two.example')
+  test('is null once that hostname is removed', async () => {
+    const { app, acme, end } = await openStore()
+    const one = await claimActive(app, acme, `one-${end}`)
+    const two = await claimActive(app, acme, `two-${end}`)
     await makePrimary(acme, one)
     await acme.send('DELETE', `${URL}/${two.id}`)
-    assert.equal(await primaryOf(acme), 'one.example', 'another one may go')
+    assert.equal(await primaryOf(acme), `one-${end}`, 'another one may go')
     const { body } = await acme.send('DELETE', `${URL}/${one.id}`)
     assert.equal(body.domain.is_primary, false)
     assert.equal(await primaryOf(acme), null)
   })
 
-  test('is one, and the same in both tables, also after concurrent changes and removals', async (t) => {
-    const app = await openDomainsApp(t)
-    const acme = await app.merchant('acme')
+  test('is one, and the same in both tables, also after concurrent changes and removals', async () => {
+    const { app, tenant, acme, end } = await openStore()
     const domains: Domain[] = []
-    for (const i of [1, 2, 3, 4]) domains.push(await claimActive(app, acme, `s${i}.example`))
+    for (const i of [1, 2, 3, 4]) domains.push(await claimActive(app, acme, `s${i}-${end}`))
     const answers = await times(24, (i) => {
       const domain = domains[i % domains.length] ?? assert.fail()
       if (i === 21) return acme.send('DELETE', `${URL}/${domain.id}`)
@@ -64,7 +71,10 @@ describe('the primary hostname', () => {
     })
     const { 200: done = 0, 409: late = 0 } = countStatuses(answers)
     assert.equal(done + late, 24, JSON.stringify(countStatuses(answers)))
-    const { rows } = await app.superuser.query('select hostname from domains where is_primary')
+    const { rows } = await app.superuser.query(
+      'select hostname from domains where is_primary and tenant_ref = $1',
+      [tenant],
+    )
     assert.ok(rows.length <= 1)
     assert.equal(await primaryOf(acme), rows[0]?.hostname ?? null)
   })

@@ -4,6 +4,7 @@ import { FEATURES } from '../../../src/modules/entitlements/catalog.ts'
 import { requireFeature, stateOf } from '../../../src/modules/entitlements/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, keysOf } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 
 const SELF_SERVE = [
   'subscriptions',
@@ -29,10 +30,20 @@ interface Listed {
 const namesOf = (features: Listed[], state: string) =>
   features.filter((each) => each.state === state).map(({ key }) => key)
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
+
 describe('the catalog of add-ons', () => {
-  test('has the self-serve list of the contract and the add-ons of the operator', async (t) => {
-    const app = await openTestApp(t)
-    const { status, body } = await (await app.merchant('acme')).get('/v1/my/entitlements')
+  test('has the self-serve list of the contract and the add-ons of the operator', async () => {
+    const { acme } = await openStore()
+    const { status, body } = await acme.get('/v1/my/entitlements')
     assert.equal(status, 200)
     assert.deepEqual(keysOf(body), ['features', 'tier'])
     const features: Listed[] = body.features
@@ -53,16 +64,15 @@ describe('the catalog of add-ons', () => {
     }
   })
 
-  test('has the states of the tier until a merchant or operator changes them', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('has the states of the tier until a merchant or operator changes them', async () => {
+    const { app, tenant, acme } = await openStore()
     const cases: [string, string[]][] = [
       ['growth', ['subscriptions', 'gift_cards', 'store_credit', 'subscribe_and_save']],
       ['scale', SELF_SERVE],
       ['standard', []],
     ]
     for (const [tier, on] of cases) {
-      const set = await app.operator.put('/v1/entitlements/tenants/acme/tier', { tier })
+      const set = await app.operator.put(`/v1/entitlements/tenants/${tenant}/tier`, { tier })
       assert.equal(set.status, 200, set.text)
       const { body } = await acme.get('/v1/my/entitlements')
       assert.deepEqual(body, set.body)
@@ -82,13 +92,13 @@ describe('the catalog of add-ons', () => {
     ])
   })
 
-  test('has three tiers', async (t) => {
-    const app = await openTestApp(t)
-    await app.store('acme')
+  test('has three tiers', async () => {
+    const { app, tenant } = await openStore()
     const bad = ['platinum', '', null, 'constructor', 'Growth', 1].map(
       (tier) => [String(tier), { tier }, 'invalid_body', 'tier'] as const,
     )
-    await assertRefused(bad, (body) => app.operator.put('/v1/entitlements/tenants/acme/tier', body))
+    const url = `/v1/entitlements/tenants/${tenant}/tier`
+    await assertRefused(bad, (body) => app.operator.put(url, body))
   })
 })
 
@@ -121,10 +131,9 @@ test("an operator's ruling comes before the merchant's switch, and that before t
   }
 })
 
-test('a module of an add-on writes only while the add-on is on', async (t) => {
-  const app = await openTestApp(t)
-  const acme = await app.merchant('acme')
-  const db = await app.store('acme')
+test('a module of an add-on writes only while the add-on is on', async () => {
+  const { app, tenant, acme } = await openStore()
+  const db = await app.store(tenant)
   const off = (key: string) => ({
     code: 'feature_not_enabled',
     status: 403,
@@ -135,7 +144,8 @@ test('a module of an add-on writes only while the add-on is on', async (t) => {
   await requireFeature(db, 'gift_cards')
   const globex = await app.store('globex')
   await assert.rejects(requireFeature(globex, 'gift_cards'), off('gift_cards'))
-  await app.operator.put('/v1/entitlements/tenants/acme/features/gift_cards', { state: 'deny' })
+  const rulings = `/v1/entitlements/tenants/${tenant}/features`
+  await app.operator.put(`${rulings}/gift_cards`, { state: 'deny' })
   const denied = { ...off('gift_cards'), code: 'operator_restricted' }
   await assert.rejects(requireFeature(db, 'gift_cards'), denied)
   await assert.rejects(requireFeature(db, 'no_such_thing'), off('no_such_thing'))

@@ -5,6 +5,7 @@ import type { Scanner } from '../../../src/modules/claims/scanner.ts'
 import { FORMATS } from '../../../src/modules/feeds/formats.ts'
 import * as feeds from '../../../src/modules/feeds/service.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   addManyProducts,
@@ -21,6 +22,11 @@ const MIB = 1_024 * 1_024
 
 /** Many pages of products. */
 const MANY = 11_000
+
+const shared = share(async (scope) => {
+  const app = await openTestApp(scope)
+  return { app, superuser: await openSuperuser(scope, app.database) }
+})
 
 /** A scanner that passes every document up to a number of pages of products. */
 function scannerThatFailsAfter(pages: number): Scanner {
@@ -62,9 +68,8 @@ describe('a feed of many products', () => {
     assert.deepEqual((await superuser.query(count)).rows, before)
   })
 
-  test('is cut into pages by its bytes, so that long texts do not fill the memory', async (t) => {
-    const app = await openTestApp(t)
-    const superuser = await openSuperuser(t, app.database)
+  test('is cut into pages by its bytes, so that long texts do not fill the memory', async () => {
+    const { app, superuser } = shared.current
     await openShop(app, 'long')
     await addManyProducts(superuser, 'long', 300)
     await superuser.query('begin')
@@ -81,9 +86,8 @@ describe('a feed of many products', () => {
     for (const part of parts) assert.ok(part.length < MIB, `a part of ${part.length}`)
   })
 
-  test('leaves out hundreds of refused ones and keeps those between them', async (t) => {
-    const app = await openTestApp(t)
-    const superuser = await openSuperuser(t, app.database)
+  test('leaves out hundreds of refused ones and keeps those between them', async () => {
+    const { app, superuser } = shared.current
     await openShop(app, 'mixed')
     await addManyProducts(superuser, 'mixed', 600)
     await superuser.query('begin')
@@ -127,9 +131,8 @@ describe('a scan that cannot run', () => {
   })
 })
 
-test('many readers of one store wait for each other, and all of them are served', async (t) => {
-  const app = await openTestApp(t)
-  const superuser = await openSuperuser(t, app.database)
+test('many readers of one store wait for each other, and all of them are served', async () => {
+  const { app, superuser } = shared.current
   await openShop(app, 'busy')
   await addManyProducts(superuser, 'busy', 50)
   const answers = await Promise.all(

@@ -3,10 +3,21 @@ import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from '../../../src/db/sql.ts'
 import { mayBeMailed, networkOf } from '../../../src/modules/marketing/consent.ts'
+import { openTestApp } from '../../harness/app.ts'
 import { assertConsentsAgree } from '../../harness/people-oracles.ts'
 import { assertRefused, essence } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
 import { cart, checkout } from '../checkout/setup.ts'
-import { CONSENTS, LIST, openReaders } from './readers.ts'
+import { CONSENTS, FEEDBACK_KEY, LIST, openReadersOf } from './readers.ts'
+
+const shared = share(async (scope) => {
+  const app = await openTestApp(scope, { env: { MAIL_FEEDBACK_KEY: FEEDBACK_KEY } })
+  return { app, superuser: await openSuperuser(scope, app.database) }
+})
+
+const openStore = (tenant: string) =>
+  openReadersOf(shared.current.app, shared.current.superuser, tenant)
 
 interface Recorded {
   state: string
@@ -16,7 +27,7 @@ interface Recorded {
 const states = (history: Recorded[]) => history.map(({ state, source }) => `${state} ${source}`)
 
 test('the record of a reader', async (t) => {
-  const readers = await openReaders(t)
+  const readers = await openStore('acme')
   const { app, merchant, superuser, ask, join, linksTo, press, leaveLink, historyOf } = readers
   const store = await app.store('acme')
 
@@ -25,9 +36,10 @@ test('the record of a reader', async (t) => {
     await join('Ann@Example.com', { form_url, ip: '203.0.113.77' })
     const [given, ...more] = await historyOf('ann@EXAMPLE.com')
     assert.deepEqual(more, [])
-    const { rows } = await superuser.query('select id, sent_at from mails where recipient = $1', [
-      'Ann@Example.com',
-    ])
+    const { rows } = await superuser.query(
+      `select id, sent_at from mails where tenant_ref = 'acme' and recipient = $1`,
+      ['Ann@Example.com'],
+    )
     assert.deepEqual(
       [given.state, given.source, given.channel, given.email, given.form, given.form_url],
       ['given', 'form', 'email', 'Ann@Example.com', 'footer', form_url],
@@ -133,8 +145,8 @@ test('the record of a reader', async (t) => {
 })
 
 test('a merchant', async (t) => {
-  const readers = await openReaders(t)
-  const { app, merchant, superuser, join, historyOf, leaveLink, press } = readers
+  const readers = await openStore('globex')
+  const { app, shop, merchant, superuser, join, historyOf, leaveLink, press } = readers
   const withdraw = (body: unknown) => merchant.post(`${CONSENTS}/withdraw`, body)
 
   await t.test(
@@ -151,7 +163,9 @@ test('a merchant', async (t) => {
         assert.match(record.actor, /^merchant_key:/)
       }
       const { rows } = await superuser.query(
-        `select after::text from audit_log where action = 'consent.withdrawn'`,
+        `select after::text from audit_log
+          where tenant_ref = $1 and action = 'consent.withdrawn'`,
+        [shop.tenant],
       )
       assert.equal(rows.length, 2)
       const logged = await superuser.query(`select audit_log::text as text from audit_log`)
@@ -209,7 +223,7 @@ test('a merchant', async (t) => {
         ['given', 'import', evidence.text, '2025-04-01T10:00:00.000Z', 'old shop'],
       )
       const asked = ['new@example.com', 'left@example.com', 'asked@example.com']
-      const mailable = await mayBeMailed(await app.store('acme'), asked)
+      const mailable = await mayBeMailed(await app.store(shop.tenant), asked)
       assert.deepEqual([...mailable], ['new@example.com', 'asked@example.com'])
       await assertConsentsAgree(superuser)
     },
@@ -256,9 +270,9 @@ test('a merchant', async (t) => {
   })
 })
 
-test('marketing may be sent to who agreed and is not suppressed, in any spelling', async (t) => {
-  const { app, merchant, join, tell } = await openReaders(t)
-  const acme = await app.store('acme')
+test('marketing may be sent to who agreed and is not suppressed, in any spelling', async () => {
+  const { app, shop, merchant, join, tell } = await openStore('initech')
+  const store = await app.store(shop.tenant)
   for (const name of ['ann', 'bob', 'cid', 'dan']) await join(`${name}@example.com`)
   await merchant.post('/v1/merchant/marketing/suppressions', { email: 'bob@example.com' })
   await tell({ kind: 'hard_bounce', email: 'cid@example.com' })
@@ -272,9 +286,9 @@ test('marketing may be sent to who agreed and is not suppressed, in any spelling
     'never@example.com',
     'no address',
   ]
-  assert.deepEqual([...(await mayBeMailed(acme, asked))], ['ANN@example.com', 'ann@example.com'])
-  assert.deepEqual(await mayBeMailed(acme, []), new Set())
-  const byWorker = app.runtime.workerDatabase.tenant('acme')
+  assert.deepEqual([...(await mayBeMailed(store, asked))], ['ANN@example.com', 'ann@example.com'])
+  assert.deepEqual(await mayBeMailed(store, []), new Set())
+  const byWorker = app.runtime.workerDatabase.tenant(shop.tenant)
   assert.equal((await mayBeMailed(byWorker, asked)).size, 2, 'the loops ask as fd_worker')
 })
 
@@ -293,12 +307,12 @@ test('of an address its network is recorded', () => {
   for (const [address, network] of table) assert.equal(networkOf(address), network, String(address))
 })
 
-test('an erased person leaves no consent, suppression or figure, and can read all before', async (t) => {
-  const readers = await openReaders(t)
+test('an erased person leaves no consent, suppression or figure, and can read all before', async () => {
+  const readers = await openStore('hooli')
   const { app, shop, merchant, superuser, join, tell } = readers
   const email = `${randomUUID()}@example.com`
   await join(email)
-  await tell({ kind: 'soft_bounce', email, tenant_ref: 'acme', detail: `full: ${email}` })
+  await tell({ kind: 'soft_bounce', email, tenant_ref: shop.tenant, detail: `full: ${email}` })
   const buyer = { customer_ref: 'ann', email }
   await checkout(app, shop, cart(shop.variants[1_000], buyer))
   const { makeDueExports } = await import('../../../src/modules/views/jobs.ts')
@@ -331,7 +345,9 @@ test('an erased person leaves no consent, suppression or figure, and can read al
     'segment_people',
     'segment_purchases',
   ]) {
-    const { rows } = await superuser.query(`select from ${table}`)
+    const { rows } = await superuser.query(`select from ${table} where tenant_ref = $1`, [
+      shop.tenant,
+    ])
     assert.equal(rows.length, 0, table)
   }
   const known = await merchant.get(`${CONSENTS}?email=${email}`)

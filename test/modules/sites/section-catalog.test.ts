@@ -6,14 +6,17 @@ import { listFaults, readProps } from '../../../manifest/read-props.ts'
 import { SECTION_TYPES, type SectionType } from '../../../manifest/section-types.ts'
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { share } from '../../harness/scope.ts'
 import { DRAFT } from './setup.ts'
 
 const TYPES = Object.entries<SectionType>(SECTION_TYPES)
 const SECTIONS = '/v1/sections'
 
 describe('GET /v1/sections', () => {
-  test('lists every type with its props, defaults, limits, example and picture', async (t) => {
-    const app = await openTestApp(t)
+  const shared = share((scope) => openTestApp(scope))
+
+  test('lists every type with its props, defaults, limits, example and picture', async () => {
+    const app = shared.current
     const { status, body, headers } = await app.anyone.get(SECTIONS)
     assert.equal(status, 200)
     assert.equal(headers['cache-control'], 'public, max-age=3600')
@@ -40,8 +43,8 @@ describe('GET /v1/sections', () => {
     }
   })
 
-  test('answers 304 to a reader that has it already', async (t) => {
-    const app = await openTestApp(t)
+  test('answers 304 to a reader that has it already', async () => {
+    const app = shared.current
     const { headers } = await app.anyone.get(SECTIONS)
     const again = await app.as({ 'if-none-match': String(headers.etag) }).get(SECTIONS)
     assert.deepEqual([again.status, again.text], [304, ''])
@@ -49,8 +52,8 @@ describe('GET /v1/sections', () => {
     assert.equal(other.status, 200)
   })
 
-  test('has examples that can be saved as they are, without a warning', async (t) => {
-    const app = await openTestApp(t)
+  test('has examples that can be saved as they are, without a warning', async () => {
+    const app = shared.current
     const acme = await app.merchant('acme')
     const { body } = await app.anyone.get(SECTIONS)
     const sections = body.sections.map(({ type, example: props }: Record<string, unknown>) => ({

@@ -2,23 +2,29 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next two stores, of which `acme` has a history. */
 async function makeHistory(app: TestApp) {
-  const acme = await app.merchant('acme')
-  await app.store('globex')
+  const [tenant, other] = [`acme-${++stores}`, `globex-${stores}`]
+  const acme = await app.merchant(tenant)
+  await app.store(other)
   await acme.patch('/v1/my/store', { display_name: 'Renamed' })
-  await app.operator.put('/v1/stores/acme/owner', { email: 'ann@acme.example' })
-  return acme
+  await app.operator.put(`/v1/stores/${tenant}/owner`, { email: `ann@${tenant}.example` })
+  return { tenant, other, acme }
 }
 
 const actions = ({ body }: { body: { entries: { action: string }[] } }) =>
   body.entries.map(({ action }) => action)
 
 describe('the audit log', () => {
-  test('says who changed what and in which request, newest first', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await makeHistory(app)
+  test('says who changed what and in which request, newest first', async () => {
+    const app = shared.current
+    const { tenant, acme } = await makeHistory(app)
     const change = await acme.patch('/v1/my/store', { currency: 'EUR' })
     const trail = await acme.get('/v1/my/audit')
     assert.equal(trail.status, 200)
@@ -37,13 +43,13 @@ describe('the audit log', () => {
     assert.match(entry.actor, /^merchant_key:[0-9a-f-]{36}$/)
     assert.equal(entry.correlation_id, change.headers['x-correlation-id'])
     assert.deepEqual([entry.before.currency, entry.after.currency], ['USD', 'EUR'])
-    const seen = await app.operator.get('/v1/stores/acme/audit')
+    const seen = await app.operator.get(`/v1/stores/${tenant}/audit`)
     assert.deepEqual(seen.body, trail.body)
   })
 
   test('is filtered by actor, action and time, and shows the operator every store', async (t) => {
     const app = await openTestApp(t)
-    const acme = await makeHistory(app)
+    const { acme } = await makeHistory(app)
     const all = await app.operator.get('/v1/audit')
     assert.equal(all.body.total, 5)
     const [newest] = all.body.entries
@@ -74,8 +80,8 @@ describe('the audit log', () => {
     assert.equal((await app.operator.get('/v1/audit?limit=1&offset=4')).body.entries.length, 1)
   })
 
-  test('is narrowed to one store by the operator', async (t) => {
-    const app = await openTestApp(t)
+  test('is narrowed to one store by the operator', async () => {
+    const app = shared.current
     await Promise.all([app.store('acme'), app.store('globex')])
     const { entries, total } = (await app.operator.get('/v1/audit?tenant_ref=globex')).body
     assert.equal(total, 1)
@@ -86,9 +92,9 @@ describe('the audit log', () => {
   })
 
   test('cannot be changed or deleted by any role', async (t) => {
-    const app = await openTestApp(t)
+    const app = shared.current
     const superuser = await openSuperuser(t, app.database)
-    await makeHistory(app)
+    const { tenant, other } = await makeHistory(app)
     const month = `audit_log_${new Date().toISOString().slice(0, 7).replace('-', '_')}`
     const acts = [
       `delete from ${month}`,
@@ -104,7 +110,7 @@ describe('the audit log', () => {
     ]
     for (const role of ['none', 'fd_owner', 'fd_app', 'fd_worker', 'fd_operator', 'fd_gate']) {
       for (const act of acts) {
-        await superuser.query(`begin; set local role ${role}; set local app.tenant = 'acme'`)
+        await superuser.query(`begin; set local role ${role}; set local app.tenant = '${tenant}'`)
         await assert.rejects(superuser.query(act), ({ code }: { code: string }) => {
           const expected = role === 'none' || role === 'fd_owner' ? ['FD002'] : ['FD002', '42501']
           assert.ok(expected.includes(code), `${role}: ${act}: ${code}`)
@@ -113,6 +119,8 @@ describe('the audit log', () => {
         await superuser.query('rollback')
       }
     }
-    assert.equal((await app.operator.get('/v1/audit')).body.total, 5)
+    const totalOf = async (store: string) =>
+      (await app.operator.get(`/v1/stores/${store}/audit`)).body.total
+    assert.deepEqual([await totalOf(tenant), await totalOf(other)], [4, 1])
   })
 })

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { openTestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser, putLive } from '../../harness/superuser.ts'
 
 const refs = ({ body }: { body: { stores: { tenant_ref: string }[] } }) =>
   body.stores.map(({ tenant_ref }) => tenant_ref)
 
-async function openStores(app: TestApp) {
+/** The tests only read these stores. */
+const shared = share(async (scope) => {
+  const app = await openTestApp(scope)
   const rows = [
     ['acme', 'Tools & Co', 'ann@acme.example'],
     ['bolt', 'Bolts by ACME', 'ann@acme.example'],
@@ -16,12 +19,13 @@ async function openStores(app: TestApp) {
   for (const [tenant_ref, display_name, owner_email] of rows) {
     await app.operator.post('/v1/stores', { tenant_ref, display_name, owner_email })
   }
-}
+  await putLive(await openSuperuser(scope, app.database), 'bolt')
+  return app
+})
 
 describe('the list of stores', () => {
-  test('shows every store, newest first, and their number', async (t) => {
-    const app = await openTestApp(t)
-    await openStores(app)
+  test('shows every store, newest first, and their number', async () => {
+    const app = shared.current
     const all = await app.operator.get('/v1/stores')
     assert.equal(all.status, 200)
     assert.deepEqual(keysOf(all.body), ['limit', 'offset', 'stores', 'total'])
@@ -30,11 +34,8 @@ describe('the list of stores', () => {
     assert.deepEqual([total, limit, offset], [3, 25, 0])
   })
 
-  test('is filtered by valid filters, and ignores invalid ones', async (t) => {
-    const app = await openTestApp(t)
-    const superuser = await openSuperuser(t, app.database)
-    await openStores(app)
-    await putLive(superuser, 'bolt')
+  test('is filtered by valid filters, and ignores invalid ones', async () => {
+    const app = shared.current
     const cases: [string, string[]][] = [
       ['status=live', ['bolt']],
       ['status=draft', ['cog', 'acme']],
@@ -60,9 +61,8 @@ describe('the list of stores', () => {
     }
   })
 
-  test('clamps any limit and offset, and refuses none', async (t) => {
-    const app = await openTestApp(t)
-    await openStores(app)
+  test('clamps any limit and offset, and refuses none', async () => {
+    const app = shared.current
     const cases: [string, number, number][] = [
       ['', 25, 0],
       ['limit=2&offset=1', 2, 1],

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { share } from '../../harness/scope.ts'
 import { cyclesOf, datesOf, ok, openStores, refusal, type SubscriptionStore } from './setup.ts'
 
 const DAY_MS = 86_400_000
 
-test('the first period after a moment begins after it, and the one before does not', async (t) => {
-  const { superuser } = await openStores(t)
+const shared = share((scope) => openStores(scope))
+
+test('the first period after a moment begins after it, and the one before does not', async () => {
+  const { superuser } = shared.current
   const zones = ['UTC', 'America/Los_Angeles', 'Europe/Berlin', 'Asia/Kolkata', 'Pacific/Apia']
   const day = fc.integer({ min: 0, max: 9_000 }).map((days) => {
     return new Date(Date.UTC(2020, 0, 1) + days * DAY_MS).toISOString().slice(0, 10)
@@ -40,7 +43,7 @@ async function onThe31st(store: SubscriptionStore) {
 }
 
 test('the dates of a subscription', async (t) => {
-  const stores = await openStores(t)
+  const stores = shared.current
 
   await t.test('fall on its day, or on the last one of a shorter month', async () => {
     const store = await stores.open('short', '2031-01-31T12:00:00Z')
@@ -233,9 +236,8 @@ test('the dates of a subscription', async (t) => {
   })
 })
 
-test('a year of any changes never moves a date that was not asked for', async (t) => {
-  const stores = await openStores(t)
-  const store = await stores.open('property', '2031-01-31T12:00:00Z')
+test('a year of any changes never moves a date that was not asked for', async () => {
+  const store = await shared.current.open('property', '2031-01-31T12:00:00Z')
   const step = fc.oneof(
     fc.constant({ verb: 'skip', body: {} }),
     fc.constant({ verb: 'unskip', body: {} }),

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { share } from '../../harness/scope.ts'
 import { stock } from '../checkout/setup.ts'
 import { BASE, ok, openStores, refusal } from './setup.ts'
+
+const shared = share((scope) => openStores(scope))
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
 
 test('the list of subscriptions', async (t) => {
-  const stores = await openStores(t)
+  const stores = shared.current
   const store = await stores.open('acme', '2031-01-10T12:00:00Z')
   const { merchant } = store
   const first = await store.subscribe({ customer_ref: 'ann' })
@@ -53,9 +56,9 @@ test('the list of subscriptions', async (t) => {
   })
 })
 
-test('the cycles of a subscription are told one by one', async (t) => {
-  const stores = await openStores(t)
-  const store = await stores.open('acme', '2031-01-31T12:00:00Z')
+test('the cycles of a subscription are told one by one', async () => {
+  const stores = shared.current
+  const store = await stores.open('cycles', '2031-01-31T12:00:00Z')
   const { id, origin_order_id } = await store.subscribe()
   ok(await store.act(id, 'skip', { cycle: 2 }))
   ok(await store.shopper('POST', `/${id}/skip`, { cycle: 3 }))
@@ -82,9 +85,9 @@ test('the cycles of a subscription are told one by one', async (t) => {
   ])
 })
 
-test('the settings of subscriptions', async (t) => {
-  const stores = await openStores(t)
-  const { merchant } = await stores.open('acme')
+test('the settings of subscriptions', async () => {
+  const stores = shared.current
+  const { merchant } = await stores.open('chosen')
   const url = `${BASE}/settings`
   const defaults = {
     dunning: { delays_days: [1, 3, 5, 7], on_exhausted: 'cancel' },
@@ -113,13 +116,13 @@ test('the settings of subscriptions', async (t) => {
   for (const body of bad)
     assert.deepEqual(refusal(await merchant.put(url, body)), [400, 'invalid_body'])
   assert.deepEqual(ok(await merchant.get(url)).settings, partly)
-  const other = await stores.open('globex')
+  const other = await stores.open('unchosen')
   assert.deepEqual(ok(await other.merchant.get(url)).settings, defaults)
 })
 
 test('the forecast', async (t) => {
-  const stores = await openStores(t)
-  const store = await stores.open('acme', '2031-01-10T12:00:00Z')
+  const stores = shared.current
+  const store = await stores.open('forecast', '2031-01-10T12:00:00Z')
   const { merchant } = store
   const forecast = async (days = 30) => ok(await merchant.get(`${BASE}/upcoming?days=${days}`))
 
@@ -277,7 +280,8 @@ test('the forecast', async (t) => {
     )
     await many.superuser.query(
       `insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, order_id)
-       select tenant_ref, id, 1, 'paid', now(), id from subscriptions where customer_ref = 'x'`,
+       select tenant_ref, id, 1, 'paid', now(), id from subscriptions
+        where tenant_ref = 'many' and customer_ref = 'x'`,
     )
     const { until, days } = ok(await many.merchant.get(`${BASE}/upcoming?days=30`))
     assert.equal(until, '2031-01-18')

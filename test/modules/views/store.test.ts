@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
+import { share } from '../../harness/scope.ts'
 import { openSuperuser, putActiveVersion } from '../../harness/superuser.ts'
 
 const FEATURES = [
@@ -37,14 +38,23 @@ const MEMBERS = [
   'updated_at',
 ]
 
+const shared = share((scope) => openTestApp(scope))
+let stores = 0
+
+/** The next store, and its merchant. */
+async function openStore() {
+  const app = shared.current
+  const tenant = `acme-${++stores}`
+  return { app, tenant, acme: await app.merchant(tenant) }
+}
+
 describe('the store as its own key sees it', () => {
-  test('has the members of the contract, and each add-on with its state', async (t) => {
-    const app = await openTestApp(t)
-    const acme = await app.merchant('acme')
+  test('has the members of the contract, and each add-on with its state', async () => {
+    const { tenant, acme } = await openStore()
     const { status, body } = await acme.get('/v1/my/store')
     assert.equal(status, 200)
     assert.deepEqual(keysOf(body.store), MEMBERS)
-    assert.deepEqual([body.store.tenant_ref, body.store.status], ['acme', 'draft'])
+    assert.deepEqual([body.store.tenant_ref, body.store.status], [tenant, 'draft'])
     assert.deepEqual([body.store.activeVersion, body.store.primary_hostname], [null, null])
     assert.deepEqual(
       body.store.features,
@@ -53,12 +63,12 @@ describe('the store as its own key sees it', () => {
   })
 
   test('works in every status', async (t) => {
-    const app = await openTestApp(t)
+    const { app, tenant, acme } = await openStore()
     const superuser = await openSuperuser(t, app.database)
-    const acme = await app.merchant('acme')
-    await putActiveVersion(superuser, 'acme')
+    await putActiveVersion(superuser, tenant)
     for (const wanted of ['live', 'suspended', 'draft']) {
-      await superuser.query('update stores set status = $1', [wanted])
+      const change = 'update stores set status = $1 where tenant_ref = $2'
+      await superuser.query(change, [wanted, tenant])
       const { status, body } = await acme.get('/v1/my/store')
       assert.deepEqual([status, body.store.status, body.store.activeVersion], [200, wanted, 1])
     }
@@ -66,17 +76,18 @@ describe('the store as its own key sees it', () => {
 })
 
 test('the store as the operator sees it also has its tier and counts', async (t) => {
-  const app = await openTestApp(t)
+  const { app, tenant, acme } = await openStore()
   const superuser = await openSuperuser(t, app.database)
-  const acme = await app.merchant('acme')
-  await app.key('acme', 'read:own_store')
-  await app.key('acme', 'read:own_store')
+  await app.key(tenant, 'read:own_store')
+  await app.key(tenant, 'read:own_store')
   await superuser.query(
     `update credentials set revoked_at = now()
-      where id = (select min(id::text)::uuid from credentials where cardinality(scopes) = 1)`,
+      where id = (select min(id::text)::uuid from credentials
+                   where cardinality(scopes) = 1 and tenant_ref = $1)`,
+    [tenant],
   )
   await acme.post('/v1/merchant/entitlements/requests', { feature_key: 'advanced_fraud' })
-  const { status, body } = await app.operator.get('/v1/stores/acme')
+  const { status, body } = await app.operator.get(`/v1/stores/${tenant}`)
   assert.equal(status, 200)
   assert.deepEqual(keysOf(body.store), [...MEMBERS, 'counts', 'tier'].sort())
   assert.deepEqual(body.store.counts, { active_credentials: 2, open_requests: 1 })
