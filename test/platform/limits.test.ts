@@ -346,19 +346,23 @@ for (const [name, openPlace] of places) {
 describe('counters in PostgreSQL', () => {
   test('never use more than two connections, however long the table is locked', async (t) => {
     const database = await openTestDatabase(t)
-    const admin = await openAdmin(t, database.url)
+    const [holder, watcher] = [
+      await openAdmin(t, database.url),
+      // Another one: in a transaction the states of connections stay as they were first read.
+      await openAdmin(t, database.url),
+    ]
     const databaseUrl = database.roleUrl('fd_app')
     const store = await openLimitStore({ databaseUrl, deadlineMs: DEADLINE_MS })
     t.after(() => store.close())
-    await admin.query('begin')
-    await admin.query('lock table limit_counters in access exclusive mode')
+    await holder.query('begin')
+    await holder.query('lock table limit_counters in access exclusive mode')
     for (let round = 0; round < 2; round++) {
       const calls = Array.from({ length: 1_200 }, () => store.hit('a'))
       const settled = await Promise.allSettled(calls)
       assert.ok(settled.every(({ status }) => status === 'rejected'))
     }
     const count = async () => {
-      const { rows } = await admin.query(
+      const { rows } = await watcher.query(
         "select count(*)::int as open, count(*) filter (where state <> 'idle')::int as busy" +
           "  from pg_stat_activity where datname = current_database() and usename = 'fd_app'",
       )
@@ -368,7 +372,7 @@ describe('counters in PostgreSQL', () => {
     assert.ok(open <= 2, `${open} connections`)
     // By themselves, while the table is still locked.
     await until('their statements end', async () => (await count()).busy === 0)
-    await admin.query('rollback')
+    await holder.query('rollback')
     assert.equal(await store.hit('a'), 1)
   })
 
