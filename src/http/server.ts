@@ -19,10 +19,10 @@ import { sendError, toApiError } from './errors.ts'
 import { listFaults } from './faults.ts'
 import { nameIgnored } from './ignored-members.ts'
 import { dropUnknownMembers } from './known-members.ts'
+import { lazyCompilers, type SchemaController } from './lazy-compilers.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
-import { lazySerializers, type SchemaController } from './serializers.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
 const SECOND = 1_000
@@ -93,7 +93,7 @@ export function createServer(options: ServerOptions): App {
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
     requestTimeout: timeouts.request,
-    // Routes are compiled during the start, which on a slow machine takes longer than the ten
+    // Routes are set up during the start, which on a slow machine may take longer than the ten
     // seconds after which the framework would give up.
     pluginTimeout: 120_000,
     keepAliveTimeout: timeouts.keepAlive,
@@ -106,7 +106,7 @@ export function createServer(options: ServerOptions): App {
     },
     rewriteUrl: ({ url = '' }) => boundPath(url),
     routerOptions: { maxParamLength: URL_LENGTH_MAX, ignoreTrailingSlash: false },
-    schemaController: options.schemaController ?? lazySerializers(),
+    schemaController: options.schemaController ?? lazyCompilers(),
     // A close waits for running requests; idle connections end at once.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
