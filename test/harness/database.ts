@@ -23,8 +23,6 @@ const FAST = {
   // With a database for every test autovacuum would work all the time.
   autovacuum_naptime: '1min',
   fsync: 'off',
-  // A connection of a test runs a statement a few times. Planned by its values, each of the first five would cost a plan.
-  plan_cache_mode: 'force_generic_plan',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '500',
