@@ -33,7 +33,7 @@ export interface Limits {
    * window of up to an hour.
    */
   velocity(bucket: string, limit: number, windowSeconds?: number): Promise<boolean>
-  /** The hits that `velocity` has counted of a bucket in this window. Counts nothing itself. */
+  /** The hits that `velocity` has counted of a bucket in this minute. Counts nothing itself. */
   hits(bucket: string): Promise<number>
   /** Takes back one hit of `velocity`, where only failures are to count. */
   takeBackHit(bucket: string): Promise<void>

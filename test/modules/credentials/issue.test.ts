@@ -5,20 +5,12 @@ import { SCOPES, type Scope } from '../../../src/kernel/scopes.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
-import { share } from '../../harness/scope.ts'
+import { shareStores } from '../../harness/share-stores.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/my/credentials'
 
-const shared = share((scope) => openTestApp(scope))
-let stores = 0
-
-/** The next store, and a merchant with a key of just these scopes. */
-async function openStore(...scopes: Scope[]) {
-  const app = shared.current
-  const tenant = `acme-${++stores}`
-  return { app, tenant, acme: await app.merchant(tenant, ...scopes) }
-}
+const openStore = shareStores(openTestApp)
 
 describe('issuing a key', () => {
   test('answers 201 with the key, which works at once and only for its scopes', async () => {

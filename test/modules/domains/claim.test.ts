@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Scope } from '../../../src/kernel/scopes.ts'
 import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
-import { share } from '../../harness/scope.ts'
+import { shareStores } from '../../harness/share-stores.ts'
 import { auditOf, claim, claimActive, openDomainsApp, PLATFORM, read, URL } from './setup.ts'
 
-const shared = share(openDomainsApp)
-let stores = 0
-
-/**
- * The next store, and a merchant with a key of just these scopes. A claim blocks no other store, so that tests may
- * claim the same hostname.
- */
-async function openStore(...scopes: Scope[]) {
-  const app = shared.current
-  const tenant = `acme-${++stores}`
-  return { app, tenant, acme: await app.merchant(tenant, ...scopes) }
-}
+/** A claim blocks no other store, so that tests may claim the same hostname. */
+const openStore = shareStores(openDomainsApp)
 
 describe('claiming a hostname', () => {
   test('answers 201 with the record to set, and the same again when repeated', async () => {

@@ -4,7 +4,7 @@ import { FEATURES } from '../../../src/modules/entitlements/catalog.ts'
 import { requireFeature, stateOf } from '../../../src/modules/entitlements/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, keysOf } from '../../harness/refusals.ts'
-import { share } from '../../harness/scope.ts'
+import { shareStores } from '../../harness/share-stores.ts'
 
 const SELF_SERVE = [
   'subscriptions',
@@ -30,15 +30,7 @@ interface Listed {
 const namesOf = (features: Listed[], state: string) =>
   features.filter((each) => each.state === state).map(({ key }) => key)
 
-const shared = share((scope) => openTestApp(scope))
-let stores = 0
-
-/** The next store, and its merchant. */
-async function openStore() {
-  const app = shared.current
-  const tenant = `acme-${++stores}`
-  return { app, tenant, acme: await app.merchant(tenant) }
-}
+const openStore = shareStores(openTestApp)
 
 describe('the catalog of add-ons', () => {
   test('has the self-serve list of the contract and the add-ons of the operator', async () => {

@@ -5,7 +5,7 @@ import { findOpenRequest, lockFeature } from '../../../src/modules/entitlements/
 import { type Caller, openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
-import { share } from '../../harness/scope.ts'
+import { shareStores } from '../../harness/share-stores.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/merchant/entitlements/requests'
@@ -13,15 +13,7 @@ const feature_key = 'dedicated_gateway'
 const decide = (operator: Caller, id: string, body: unknown) =>
   operator.put(`/v1/entitlements/requests/${id}`, body)
 
-const shared = share((scope) => openTestApp(scope))
-let stores = 0
-
-/** The next store, and its merchant. */
-async function openStore() {
-  const app = shared.current
-  const tenant = `acme-${++stores}`
-  return { app, tenant, acme: await app.merchant(tenant) }
-}
+const openStore = shareStores(openTestApp)
 
 describe('requesting an add-on', () => {
   test('answers 201 with the request, and with the open one when repeated', async () => {

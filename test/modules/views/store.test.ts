@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openTestApp } from '../../harness/app.ts'
 import { keysOf } from '../../harness/refusals.ts'
-import { share } from '../../harness/scope.ts'
+import { shareStores } from '../../harness/share-stores.ts'
 import { openSuperuser, putActiveVersion } from '../../harness/superuser.ts'
 
 const FEATURES = [
@@ -38,15 +38,7 @@ const MEMBERS = [
   'updated_at',
 ]
 
-const shared = share((scope) => openTestApp(scope))
-let stores = 0
-
-/** The next store, and its merchant. */
-async function openStore() {
-  const app = shared.current
-  const tenant = `acme-${++stores}`
-  return { app, tenant, acme: await app.merchant(tenant) }
-}
+const openStore = shareStores(openTestApp)
 
 describe('the store as its own key sees it', () => {
   test('has the members of the contract, and each add-on with its state', async () => {

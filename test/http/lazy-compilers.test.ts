@@ -1,0 +1,15 @@
+import { test } from 'node:test'
+import { buildApp } from '../../src/app.ts'
+import { lazyCompilers } from '../../src/http/lazy-compilers.ts'
+import { openTestRuntime } from '../harness/app.ts'
+import { openTestDatabase } from '../harness/database.ts'
+
+test('the shape of every request can be compiled, which no start finds out', async (t) => {
+  const runtime = await openTestRuntime(t, await openTestDatabase(t))
+  const { buildSerializer } = lazyCompilers().compilersFactory ?? {}
+  // Without our own for validators, Fastify compiles all of them while the app gets ready.
+  const schemaController = { compilersFactory: { ...(buildSerializer && { buildSerializer }) } }
+  const app = await buildApp(runtime, { schemaController })
+  t.after(() => app.close())
+  await app.ready()
+})
