@@ -6,7 +6,7 @@ interface Rule {
   name: string
   /** The files it is about; TypeScript where it does not say. */
   files?: RegExp
-  /** What must not be written ... */
+  /** What must not be written, also over several lines ... */
   forbidden: RegExp
   /** ... except here, each place with its reason. */
   allowed: readonly (readonly [path: RegExp, why: string])[]
@@ -61,6 +61,11 @@ export const RULES: readonly Rule[] = [
   {
     name: 'no statement sets anything for a whole session',
     forbidden: /sql`\s*set (?!local|transaction)/i,
+    allowed: [],
+  },
+  {
+    name: 'rows to lock are chosen in an array: PostgreSQL may read `in (select ...)` many times',
+    forbidden: /\bin \(\s*select\b[^`]*\bskip locked\b/,
     allowed: [],
   },
   {
@@ -138,19 +143,22 @@ function findAliases(sources: readonly Source[]): string[] {
 
 function findInFiles(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text }) => {
-    const lines = text.split('\n')
     const rules = RULES.filter(
       ({ files = TYPESCRIPT, allowed }) =>
         files.test(path) && !allowed.some(([where]) => where.test(path)),
     )
     const breaches = rules.flatMap(({ name, forbidden }) =>
-      lines.flatMap((line, i) => (forbidden.test(line) ? [`${path}:${i + 1}: ${name}`] : [])),
+      [...text.matchAll(new RegExp(forbidden, `gm${forbidden.flags}`))].map(
+        ({ index }) => `${path}:${lineAt(text, index)}: ${name}`,
+      ),
     )
-    if (TYPESCRIPT.test(path) && lines.length > LINES_MAX + 1)
+    if (TYPESCRIPT.test(path) && lineAt(text, text.length) > LINES_MAX + 1)
       breaches.push(`${path}: longer than ${LINES_MAX} lines`)
     return breaches
   })
 }
+
+const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length
 
 /** Files that a page names and that do not exist: a renamed test would leave a promise without proof. */
 export const findLostNames = (

@@ -2,7 +2,7 @@ import type { Database, Db } from '../db/database.ts'
 import { machineTime, sql } from '../db/sql.ts'
 import { forEachStore } from './for-each-store.ts'
 import { STARTED } from './idempotency.ts'
-import { listStoresWithOld, type OldRows } from './store-lists.ts'
+import { areOldest, listStoresWithOld, type OldRows } from './store-lists.ts'
 
 /** Retries come within minutes, questions about an order within weeks. */
 const KEPT_DAYS = 30
@@ -57,16 +57,8 @@ export const freeAbandonedKeys = (database: Database): Promise<number> =>
 
 async function deleteKeys(database: Database, keys: OldRows): Promise<number> {
   const stores = await listStoresWithOld(database.global, keys)
-  return forEachStore(stores, (tenant) => deleteBatch(database.tenant(tenant), keys))
+  return forEachStore(stores, (tenant) => deleteOldest(database.tenant(tenant), keys))
 }
 
-const deleteBatch = (db: Db, { only, since, before }: OldRows) =>
-  db.run(sql`
-    delete from idempotency_keys
-     where tenant_ref = ${db.tenant}
-       and (operation, key) in (select operation, key
-                                  from idempotency_keys
-                                 where tenant_ref = ${db.tenant} and ${only} and ${since} < ${before}
-                                 order by ${since}
-                                 limit ${BATCH_ROWS}
-                                   for update skip locked)`)
+const deleteOldest = (db: Db, keys: OldRows) =>
+  db.run(sql`delete from idempotency_keys where ${areOldest(db, keys, BATCH_ROWS)}`)

@@ -67,11 +67,12 @@ const storable = (bucket: string): string => bucket.replaceAll('\0', '\uFFFD')
 export function deleteOldCounters(db: GlobalDb): Promise<number> {
   return db.run(sql`
     delete from limit_counters
-     where bucket in (select bucket
-                        from limit_counters
-                       where window_start < ${machineTime} - make_interval(secs => ${HOUR_SECONDS})
-                       limit ${DELETE_MAX}
-                         for update skip locked)`)
+     where bucket = any(array(select bucket
+                                from limit_counters
+                               where window_start
+                                     < ${machineTime} - make_interval(secs => ${HOUR_SECONDS})
+                               limit ${DELETE_MAX}
+                                 for update skip locked))`)
 }
 
 /**

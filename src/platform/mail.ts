@@ -240,13 +240,13 @@ const claimDue = (db: Runner, token: string) =>
       update mails
          set lease_until = ${machineTime} + make_interval(secs => ${LEASE_SECONDS}),
              lease_token = ${token}
-       where id in (select id
-                      from mails
-                     where next_attempt_at <= ${machineTime}
-                       and (lease_until is null or lease_until < ${machineTime})
-                     order by next_attempt_at
-                     limit ${BATCH}
-                       for update skip locked)
+       where id = any(array(select id
+                              from mails
+                             where next_attempt_at <= ${machineTime}
+                               and (lease_until is null or lease_until < ${machineTime})
+                             order by next_attempt_at
+                             limit ${BATCH}
+                               for update skip locked))
    returning id, recipient, subject, body, html, attempt_count`,
   )
 

@@ -7,7 +7,7 @@ import { forEachStore } from './for-each-store.ts'
 import { defineQueue, LEASE_SECONDS, type Lease } from './leases.ts'
 import { scrub } from './log.ts'
 import { createSlotWorker, type SlotWorker } from './slot-worker.ts'
-import { listStoresWithOld } from './store-lists.ts'
+import { areOldest, listStoresWithOld } from './store-lists.ts'
 
 /** Payloads are small: they name rows and do not contain them. */
 const PAYLOAD_LENGTH_MAX = 65_536
@@ -188,12 +188,4 @@ export async function deleteHandled(database: Database): Promise<number> {
 }
 
 const deleteOld = (db: Db) =>
-  db.run(sql`
-    delete from outbox
-     where tenant_ref = ${db.tenant}
-       and id in (select id
-                    from outbox
-                   where tenant_ref = ${db.tenant} and handled_at < ${HANDLED.before}
-                   order by handled_at
-                   limit ${BATCH_ROWS}
-                     for update skip locked)`)
+  db.run(sql`delete from outbox where ${areOldest(db, HANDLED, BATCH_ROWS)}`)

@@ -144,12 +144,13 @@ async function pruneWithArchive(
 const deleteOldMails = ({ global }: Database, days: number) =>
   global.run(sql`
     delete from mails
-     where id in (select id from mails
-                   where created_at < ${machineTime} - make_interval(days => ${days})
-                     and (lease_until is null or lease_until < ${machineTime})
-                   order by created_at
-                   limit ${SLICE_ROWS}
-                     for update skip locked)`)
+     where id = any(array(select id
+                            from mails
+                           where created_at < ${machineTime} - make_interval(days => ${days})
+                             and (lease_until is null or lease_until < ${machineTime})
+                           order by created_at
+                           limit ${SLICE_ROWS}
+                             for update skip locked))`)
 
 /**
  * Creates the step that deletes search words that no product has any more. Each step looks at the

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { GlobalDb } from '../db/database.ts'
+import type { Db, GlobalDb } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 
 /** A store with work for a loop. */
@@ -8,6 +8,7 @@ export type StoreWithWork = Static<typeof StoreWithWork>
 
 /** All SQL here is constant: it is code, never input. */
 export interface OldRows {
+  /** Has no partitions: `areOldest` names its rows by their place. */
   table: Sql
   /** Which rows grow old. They have an index by (tenant_ref, since). */
   only: Sql
@@ -51,6 +52,20 @@ export async function listStoresWithOld(
   )
   return withMovedClocks(worker, stores)
 }
+
+/**
+ * A condition: the rows of a store that have been old for the longest, at most `limit`. Locked ones are left
+ * for later. They are chosen in an array, which PostgreSQL computes once. It may read an `in (select ...)`
+ * again for each row, and each time find others instead of those that the statement has already written.
+ */
+export const areOldest = (db: Db, { table, only, since, before }: OldRows, limit: number) => sql`
+  tenant_ref = ${db.tenant}
+  and ctid = any(array(select ctid
+                         from ${table}
+                        where tenant_ref = ${db.tenant} and ${only} and ${since} < ${before}
+                        order by ${since}
+                        limit ${limit}
+                          for update skip locked))`
 
 /**
  * Adds the stores whose clock is ahead, for which more is old than a statement on machine time finds: the

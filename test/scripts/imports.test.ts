@@ -137,6 +137,11 @@ describe('the house rules', () => {
     ['SQL in a service', 'src/modules/stores/service.ts', 'sql`select 1`'],
     ['a posting outside money', 'src/modules/orders/service.ts', 'ledger.post(tx)'],
     ['a setting for a whole session', 'src/db/pool.ts', "sql`set app.tenant = 'x'`"],
+    [
+      'rows that are locked anew for each row',
+      'src/platform/mail.ts',
+      'id in (select id from mails\n limit 5\n for update skip locked)',
+    ],
     ['machine time in a statement', 'src/worker.ts', 'where expires_at <= now()'],
     ["machine time by PostgreSQL's other names", 'src/worker.ts', 'at < clock_timestamp()'],
     ['machine time in TypeScript', 'src/app.ts', 'const age = Date.now() - at'],

@@ -264,12 +264,13 @@ export const approveDue = (db: Db, limit: number) =>
   db.run(sql`
     update affiliate_commissions set status = 'approved'
      where tenant_ref = ${db.tenant} and ${isPending}
-       and id in (select id
-                    from affiliate_commissions
-                   where tenant_ref = ${db.tenant} and approves_at <= fd_now() and ${isPending}
-                   order by approves_at
-                   limit ${limit}
-                     for update skip locked)`)
+       and id = any(array(select id
+                            from affiliate_commissions
+                           where tenant_ref = ${db.tenant} and approves_at <= fd_now()
+                             and ${isPending}
+                           order by approves_at
+                           limit ${limit}
+                             for update skip locked))`)
 
 /** A query of the time at which the next commission is approved. */
 export const nextApproval = (db: Db) => sql`

@@ -3,7 +3,7 @@ import { readList } from '../../db/list.ts'
 import { type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { publishFrom } from '../../platform/outbox.ts'
-import { listStoresWithOld } from '../../platform/store-lists.ts'
+import { areOldest, listStoresWithOld } from '../../platform/store-lists.ts'
 import {
   type AccountName,
   FoundAccount,
@@ -146,15 +146,7 @@ const BODIES = {
 /** Stores with bodies that are old enough to be erased, as fd_worker over all stores. */
 export const listStoresWithOldBodies = (worker: GlobalDb) => listStoresWithOld(worker, BODIES)
 
-/** The time is named with the key: another index has it, which without it reads all events of the account. */
 export const eraseOldBodies = (db: Db) =>
   db.run(sql`
     update gateway_events set body = null, headers = '{}'
-     where tenant_ref = ${db.tenant}
-       and (provider, account_ref, event_id, received_at) in
-           (select provider, account_ref, event_id, received_at
-              from gateway_events
-             where tenant_ref = ${db.tenant} and ${BODIES.only} and received_at < ${BODIES.before}
-             order by received_at
-             limit ${BATCH_ROWS}
-               for update skip locked)`)
+     where ${areOldest(db, BODIES, BATCH_ROWS)}`)

@@ -5,7 +5,7 @@ import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
-import { listStoresWithOld } from '../../platform/store-lists.ts'
+import { areOldest, listStoresWithOld } from '../../platform/store-lists.ts'
 import { createTurns } from '../../platform/store-turns.ts'
 import {
   type CardFilters,
@@ -220,15 +220,7 @@ export const listStoresWithOldCodes = (worker: GlobalDb) => listStoresWithOld(wo
 
 /** Erases at most `limit` codes. Locked cards are left for later, so that no payment waits. */
 export const eraseOldCodes = (db: Db, limit: number) =>
-  db.run(sql`
-    update gift_cards set code_sealed = null
-     where tenant_ref = ${db.tenant}
-       and id in (select id
-                    from gift_cards
-                   where tenant_ref = ${db.tenant} and ${CODES.only} and code_until <= ${CODES.before}
-                   order by code_until
-                   limit ${limit}
-                     for update skip locked)`)
+  db.run(sql`update gift_cards set code_sealed = null where ${areOldest(db, CODES, limit)}`)
 
 /** A card that a refund takes back waits for that: its balance is the refund's. */
 const canExpire = sql`disabled_at is null and pending_refund_id is null

@@ -4,7 +4,7 @@ import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
-import { listStoresWithOld } from '../../platform/store-lists.ts'
+import { areOldest, listStoresWithOld } from '../../platform/store-lists.ts'
 import { Subscriber, type SubscriberState } from './newsletter-schema.ts'
 
 const columns = sql`s.id, s.email, s.status, s.source, s.requested_at, s.confirmed_at,
@@ -121,13 +121,4 @@ export const nextUnconfirmed = (db: Db) => sql`
    where tenant_ref = ${db.tenant} and ${UNCONFIRMED.only}`
 
 export const deleteUnconfirmed = (db: Db, limit: number) =>
-  db.run(sql`
-    delete from newsletter_subscribers
-     where tenant_ref = ${db.tenant}
-       and id in (select id
-                    from newsletter_subscribers
-                   where tenant_ref = ${db.tenant} and ${UNCONFIRMED.only}
-                     and requested_at < ${UNCONFIRMED.before}
-                   order by requested_at
-                   limit ${limit}
-                     for update skip locked)`)
+  db.run(sql`delete from newsletter_subscribers where ${areOldest(db, UNCONFIRMED, limit)}`)

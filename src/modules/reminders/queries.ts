@@ -4,7 +4,7 @@ import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
-import { listStoresWithOld } from '../../platform/store-lists.ts'
+import { areOldest, listStoresWithOld } from '../../platform/store-lists.ts'
 import {
   type CartItem,
   DueReminder,
@@ -175,14 +175,7 @@ const OLD = {
 export const listStoresWithOldCarts = (worker: GlobalDb) => listStoresWithOld(worker, OLD)
 
 export const deleteOld = (db: Db, limit: number) =>
-  db.run(sql`
-    delete from checkout_reminders
-     where tenant_ref = ${db.tenant}
-       and id in (select id from checkout_reminders
-                   where tenant_ref = ${db.tenant} and seen_at < ${OLD.before}
-                   order by seen_at
-                   limit ${limit}
-                     for update skip locked)`)
+  db.run(sql`delete from checkout_reminders where ${areOldest(db, OLD, limit)}`)
 
 interface Person {
   customer_ref: string
