@@ -26,6 +26,8 @@ const FAST = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '500',
+  // Databases and connections are young here, so that planning would take a third of PostgreSQL's time.
+  plan_cache_mode: 'force_generic_plan',
 }
 
 /** One server for all test processes: each joins the running one, and the last one stops it. */
