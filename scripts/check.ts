@@ -14,10 +14,18 @@ interface Check {
   name: string
   what: string
   command: readonly [file: string, ...args: string[]]
+  env?: Record<string, string>
 }
 
 const CHECKS: readonly Check[] = [
-  { name: 'types', what: 'types', command: [node, `${BIN}typescript7/bin/tsc`, '--noEmit'] },
+  {
+    name: 'types',
+    what: 'types',
+    // Several checkers would each find out the types that all files use, and the others need a core, too.
+    command: [node, `${BIN}typescript7/bin/tsc`, '--noEmit', '--checkers', '1'],
+    // It ends soon: to look for free memory less often saves a fifth of its time.
+    env: { GOGC: '400' },
+  },
   {
     name: 'lint',
     what: 'format and lint (npm run format mends most)',
@@ -67,9 +75,9 @@ export async function runChecks(names: readonly string[] = []): Promise<boolean>
   let passed = true
   const waiting = wanted.values()
   const lane = async () => {
-    for (const { name, what, command } of waiting) {
+    for (const { name, what, command, env } of waiting) {
       const started = performance.now()
-      const { code, output } = await run(command)
+      const { code, output } = await run(command, env)
       const seconds = ((performance.now() - started) / 1_000).toFixed(1)
       const label = code === 0 ? name : what
       process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${label} (${seconds} s)\n`)
@@ -81,9 +89,12 @@ export async function runChecks(names: readonly string[] = []): Promise<boolean>
   return passed
 }
 
-function run([file, ...args]: Check['command']): Promise<{ code: number; output: string }> {
+function run(
+  [file, ...args]: Check['command'],
+  env: Check['env'],
+): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd: ROOT })
+    const child = spawn(file, args, { cwd: ROOT, env: { ...process.env, ...env } })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
