@@ -32,6 +32,8 @@ export async function runTestFiles(
   fc.configureGlobal({ seed: SEED })
   // The runner fails the process for them, and says only their message.
   for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection']) process.on(event, tell)
+  // The run was killed: an error that cannot be written would be told again, and again without end.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1))
   after(() => void setTimeout(failOpen, CLOSE_MS).unref())
   const loads = files.map((file, index) => {
     const { promise, resolve: start } = Promise.withResolvers<() => Promise<void>>()
