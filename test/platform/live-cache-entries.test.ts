@@ -183,10 +183,13 @@ describe('the entries of the live cache', () => {
       for (let i = 0; i < 5_000; i++) put(store, `u${i}`, 'k', answer(10))
       return performance.now() - started
     }
-    // The best of several, since the machine may be busy.
-    const best = (count: number) => Math.min(...Array.from({ length: 3 }, () => fill(count)))
-    const [small, large] = [best(2_000), best(60_000)]
-    // A search through the entries would take thirty times as long.
-    assert.ok(large < small * 10 + 50, `${large} ms against ${small} ms`)
+    // A busy machine may spoil a round. A search through the entries would take thirty times as long in each.
+    const rounds: string[] = []
+    while (rounds.length < 5) {
+      const [small, large] = [fill(2_000), fill(60_000)]
+      if (large < small * 10 + 50) return
+      rounds.push(`${large} ms against ${small} ms`)
+    }
+    assert.fail(rounds.join(', '))
   })
 })
