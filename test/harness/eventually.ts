@@ -4,15 +4,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Long enough for a slow and busy machine. It only delays the failure of a test. */
 const PATIENCE_MS = 120_000
 
+/** The pauses between two looks, at first and after a second. */
+const PAUSE_MS = { min: 5, max: 50 }
+
+/**
+ * A pause between two looks. It grows with the time that was waited: a look is often a request or a query,
+ * and a test that waits for seconds would keep a core busy with them.
+ */
+function pauseSince(began: number): Promise<void> {
+  const share = (performance.now() - began) / 20
+  return sleep(Math.min(Math.max(share, PAUSE_MS.min), PAUSE_MS.max))
+}
+
 /** Repeats `work` until it succeeds, for effects that follow by themselves. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS
+  const began = performance.now()
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (performance.now() > deadline) throw error
-      await sleep(20)
+      if (performance.now() - began > PATIENCE_MS) throw error
+      await pauseSince(began)
     }
   }
 }
@@ -23,9 +35,9 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   withinMs = PATIENCE_MS,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs
+  const began = performance.now()
   while (!(await condition())) {
-    assert.ok(performance.now() < deadline, `${what}: not within ${withinMs} ms`)
-    await sleep(5)
+    assert.ok(performance.now() - began < withinMs, `${what}: not within ${withinMs} ms`)
+    await pauseSince(began)
   }
 }
