@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -10,16 +10,22 @@ import { openEmptyDatabase, TEST_SECRET_KEY as secretKey } from '../harness/data
 import { emptyFolder, query, start } from '../harness/embedded.ts'
 import { listTables, openSuperuser } from '../harness/superuser.ts'
 
-/** A copy of the migrations that a test may change. */
+/** How many migrations a program has whose files a test changes. All of them take two seconds. */
+const FEW = 3
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url)
+
+/** The first migrations, in a folder that a test may change. */
 async function copyMigrations(t: TestContext) {
   const path = await mkdtemp(join(tmpdir(), 'migrations-'))
   t.after(() => rm(path, { recursive: true }))
-  await cp(new URL('../../migrations/', import.meta.url), path, { recursive: true })
+  for (const file of (await readdir(MIGRATIONS)).sort().slice(0, FEW)) {
+    await cp(new URL(file, MIGRATIONS), join(path, file))
+  }
   const folder = pathToFileURL(`${path}/`)
-  const next = (await readMigrations()).length + 1
   const fileOf = (version: number, name: string) =>
     new URL(`${String(version).padStart(4, '0')}_${name}.sql`, folder)
-  return { folder, next, fileOf }
+  return { folder, next: FEW + 1, fileOf }
 }
 
 async function countApplied(client: pg.Client): Promise<number> {
@@ -48,7 +54,7 @@ describe('migrating', () => {
 
   test('can begin in several databases of a new server at once, though they share the roles', async (t) => {
     const { url } = await start(t, await emptyFolder(t))
-    const names = ['one', 'two', 'three', 'four']
+    const names = ['one', 'two', 'three']
     for (const name of names) await query(url, `create database ${name}`)
     const total = (await readMigrations()).length
     const done = await Promise.all(
@@ -75,7 +81,9 @@ describe('migrating', () => {
     const { folder, next, fileOf } = await copyMigrations(t)
     await writeFile(fileOf(next, 'future'), 'create table future (id integer);')
     await migrate({ url, secretKey, folder })
-    await assert.rejects(migrate({ url, secretKey }), new RegExp(`it has migration ${next}`))
+    await rm(fileOf(next, 'future'))
+    const older = migrate({ url, secretKey, folder })
+    await assert.rejects(older, new RegExp(`it has migration ${next}`))
   })
 
   test('rolls back a migration that fails, and names it', async (t) => {
