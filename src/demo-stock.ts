@@ -186,8 +186,8 @@ export async function isStocked({ database }: Runtime): Promise<boolean> {
 
 interface StockOptions {
   all?: readonly DemoStore[]
-  /** How many images each product gets: drawing all of them takes seconds. */
-  imagesMax?: number | undefined
+  /** How many images the product with that slug gets: drawing all of them takes seconds. */
+  imagesMax?: ((slug: string) => number) | undefined
 }
 
 /**

@@ -26,7 +26,7 @@ let browser: Browser
 
 const scope = suiteScope()
 before(async () => {
-  shop = await openTestShop(scope, ['demo', 'objects', 'ember'], { imagesMax: 3 })
+  shop = await openTestShop(scope, ['demo', 'objects', 'ember'])
   browser = await openBrowser(scope)
 })
 

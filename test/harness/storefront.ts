@@ -20,19 +20,16 @@ export interface TestShop extends TestApp {
   at(tenant: string): string
 }
 
-interface TestShopOptions extends TestAppOptions {
-  /** How many images each product has. Drawing takes a tenth of a second each, so it is one unless a test needs more. */
-  imagesMax?: number
-}
+/** A product of each demo store that has three images. All others have one: drawing takes a tenth of a second each. */
+const GALLERIES = ['harbour-mug', 'cup-01', 'midnight-bar']
 
 /** The platform with the storefront, as `serve` starts it, and with demo stores. */
 export async function openTestShop(
   t: TestContext,
   tenants: readonly string[] = ['demo'],
-  options: TestShopOptions = {},
+  options: TestAppOptions = {},
 ): Promise<TestShop> {
-  const { imagesMax = 1 } = options
-  const from = await ensureShop(tenants, imagesMax)
+  const from = await ensureShop(tenants)
   const app = await openTestApp(t, {
     ...options,
     ...(from !== null && { from }),
@@ -53,22 +50,22 @@ export async function openTestShop(
   if (from === null) {
     // Created by the harness, so that the test has a merchant's keys, too.
     if (tenants.includes('demo')) await app.store('demo')
-    await fillShop(app.runtime, tenants, imagesMax)
+    await fillShop(app.runtime, tenants)
   }
   const { port } = new URL(app.url)
   return { ...app, at: (tenant) => `http://${tenant}.localhost:${port}` }
 }
 
 /** Fills the demo stores once in a run of tests: drawing their images takes seconds. */
-async function ensureShop(tenants: readonly string[], imagesMax: number) {
+async function ensureShop(tenants: readonly string[]) {
   if (process.env.TEST_SERVER === undefined || tenants.length === 0) return null
-  const key = `${tenants.toSorted().join()} ${imagesMax}`
+  const key = tenants.toSorted().join()
   const files = join(tmpdir(), `shop ${key}`)
   const template = await ensureFilled(`shop ${key}`, async (database) => {
     const { scope, end } = openScope()
     try {
       const runtime = await openTestRuntime(scope, database)
-      await fillShop(runtime, tenants, imagesMax)
+      await fillShop(runtime, tenants)
       await cp(runtime.config.DATA_DIR, files, { recursive: true })
     } finally {
       await end()
@@ -77,7 +74,7 @@ async function ensureShop(tenants: readonly string[], imagesMax: number) {
   return { template, files, tenants }
 }
 
-async function fillShop(runtime: Runtime, tenants: readonly string[], imagesMax: number) {
+async function fillShop(runtime: Runtime, tenants: readonly string[]) {
   const all = DEMO_STORES.filter(({ tenant_ref }) => tenants.includes(tenant_ref))
-  await stockDemo(runtime, { all, imagesMax })
+  await stockDemo(runtime, { all, imagesMax: (slug) => (GALLERIES.includes(slug) ? 3 : 1) })
 }

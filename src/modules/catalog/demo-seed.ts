@@ -23,8 +23,8 @@ export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
 interface SampleRequest {
   actor: Actor
   set: SampleSet
-  /** How many images each product gets; all of them by default. */
-  imagesMax?: number | undefined
+  /** How many images the product with that slug gets; all of them by default. */
+  imagesMax?: ((slug: string) => number) | undefined
   /** Runs once more in the transaction that writes. */
   check?: (tx: Tx) => Promise<unknown>
 }
@@ -42,9 +42,10 @@ export async function addSamples(
   const missing = await listMissing(db, set)
   const images = new Map<string, StoredImage[]>()
   for (const sample of missing) {
-    const wanted = listImages(sample, set.style).slice(0, imagesMax)
+    const { slug } = sample.product
+    const wanted = listImages(sample, set.style).slice(0, imagesMax?.(slug))
     const stored = await Promise.all(wanted.map((each) => storeImage(db, media, each)))
-    images.set(sample.product.slug, stored)
+    images.set(slug, stored)
   }
   return db.transaction('catalog: demo seed', async (tx) => {
     await queries.lockSeed(tx)
