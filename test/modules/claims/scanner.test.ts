@@ -153,7 +153,7 @@ test('a thread past its deadline is replaced', async (t) => {
     if (value.hang) for (;;);
     parentPort.postMessage({ id, result: ${clean} })
   })`
-  const scanner = scannerOf(t, code, { deadlineMs: 3_000 })
+  const scanner = scannerOf(t, code, { deadlineMs: 1_000 })
   await assert.rejects(scanner.scan({ hang: true, ...large() }), isUnavailable)
   assert.equal((await scanner.scan(large())).passed, true)
 })
