@@ -9,6 +9,7 @@ import { describeAll, describeRole, findHelp, isRole, ROLES } from '../src/help.
 import { openEmptyDatabase, openTestDatabase, TEST_SECRET_KEY } from './harness/database.ts'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
 import { until } from './harness/eventually.ts'
+import { installedFolder } from './harness/installed-folder.ts'
 import { freePort, holdPort } from './harness/ports.ts'
 import { startProcess, type TestProcess } from './harness/process.ts'
 import { openProxy } from './harness/proxy.ts'
@@ -110,9 +111,7 @@ test('the process needs only a folder: it starts, stops, dies and starts again',
 })
 
 test('a changed SECRET_KEY is called that by the doctor and the start, and leaves nothing running', async (t) => {
-  const dataDir = await emptyFolder(t)
-  const first = await startProcess(t, { dataDir, role: 'migrate' })
-  await ends(first, 0)
+  const dataDir = await installedFolder(t)
   const env = { SECRET_KEY: 'another secret key of 32 characters or more' }
   const doctor = await startProcess(t, { dataDir, env, role: 'doctor' })
   await ends(doctor, 1)

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
 import { until } from './harness/eventually.ts'
+import { installedFolder } from './harness/installed-folder.ts'
 import { startProcess, type TestProcess } from './harness/process.ts'
 
 describe('npm start', () => {
@@ -41,7 +42,7 @@ describe('npm start', () => {
   }
 
   test('ends with its server and its database by a signal to any of its processes', async (t) => {
-    const dataDir = await emptyFolder(t)
+    const dataDir = await installedFolder(t)
     // In development the first of them has another process, which fills the demo stores.
     const first = { NODE_ENV: 'development' }
     for (const [command, signal, code, env] of [
@@ -60,7 +61,7 @@ describe('npm start', () => {
   })
 
   test('ends cleanly when Ctrl-C is pressed twice, and starts again at once', async (t) => {
-    const dataDir = await emptyFolder(t)
+    const dataDir = await installedFolder(t)
     for (const command of [
       ['npm', 'start'],
       ['sh', '-c', 'npm start && true'],

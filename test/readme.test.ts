@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { emptyFolder } from './harness/embedded.ts'
+import { installedFolder } from './harness/installed-folder.ts'
 import { startProcess } from './harness/process.ts'
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ async function readOtherStores(url: string, dataDir: string) {
 }
 
 test('the blocks of the README run as they are, and leave the demo stores as they were', async (t) => {
-  const dataDir = await emptyFolder(t)
+  const dataDir = await installedFolder(t)
   const serving = await startProcess(t, { dataDir })
   const { url } = await serving.ready()
   const before = await readOtherStores(url, dataDir)

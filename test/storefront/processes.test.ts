@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { STOREFRONT_TOKEN } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { installedFolder } from '../harness/installed-folder.ts'
 import { startProcess } from '../harness/process.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop } from '../harness/storefront.ts'
@@ -39,7 +40,7 @@ test('a process with the role storefront says at its start which setting is miss
 })
 
 test('a process with all roles opens the demo stores by name', async (t) => {
-  const whole = await startProcess(t)
+  const whole = await startProcess(t, { dataDir: await installedFolder(t) })
   const { url } = await whole.ready()
   const shopper = openShopper(url, 'demo.localhost')
   await until('the store is open', async () => (await shopper.get('/')).status === 200)
