@@ -10,7 +10,7 @@ const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
   [/^test\/browser\//, 5],
   [
     /^test\/(?:contract|db|examples|http|kernel|modules|platform|scripts|stories|storefront|(?:clock|config|listen|metrics|start-page)\.test\.ts$)/,
-    32,
+    48,
   ],
 ]
 

@@ -20,7 +20,7 @@ import { readTestOptions, type TestOptions, USAGE, UsageError } from './test-opt
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Tests wait for a database more than they compute, so more files than cores run at once. */
-const CONCURRENCY = 4
+const CONCURRENCY = 5
 
 /** Room for young objects, so that those of one test die before they are copied. */
 const YOUNG_MIB = 64

@@ -28,7 +28,7 @@ test('many files of a folder are divided between two processes, and few share on
   const files = (count: number) =>
     Array.from({ length: count }, (_, n) => `test/kernel/${n}.test.ts`)
   const sizes = (count: number) => groupTests(files(count)).map(({ length }) => length)
-  assert.deepEqual([sizes(8), sizes(9), sizes(65)], [[8], [4, 5], [21, 22, 22]])
+  assert.deepEqual([sizes(8), sizes(9), sizes(97)], [[8], [4, 5], [32, 32, 33]])
 })
 
 describe('files that share a process', () => {
