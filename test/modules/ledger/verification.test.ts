@@ -1,144 +1,29 @@
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import type { TenantDb } from '../../../src/db/database.ts'
 import { chainHash, GENESIS } from '../../../src/modules/ledger/chain.ts'
-import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
-import { post, postAll } from '../../../src/modules/ledger/money.ts'
+import { post } from '../../../src/modules/ledger/money.ts'
 import { listLinks } from '../../../src/modules/ledger/queries.ts'
 import type { Verified } from '../../../src/modules/ledger/schema.ts'
 import * as ledger from '../../../src/modules/ledger/service.ts'
 import { advance } from '../../../src/modules/ledger/verified.ts'
 import * as queries from '../../../src/modules/ledger/verified-queries.ts'
-import { createVerification } from '../../../src/modules/ledger/verify-jobs.ts'
-import { verifyLedgers } from '../../../src/verify-ledger.ts'
 import { eventually } from '../../harness/eventually.ts'
-import { openPlatform } from '../../harness/platform.ts'
+import { journalOf, openLedgers, sale, TAMPERING } from './setup.ts'
 
 const DAY_MS = 86_400_000
 
-const platform = await openPlatform({ after })
-const superuser = await platform.database.openAdmin()
-const key = randomBytes(32)
-
-async function openStore() {
-  const [tenant = ''] = await platform.addStores(1)
-  return platform.app.tenant(tenant)
-}
-
-const sale = (cents: number) => ({
-  kind: 'sale',
-  currency: 'USD',
-  entries: [
-    { account: 'card_clearing' as const, amount_cents: cents },
-    { account: 'sales' as const, amount_cents: -cents },
-  ],
-})
-
-async function sellMany(db: TenantDb, count: number) {
-  await db.transaction('sell', (tx) =>
-    postAll(
-      tx,
-      Array.from({ length: count }, (_, n) => sale(n + 1)),
-    ),
-  )
-  while ((await chainNewJournals(platform.worker)) > 0);
-}
-
-interface LogLine {
-  tenant_ref?: string
-  fault?: string
-  at?: string
-}
-
-/** A worker, whose machine time can be moved. */
-function openVerifier() {
-  const alerts: LogLine[] = []
-  const repaired: LogLine[] = []
-  const clock = { now: Date.now() }
-  const step = createVerification({
-    database: platform.worker,
-    key,
-    days: 7,
-    logger: {
-      error: (line: LogLine) => void alerts.push(line),
-      info: (line: LogLine) => void repaired.push(line),
-    } as never,
-    now: () => clock.now,
-  })
-  return { alerts, repaired, clock, step }
-}
-
-const readRow = async ({ tenant }: TenantDb) =>
-  (
-    await superuser.query(
-      `select sequence::int, walk_sequence::int, walked_at, fault, fault_at, due_at,
-              due_at <= now() as due, walk_due_at
-         from ledger_verified where tenant_ref = $1`,
-      [tenant],
-    )
-  ).rows[0]
-
-const makeDue = ({ tenant }: TenantDb) =>
-  superuser.query('update ledger_verified set due_at = now() where tenant_ref = $1', [tenant])
-
-/** Moves the worker's time to the next slice of the history, and takes that step. */
-async function walkOn(db: TenantDb, { clock, step }: ReturnType<typeof openVerifier>) {
-  const { walk_due_at } = await readRow(db)
-  clock.now = Math.max(clock.now, walk_due_at?.getTime() ?? 0)
-  await makeDue(db)
-  await step()
-}
-
-/** Writes to the ledger as no login role may: as a superuser without triggers. */
-async function tamper({ tenant }: TenantDb, act: string, ...values: unknown[]) {
-  await superuser.query('begin')
-  await superuser.query('set local session_replication_role = replica')
-  for (const statement of act.split(';')) {
-    const { rowCount } = await superuser.query(statement, [tenant, ...values])
-    assert.ok((rowCount ?? 0) > 0, 'something was changed')
-  }
-  await superuser.query('commit')
-}
-
-const journalOf = (sequence: number) =>
-  `(select journal_id from ledger_seals where tenant_ref = $1 and sequence = ${sequence})`
-
-/** Each kind of tampering, with the fault that it must be found as. */
-const TAMPERING: Record<string, { act: string; fault: string; at: string | RegExp }> = {
-  'a changed amount': {
-    act: `update ledger_entries set amount_cents = amount_cents * 2
-           where tenant_ref = $1 and journal_id = ${journalOf(2)}`,
-    fault: 'broken_link',
-    at: '2',
-  },
-  'a deleted journal': {
-    act: `with gone as (delete from ledger_entries
-                         where tenant_ref = $1 and journal_id = ${journalOf(3)}
-                        returning journal_id)
-          delete from ledger_journals where tenant_ref = $1 and id in (select journal_id from gone)`,
-    fault: 'broken_link',
-    at: '3',
-  },
-  'an inserted journal': {
-    act: `insert into ledger_journals (tenant_ref, id, kind, currency)
-          values ($1, '00000000-0000-4000-8000-00000000abcd', 'sale', 'USD')`,
-    fault: 'stray_journal',
-    at: '00000000-0000-4000-8000-00000000abcd',
-  },
-  'two links that changed places': {
-    act: `update ledger_seals set sequence = 99 where tenant_ref = $1 and sequence = 2;
-          update ledger_seals set sequence = 2 where tenant_ref = $1 and sequence = 3;
-          update ledger_seals set sequence = 3 where tenant_ref = $1 and sequence = 99`,
-    fault: 'broken_link',
-    at: '2',
-  },
-  'a link that was removed': {
-    act: 'delete from ledger_seals where tenant_ref = $1 and sequence = 2',
-    fault: 'broken_link',
-    at: '2',
-  },
-}
+const {
+  platform,
+  superuser,
+  key,
+  openStore,
+  sellMany,
+  openVerifier,
+  readRow,
+  makeDue,
+  walkOn,
+  tamper,
+} = await openLedgers({ after })
 
 describe('the loop that verifies ledgers', () => {
   test('verifies new links in the next step, and records how far', async () => {
@@ -476,96 +361,5 @@ describe('the loop that verifies ledgers', () => {
       (await ledger.proof(db, { key })).trial_balance.map(({ balance_cents }) => balance_cents),
       [57, -57],
     )
-  })
-})
-
-describe('the summary for the doctor', () => {
-  test('counts stores with a fault, without a record, and put off for ever', async () => {
-    const operator = platform.database.open('fd_operator').global
-    const summarize = () => queries.summarize(operator, 900, 7)
-    const { step } = openVerifier()
-    const [faulty, missing, postponed] = [await openStore(), await openStore(), await openStore()]
-    for (const db of [faulty, missing, postponed]) await sellMany(db, 3)
-    const before = await summarize()
-    await tamper(faulty, TAMPERING['a changed amount']?.act ?? '')
-    await tamper(missing, 'delete from ledger_verified where tenant_ref = $1')
-    await step()
-    await tamper(postponed, `update ledger_verified set due_at = 'infinity' where tenant_ref = $1`)
-    assert.deepEqual(await summarize(), {
-      stores: before.stores - 1,
-      faulty: before.faulty + 1,
-      missing: before.missing + 1,
-      late: before.late,
-      postponed: before.postponed + 1,
-    })
-  })
-})
-
-describe('the role verify-ledger', () => {
-  const run = async (tenant: string | null, accept = false) => {
-    const lines: string[] = []
-    const databases = {
-      operatorDatabase: platform.database.open('fd_operator'),
-      workerDatabase: platform.worker,
-      key: () => key,
-    }
-    const exitCode = await verifyLedgers(databases, { tenant, accept }, (line) => lines.push(line))
-    return { exitCode, lines }
-  }
-
-  test('verifies from the first journal, whatever is recorded', async () => {
-    const { step } = openVerifier()
-    const db = await openStore()
-    await sellMany(db, 3)
-    await step()
-    assert.deepEqual(await run(db.tenant), {
-      exitCode: 0,
-      lines: [`ok    ${db.tenant}  3  verified\n`],
-    })
-    await tamper(db, TAMPERING['a changed amount']?.act ?? '')
-    assert.deepEqual(await run(db.tenant, true), {
-      exitCode: 1,
-      lines: [`FAIL  ${db.tenant}  1  broken_link at 2\n`],
-    })
-    assert.ok((await run(null)).lines.length > 1)
-    assert.deepEqual((await run(randomUUID())).lines, ['there is no ledger to verify\n'])
-  })
-
-  test('says which ledger has more money than can be counted, and goes on with the others', async () => {
-    const [before, large, after] = [await openStore(), await openStore(), await openStore()]
-    await sellMany(before, 1)
-    await large.transaction('sell', (tx) =>
-      postAll(tx, [sale(Number.MAX_SAFE_INTEGER), sale(Number.MAX_SAFE_INTEGER)]),
-    )
-    await sellMany(after, 1)
-    const { exitCode, lines } = await run(null)
-    assert.equal(exitCode, 1)
-    const lineOf = ({ tenant }: TenantDb) => lines.find((line) => line.includes(`  ${tenant}  `))
-    assert.equal(lineOf(large), `FAIL  ${large.tenant}  1  out_of_range at 2\n`)
-    for (const db of [before, after]) {
-      assert.equal(lineOf(db), `ok    ${db.tenant}  1  verified\n`)
-    }
-    await assert.rejects(ledger.proof(large, { key }), RangeError, 'no rounded balance is answered')
-    const { step, alerts } = openVerifier()
-    await step()
-    const { sequence, fault, fault_at } = await readRow(large)
-    assert.deepEqual([sequence, fault, fault_at], [1, 'out_of_range', '2'])
-    assert.ok(alerts.some(({ tenant_ref }) => tenant_ref === large.tenant))
-  })
-
-  test('replaces an untrue record only when that is accepted', async () => {
-    const { step } = openVerifier()
-    const db = await openStore()
-    await sellMany(db, 3)
-    await step()
-    await tamper(db, 'update ledger_verified set mac = sha256(mac) where tenant_ref = $1')
-    assert.deepEqual((await run(db.tenant)).lines, [`FAIL  ${db.tenant}  3  forged at 3\n`])
-    await makeDue(db)
-    await step()
-    assert.equal((await readRow(db)).fault, 'forged')
-    assert.equal((await run(db.tenant, true)).exitCode, 0)
-    await step()
-    assert.equal((await readRow(db)).fault, null)
-    assert.equal((await ledger.proof(db, { key })).verified, true)
   })
 })
