@@ -115,7 +115,7 @@ interface Finding {
 
 /**
  * Only violations are returned: the rest would be fifty kilobytes for every page. Style sheets are not read
- * beforehand, which none of its rules needs.
+ * beforehand, which none of the rules that run needs.
  */
 const RUN_AXE =
   'axe.run({ resultTypes: ["violations"], preload: { assets: ["media"] } }).then(({ violations }) => violations)'

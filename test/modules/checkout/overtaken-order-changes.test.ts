@@ -21,6 +21,19 @@ before(() => {
   app = shared.current
 })
 
+/** Calls of a gateway, the first of which is sent only after something else was done. */
+function pausingFirst(act: () => Promise<void>) {
+  let isPaused = false
+  return <W, R>(call: (what: W) => Promise<R>) =>
+    async (wanted: W) => {
+      if (!isPaused) {
+        isPaused = true
+        await act()
+      }
+      return call(wanted)
+    }
+}
+
 /** An operation that changes an order, and its route. */
 interface Change extends Scenario {
   /** The same request by another caller, under another key. */
@@ -153,17 +166,10 @@ describe('an overtaken process', () => {
 
       test(`whose ${scenario.calls[0]} arrives late pays once: ${what}`, async () => {
         const bought = await app.buy()
-        let isPaused = false
-        const pausing =
-          <W, R>(call: (what: W) => Promise<R>) =>
-          async (wanted: W) => {
-            if (!isPaused) {
-              isPaused = true
-              await app.overtake()
-              await requireBusy(bought)
-            }
-            return call(wanted)
-          }
+        const pausing = pausingFirst(async () => {
+          await app.overtake()
+          await requireBusy(bought)
+        })
         const gateway = (real: Gateway) => ({
           refund: pausing(real.refund),
           void: pausing(real.void),
@@ -224,16 +230,7 @@ describe('an overtaken process', () => {
     if (scenario.isResumed) continue
     test(`and whose ${scenario.calls[0]} arrived too late is detected: ${what}`, async () => {
       const bought = await app.buy()
-      let isPaused = false
-      const pausing =
-        <W, R>(call: (what: W) => Promise<R>) =>
-        async (wanted: W) => {
-          if (!isPaused) {
-            isPaused = true
-            await app.overtake()
-          }
-          return call(wanted)
-        }
+      const pausing = pausingFirst(() => app.overtake())
       const reply = await app.begin({
         scenario,
         bought,
