@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { describeAll, describeRole, findHelp, isRole, ROLES } from '../src/help.ts'
 import { openEmptyDatabase, openTestDatabase, TEST_SECRET_KEY } from './harness/database.ts'
@@ -13,6 +15,8 @@ import { installedFolder } from './harness/installed-folder.ts'
 import { freePort, holdPort } from './harness/ports.ts'
 import { startProcess, type TestProcess } from './harness/process.ts'
 import { openProxy } from './harness/proxy.ts'
+
+const run = promisify(execFile)
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
@@ -34,6 +38,28 @@ function readWelcome(output: string) {
   const [, email = '', password = ''] = /Owner +(\S+) +(\S+)/.exec(output) ?? []
   return { key, email, password }
 }
+
+/** Libraries for what many installations never do. They are loaded when it is first done. */
+const LOADED_LATER = [
+  '@aws-sdk/client-s3',
+  'ioredis',
+  'nodemailer',
+  'pdfkit',
+  'sharp',
+  'typebox/build/value',
+  'undici',
+]
+
+/** Writes the path of each file of a library that a process loads. */
+const TELL_LOADED = `
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    load: (url, context, next) => {
+      const path = url.split('/node_modules/')[1]
+      if (path !== undefined) console.log(path)
+      return next(url, context)
+    },
+  })`
 
 type Welcome = ReturnType<typeof readWelcome>
 
@@ -400,6 +426,16 @@ describe('a process that serves', () => {
     await fetch(`${url}/${'a'.repeat(300)}?token=hidden`)
     await until('so is a long one', () => serving.output().includes(`"path":"/${'a'.repeat(199)}"`))
     assert.doesNotMatch(serving.output(), /hidden/)
+  })
+
+  test('loads no library that it may never need', async () => {
+    const loads = ['--import', `data:text/javascript,${encodeURIComponent(TELL_LOADED)}`]
+    const start = "await import('./src/serve.ts'); await import('./src/storefront.ts')"
+    const { stdout } = await run(process.execPath, [...loads, '--eval', start])
+    const isLoaded = (name: string) =>
+      stdout.split('\n').some((path) => path.startsWith(`${name}/`))
+    assert.ok(isLoaded('typebox') && isLoaded('fastify'))
+    assert.deepEqual(LOADED_LATER.filter(isLoaded), [])
   })
 
   test('logs only what its level allows', async (t) => {

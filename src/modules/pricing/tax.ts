@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
 import { ApiError } from '../../errors.ts'
 import type { TaxPolicy } from './schema.ts'
 
@@ -65,7 +64,7 @@ export const httpTaxProvider =
   async (provider, question) => {
     try {
       const answer = await post(url, key, { provider, ...question }, timeoutMs)
-      return checkAnswer(answer, question)
+      return await checkAnswer(answer, question)
     } catch (cause) {
       throw new ApiError('service_unavailable', {
         message: 'The tax provider gave no usable answer. Try again in a moment.',
@@ -107,7 +106,8 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
 }
 
 /** Refuses a tax above the taxed amount: such an answer is an error of the provider. */
-function checkAnswer(answer: unknown, { lines, shipping_cents }: TaxQuestion): number {
+async function checkAnswer(answer: unknown, { lines, shipping_cents }: TaxQuestion) {
+  const { Value } = await import('typebox/value')
   if (!Value.Check(TaxAnswer, answer))
     throw new Error("the tax provider's answer has another shape")
   const { tax_cents }: Static<typeof TaxAnswer> = answer
