@@ -5,10 +5,9 @@ import { newId } from '../../kernel/id.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import { requireRoom } from '../entitlements/limits.ts'
+import { recordBlock, requireWithinVelocity } from '../fraud/admission.ts'
 import type { Facts } from '../fraud/schema.ts'
-import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
-import { countAttempt, countFailure } from '../fraud/velocity.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import { recordPurchases } from '../gift-cards/purchase-money.ts'
 import { readPurchases } from '../gift-cards/purchases.ts'
@@ -103,7 +102,7 @@ export async function reserveOrder(
 ): Promise<Reserved> {
   const facts = factsOf(deps, placing)
   // Attempts are counted against shoppers who type; a renewal is made by us.
-  const velocity = placing.renewal ? 0 : await measureVelocity(deps, db, facts)
+  const velocity = placing.renewal ? 0 : await requireWithinVelocity(deps, db, facts)
   const order_number = await takeOrderNumber(db)
   const reserving = { ...placing, facts, velocity, order_number }
   try {
@@ -115,7 +114,7 @@ export async function reserveOrder(
     if (!(error instanceof BlockedError)) throw error
     throw placing.renewal
       ? new ApiError('fraud_rejected')
-      : await recordBlock(deps, db, facts, error)
+      : await recordBlock(deps, db, facts, { order_id: null, ban_ids: error.ban_ids })
   }
 }
 
@@ -151,12 +150,6 @@ export async function withTax<T>(
 /** The request as it is priced. */
 const pricedRequest = ({ request, renewal }: PlaceRequest) =>
   renewal === undefined ? request : { ...request, kept: renewal.kept }
-
-async function measureVelocity(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
-  const share = await countAttempt(deps.limits, db.tenant, facts, deps.velocityLimit)
-  if (share <= 1) return share
-  throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
-}
 
 /** How often a tax provider is asked about a cart that changes in between. */
 const TAX_TRIES_MAX = 3
@@ -313,23 +306,6 @@ const newCardCharge = (amount_cents: number, currency: string, gateway: Gateway)
   currency,
   gateway,
 })
-
-/** Records a refused checkout. The refusal does not name the ban. */
-async function recordBlock(
-  deps: CheckoutDeps,
-  db: TenantDb,
-  facts: Facts,
-  { ban_ids }: BlockedError,
-): Promise<ApiError> {
-  const { score, signals } = scoreRisk({ ban: 'block' })
-  await Promise.all([
-    db.transaction('checkout: block', (tx) =>
-      fraud.record(tx, { order_id: null, decision: 'rejected', score, signals, ban_ids }),
-    ),
-    countFailure(deps.limits, db.tenant, facts),
-  ])
-  return new ApiError('fraud_rejected')
-}
 
 interface Writing {
   order_id: string

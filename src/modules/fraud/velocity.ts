@@ -37,14 +37,6 @@ export async function countAttempt(
   return (await limits.addHits(velocityBuckets(tenant, facts), 1)) / limit
 }
 
-/** Counts an attempt, and answers whether it is within the limit. Throws `db_error` without a limiter. */
-export const isWithinVelocity = async (
-  limits: Spender,
-  tenant: string,
-  facts: Facts,
-  limit: number,
-): Promise<boolean> => (await countAttempt(limits, tenant, facts, limit)) <= 1
-
 /** Counts a failure of an attempt that was counted before. */
 export async function countFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
   await limits.addHits(velocityBuckets(tenant, facts), FAILURE_EXTRA)

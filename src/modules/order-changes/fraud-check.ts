@@ -1,8 +1,6 @@
 import type { TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
-import { scoreRisk } from '../fraud/score.ts'
-import * as fraud from '../fraud/service.ts'
-import { countFailure, isWithinVelocity } from '../fraud/velocity.ts'
+import { requireCardAdmitted } from '../fraud/admission.ts'
+import { countFailure } from '../fraud/velocity.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import type { Source } from '../payments/gateway.ts'
 import type { OrderChangeDeps } from './deps.ts'
@@ -12,7 +10,7 @@ import type { OrderChangeDeps } from './deps.ts'
  * by editing an order. Returns the bans with the decision `review`.
  */
 export async function requireAdmitted(
-  { limits, velocityLimit, keys }: OrderChangeDeps,
+  deps: OrderChangeDeps,
   db: TenantDb,
   order: OrderRow,
   source: Source,
@@ -25,21 +23,9 @@ export async function requireAdmitted(
     ip,
     address: ship_to,
     card_bin: card?.bin ?? null,
-    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+    card_fingerprint: card?.fingerprint(deps.keys.fingerprint) ?? null,
   }
-  if (!(await isWithinVelocity(limits, db.tenant, facts, velocityLimit))) {
-    throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
-  }
-  const { decision, ban_ids } = await fraud.checkBans(db, facts)
-  if (decision !== 'block') return ban_ids
-  const { score, signals } = scoreRisk({ ban: 'block' })
-  await Promise.all([
-    db.transaction('orders: block an edit', (tx) =>
-      fraud.record(tx, { order_id: order.id, decision: 'rejected', score, signals, ban_ids }),
-    ),
-    countFailure(limits, db.tenant, facts),
-  ])
-  throw new ApiError('fraud_rejected')
+  return requireCardAdmitted(deps, db, facts, order.id)
 }
 
 /** Counts a declined charge against the shopper's next attempts, in any checkout or edit. */

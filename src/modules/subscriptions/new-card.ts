@@ -1,10 +1,9 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
-import type { Limits } from '../../platform/limits.ts'
+import { type AdmissionDeps, requireCardAdmitted } from '../fraud/admission.ts'
 import type { Facts } from '../fraud/schema.ts'
-import * as fraud from '../fraud/service.ts'
-import { countFailure, isWithinVelocity } from '../fraud/velocity.ts'
+import { countFailure } from '../fraud/velocity.ts'
 import { readSource } from '../payments/card.ts'
 import { type CardCheck, type Gateway, wasNotSent } from '../payments/gateway.ts'
 import { shownReason } from '../payments/response-codes.ts'
@@ -25,11 +24,8 @@ import type { ShopperCard } from './verb-schema.ts'
  * and stores it; what we keep is the gateway's reference.
  */
 
-export interface CardDeps {
+export interface CardDeps extends AdmissionDeps {
   payments: Payments
-  limits: Pick<Limits, 'addHits'>
-  /** Attempts per minute of one shopper. */
-  velocityLimit: number
   keys: { fingerprint: Buffer }
 }
 
@@ -79,10 +75,7 @@ function factsOf(
 
 /** Refuses a banned shopper or card, and who tries many: stolen cards are tried out where it is free. */
 async function requireAdmitted(deps: CardDeps, db: TenantDb, facts: Facts): Promise<void> {
-  if (!(await isWithinVelocity(deps.limits, db.tenant, facts, deps.velocityLimit)))
-    throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
-  const { decision } = await fraud.checkBans(db, facts)
-  if (decision === 'block') throw new ApiError('fraud_rejected')
+  await requireCardAdmitted(deps, db, facts, null)
   // The networks forbid to charge it again, also if it is typed in anew. A token shows no number.
   const { card_fingerprint } = facts
   if (card_fingerprint && (await queries.isCardBlocked(db, card_fingerprint)).blocked)

@@ -192,11 +192,15 @@ test('cards are not tried out: attempts are limited, and bans count', async (t) 
   const other = await banned.subscribe()
   const ban = { kind: 'ip', value: '192.0.2.9' }
   ok(await banned.merchant.post('/v1/merchant/fraud/bans', ban), 201)
-  const refused = await banned.shopper('POST', `/${other.id}/payment-method`, {
-    card: OTHER,
-    ip: '192.0.2.9',
-  })
-  assert.deepEqual(refusal(refused), [403, 'fraud_rejected'])
+  const tryBanned = () =>
+    banned.shopper('POST', `/${other.id}/payment-method`, { card: OTHER, ip: '192.0.2.9' })
+  assert.deepEqual(refusal(await tryBanned()), [403, 'fraud_rejected'])
+  const { decisions } = ok(await banned.merchant.get('/v1/merchant/fraud/decisions'))
+  const shown = decisions.map((each: Record<string, unknown>) => [each.decision, each.order_id])
+  assert.deepEqual(shown[0], ['rejected', null], 'the merchant sees what a ban has blocked')
+  // It counts three times as well.
+  assert.deepEqual(refusal(await tryBanned()), [403, 'fraud_rejected'])
+  assert.deepEqual(refusal(await tryBanned()), [429, 'velocity_exceeded'])
 })
 
 test('a store at NMI verifies a card by `validate`, stores it in the same call and deletes the old one', async (t) => {
