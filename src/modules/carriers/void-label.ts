@@ -67,11 +67,25 @@ function runVoid(deps: LabelDeps, db: TenantDb, actor: audit.Actor, label: Label
     if (claim.recoveryPoint === VOIDING) return resumeVoid(deps, db, claim)
     const held = await begin(db, actor, claim, label.id)
     await deps.at?.('void-begun')
-    const result = await deps.carriers.open(db, label.carrier).void(label.id)
+    const result = await ask(deps, db, held, label)
     if (result !== 'unknown') return finish(deps, db, held, result)
     await idempotency.postpone(db, held, LOOKUP_SECONDS)
     throw unconfirmed()
   })
+}
+
+/**
+ * Voids at the carrier, unless another process has taken the key over: that one may have written that the label
+ * is good.
+ */
+async function ask(
+  { carriers }: LabelDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  label: LabelRow,
+): Promise<VoidResult> {
+  await idempotency.renew(db, claim)
+  return carriers.open(db, label.carrier).void(label.id)
 }
 
 /**
@@ -118,8 +132,7 @@ export async function resumeVoid(
 ): Promise<idempotency.StoredAnswer> {
   const label = await queries.findLabel(db, claim.resourceId ?? '')
   if (label === null) throw new Error('a label that is voided has a row')
-  await idempotency.renew(db, claim)
-  const result = await deps.carriers.open(db, label.carrier).void(label.id)
+  const result = await ask(deps, db, claim, label)
   if (result !== 'unknown') return finish(deps, db, claim, result)
   await idempotency.postpone(db, claim, LOOKUP_SECONDS)
   throw inProgress()

@@ -4,6 +4,7 @@ import { addToTimeline } from '../orders/service.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type Gateway, isActive, resultOfLookup, reversePayment } from '../payments/gateway.ts'
 import type { Lookup } from '../payments/schema.ts'
+import { fencedPayments } from '../payments/service.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** An attempt that was closed as `not_found`, under a lease. */
@@ -14,7 +15,7 @@ const REVERSED: readonly Lookup['state'][] = ['voided', 'refunded']
 
 /**
  * Looks up an attempt that was given up because its gateway had no record of it. A late charge is
- * reversed: its order has failed, and stays failed.
+ * reversed: its order has failed, and stays failed. A process that lost its lease reverses nothing.
  */
 export async function watchLate(
   deps: CheckoutDeps,
@@ -22,7 +23,8 @@ export async function watchLate(
   late: LateAttempt,
 ): Promise<void> {
   const db = database.tenant(late.tenant_ref)
-  const gateway = await deps.payments.forStore(db, late.gateway)
+  const payments = fencedPayments(deps.payments, () => attempts.renewLookup(db, late))
+  const gateway = await payments.forStore(db, late.gateway)
   if (late.kind === 'refund') return watchRefund(deps, db, gateway, late)
   const lookup = await gateway.lookup({ ref: late.id })
   if (lookup.found === 'unreachable') return attempts.postponeLookup(db, late)

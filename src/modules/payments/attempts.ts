@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { CLAIM_LEASE_SECONDS } from '../../platform/idempotency.ts'
-import type { Lease } from '../../platform/leases.ts'
+import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import * as queries from './attempt-queries.ts'
 import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
 
@@ -99,6 +99,12 @@ export const makeLookupsDue = (db: Db, orderId: string): Promise<number> =>
 /** `not_found` attempts that are due for another lookup. */
 export const lateQueue = queries.lateQueue
 export const nextLateLookup = queries.nextLateLookup
+
+/** Begins the lease on a due attempt anew. Throws when it was lost. */
+export async function renewLookup(db: Db, lease: Lease): Promise<void> {
+  if (await lateQueue.renew(db, lease)) return
+  throw new LeaseLostError(`attempt ${lease.id}`, lease.lease_token)
+}
 
 /** Ends the lease on a due attempt, in the transaction that closes it. Throws when it was lost. */
 export const endLookup = (tx: Tx, lease: Lease) => queries.endLookup(tx, lease)

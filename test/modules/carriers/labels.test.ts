@@ -358,6 +358,31 @@ describe('shipping labels', () => {
         ['voided'],
       )
     })
+
+    test('is not asked of the carrier by a process that was overtaken', async () => {
+      const { id } = await packed()
+      const { label } = (await buy(id)).body
+      const setState = (state: string) =>
+        store.superuser.query('update sim_shipments set state = $1 where ref = $2', [
+          state,
+          label.id,
+        ])
+      const at = async (point: string) => {
+        if (point !== 'void-begun') return
+        await setState('in_transit')
+        assert.equal(await finishDue(), 1)
+        await setState('bought')
+      }
+      const { carriers, database } = store.app.runtime
+      const reply = await voidLabel({ carriers, at }, database.tenant('acme'), SYSTEM, id)
+      assert.equal(reply.status, 409, 'the answer of the other process')
+      const read = await store.shop.merchant.get(`${urlOf(id)}/label`)
+      assert.equal(read.body.label.status, 'bought', 'as the other process has written')
+      assert.deepEqual(
+        (await sold(id)).map(({ state }) => state),
+        ['bought'],
+      )
+    })
   })
 
   test('show nothing of a person who was erased, and neither do their stored answers', async () => {

@@ -298,6 +298,26 @@ test('an interrupted checkout', async (t) => {
         [[alert], []],
         'and once a day after that',
       )
+      const setLease = (token: string) =>
+        app.superuser.query(`update payment_attempts set lease_token = ${token} where id = $1`, [
+          rows[0].id,
+        ])
+      let reversals = 0
+      await app.watchLate({
+        gateway: (real) => ({
+          lookup: async (request) => {
+            const found = await real.lookup(request)
+            await setLease('gen_random_uuid()')
+            return found
+          },
+          void: (request) => {
+            reversals++
+            return real.void(request)
+          },
+        }),
+      })
+      assert.equal(reversals, 0, 'a process that another one has overtaken reverses nothing')
+      await setLease('null, lease_until = null')
       await app.watchLate()
       assert.deepEqual(
         app.alerts.map(({ order_id }) => order_id),
