@@ -66,7 +66,9 @@ export const Explanation = Type.Object({
   busy: Type.Boolean({
     description: 'True: a payment, refund, edit, cancellation or release is in progress.',
   }),
-  allowed: Type.Array(Verb),
+  allowed: Type.Array(Verb, {
+    description: 'The actions that are possible now. `pay` is for the shopper alone.',
+  }),
   refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),
 })
 export type Explanation = Static<typeof Explanation>

@@ -12,7 +12,13 @@ import {
   refundableOf,
   underWayOf,
 } from './service.ts'
-import { allowedActions, deriveStatus, type Wait } from './status.ts'
+import {
+  allowedActions,
+  deriveStatus,
+  type Reason,
+  type RefusalReason,
+  type Wait,
+} from './status.ts'
 
 /** The rules of the status in words, by their number. */
 const MEANINGS: readonly string[] = [
@@ -30,10 +36,11 @@ const MEANINGS: readonly string[] = [
   'The order is paid, and processing has not started.',
 ]
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<Reason, string>> = {
   already_shipped: 'Some units have shipped. Use a return for them.',
   nothing_shipped: 'Nothing has shipped.',
   nothing_unshipped: 'No units are left to ship.',
+  nothing_to_pack: 'All units that have not shipped are in a parcel.',
   not_captured: 'Nothing was captured.',
   payment_unconfirmed: 'The outcome of the payment is not known yet.',
   payment_requested:
@@ -51,8 +58,12 @@ const REASONS: Readonly<Record<string, string>> = {
   already_refunded: 'A part was already refunded. Refund the rest instead.',
 }
 
-const wordsOf = (reason: string): string =>
-  REASONS[reason] ?? `This is not possible for an order that is ${reason.replace(/^order_/, '')}.`
+const isReason = (reason: RefusalReason): reason is Reason => reason in REASONS
+
+const wordsOf = (reason: RefusalReason): string =>
+  isReason(reason)
+    ? REASONS[reason]
+    : `This is not possible for an order that is ${reason.replace(/^order_/, '')}.`
 
 export interface ExplainDeps {
   /** The subscriptions that the order started. */

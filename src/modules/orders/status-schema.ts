@@ -1,3 +1,5 @@
+import { OPERATIONS } from '../operations/table.ts'
+
 /** The statuses of an order and the actions on it. `status.ts` derives them from its facts. */
 
 export const ORDER_STATUSES = [
@@ -48,21 +50,18 @@ export interface Derived {
   has_work: boolean
 }
 
-export const ACTIONS = [
+/** Actions that move no money. Those that do are named by their operations. */
+const WITHOUT_MONEY = [
   'hold',
-  'release',
-  'reject',
   'process',
   'fulfill',
   'ship',
   'deliver',
   'cancel_fulfillment',
   'recall',
-  'cancel',
-  'cancel_remaining',
-  'edit',
-  'refund',
-  'return',
-  'pay',
 ] as const
+
+const OPERATION_ACTIONS = Object.values(OPERATIONS).flatMap(({ actions }) => [...actions])
+
+export const ACTIONS = [...WITHOUT_MONEY, ...OPERATION_ACTIONS]
 export type Action = (typeof ACTIONS)[number]

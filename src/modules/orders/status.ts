@@ -1,11 +1,9 @@
-import { OPERATIONS } from '../operations/table.ts'
-import {
-  ACTIONS,
-  type Action,
-  type Derived,
-  type FulfillmentStatus,
-  type OrderStatus,
-  type PaymentStatus,
+import type {
+  Action,
+  Derived,
+  FulfillmentStatus,
+  OrderStatus,
+  PaymentStatus,
 } from './status-schema.ts'
 
 /**
@@ -126,30 +124,30 @@ function fulfillmentStatus(facts: OrderFacts): FulfillmentStatus {
   return isInHand(facts) ? 'processing' : 'unfulfilled'
 }
 
-/** Actions that move no money, and have a route. */
-const WITHOUT_MONEY: readonly Action[] = [
-  'hold',
-  'process',
-  'fulfill',
-  'ship',
-  'deliver',
-  'cancel_fulfillment',
-  'recall',
-]
+/** Why an action is refused. `explain.ts` has the words for each. */
+export type Reason =
+  | 'already_shipped'
+  | 'nothing_shipped'
+  | 'nothing_unshipped'
+  | 'nothing_to_pack'
+  | 'nothing_to_return'
+  | 'nothing_to_deliver'
+  | 'nothing_to_recall'
+  | 'nothing_to_pay'
+  | 'no_open_fulfillment'
+  | 'already_processing'
+  | 'already_refunded'
+  | 'not_captured'
+  | 'payment_requested'
+  | 'payment_unconfirmed'
+  | 'order_busy'
+  | 'refund_pending'
+  | 'disputed'
 
-/**
- * Actions that have a route: those of the operations, and those that move no money. The others wait
- * for their modules; no answer offers them until then.
- */
-export const OFFERED: readonly Action[] = ACTIONS.filter(
-  (action) =>
-    WITHOUT_MONEY.includes(action) ||
-    Object.values(OPERATIONS).some(({ actions }) =>
-      (actions as readonly string[]).includes(action),
-    ),
-)
+/** A reason, or a status that the action is not possible in. */
+export type RefusalReason = Reason | `order_${OrderStatus}`
 
-type Guard = readonly [reason: string, holds: (facts: OrderFacts) => boolean]
+type Guard = readonly [reason: Reason, holds: (facts: OrderFacts) => boolean]
 
 const nothingShipped: Guard = ['already_shipped', (f) => f.q_shipped === 0]
 const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
@@ -171,7 +169,7 @@ export type Wait =
   | 'unanswered_refund'
   | 'dispute'
 
-const UNDER_WAY: Record<Wait, string> = {
+const UNDER_WAY: Record<Wait, Reason> = {
   payment: 'payment_unconfirmed',
   operation: 'order_busy',
   refund: 'refund_pending',
@@ -285,23 +283,18 @@ const CONDITIONS: Record<Action, Condition> = {
 export interface Allowed {
   allowed: Action[]
   /** The others, each with the first reason against it. */
-  refused: { action: Action; reason: string }[]
+  refused: { action: Action; reason: RefusalReason }[]
 }
 
 /** What an action has to wait for; undefined where nothing. */
 export const waitOf = (action: Action, underWay: readonly Wait[]): Wait | undefined =>
   CONDITIONS[action].after.find((wait) => underWay.includes(wait))
 
-/** Which of the offered actions are possible now, and why the others are not. */
-export function allowedActions(
-  facts: OrderFacts,
-  underWay: readonly Wait[] = [],
-  offered: readonly Action[] = OFFERED,
-): Allowed {
+/** Which actions are possible now, and why the others are not. */
+export function allowedActions(facts: OrderFacts, underWay: readonly Wait[] = []): Allowed {
   const { status } = deriveStatus(facts)
   const answer: Allowed = { allowed: [], refused: [] }
-  for (const action of offered) {
-    const { from, guards } = CONDITIONS[action]
+  for (const [action, { from, guards }] of Object.entries(CONDITIONS) as [Action, Condition][]) {
     const wait = waitOf(action, underWay)
     const failed = guards.find(([, holds]) => !holds(facts))
     if (wait !== undefined) answer.refused.push({ action, reason: UNDER_WAY[wait] })

@@ -156,6 +156,15 @@ describe('fulfilment', () => {
       const none = await pack(order.id)
       assert.equal(none.status, 409)
       assert.equal(none.body.reason, 'nothing_to_pack')
+      const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${order.id}/explain`)
+      assert.deepEqual(
+        body.refused.find(({ action }: { action: string }) => action === 'fulfill'),
+        {
+          action: 'fulfill',
+          reason: 'nothing_to_pack',
+          meaning: 'All units that have not shipped are in a parcel.',
+        },
+      )
     })
 
     test('of the same units is made once, however many ask at the same time', async () => {

@@ -184,7 +184,7 @@ describe('the allowed actions', () => {
   ]
   for (const [name, given, allowed] of cases) {
     test(`of an order that is ${name}`, () =>
-      assert.deepEqual(allowedActions(given, [], ACTIONS).allowed, allowed))
+      assert.deepEqual(allowedActions(given).allowed, allowed))
   }
 
   const reasons: [action: string, reason: string, facts: OrderFacts][] = [
@@ -214,7 +214,7 @@ describe('the allowed actions', () => {
   ]
   for (const [action, reason, given] of reasons) {
     test(`not ${action}: ${reason}`, () => {
-      const { refused } = allowedActions(given, [], ACTIONS)
+      const { refused } = allowedActions(given)
       assert.equal(refused.find((each) => each.action === action)?.reason, reason)
     })
   }
@@ -227,8 +227,8 @@ describe('the allowed actions', () => {
   ]
   for (const [wait, refused] of waits) {
     test(`are fewer while this is in progress: ${wait}`, () => {
-      const all = allowedActions(paid(), [], ACTIONS).allowed
-      const { allowed } = allowedActions(paid(), [wait], ACTIONS)
+      const all = allowedActions(paid()).allowed
+      const { allowed } = allowedActions(paid(), [wait])
       assert.deepEqual(
         all.filter((action) => !allowed.includes(action)),
         refused,
@@ -237,7 +237,7 @@ describe('the allowed actions', () => {
   }
 
   test('each action is either allowed or refused', () => {
-    const { allowed, refused } = allowedActions(paid({ q_shipped: 1 }), [], ACTIONS)
+    const { allowed, refused } = allowedActions(paid({ q_shipped: 1 }))
     const all = [...allowed, ...refused.map(({ action }) => action)]
     assert.deepEqual(all.sort(), [...ACTIONS].sort())
   })
