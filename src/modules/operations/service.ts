@@ -28,6 +28,8 @@ export interface OperationDeps {
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. Tests stop an operation there. */
   at?: (point: string) => void | Promise<void>
+  /** A clock that nobody sets back, in milliseconds, for the trust in a claim. Tests move it. */
+  elapsedMs?: () => number
 }
 
 /** Deps whose gateways refuse to send once the claim is lost. */
@@ -115,7 +117,7 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
   return {
     async run(deps, db, caller, request) {
       if (caller.claim.recoveryPoint === recoveryPoint) return this.resume(deps, db, caller.claim)
-      const trustedUntil = db.clock.now() + (spec.trustClaimMs ?? 0)
+      const trustedUntil = elapsed(deps) + (spec.trustClaimMs ?? 0)
       const reach: Reach = (tx, id) => idempotency.advance(tx, caller.claim, recoveryPoint, id)
       const begun = await spec.begin(deps, db, { ...caller, reach }, request)
       if (begun.state === 'answered') return begun
@@ -142,6 +144,8 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
   }
 }
 
+const elapsed = ({ elapsedMs = () => performance.now() }: OperationDeps): number => elapsedMs()
+
 type AnySpec<Deps extends OperationDeps, Work, R extends Replies> = Omit<
   OperationSpec<Deps, never, Work, R>,
   'begin'
@@ -165,7 +169,7 @@ function fence<Deps extends OperationDeps>(
   trustedUntil: number,
 ): Fenced<Deps> {
   const assertClaimHeld = async () => {
-    if (db.clock.now() >= trustedUntil) await idempotency.renew(db, claim)
+    if (elapsed(deps) >= trustedUntil) await idempotency.renew(db, claim)
   }
   return { ...deps, assertClaimHeld, payments: fencedPayments(deps.payments, assertClaimHeld) }
 }

@@ -107,7 +107,8 @@ export async function openOvertakeApp(t: TestContext): Promise<OvertakeApp> {
         const real = withoutDeduplication(await deps.payments.forStore(...of))
         return { ...real, ...gateway?.(real) }
       }
-      const slow = { ...deps, ...(at && { at }), payments: { ...deps.payments, forStore } }
+      const payments = { ...deps.payments, forStore }
+      const slow = { ...deps, ...(at && { at }), payments, elapsedMs: app.clock.now }
       const { operation } = scenario
       const claim = { operation, key, fingerprint: Buffer.alloc(32), waitMs: 0 }
       return run(db, claim, (held) =>

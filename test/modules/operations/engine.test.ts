@@ -201,15 +201,19 @@ describe('an operation', () => {
   })
 
   test('trusts a fresh claim for as long as it says, and no longer', async () => {
-    for (const [trustClaimMs, sent] of [
-      [60_000, true],
-      [0, false],
+    for (const [trustClaimMs, pauseMs, sent] of [
+      [60_000, 0, true],
+      [60_000, 61_000, false],
+      [0, 0, false],
     ] as const) {
       const bench = await openBench()
+      let elapsed = 0
       const at = async (point: string) => {
-        if (point === 'refund-begun') await bench.resume()
+        if (point !== 'refund-begun') return
+        elapsed += pauseMs
+        await bench.resume()
       }
-      await bench.run({ trustClaimMs }, { at })
+      await bench.run({ trustClaimMs }, { at, elapsedMs: () => elapsed })
       assert.equal(bench.steps.includes('sent'), sent)
     }
   })
