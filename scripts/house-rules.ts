@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What is no import rule, and still has one place only. */
@@ -127,19 +128,34 @@ export const findBreaches = (sources: readonly Source[]): string[] => [
   ...findAliases(sources),
 ]
 
-/** Names that two modules are imported under: `import * as orders` is always the module orders. */
+/**
+ * Names that two modules are imported under: `import * as orders` is always the module orders. A file beside the
+ * importing one may have any name but that of another module.
+ */
 function findAliases(sources: readonly Source[]): string[] {
-  const modules = new Map<string, string>()
+  const modules = new Map(listModules(sources).map((module) => [toCamelCase(module), module]))
   return sources.flatMap(({ path, text }) =>
-    [...text.matchAll(/^import \* as (\w+) from '(?:\.\.|\.\/modules)\/([a-z-]+)\//gm)].flatMap(
-      ([, alias = '', module = '']) => {
-        const known = modules.get(alias) ?? module
-        modules.set(alias, known)
-        return known === module ? [] : [`${path}: ${alias} is ${known} elsewhere, not ${module}`]
+    [...text.matchAll(/^import \* as (\w+) from '(\.[^']+)'/gm)].flatMap(
+      ([, alias = '', from = '']) => {
+        const module = moduleOf(join(dirname(path), from))
+        const known = modules.get(alias)
+        if (module === undefined || known === module) return []
+        if (known !== undefined) return [`${path}: ${alias} is ${known} elsewhere, not ${module}`]
+        if (module !== moduleOf(path)) modules.set(alias, module)
+        return []
       },
     ),
   )
 }
+
+const moduleOf = (path: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(path)?.[1]
+
+const listModules = (sources: readonly Source[]): string[] => [
+  ...new Set(sources.flatMap(({ path }) => moduleOf(path) ?? [])),
+]
+
+const toCamelCase = (name: string): string =>
+  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 function findInFiles(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text }) => {

@@ -171,6 +171,11 @@ describe('the house rules', () => {
     const other = importing('src/modules/views/routes.ts', 'order-changes')
     assert.deepEqual(findBreaches([one, same]), [])
     assert.equal(findBreaches([one, same, other]).length, 1)
+    const beside = {
+      path: 'src/modules/views/service.ts',
+      text: `import * as checkout from './checkout-queries.ts'`,
+    }
+    assert.equal(findBreaches([one, beside]).length, 1, 'the name of a module is of that module')
   })
 
   test('find a file that is too long to be about one thing, also among the tests', () => {

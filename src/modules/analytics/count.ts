@@ -9,7 +9,7 @@ import * as queries from './count-queries.ts'
 import { MEASURES, type Measure, type Measures, NOTHING } from './definition-schema.ts'
 import { countJournal } from './facts.ts'
 import type { KnownOrder, NumberedJournal, OrderHistory } from './history-schema.ts'
-import * as payments from './payment-queries.ts'
+import * as paymentFacts from './payment-queries.ts'
 import type { Calendar, Dimension, Generation } from './schema.ts'
 import { countChanged } from './subscription-queries.ts'
 
@@ -309,12 +309,12 @@ async function countPayments(tx: Tx, generation: Generation): Promise<number> {
       ? ((await nextPaymentDay(tx, time_zone, 0)) ?? until)
       : Date.parse(payments_to)
   if (!hasPayments(tx, at)) return at
-  await payments.countSettled(tx, generation.generation)
+  await paymentFacts.countSettled(tx, generation.generation)
   for (let days = 0; at < until && days < PAYMENT_DAYS; days++) {
     const day = localDay(time_zone, new Date(at))
     const next = Math.min(until, startOfDay(time_zone, addDays(day, 1)).getTime())
     const [from, to] = [new Date(at).toISOString(), new Date(next).toISOString()]
-    const counted = await payments.countAttempts(tx, generation.generation, { day, from, to })
+    const counted = await paymentFacts.countAttempts(tx, generation.generation, { day, from, to })
     at =
       counted > 0 || next === until
         ? next
@@ -325,7 +325,7 @@ async function countPayments(tx: Tx, generation: Generation): Promise<number> {
 
 /** When the day of the first attempt since a time begins, or that time where the day has begun before it. */
 async function nextPaymentDay(tx: Tx, time_zone: string, since: number): Promise<number | null> {
-  const { at } = await payments.firstAttempt(tx, new Date(since).toISOString())
+  const { at } = await paymentFacts.firstAttempt(tx, new Date(since).toISOString())
   if (at === null) return null
   return Math.max(since, startOfDay(time_zone, localDay(time_zone, new Date(at))).getTime())
 }
@@ -355,8 +355,8 @@ export async function flagTest(
 
 async function flagPayments(tx: Tx, generation: Generation, order_id: string, sign: 1 | -1) {
   const { time_zone } = generation
-  const counted = (await payments.listCounted(tx, generation, order_id)).map(
+  const counted = (await paymentFacts.listCounted(tx, generation, order_id)).map(
     ({ at, ...attempt }) => ({ ...attempt, day: localDay(time_zone, new Date(at)) }),
   )
-  if (counted.length > 0) await payments.addCounted(tx, generation.generation, counted, sign)
+  if (counted.length > 0) await paymentFacts.addCounted(tx, generation.generation, counted, sign)
 }
