@@ -90,14 +90,6 @@ export const markVoided = (tx: Tx, id: string, result: GatewayResult | null) =>
         txn_id = coalesce(${result?.txn_id ?? null}, txn_id)`,
   )
 
-/** Attempts whose outcome is not known. */
-export const attemptQueue = defineQueue({
-  table: sql`payment_attempts`,
-  due: sql`next_check_at`,
-  columns: attemptFacts,
-  shape: Attempt,
-})
-
 /** Attempts closed as `not_found` that the gateway may still approve late. */
 export const lateQueue = defineQueue({
   table: sql`payment_attempts`,
@@ -113,14 +105,14 @@ export const nextLateLookup = (db: Db) => sql`
    where tenant_ref = ${db.tenant} and state = 'not_found'`
 
 export const endLookup = (db: Db, lease: Lease) =>
-  attemptQueue.finish(db, lease, sql`checks = checks + 1`)
+  lateQueue.finish(db, lease, sql`checks = checks + 1`)
 
 /**
  * Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt
  * began, then every half hour.
  */
 export const postponeLookup = (db: Db, lease: Lease) =>
-  attemptQueue.finish(
+  lateQueue.finish(
     db,
     lease,
     sql`checks = checks + 1,
@@ -137,7 +129,7 @@ export const postponeLookup = (db: Db, lease: Lease) =>
  * then never.
  */
 export const postponeLateLookup = (db: Db, lease: Lease) =>
-  attemptQueue.finish(
+  lateQueue.finish(
     db,
     lease,
     sql`checks = checks + 1,
@@ -163,20 +155,15 @@ export const noteAlert = (db: Db, id: string) =>
 
 /** Ends the lookups of an attempt for good; it stays `not_found`. */
 export const endLateLookups = (db: Db, lease: Lease) =>
-  attemptQueue.finish(db, lease, sql`checks = checks + 1, next_check_at = null`)
+  lateQueue.finish(db, lease, sql`checks = checks + 1, next_check_at = null`)
 
 /**
- * Marks an attempt as unknown. The next lookup comes ten seconds later, when a request that is
- * still on its way has arrived. An attempt that was unknown before has been looked up once more.
+ * Marks an attempt as unknown. One that was unknown before has been looked up once more. Its operation says
+ * when it is looked up next: of an open attempt `next_check_at` only puts it into the index of the few that are
+ * not settled.
  */
 export const markUnknown = (db: Db, id: string) =>
-  updateAttempt(
-    db,
-    id,
-    open,
-    sql`state = 'unknown', next_check_at = fd_now() + interval '10 seconds',
-        checks = checks + (state = 'unknown')::int`,
-  )
+  updateAttempt(db, id, open, sql`state = 'unknown', checks = checks + (state = 'unknown')::int`)
 
 /** Marks an attempt as sent. No row: another process has sent it, or has closed it. */
 export const markSent = (db: Db, id: string) =>
@@ -191,16 +178,14 @@ export const markReversing = (db: Db, id: string, reason: string) =>
   updateAttempt(db, id, open, sql`reason = ${reason}`)
 
 /**
- * Makes the lookups of an order's attempts due now. The first ten seconds of an attempt stay: until
- * then a gateway without a record proves nothing. A `not_found` attempt that is no longer watched
- * is looked up again, since a provider that reports on it has a record of it.
+ * Makes the lookups of an order's `not_found` attempts due now, also of one that is no longer watched: a provider
+ * that reports on it has a record of it.
  */
 export const makeLookupsDue = (db: Db, order_id: string) =>
   db.run(sql`
     update payment_attempts set next_check_at = fd_now()
-     where tenant_ref = ${db.tenant} and order_id = ${order_id}
-       and (next_check_at > fd_now() + interval '10 seconds'
-            or (state = 'not_found' and next_check_at is null))`)
+     where tenant_ref = ${db.tenant} and order_id = ${order_id} and state = 'not_found'
+       and (next_check_at is null or next_check_at > fd_now() + interval '10 seconds')`)
 
 /**
  * Oldest first. Found by their due time: few attempts have one, however many a store has had, and

@@ -9,7 +9,7 @@ import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
  * reference that the gateway gets. So the gateway can be asked about it even if the process stops.
  */
 
-/** Writes an attempt down. Its first lookup is due ten seconds later. */
+/** Writes an attempt down. */
 export const beginAttempt = (tx: Tx, attempt: NewAttempt): Promise<unknown> =>
   queries.insertAttempt(tx, attempt)
 
@@ -36,7 +36,7 @@ export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): P
   return (await queries.closeAttempt(tx, id, result)) === 1
 }
 
-/** Marks an attempt whose gateway has not answered. The next lookup is due in ten seconds. */
+/** Marks an attempt whose gateway has not answered. Its operation looks it up. */
 export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
   (await queries.markUnknown(db, id)) === 1
 

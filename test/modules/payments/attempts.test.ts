@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { TenantDb, Tx } from '../../../src/db/database.ts'
-import { attemptQueue } from '../../../src/modules/payments/attempt-queries.ts'
 import * as attempts from '../../../src/modules/payments/attempts.ts'
 import { resultOfLookup } from '../../../src/modules/payments/gateway.ts'
 import { LeaseLostError } from '../../../src/platform/leases.ts'
@@ -48,20 +47,20 @@ test('an attempt', async (t) => {
     )
 
   const take = async (id: string) => {
-    const due = await attemptQueue.claimFairly(worker, { slots: 50 })
+    const due = await attempts.lateQueue.claimFairly(worker, { slots: 50 })
     const found = due.find((each) => each.id === id)
     assert.ok(found, 'the attempt is due')
     return found
   }
 
-  await t.test('is due ten seconds after it began, even if its process stopped', async () => {
+  await t.test('is open from its begin, and listed with its order', async () => {
     const order_id = randomUUID()
     const id = await begin(db, { order_id })
-    await isAskedIn(id, 10)
-    assert.equal((await get(id)).state, 'begun')
-    assert.equal((await attemptQueue.claimFairly(worker, { slots: 50 })).length, 0)
-    const [first] = await attempts.listAttempts(db, order_id)
-    assert.equal(first?.id, id)
+    const listed = await attempts.listAttempts(db, order_id)
+    assert.deepEqual(
+      listed.map((each) => [each.id, each.state]),
+      [[id, 'begun']],
+    )
   })
 
   await t.test('is closed once, by the first process', async () => {
@@ -90,28 +89,25 @@ test('an attempt', async (t) => {
     assert.deepEqual([state, reason, code], ['declined', 'insufficient_funds', '202'])
   })
 
-  await t.test('whose result is unknown stays open, and is looked up 10 s later', async () => {
-    const charge = chargeOf(CARDS.silentAfter)
-    const id = await begin(db, { id: charge.ref })
-    await age(id, 8)
-    assert.equal(await close(id, await gateway.sale(charge)), true)
-    const { state, closed_at } = await get(id)
-    assert.deepEqual([state, closed_at], ['unknown', null])
-    await isAskedIn(id, 10)
-    await age(id, 20)
-    const due = await take(id)
-    const found = resultOfLookup(await gateway.lookup({ ref: due.id }))
-    await within(db, async (tx) => {
-      await attempts.endLookup(tx, due)
-      assert.equal(await attempts.closeAttempt(tx, due.id, found), true)
-    })
-    assert.equal((await get(id)).state, 'approved')
-  })
+  await t.test(
+    'whose result is unknown stays open, until the gateway shows its record',
+    async () => {
+      const charge = chargeOf(CARDS.silentAfter)
+      const id = await begin(db, { id: charge.ref })
+      assert.equal(await close(id, await gateway.sale(charge)), true)
+      const { state, closed_at } = await get(id)
+      assert.deepEqual([state, closed_at], ['unknown', null])
+      const found = resultOfLookup(await gateway.lookup({ ref: id }))
+      assert.equal(await close(id, found), true)
+      assert.equal((await get(id)).state, 'approved')
+    },
+  )
 
   await t.test(
-    'is looked up after 1, 5 and 30 minutes and then every 30, while the gateway gives no answer',
+    'without a record is looked up after 1, 5 and 30 minutes and then every 30, while the gateway gives no answer',
     async () => {
       const id = await begin(db)
+      await within(db, (tx) => attempts.markNotFound(tx, id))
       for (const [old, next] of [
         [10, 50],
         [60, 240],
@@ -123,10 +119,9 @@ test('an attempt', async (t) => {
         await age(id, old)
         await attempts.postponeLookup(db, await take(id))
         await isAskedIn(id, next, `when ${old} s old`)
-        assert.equal((await get(id)).state, 'begun')
+        assert.equal((await get(id)).state, 'not_found')
       }
       assert.equal((await get(id)).checks, 6)
-      await within(db, (tx) => attempts.markNotFound(tx, id))
     },
   )
 
@@ -136,13 +131,8 @@ test('an attempt', async (t) => {
       const charge = chargeOf(CARDS.silentBefore)
       const id = await begin(db, { id: charge.ref })
       await close(id, await gateway.sale(charge))
-      await age(id, 10)
-      const due = await take(id)
       assert.equal((await gateway.lookup({ ref: id })).found, 'no')
-      await within(db, async (tx) => {
-        await attempts.endLookup(tx, due)
-        assert.equal(await attempts.markNotFound(tx, id), true)
-      })
+      assert.equal(await within(db, (tx) => attempts.markNotFound(tx, id)), true)
       assert.equal((await get(id)).state, 'not_found')
       await isAskedIn(id, 50)
       const late = await gateway.sale(chargeOf(CARDS.approves))
@@ -173,7 +163,8 @@ test('an attempt', async (t) => {
 
   await t.test('is not written by a process that lost its lease', async () => {
     const id = await begin(db)
-    await age(id, 10)
+    await within(db, (tx) => attempts.markNotFound(tx, id))
+    await age(id, 60)
     const lost = await take(id)
     await superuser.query('update payment_attempts set lease_until = now() where id = $1', [id])
     const taken = await take(id)
