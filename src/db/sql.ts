@@ -18,6 +18,10 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]) => new 
  */
 export const machineTime = sql`now()`
 
+/** A time inside JSON that PostgreSQL builds, in the format in which the driver writes times. */
+export const jsonTime = (at: Sql): Sql =>
+  sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /**
  * Joins conditions or assignments, e.g. `join(filters, ' and ')`. The separator is code, never
  * input.

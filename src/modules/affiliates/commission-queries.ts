@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { sql } from '../../db/sql.ts'
+import { jsonTime, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { createTurns } from '../../platform/store-turns.ts'
 import {
@@ -20,7 +20,7 @@ const commissionColumns = sql`
   c.reason, c.cause_ref, c.approves_at, c.payout_id, c.created_at,
   jsonb_build_object(
     'code', t.code, 'source', t.source, 'touched_at',
-    to_char(t.touched_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    ${jsonTime(sql`t.touched_at`)},
     'window_days', t.window_days, 'model', t.model) as attribution`
 
 const withAttribution = sql`

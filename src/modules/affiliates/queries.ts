@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { Referred } from './commission-schema.ts'
@@ -58,7 +58,7 @@ const clicksOf = sql`
 const codesOf = sql`
   coalesce((select jsonb_agg(jsonb_build_object(
                      'code', c.code, 'active', c.active, 'clicks', ${clicksOf}, 'created_at',
-                     to_char(c.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                     ${jsonTime(sql`c.created_at`)})
                      order by c.created_at, c.code_folded)
               from affiliate_codes c
              where c.tenant_ref = a.tenant_ref and c.affiliate_id = a.id), '[]')`

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable, OpenObject } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -364,8 +364,7 @@ export const listSitemapProducts = (db: Db, { limit, offset }: Page) =>
              where tenant_ref = ${db.tenant} and status = 'active') as total,
            (select coalesce(json_agg(json_build_object(
                               'slug', p.slug,
-                              'updated_at', to_char(p.updated_at at time zone 'UTC',
-                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                              'updated_at', ${jsonTime(sql`p.updated_at`)})
                             order by p.created_at, p.id), '[]')
               from (select id
                       from products

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
-import { join, type Sql, sql } from '../../db/sql.ts'
+import { join, jsonTime, sql } from '../../db/sql.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import type { ListPlace } from './list-schema.ts'
 import {
@@ -23,9 +23,6 @@ const variantColumns = sql`id, tenant_ref, product_id, sku, label, options,
                            content_amount, content_unit, gift_card, position, metadata, archived_at, created_at,
                            updated_at`
 
-/** A timestamp inside JSON, in the format in which the driver writes timestamps. */
-const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 const images = sql`
   (select coalesce(json_agg(json_build_object('asset_ref', i.asset_ref, 'alt', i.alt)
                             order by i.position), '[]')
@@ -40,9 +37,9 @@ const variants = sql`
                      'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency,
                      'content_amount', v.content_amount, 'content_unit', v.content_unit,
                      'gift_card', v.gift_card, 'position', v.position, 'metadata', v.metadata,
-                     'archived_at', ${iso(sql`v.archived_at`)},
-                     'created_at', ${iso(sql`v.created_at`)},
-                     'updated_at', ${iso(sql`v.updated_at`)})
+                     'archived_at', ${jsonTime(sql`v.archived_at`)},
+                     'created_at', ${jsonTime(sql`v.created_at`)},
+                     'updated_at', ${jsonTime(sql`v.updated_at`)})
                    order by v.position, v.created_at, v.id), '[]')
      from variants v
     where v.tenant_ref = products.tenant_ref and v.product_id = products.id) as variants`
@@ -50,8 +47,8 @@ const variants = sql`
 /** The latest request to activate the product. */
 const activationRequest = sql`
   (select json_build_object('id', r.id, 'status', r.status, 'note', r.note,
-                            'requested_by', r.requested_by, 'created_at', ${iso(sql`r.created_at`)},
-                            'decided_at', ${iso(sql`r.decided_at`)},
+                            'requested_by', r.requested_by, 'created_at', ${jsonTime(sql`r.created_at`)},
+                            'decided_at', ${jsonTime(sql`r.decided_at`)},
                             'decision_note', r.decision_note)
      from activation_requests r
     where r.tenant_ref = products.tenant_ref and r.product_id = products.id

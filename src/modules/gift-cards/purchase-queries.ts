@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, sql } from '../../db/sql.ts'
 import { Cents, Id, Nullable } from '../../kernel/schema.ts'
 import {
   BoughtCard,
@@ -35,9 +35,6 @@ export const listToIssue = (tx: Tx, order_id: string) =>
      order by order_item_id`,
   )
 
-/** A timestamp inside JSON, in the format in which the driver writes timestamps. */
-const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 export const listPurchases = (db: Db, order_ids: readonly string[]) =>
   db.many(
     Type.Object({ order_id: Id, data: GiftCardPurchase }),
@@ -47,10 +44,10 @@ export const listPurchases = (db: Db, order_ids: readonly string[]) =>
              'order_item_id', p.order_item_id, 'quantity', p.quantity,
              'amount_cents', p.amount_cents, 'recipient_email', p.recipient_email,
              'recipient_name', p.recipient_name, 'message', p.message,
-             'send_at', ${iso(sql`p.send_at`)},
+             'send_at', ${jsonTime(sql`p.send_at`)},
              'cards', coalesce((select jsonb_agg(jsonb_build_object(
                                          'gift_card_id', g.id, 'code_last4', g.code_last4,
-                                         'sent_at', ${iso(sql`g.sent_at`)})
+                                         'sent_at', ${jsonTime(sql`g.sent_at`)})
                                        order by g.id)
                                   from gift_cards g
                                  where g.tenant_ref = p.tenant_ref

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { jsonTime, sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import {
   ChargeRow,
@@ -26,7 +26,7 @@ export const orderColumns = sql`
   case when o.hold_at is null then null
        else jsonb_build_object(
               'reason', o.hold_reason, 'by', o.hold_by, 'placed_at',
-              to_char(o.hold_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as hold`
+              ${jsonTime(sql`o.hold_at`)}) end as hold`
 
 const rowColumns = sql`
   ${orderColumns}, o.ip, o.customer_name, o.referral_code, o.pricing, o.risk, o.subscription_id,

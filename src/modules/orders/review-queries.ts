@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { readList } from '../../db/list.ts'
-import { sql } from '../../db/sql.ts'
+import { jsonTime, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import { FraudDecision } from '../fraud/schema.ts'
@@ -21,7 +21,7 @@ const lastDecision = (db: Db) => sql`
   (select jsonb_build_object(
             'id', id, 'order_id', order_id, 'decision', decision, 'score', score,
             'signals', signals, 'ban_ids', ban_ids, 'created_at',
-            to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            ${jsonTime(sql`created_at`)})
      from fraud_decisions
     where tenant_ref = ${db.tenant} and order_id = o.id
     order by created_at desc, id desc

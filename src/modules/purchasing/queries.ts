@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import {
   type NewVendor,
@@ -130,8 +130,7 @@ const itsCosts = sql`
   coalesce((select json_agg(json_build_object(
                      'id', c.id, 'description', c.description, 'amount_cents', c.amount_cents,
                      'split_by', c.split_by, 'allocations', ${itsAllocations},
-                     'created_at', to_char(c.created_at at time zone 'UTC',
-                                           'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                     'created_at', ${jsonTime(sql`c.created_at`)})
                      order by c.number)
               from purchase_costs c
              where c.tenant_ref = o.tenant_ref and c.purchase_order_id = o.id), '[]')`

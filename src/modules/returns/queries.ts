@@ -1,15 +1,13 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import type { ReturnState } from '../orders/return-schema.ts'
 import { type ReturnLineRow, ReturnRow, SettledUnits } from './schema.ts'
 
 /** A time in JSON, in the form of all answers. */
-const asTime = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 const columns = sql`
   r.id, r.order_id, r.return_number, r.status, r.requested_by, r.note, r.instructions, r.label_url,
   r.decline_reason, r.created_at, r.updated_at, r.approved_at, r.declined_at, r.received_at,
@@ -19,9 +17,9 @@ const columns = sql`
          order by number) as refund_ids,
   (select coalesce(json_agg(json_build_object(
             'id', x.id, 'order_id', x.order_id, 'status', x.status, 'advance', x.advance,
-            'amount_cents', x.amount_cents, 'created_at', ${asTime(sql`x.created_at`)},
-            'placed_at', ${asTime(sql`x.placed_at`)},
-            'released_at', ${asTime(sql`x.released_at`)}) order by x.created_at, x.id), '[]')
+            'amount_cents', x.amount_cents, 'created_at', ${jsonTime(sql`x.created_at`)},
+            'placed_at', ${jsonTime(sql`x.placed_at`)},
+            'released_at', ${jsonTime(sql`x.released_at`)}) order by x.created_at, x.id), '[]')
      from return_exchanges x
     where x.tenant_ref = r.tenant_ref and x.return_id = r.id) as exchanges`
 

@@ -1,10 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import { Id, OpenObject } from '../../kernel/schema.ts'
-
-/** As all times of the API are written. */
-const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The mails of a customer after an id, in the order of the ids. */
 export const listOf = (db: Db, customer_ref: string, after: string, limit: number) =>
@@ -13,8 +10,8 @@ export const listOf = (db: Db, customer_ref: string, after: string, limit: numbe
     sql`
     select id, jsonb_build_object('kind', kind, 'about_id', about_id, 'order_id', order_id,
                                   'recipient', recipient, 'language', language, 'state', state,
-                                  'details', details, 'created_at', ${iso(sql`created_at`)},
-                                  'sent_at', ${iso(sql`sent_at`)}) as data
+                                  'details', details, 'created_at', ${jsonTime(sql`created_at`)},
+                                  'sent_at', ${jsonTime(sql`sent_at`)}) as data
       from shopper_mails
      where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref} and id > ${after}
      order by id

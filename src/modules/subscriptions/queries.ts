@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { comingCycles, lastCycle, skippedCycles } from './schedule-queries.ts'
@@ -96,11 +96,9 @@ export const cancelOfOrder = (tx: Tx, order_id: string) =>
     returning ${termColumns}, customer_ref`,
   )
 
-const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
 /** Cycles and their times as JSON. */
 const asJson = (cycles: Sql): Sql => sql`
-  (select coalesce(json_agg(json_build_object('cycle', cycle, 'at', ${iso(sql`at`)})
+  (select coalesce(json_agg(json_build_object('cycle', cycle, 'at', ${jsonTime(sql`at`)})
                             order by cycle), '[]')
      from (${cycles}) as listed)`
 
@@ -192,7 +190,7 @@ const DECLINES_SHOWN = 20
 
 const declines = sql`
   (select coalesce(json_agg(json_build_object(
-            'declined_at', ${iso(sql`declined_at`)}, 'order_id', order_id,
+            'declined_at', ${jsonTime(sql`declined_at`)}, 'order_id', order_id,
             'amount_cents', amount_cents, 'currency', currency, 'code', code,
             'network_code', network_code, 'advice_code', advice_code, 'class', class)
             order by declined_at desc), '[]')

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { jsonTime, sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 import { createRowTurns } from '../../platform/store-turns.ts'
@@ -91,7 +91,7 @@ export const eraseRequested = (db: Db) =>
            payload = convert_to(
              '{"id":"' || e.id || '","type":"' || e.type || '","tenant_ref":"' || e.tenant_ref
              || '","created_at":"'
-             || to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+             || ${jsonTime(sql`e.created_at`)}
              || '","data":{"erased":true,"sequence":' || e.sequence || '}}', 'UTF8')
      where e.tenant_ref = ${db.tenant} and e.erase_requested_at is not null
        and e.erased_at is null and e.sequence is not null
