@@ -31,7 +31,7 @@ import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts
 import { auditRefund, refundFailed } from './refund-money.ts'
 import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
 import { sumReserved } from './refund-queries.ts'
-import { askRefund, NO_REPLIES, type RefundReplies, recallRefund } from './refund-replies.ts'
+import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts'
 import type { CancelReason } from './schema.ts'
 import {
   chargeOf,
@@ -196,7 +196,7 @@ async function askGateways(
   { plan, refund, charges }: Work,
   refundBy: typeof askRefund,
 ): Promise<CancelOutcome> {
-  const refunds = refund === null ? NO_REPLIES : await refundBy(deps, db, refund, charges)
+  const { refunds } = await refundBy(deps, db, refund, charges)
   const voids = await Promise.all(
     plan.voids.map(({ attempt_id, charge_id }) =>
       voidCharge(deps, db, chargeOf(charges, charge_id), attempt_id),

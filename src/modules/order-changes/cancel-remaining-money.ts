@@ -5,8 +5,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import { followOrder } from '../affiliates/follow-money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
-import { unknownOf } from '../operations/replies.ts'
-import { defineOperation, type Ending, type Replies } from '../operations/service.ts'
+import { defineOperation, type Ending } from '../operations/service.ts'
 import { actorOf, auditOrder } from '../orders/actor.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
@@ -19,7 +18,7 @@ import { planRemaining, type Remaining } from './plan-remaining.ts'
 import { writeLines, writeTotals } from './queries.ts'
 import { auditRefund, refundFailed } from './refund-money.ts'
 import { partsOf, splitOverTenders, subtractParts } from './refund-parts.ts'
-import { askRefund, NO_REPLIES, type RefundReplies, recallRefund } from './refund-replies.ts'
+import { askRefund, type RefundOutcome, recallRefund } from './refund-replies.ts'
 import { readRefundable, requireAnswered } from './refund-units.ts'
 import type { CancelReason } from './schema.ts'
 import { exceeds, reserveRefund, type SettledRefund, settleRefund } from './settle-refund-money.ts'
@@ -53,20 +52,11 @@ interface Work {
   refund: RefundRow | null
 }
 
-interface Outcome extends Replies {
-  refunds: RefundReplies
-}
-
-const outcomeOf = (refunds: RefundReplies): Outcome => ({
-  refunds,
-  unknown: unknownOf(refunds.values()),
-})
-
 export const cancelRemainingOperation = defineOperation<
   OrderChangeDeps,
   CancelRemainingRequest,
   Work,
-  Outcome
+  RefundOutcome
 >({
   name: 'cancel_remaining',
   begin: (_, db, { actor, reach }, { orderId, ...terms }) =>
@@ -85,10 +75,8 @@ export const cancelRemainingOperation = defineOperation<
     ])
     return { order, plan, charges, refund }
   },
-  ask: async (deps, db, { refund, charges }) =>
-    outcomeOf(refund === null ? NO_REPLIES : await askRefund(deps, db, refund, charges)),
-  recall: async (deps, db, { refund, charges }) =>
-    outcomeOf(refund === null ? NO_REPLIES : await recallRefund(deps, db, refund, charges)),
+  ask: (deps, db, { refund, charges }) => askRefund(deps, db, refund, charges),
+  recall: (deps, db, { refund, charges }) => recallRefund(deps, db, refund, charges),
   end,
   orderOf: ({ order }) => briefOf(order),
 })
@@ -138,7 +126,7 @@ function requireReleased({ status }: OrderRow): void {
 async function end(
   tx: Tx,
   deps: OrderChangeDeps,
-  { claim, work, replies: { refunds: replies } }: Ending<Work, Outcome>,
+  { claim, work, replies: { refunds: replies } }: Ending<Work, RefundOutcome>,
 ): Promise<idempotency.StoredAnswer> {
   const { charges } = work
   const found = await orders.lock(tx, work.order.id)

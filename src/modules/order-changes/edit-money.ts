@@ -7,7 +7,7 @@ import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import { recallCharge, replyOf, unknownOf } from '../operations/replies.ts'
 import type { Caller, GatewayReply } from '../operations/schema.ts'
-import { type Begun, defineOperation, type Reach, type Replies } from '../operations/service.ts'
+import { type Begun, defineOperation, type Reach } from '../operations/service.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
 import { declinedPayment } from '../orders/declined.ts'
@@ -30,7 +30,12 @@ import { writeLines, writeTotals } from './queries.ts'
 import { auditRefund, refundFailed } from './refund-money.ts'
 import { partsOf, splitOverTenders, subtractParts } from './refund-parts.ts'
 import { sumReserved } from './refund-queries.ts'
-import { askRefund, NO_REPLIES, type RefundReplies, recallRefund } from './refund-replies.ts'
+import {
+  askRefund,
+  type RefundOutcome,
+  type RefundReplies,
+  recallRefund,
+} from './refund-replies.ts'
 import type { MerchantEdit, ShopperEdit } from './schema.ts'
 import {
   closeAttempt,
@@ -82,8 +87,7 @@ interface Work {
   refund: RefundRow | null
 }
 
-interface EditOutcome extends Replies {
-  refunds: RefundReplies
+interface EditOutcome extends RefundOutcome {
   /** The reply to the charge of the difference. */
   charge: GatewayReply | null
 }
@@ -107,13 +111,13 @@ export const editOperation = defineOperation<OrderChangeDeps, EditRequest, Work,
     return { order, plan, charges, refund }
   },
   async ask(deps, db, { order, plan, charges, refund }, source) {
-    const refunds = refund === null ? NO_REPLIES : await askRefund(deps, db, refund, charges)
+    const { refunds } = await askRefund(deps, db, refund, charges)
     if (plan.charge === null || source === null) return outcomeOf(refunds, null)
     const charge = await chargeCard(deps, db, order, { charge: plan.charge, source })
     return outcomeOf(refunds, charge)
   },
   async recall(deps, db, { plan, charges, refund }) {
-    const refunds = refund === null ? NO_REPLIES : await recallRefund(deps, db, refund, charges)
+    const { refunds } = await recallRefund(deps, db, refund, charges)
     const charge = plan.charge && (await recallCharge(deps, db, plan.charge.attempt_id))
     return outcomeOf(refunds, charge)
   },

@@ -3,8 +3,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { type CardUnits, chooseCards } from '../gift-cards/purchases.ts'
-import { unknownOf } from '../operations/replies.ts'
-import { defineOperation, type Replies } from '../operations/service.ts'
+import { defineOperation } from '../operations/service.ts'
 import { type Acting, actorOf, auditOrder, isShopper } from '../orders/actor.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -12,7 +11,7 @@ import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { fitParts, goodsOf, splitAmount, splitOverTenders, totalOf } from './refund-parts.ts'
-import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts'
+import { askRefund, type RefundOutcome, recallRefund } from './refund-replies.ts'
 import {
   destinationsOf,
   type Left,
@@ -43,15 +42,6 @@ interface Work {
   refund: RefundRow
 }
 
-interface RefundOutcome extends Replies {
-  replies: RefundReplies
-}
-
-const outcomeOf = (replies: RefundReplies): RefundOutcome => ({
-  replies,
-  unknown: unknownOf(replies.values()),
-})
-
 /** The claim's resource is the refund: several refunds of one order can run at once. */
 export const refundOperation = defineOperation<
   OrderChangeDeps,
@@ -78,11 +68,9 @@ export const refundOperation = defineOperation<
     ])
     return { order, charges, refund }
   },
-  ask: async (deps, db, { refund, charges }) =>
-    outcomeOf(await askRefund(deps, db, refund, charges)),
-  recall: async (deps, db, { refund, charges }) =>
-    outcomeOf(await recallRefund(deps, db, refund, charges)),
-  async end(tx, _, { claim, work, replies: { replies } }) {
+  ask: (deps, db, { refund, charges }) => askRefund(deps, db, refund, charges),
+  recall: (deps, db, { refund, charges }) => recallRefund(deps, db, refund, charges),
+  async end(tx, _, { claim, work, replies: { refunds: replies } }) {
     const { charges } = work
     const order = await orders.lock(tx, work.order.id)
     const refund = await orders.getRefund(tx, work.refund.refund_id)

@@ -5,9 +5,10 @@ import {
   recallVoid,
   replyOf,
   sendOnce,
+  unknownOf,
 } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
-import type { Fenced, OperationDeps } from '../operations/service.ts'
+import type { Fenced, OperationDeps, Replies } from '../operations/service.ts'
 import type { ChargeRow, RefundRow } from '../orders/schema.ts'
 import { reversePayment } from '../payments/gateway.ts'
 
@@ -16,15 +17,21 @@ export type RefundReplies = ReadonlyMap<string, GatewayReply>
 
 export const NO_REPLIES: RefundReplies = new Map()
 
+/** What an operation brings back of its refund. */
+export interface RefundOutcome extends Replies {
+  refunds: RefundReplies
+}
+
 /**
- * Asks each card's gateway to refund its share. A share of the whole charge is voided if possible.
+ * Asks each card's gateway to refund its share. A share of the whole charge is voided if possible. Null: the
+ * operation refunds nothing.
  */
 export const askRefund = (
   deps: Fenced<OperationDeps>,
   db: Db,
-  refund: RefundRow,
+  refund: RefundRow | null,
   charges: readonly ChargeRow[],
-): Promise<RefundReplies> =>
+): Promise<RefundOutcome> =>
   forEachCard(refund, charges, (charge, share) => sendRefund(deps, db, charge, share))
 
 /**
@@ -34,9 +41,9 @@ export const askRefund = (
 export const recallRefund = (
   deps: Fenced<OperationDeps>,
   db: Db,
-  refund: RefundRow,
+  refund: RefundRow | null,
   charges: readonly ChargeRow[],
-): Promise<RefundReplies> =>
+): Promise<RefundOutcome> =>
   forEachCard(refund, charges, (charge, share) =>
     recallAttempt(deps, db, share.attempt_id, {
       sendUnsent: () => sendRefund(deps, db, charge, share),
@@ -71,14 +78,16 @@ async function sendRefund(
 }
 
 async function forEachCard(
-  { tenders }: RefundRow,
+  refund: RefundRow | null,
   charges: readonly ChargeRow[],
   ask: (charge: ChargeRow, share: CardShare) => Promise<GatewayReply>,
-): Promise<RefundReplies> {
+): Promise<RefundOutcome> {
+  const tenders = refund === null ? [] : refund.tenders
   const replies = tenders.map(async ({ charge_id, attempt_id, amount_cents }) => {
     const charge = charges.find((each) => each.charge_id === charge_id)
     if (attempt_id === null || charge === undefined) return []
     return [[charge_id, await ask(charge, { attempt_id, amount_cents })] as const]
   })
-  return new Map((await Promise.all(replies)).flat())
+  const refunds = new Map((await Promise.all(replies)).flat())
+  return { refunds, unknown: unknownOf(refunds.values()) }
 }

@@ -6,12 +6,11 @@ import type * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as returnStock from '../inventory/return-stock.ts'
 import * as inventory from '../inventory/service.ts'
-import { unknownOf } from '../operations/replies.ts'
-import { defineOperation, type OperationDeps, type Replies } from '../operations/service.ts'
+import { defineOperation, type OperationDeps } from '../operations/service.ts'
 import { auditRefund } from '../order-changes/refund-money.ts'
 import {
   askRefund,
-  NO_REPLIES,
+  type RefundOutcome,
   type RefundReplies,
   recallRefund,
 } from '../order-changes/refund-replies.ts'
@@ -57,21 +56,12 @@ interface Work {
   refund: RefundRow | null
 }
 
-interface ReceiveOutcome extends Replies {
-  replies: RefundReplies
-}
-
-const outcomeOf = (replies: RefundReplies): ReceiveOutcome => ({
-  replies,
-  unknown: unknownOf(replies.values()),
-})
-
 /** The claim's resource is the receipt: a return has several. */
 export const receiveOperation = defineOperation<
   OperationDeps,
   { returnId: string; body: Receipt },
   Work,
-  ReceiveOutcome
+  RefundOutcome
 >({
   name: 'return_receive',
   begin: (_, db, { actor, reach }, { returnId, body }) =>
@@ -89,11 +79,9 @@ export const receiveOperation = defineOperation<
     ])
     return { order, charges, receipt, refund }
   },
-  ask: async (deps, db, { refund, charges }) =>
-    outcomeOf(refund === null ? NO_REPLIES : await askRefund(deps, db, refund, charges)),
-  recall: async (deps, db, { refund, charges }) =>
-    outcomeOf(refund === null ? NO_REPLIES : await recallRefund(deps, db, refund, charges)),
-  async end(tx, _, { claim, work, replies: { replies } }) {
+  ask: (deps, db, { refund, charges }) => askRefund(deps, db, refund, charges),
+  recall: (deps, db, { refund, charges }) => recallRefund(deps, db, refund, charges),
+  async end(tx, _, { claim, work, replies: { refunds: replies } }) {
     const { returned, order } = await lockReturn(tx, work.receipt.return_id)
     const money = await settle(tx, order, work, replies)
     if (work.refund !== null) {
