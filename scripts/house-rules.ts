@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What is no import rule, and still has one place only. */
@@ -137,7 +137,7 @@ function findAliases(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text }) =>
     [...text.matchAll(/^import \* as (\w+) from '(\.[^']+)'/gm)].flatMap(
       ([, alias = '', from = '']) => {
-        const module = moduleOf(join(dirname(path), from))
+        const module = moduleOf(posix.join(posix.dirname(path), from))
         const known = modules.get(alias)
         if (module === undefined || known === module) return []
         if (known !== undefined) return [`${path}: ${alias} is ${known} elsewhere, not ${module}`]
@@ -190,6 +190,22 @@ export const findLostNames = (
     ),
   )
 
+/** A link to a file beside the page: neither to another host, nor to a path of one, nor within the page. */
+const RELATIVE_LINK = /\]\((?![a-z]+:|[/#])([^)\s#]+)[^)]*\)/g
+
+/** Relative links of a page to files that do not exist. */
+export const findLostLinks = (
+  pages: readonly Source[],
+  exists: (path: string) => boolean,
+): string[] =>
+  pages.flatMap(({ path, text }) =>
+    [...text.matchAll(RELATIVE_LINK)].flatMap(([, link = '']) =>
+      exists(posix.join(posix.dirname(path), link))
+        ? []
+        : [`${path}: the link ${link} leads nowhere`],
+    ),
+  )
+
 function readSources(root: string, patterns: string[]): Source[] {
   return globSync(patterns, { cwd: root }).map((path) => ({
     path: path.replaceAll('\\', '/'),
@@ -201,11 +217,13 @@ if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const sources = readSources(root, ['{src,storefront}/**/*.ts', 'schema.sql'])
   const all = readSources(root, ['{src,storefront,test,scripts,bench}/**/*.ts'])
-  const pages = readSources(root, ['*.md', 'docs/**/*.md'])
+  const pages = readSources(root, ['*.md', '{.github,docs,examples}/**/*.md'])
+  const exists = (path: string) => existsSync(`${root}/${path}`)
   const breaches = [
     ...findBreaches(sources),
     ...findLong(all),
-    ...findLostNames(pages, (path) => existsSync(`${root}/${path}`)),
+    ...findLostNames(pages, exists),
+    ...findLostLinks(pages, exists),
   ]
   for (const breach of breaches) process.stderr.write(`${breach}\n`)
   process.stdout.write(`house rules: ${all.length} files, ${breaches.length} breaches\n`)

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { findBreaches, findLong, findLostNames } from '../../scripts/house-rules.ts'
+import { findBreaches, findLong, findLostLinks, findLostNames } from '../../scripts/house-rules.ts'
 import { checkImports } from '../../scripts/imports.ts'
 
 /** A small tree with the given files, each a list of what it imports. */
@@ -190,6 +190,18 @@ describe('the house rules', () => {
     const text = 'See `test/there.test.ts` and `test/gone.test.ts`, not `test`.'
     const found = findLostNames([{ path: 'docs/x.md', text }], (path) => path.includes('there'))
     assert.deepEqual(found, ['docs/x.md: there is no test/gone.test.ts'])
+  })
+
+  test('find a relative link to a file that is gone', () => {
+    const text =
+      '[a](../README.md) [b](there.md#part) [c](gone.md) [d](gone/e.md#f) [g](#here) ' +
+      '[h](https://example.com/gone.md) [i](/docs/gone)'
+    const there = ['README.md', 'docs/there.md']
+    const found = findLostLinks([{ path: 'docs/x.md', text }], (path) => there.includes(path))
+    assert.deepEqual(found, [
+      'docs/x.md: the link gone.md leads nowhere',
+      'docs/x.md: the link gone/e.md leads nowhere',
+    ])
   })
 
   test('let each thing stand in its own place', () => {
