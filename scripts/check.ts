@@ -54,9 +54,9 @@ const CHECKS: readonly Check[] = [
     command: [node, 'scripts/retention.ts', '--check'],
   },
   {
-    name: 'analytics',
-    what: 'docs/analytics.md (npm run analytics writes it)',
-    command: [node, 'scripts/analytics.ts', '--check'],
+    name: 'analytics-docs',
+    what: 'docs/analytics.md (npm run analytics-docs writes it)',
+    command: [node, 'scripts/analytics-docs.ts', '--check'],
   },
   {
     name: 'sections',
@@ -67,7 +67,7 @@ const CHECKS: readonly Check[] = [
 
 const USAGE = `usage: npm run check -- [check...]
 
-${CHECKS.map(({ name, what }) => `  ${name.padEnd(14)} ${what}\n`).join('')}`
+${CHECKS.map(({ name, what }) => `  ${name.padEnd(15)} ${what}\n`).join('')}`
 
 /** Runs the named checks, or all of them, two at a time. Says of each how long it took. */
 export async function runChecks(names: readonly string[] = []): Promise<boolean> {

@@ -23,7 +23,7 @@ const table = (definitions: Record<string, Definition>): string =>
 const text = `# Analytics
 
 What a merchant reads under \`/v1/merchant/analytics/\` with the scope \`manage:own_analytics\`. This page is written by
-\`npm run analytics\` from \`src/modules/analytics/definition-schema.ts\`, from which the fields of the API are made, too. Version of the
+\`npm run analytics-docs\` from \`src/modules/analytics/definition-schema.ts\`, from which the fields of the API are made, too. Version of the
 definitions: ${DEFINITION_VERSION} (\`definition_version\`).
 
 | Report | |
