@@ -109,8 +109,9 @@ export const PAGE_MEMBERS = {
   total_is_estimate: Type.Optional(
     Type.Literal(true, {
       description:
-        'Present where more than 10,000 rows match: `total` is then about right, and never below ' +
-        'the rows up to the end of this page and one more while there are more.',
+        'Present where more rows match than are counted: 10,000, or 1,000 in the pick queue of a ' +
+        'location. `total` is then an estimate, of products a lower bound. It is never below the ' +
+        'rows up to the end of this page, and one more while there are more.',
     }),
   ),
   limit: Type.Integer(),

@@ -25,7 +25,7 @@ export type Refusal = (typeof REFUSALS)[number]
 
 export const Attribution = Type.Object({
   code: Type.String(),
-  source: Type.Enum([...SOURCES], { description: 'What told of the affiliate.' }),
+  source: Type.Enum([...SOURCES], { description: 'How the order named the affiliate.' }),
   touched_at: Timestamp,
   window_days: Type.Integer(),
   model: Type.String(),
@@ -44,7 +44,7 @@ export const Commission = Shared(
         'Goods without discount, tax, shipping and gift cards. Negative: they came back.',
     }),
     amount_cents: Type.Integer({
-      description: 'Of a declined one: what it would have been, and is not owed.',
+      description: 'What is owed. Of a declined commission: what would have been owed.',
     }),
     status: Type.Enum([...COMMISSION_STATES], {
       description: '`reversed`: all of it was clawed back before it was paid.',
@@ -159,7 +159,7 @@ export const PayoutsMade = Type.Object({
       approved_cents: Type.Integer(),
       reason: Type.Enum([...SKIPS]),
     }),
-    { description: 'Of the affiliates that were named: who is not paid, and why.' },
+    { description: 'The named affiliates that are not paid, and why.' },
   ),
   has_more: Type.Boolean({
     description: 'More affiliates are due. Send the request again, with another key.',

@@ -144,7 +144,7 @@ const writeRoutes =
           operationId: 'createAffiliate',
           tags,
           summary:
-            'Make an affiliate, who may sell at once, or invite one. What is left out is as the settings say.',
+            'Create an affiliate who is active at once, or invite one. Terms that are left out are those of the settings.',
           body: NewAffiliate,
           response: { 201: OneAffiliate },
         },
@@ -246,7 +246,7 @@ const codeRoutes: Routes = async (app) => {
       schema: {
         operationId: 'switchReferralCode',
         tags,
-        summary: 'End a code, or let it count again. It never becomes the code of another.',
+        summary: 'Switch a code off or on again. No other affiliate can get the code.',
         params: Params('id', 'code'),
         body: CodePatch,
         response: { 200: OneAffiliate },

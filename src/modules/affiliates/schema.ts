@@ -93,7 +93,9 @@ export type Address = Static<typeof Address>
 export const AffiliateCode = Type.Object({
   code: Type.String(),
   active: Type.Boolean(),
-  clicks: Type.Integer({ description: 'How often its link was followed. No click has a person.' }),
+  clicks: Type.Integer({
+    description: 'How often its link was followed. Clicks are counted without personal data.',
+  }),
   created_at: Timestamp,
 })
 export type AffiliateCode = Static<typeof AffiliateCode>
@@ -128,7 +130,9 @@ export const Balance = Type.Object({
   approved_cents: Type.Integer({
     description: 'What the next payout pays. Negative: it carries over, and nothing is paid.',
   }),
-  in_payout_cents: Type.Integer({ description: 'In payouts that are not marked as paid.' }),
+  in_payout_cents: Type.Integer({
+    description: 'Commissions in payouts that are not marked as paid yet.',
+  }),
   paid_cents: Type.Integer(),
 })
 export type Balance = Static<typeof Balance>

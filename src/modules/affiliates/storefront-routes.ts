@@ -13,7 +13,10 @@ const PATH = '/v1/tenants/:tenant/affiliates'
 
 const Accepted = Type.Object(
   { accepted: Type.Boolean() },
-  { 'x-response-description': 'Written down, unless the store knows the address already.' },
+  {
+    'x-response-description':
+      'Accepted. An application is stored unless the store knows the address already.',
+  },
 )
 
 export const storefrontRoutes =
@@ -70,7 +73,7 @@ export const storefrontRoutes =
           operationId: 'touchReferral',
           tags,
           summary:
-            'Tell that a link with `?ref=` was followed. It is counted without a person. Keep the answer in the browser for its window, and send it with the checkout.',
+            'Record that a shopper followed a link with `?ref=`. Only the click is counted, without personal data. Keep the answer in the browser for `window_days`, and send it with the checkout.',
           params: Params('tenant'),
           body: NewTouch,
           response: { 200: Touch },

@@ -100,15 +100,15 @@ export const FIGURES = {
   units_count: { title: 'Units', meaning: 'Units of captured orders, changed by edits.' },
   new_customers_count: {
     title: 'New customers',
-    meaning: 'Customers whose first captured order it is.',
+    meaning: 'Customers who placed their first captured order.',
   },
   repeat_customers_count: {
     title: 'Repeat customers',
-    meaning: 'Customers whose second captured order it is.',
+    meaning: 'Customers who placed their second captured order.',
   },
   active_customers_count: {
     title: 'Active customers',
-    meaning: 'Customers, each once in a calendar month in which they ordered.',
+    meaning: 'Customers who ordered. A customer counts once in each calendar month.',
   },
 } as const satisfies Record<string, Definition>
 export type Figure = keyof typeof FIGURES
@@ -137,27 +137,28 @@ export function figuresOf(measures: Measures): Figures {
 export const QUOTIENTS = {
   average_order_cents: {
     title: 'Average order',
-    meaning: 'Gross sales less discounts, for each order. Null where there is none.',
+    meaning:
+      'Gross sales less discounts, divided by the number of orders. Null where there are no orders.',
   },
   repeat_rate_bps: {
     title: 'Repeat rate',
     meaning:
-      'Of the customers who were new, how many have ordered again until now, in hundredths of a percent. Null where none was new.',
+      'The share of the new customers who have ordered again up to now, in hundredths of a percent. Null where there are no new customers.',
   },
   lifetime_value_cents: {
     title: 'Lifetime value',
     meaning:
-      'Net sales of all orders until now of the customers who were new, for each of them. Null where none was new.',
+      'Net sales of all orders of the new customers up to now, divided by the number of these customers. Null where there are no new customers.',
   },
   approval_rate_bps: {
     title: 'Approval rate',
     meaning:
-      'Approved payment attempts, of those that were approved or declined, in hundredths of a percent. Null where there are none.',
+      'The share of approved payment attempts among the approved and declined ones, in hundredths of a percent. Null where there are none.',
   },
   churn_bps: {
     title: 'Churn',
     meaning:
-      'Subscriptions that ended in the period, of those that were running at its start, in hundredths of a percent. Null where none was running.',
+      'The share of the subscriptions running at the start of the period that ended in it, in hundredths of a percent. Null where none was running.',
   },
   sell_through_bps: {
     title: 'Sell-through',

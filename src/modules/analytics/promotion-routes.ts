@@ -8,7 +8,9 @@ import * as promotions from './promotions.ts'
 const tags = ['merchant-ops']
 const scope = 'manage:own_marketing' as const
 const query = {
-  currency: Type.String({ description: 'Of the orders. Default: that of the store.' }),
+  currency: Type.String({
+    description: 'Counts only orders in this currency. Default: the currency of the store.',
+  }),
 }
 
 /** Figures that marketing shows. They are of orders alone, and name no person. */
@@ -20,7 +22,8 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readCampaignPerformance',
         tags,
-        summary: 'What the coupons of a campaign have brought, in all and by coupon.',
+        summary:
+          'Read what the orders with the coupons of a campaign have brought, in all and by coupon.',
         params: Params('id'),
         response: { 200: CampaignPerformance },
       },
@@ -36,7 +39,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readCouponReport',
         tags,
-        summary: 'What a coupon has brought, whatever code of it was typed.',
+        summary: 'Read what the orders with a coupon have brought.',
         params: Params('id'),
         response: { 200: CouponReport },
       },

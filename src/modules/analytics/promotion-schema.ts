@@ -12,7 +12,9 @@ const figureFields = {
   discount_cents: Type.Integer({ description: 'What the coupon took off the goods.' }),
   refunded_cents: Type.Integer({ description: 'Refunded value of goods, also by a cancellation.' }),
   net_cents: Type.Integer({ description: '`revenue_cents` less `refunded_cents`.' }),
-  new_customers: Type.Integer({ description: 'Customers whose first captured order it is.' }),
+  new_customers: Type.Integer({
+    description: 'Customers whose first captured order is one of these.',
+  }),
 }
 
 const PromotionFigures = Type.Object(figureFields)

@@ -44,7 +44,9 @@ const url = '/v1/merchant/analytics'
 const PERIOD = {
   from: Type.String({ format: 'date', description: 'The first day. Default: 30 days with `to`.' }),
   to: Type.String({ format: 'date', description: 'The last day. Default: today.' }),
-  currency: Type.String({ description: 'Of the orders. Default: that of the store.' }),
+  currency: Type.String({
+    description: 'Counts only orders in this currency. Default: the currency of the store.',
+  }),
 }
 const CALENDAR = { ...PERIOD, calendar: Calendar }
 const COMPARED = {
@@ -181,7 +183,7 @@ function salesReports(app: App): void {
         description:
           '`affiliate`: by the code that orders are credited to. One with several codes has a group for each, of the same label.',
       }),
-      key: Type.String({ description: 'Only this group.' }),
+      key: Type.String({ description: 'Shows only the group with this `key`.' }),
     },
     shape: Sales,
     read: async (db, query) => {

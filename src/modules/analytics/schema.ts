@@ -71,14 +71,14 @@ export const headFields = {
   as_of: Nullable(
     Type.String({
       format: 'date-time',
-      description: 'Every journal that was numbered before is counted. Null: none is yet.',
+      description: 'The ledger is counted up to this time. Null: nothing is counted yet.',
     }),
   ),
   final_until: Nullable(
     Type.String({
       format: 'date',
       description:
-        'The last day whose figures are final, but for test flags. Null: none, as nothing is counted yet, or a refund of tomorrow changes the day of its sale. What is of now, such as stock on hand and running subscriptions, is of no day.',
+        'The last day whose figures do not change any more, unless the operator flags an order as a test. Null: nothing is counted yet, or `calendar` is `cohort`, where a later refund still changes the day of its sale. It says nothing of figures of the present moment, such as stock on hand and running subscriptions.',
     }),
   ),
 }
@@ -86,7 +86,7 @@ export const headFields = {
 export const Calendar = Type.Enum(['booked', 'cohort'], {
   default: 'booked',
   description:
-    '`booked`: refunds count on the day of the refund. `cohort`: on the day of the sale that they are of.',
+    '`booked`: refunds count on the day of the refund. `cohort`: on the day of the refunded sale.',
 })
 export type Calendar = Static<typeof Calendar>
 
@@ -152,8 +152,11 @@ export const GROUPINGS = [
 export type Grouping = (typeof GROUPINGS)[number]
 
 export const Group = Type.Object({
-  key: Type.String({ description: 'Empty: what belongs to none.' }),
-  label: Nullable(Type.String({ description: 'A name or SKU. Null where it is known no more.' })),
+  key: Type.String({
+    description:
+      'Names the group. Empty: the group of what belongs to no other, such as orders without a coupon.',
+  }),
+  label: Nullable(Type.String({ description: 'A name or SKU. Null: it is no longer known.' })),
   ...figureFields,
   drilldown: BucketDrilldown,
 })
@@ -163,7 +166,7 @@ const groupedFields = {
   groups: Type.Array(Group),
   rest: Type.Object(figureFields, {
     description:
-      'What is in no group of the answer: groups beyond the first, or `key` names one. Groups and rest add up to the figures, except for collections, which share products. It has no rows of its own: it is the figures less the groups, which have.',
+      'What is in none of the shown groups: those beyond the last shown, or all but the one that `key` names. Groups and rest add up to the figures, except for collections, which share products. It has no rows of its own: it is the figures less the groups, which have.',
   }),
 }
 
@@ -214,7 +217,8 @@ export const Row = Type.Object({
   at: Timestamp,
   day: Day,
   amount_cents: Type.Integer({
-    description: 'What it adds to the figure: cents, or a count where the figure is one.',
+    description:
+      'What the row adds to the figure. Cents where the name of the figure ends in `_cents`. Not money where it ends in `_count`: orders, units or customers.',
   }),
 })
 export type Row = Static<typeof Row>
@@ -282,7 +286,10 @@ export const AttemptRow = Type.Object({
   reason: Type.String(),
   charged_cents: Type.Integer(),
   at: Timestamp,
-  amount_cents: Type.Integer({ description: '1: it counts once.' }),
+  amount_cents: Type.Integer({
+    description:
+      'Not money: always 1, as the row adds one to the count. The money is `charged_cents`.',
+  }),
 })
 
 export const SUBSCRIPTION_COUNTS = [
@@ -307,7 +314,8 @@ export const SubscriptionRow = Type.Object({
   status: Type.String(),
   at: Timestamp,
   amount_cents: Type.Integer({
-    description: 'What it adds to the figure: cents of a month, or 1 where the figure is a count.',
+    description:
+      'What the row adds to the figure. Of `mrr_cents`: cents a month. Of any other figure: not money but 1, one subscription.',
   }),
 })
 
@@ -335,7 +343,9 @@ export const FunnelRow = Type.Object({
   day: Day,
   type: Type.Enum([...FUNNEL_TYPES]),
   product_id: Nullable(Id),
-  amount_cents: Type.Integer({ description: 'How often.' }),
+  amount_cents: Type.Integer({
+    description: 'Not money: how often it happened on this day.',
+  }),
 })
 
 /** More than a page of a storefront causes. A storefront may send the events of a minute together. */

@@ -156,7 +156,10 @@ const issuerTerms = {
     description: 'Address, register and tax number, as documents show them.',
   }),
   note: Nullable(
-    Type.String({ maxLength: 1_000, description: 'Stands on every document: how to pay, say.' }),
+    Type.String({
+      maxLength: 1_000,
+      description: 'A text on every document, for example how to pay.',
+    }),
   ),
   invoice_prefix: Prefix,
   credit_prefix: Prefix,

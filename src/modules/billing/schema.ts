@@ -79,7 +79,7 @@ export const InvoiceLine = Type.Object({
         'of deliveries that of an event, otherwise a day as 20261231.',
     }),
   ),
-  to_position: Nullable(Type.Integer({ description: 'The last one.' })),
+  to_position: Nullable(Type.Integer({ description: 'The last fact that is counted in it.' })),
   created_at: Timestamp,
 })
 export type InvoiceLine = Static<typeof InvoiceLine>
@@ -228,7 +228,7 @@ export const Usage = Shared(
         'Gross volume: what orders brought in for goods and shipping, after discounts and without ' +
         'tax, less what was refunded in this month.',
     }),
-    currency: Type.String({ description: 'Of `gmv_cents`.' }),
+    currency: Type.String({ description: 'The currency of `gmv_cents`.' }),
     webhook_deliveries: Type.Integer(),
     storage_bytes: Type.Integer({
       description: 'The mean over the days of the month; days to come have none.',

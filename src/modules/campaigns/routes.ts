@@ -107,7 +107,7 @@ export const merchantRoutes =
           operationId: 'changeCampaign',
           tags,
           summary:
-            'Change a campaign. Its text can change until it is active and while it is paused; its segment until its mails have begun; of a budget that is in use, the limit.',
+            'Change a campaign. The text can be changed before the campaign is active and while it is paused, the segment before its first mail is sent. Of a budget of which some is used, only the limit can be changed.',
           params: Params('id'),
           body: CampaignPatch,
           response: { 200: OneCampaign },
@@ -180,7 +180,7 @@ export const merchantRoutes =
           operationId: 'resumeCampaign',
           tags,
           summary:
-            'Go on with a paused campaign. Mails go to those who have got none; those whose sending is unknown get none (`resend-unknown`).',
+            'Resume a paused campaign. Recipients who have no mail yet get one, except those of whom it is unknown whether their mail was sent: see `resend-unknown`.',
           params: Params('id'),
           response: { 200: OneCampaign },
         },

@@ -59,7 +59,7 @@ const readRoutes =
         schema: {
           operationId: 'listShippingRates',
           tags,
-          summary: 'What the carriers ask for a parcel of an order.',
+          summary: 'List the rates of the carriers for a parcel of an order.',
           response: { 200: Type.Object({ rates: Type.Array(ref(ShippingRate)) }) },
         },
       },
@@ -103,7 +103,7 @@ const readRoutes =
         schema: {
           operationId: 'printLabel',
           tags,
-          summary: 'The shipping label of a parcel as a PDF, as its carrier prints it.',
+          summary: 'Read the shipping label of a parcel as a PDF, as its carrier made it.',
           params: Params('id'),
           response: {
             200: { content: { 'application/pdf': { schema: Type.String({ format: 'binary' }) } } },

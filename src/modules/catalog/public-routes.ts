@@ -65,7 +65,7 @@ const pageMembers = {
   total: Type.Optional(Type.Integer()),
   total_is_estimate: Type.Optional(
     Type.Boolean({
-      description: `Whether there are more than ${count(BOUNDS.countMax)}; \`total\` is then that number.`,
+      description: `True: more than ${count(BOUNDS.countMax)} products match, and \`total\` is ${count(BOUNDS.countMax)}.`,
     }),
   ),
   limit: Type.Optional(Type.Integer()),

@@ -71,7 +71,9 @@ const PublicVariant = Type.Object({
   product_id: Id,
   sku: Type.String(),
   label: Nullable(Type.String()),
-  options: Type.Array(VariantOption, { description: 'In the order of the product.' }),
+  options: Type.Array(VariantOption, {
+    description: 'In the order in which the product has them.',
+  }),
   image_asset_ref: Nullable(
     Type.String({ description: "The one of the product's images that shows this variant." }),
   ),
@@ -143,7 +145,9 @@ export const StorefrontProduct = Shared(
   Type.Object({
     ...shownProduct,
     available: Type.Boolean({ description: 'Whether any of its variants can be bought.' }),
-    low_stock: Type.Boolean({ description: 'Few are left of every variant that can be bought.' }),
+    low_stock: Type.Boolean({
+      description: 'Every variant that can be bought has few units left.',
+    }),
     variants: Type.Array(StorefrontVariant),
   }),
 )

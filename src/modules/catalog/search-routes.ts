@@ -37,7 +37,7 @@ export const publicRoutes =
           operationId: 'searchProducts',
           tags: ['public'],
           summary:
-            'Search the active products of a live store. A blank query finds nothing, or all of the collection where one is named.',
+            'Search the active products of a live store. Without `q` nothing is found; with `collection` and without `q`, all products of the collection.',
           params: Params('tenant'),
           response: { 200: ref(SearchAnswer) },
         },

@@ -51,7 +51,7 @@ export type NewExchange = Static<typeof NewExchange>
 const balance = {
   credit_cents: Type.Unsafe<number>({
     ...Cents,
-    description: "What the order takes of the return's refund.",
+    description: "How much of the return's refund pays for the order.",
   }),
   amount_due_cents: Type.Unsafe<number>({
     ...Cents,

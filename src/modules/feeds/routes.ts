@@ -83,12 +83,12 @@ export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
     addRoute(app, FORMATS.google, {
       id: 'readGoogleFeed',
       summary:
-        "The active products of a live store as a table for Google's Merchant Center, one line for each variant. Also at `/feeds/google.tsv` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
+        "Read the active products of a live store as a table for Google's Merchant Center, one line for each variant. Also at `/feeds/google.tsv` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
     })
     addRoute(app, FORMATS.openai, {
       id: 'readOpenaiFeed',
       summary:
-        "The active products of a live store for OpenAI's product search: JSON, one line for each variant, gzipped. Also at `/feeds/openai.jsonl.gz` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
+        "Read the active products of a live store for OpenAI's product search: JSON, one line for each variant, gzipped. Also at `/feeds/openai.jsonl.gz` on the store's own host. Has an ETag. Products with prohibited health claims are left out.",
     })
   }
 }

@@ -194,7 +194,7 @@ const readRoutes: Routes = async (app) => {
         operationId: 'listPickQueue',
         tags,
         summary:
-          'The pick queue: orders with units to pack that are not held, the oldest first, with the units by location.',
+          'List the pick queue: orders with units to pack that are not held, the oldest first, with the units by location.',
         response: { 200: PageOf('orders', QueuedOrder) },
       },
     },
@@ -233,7 +233,7 @@ const changeRoutes: Routes = async (app) => {
       schema: {
         operationId: 'deliverFulfillment',
         tags,
-        summary: 'Say that a parcel has arrived.',
+        summary: 'Mark a shipped parcel as delivered.',
         params: Params('id'),
         body: Delivery,
         response: { 200: OneParcel },

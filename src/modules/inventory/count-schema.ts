@@ -63,7 +63,7 @@ export const CountedLines = Type.Object({
         Type.Enum(['beginning', 'now'], {
           default: 'beginning',
           description:
-            '`beginning`: `counted` is what lay there when the count began, with what has left since and without what has come. `now`: it is what lies there at this moment.',
+            'Which moment `counted` describes. `beginning`: the units on the shelf when the count began; add units that left since, and leave out units that came since. `now`: the units on the shelf at this moment.',
         }),
       ),
       reason: Type.Optional(Nullable(Reason)),

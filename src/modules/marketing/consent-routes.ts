@@ -28,7 +28,8 @@ export const merchantRoutes =
           query: {
             email: Type.String({ description: 'The whole address, in any case.' }),
             customer_ref: Type.String({
-              description: "A customer's: the record of their address.",
+              description:
+                "The reference of a customer: lists the record of this customer's e-mail address.",
             }),
             state: Type.Enum([...CONSENT_STATES]),
             ...PAGE_QUERY,
@@ -60,7 +61,7 @@ export const merchantRoutes =
           operationId: 'withdrawConsent',
           tags,
           summary:
-            'Record that a person does not want to be written to, as one who said so on the phone.',
+            'Record that a person no longer wants marketing mail, for example because they said so by phone.',
           body: WantedWithdrawal,
           response: { 200: OneWithdrawal },
         },
@@ -76,7 +77,7 @@ export const merchantRoutes =
           operationId: 'importConsents',
           tags,
           summary:
-            'Bring consents that were given elsewhere, each with its evidence. Who has left stays off the list.',
+            'Import consents that were given elsewhere, each with its evidence. A person who has unsubscribed here stays unsubscribed.',
           body: WantedImport,
           response: { 200: ImportResults },
         },

@@ -101,7 +101,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'unsubscribeNewsletter',
           tags,
-          summary: 'Take a reader off the list. Only readers can put themselves on it again.',
+          summary: 'Unsubscribe a reader. Only the reader can subscribe again.',
           params: Params('id'),
           response: { 200: Type.Object({ subscriber: ref(Subscriber) }) },
         },

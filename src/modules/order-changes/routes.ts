@@ -283,7 +283,7 @@ async function merchantCancelRemaining(app: App, deps: OrderChangeRouteDeps) {
         operationId: 'cancelRemaining',
         tags: merchantTags,
         summary:
-          'Cancel the units of a partly shipped order that have not shipped, and return what was paid for them.',
+          'Cancel the units of a partly shipped order that have not shipped, and refund what was paid for them.',
         params: Params('id'),
         body: MerchantCancel,
         response: { 200: RemainingCancelled },

@@ -116,7 +116,7 @@ export const RemainingCancelled = Type.Object({
   order: ref(MerchantOrder),
   items: Type.Array(ref(OrderItem)),
   refund: Nullable(ref(OrderRefund)),
-  delta_cents: Type.Integer({ description: 'What was returned, as a negative number.' }),
+  delta_cents: Type.Integer({ description: 'The refunded amount, as a negative number.' }),
   cancelled: Type.Array(Type.Object({ order_item_id: Id, quantity: Type.Integer() }), {
     description: 'Units that will not be shipped, also those that were refunded before.',
   }),

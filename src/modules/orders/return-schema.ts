@@ -34,7 +34,7 @@ export const ReturnLine = Type.Object({
     description: 'Units that are set aside until `/resolve` says what becomes of them.',
   }),
   missing_quantity: Type.Integer({
-    description: 'Units that were expected, and of which the merchant knows that they do not come.',
+    description: 'Expected units that the merchant has marked as not coming.',
   }),
   disposition: Type.Unsafe<Disposition | 'mixed' | null>({
     ...Nullable(Type.Enum([...DISPOSITIONS, 'mixed'])),
@@ -58,11 +58,13 @@ export const ReturnExchange = Type.Object({
     description:
       '`waiting`: the shopper has been asked to pay the rest. `placed`: its order is paid. `released`: its order was cancelled.',
   }),
-  advance: Type.Boolean({ description: 'The goods are sent before those of the return came.' }),
+  advance: Type.Boolean({
+    description: 'True: the new goods are sent before the returned ones came.',
+  }),
   amount_cents: Type.Unsafe<number>({
     ...Cents,
     description:
-      "What it takes of the return's refund. A cancelled exchange keeps only what its order had refunded to the shopper.",
+      "How much of the return's refund pays for the exchange. Of a cancelled exchange: only what its order has refunded to the shopper.",
   }),
   created_at: Timestamp,
   placed_at: Nullable(Timestamp),
@@ -113,7 +115,8 @@ export const Returnable = Type.Object({
   quantity: Type.Integer({ description: 'Units that the shopper can send back now.' }),
   until: Type.Unsafe<string | null>({
     ...Nullable(Timestamp),
-    description: 'Until when; null where the store sets no limit, or nothing can be sent back.',
+    description:
+      'The end of the time for a return. Null: the store sets no limit, or nothing can be sent back.',
   }),
   reason: Type.Unsafe<(typeof NOT_RETURNABLE)[number] | null>({
     ...Nullable(Type.Enum([...NOT_RETURNABLE])),

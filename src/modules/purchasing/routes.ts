@@ -184,18 +184,23 @@ const draftRoutes: Routes = async (app) => {
 
 const statusRoutes: Routes = async (app) => {
   for (const [verb, act, operationId, summary] of [
-    ['order', purchasing.order, 'orderPurchaseOrder', 'Order a draft: its units are incoming.'],
+    [
+      'order',
+      purchasing.order,
+      'orderPurchaseOrder',
+      'Order a draft purchase order: its units become incoming.',
+    ],
     [
       'close',
       purchasing.close,
       'closePurchaseOrder',
-      'Close an order of which no more is expected. What was received stays.',
+      'Close a purchase order of which no more units are expected. Received units stay.',
     ],
     [
       'cancel',
       purchasing.cancel,
       'cancelPurchaseOrder',
-      'Cancel an order of which nothing has been received.',
+      'Cancel a purchase order of which nothing has been received.',
     ],
   ] as const) {
     app.post(

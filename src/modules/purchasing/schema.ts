@@ -154,7 +154,7 @@ export const NewLine = Type.Object({
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000_000,
-        description: 'By it costs can be split.',
+        description: 'The weight of one unit. Landed costs can be split by weight.',
       }),
     ),
   ),
@@ -170,7 +170,7 @@ const order = {
       minimum: 0,
       maximum: 100,
       default: 0,
-      description: 'By how many percent more than ordered may be received, of each line.',
+      description: 'How many percent more than was ordered may be received of each line.',
     }),
   ),
 }
@@ -180,7 +180,10 @@ const Lines = Type.Array(NewLine, { minItems: 1, maxItems: LINES_MAX })
 export const NewPurchaseOrder = Type.Object({
   vendor_id: Type.String({ maxLength: 100 }),
   location_id: Type.Optional(
-    Type.String({ maxLength: 63, description: 'Where the goods come to. Left out: `default`.' }),
+    Type.String({
+      maxLength: 63,
+      description: 'The location that receives the goods. Left out: `default`.',
+    }),
   ),
   currency: Type.Optional(
     Type.Unsafe<string>({ ...Currency, description: "The store's own, which is the default." }),

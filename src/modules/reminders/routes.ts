@@ -34,7 +34,7 @@ export const merchantRoutes: Routes = async (app) => {
         operationId: 'changeReminderSettings',
         tags,
         summary:
-          'Switch reminders of unfinished checkouts on, if your law allows them, or off. Off, all kept carts are deleted.',
+          'Switch reminders of unfinished checkouts on or off. Switch them on only if the law of your shoppers allows them. Switching them off deletes all stored carts.',
         body: ReminderSettingsChange,
         response: { 200: OneSettings },
       },

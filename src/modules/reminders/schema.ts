@@ -76,7 +76,7 @@ export const Reminder = Shared(
           'Why nothing more is sent: an order was placed, something is out of stock or no longer sold, the address may not be written to, the text makes a prohibited claim, the cart is older than a week, reminders were switched off, or all were sent (`done`).',
       }),
     ),
-    sent_count: Type.Integer({ description: 'Two at most.' }),
+    sent_count: Type.Integer({ description: 'How many of the two mails were sent.' }),
     next_attempt_at: Nullable(Timestamp),
     last_sent_at: Nullable(Timestamp),
     seen_at: Timestamp,

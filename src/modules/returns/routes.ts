@@ -261,7 +261,7 @@ async function receiveRoutes(app: App, deps: ReturnRouteDeps) {
       schema: {
         operationId: 'resolveReturn',
         tags,
-        summary: 'Say what becomes of units in quarantine: back to stock, or written off.',
+        summary: 'Resolve units in quarantine: put them back to stock, or write them off.',
         params: Params('id'),
         body: Resolution,
         response: { 200: Resolved },

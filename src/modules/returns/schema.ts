@@ -120,7 +120,8 @@ export const Resolution = Type.Object({
   location_id: Type.Optional(
     Type.String({
       maxLength: 63,
-      description: 'Where restocked units are put. Left out: where they lie aside.',
+      description:
+        'The location that restocked units are put into. Left out: the location where they are in quarantine.',
     }),
   ),
 })
@@ -174,7 +175,7 @@ export const ReceiptPreview = Type.Object({
   ),
   restocked: Type.Array(
     Type.Object({ variant_id: Id, location_id: Type.String(), quantity: Type.Integer() }),
-    { description: 'What comes on hand.' },
+    { description: 'Units that go back to stock.' },
   ),
   refundable_cents: Type.Integer({ description: 'What can be refunded of the order now.' }),
   remaining_cents: Type.Integer({ description: 'What could be refunded after this receipt.' }),

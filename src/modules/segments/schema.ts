@@ -150,13 +150,15 @@ export const Counted = Type.Object({
   count: Type.Integer({ minimum: 0, description: 'People who meet the conditions.' }),
   consented_count: Type.Integer({
     minimum: 0,
-    description: 'Those of them who agreed to be written to. A campaign is sent to no others.',
+    description: 'People among them who agreed to marketing mail. A campaign is sent to no others.',
   }),
 })
 
 export const SegmentPreview = Type.Object({
   ...Counted.properties,
-  sample: Type.Array(SamplePerson, { description: 'Some of them, in the order of their address.' }),
+  sample: Type.Array(SamplePerson, {
+    description: 'Some of these people, in the order of their e-mail addresses.',
+  }),
 })
 
 /** A person to write to. */

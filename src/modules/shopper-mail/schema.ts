@@ -65,7 +65,9 @@ const fields = {
   }),
   order_id: Nullable(Id),
   recipient: Nullable(
-    Type.String({ description: 'Known from the first attempt on; null once erased.' }),
+    Type.String({
+      description: 'The address. Null before the first attempt to send, and once it is erased.',
+    }),
   ),
   language: Nullable(Type.String()),
   state: MailState,

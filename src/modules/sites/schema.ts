@@ -184,7 +184,7 @@ const resolved = {
   manifestVersion: Version,
   sandbox: Type.Optional(
     Type.Literal(true, {
-      description: 'Present for a sandbox store, which takes no real money. Tell its visitors.',
+      description: 'Present for a sandbox store, which takes no real money. Tell its shoppers.',
     }),
   ),
   addOns: Type.Optional(

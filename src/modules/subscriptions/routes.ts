@@ -109,7 +109,8 @@ async function readRoutes(app: App) {
           customer_ref: Type.String(),
           due_before: Type.String({
             ...Timestamp,
-            description: 'Those whose next charge is before this time, the next one first.',
+            description:
+              'Lists the subscriptions whose next charge is before this time, the earliest first.',
           }),
           ...PAGE_QUERY,
         },

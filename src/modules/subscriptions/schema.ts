@@ -157,12 +157,15 @@ const shown = {
   cycle: Type.Integer({ description: 'The last cycle that is over. The origin order is cycle 1.' }),
   paid_cycles: Type.Integer(),
   max_cycles: Nullable(
-    Type.Integer({ description: 'It ends with the period of the last of so many paid cycles.' }),
+    Type.Integer({
+      description:
+        'The subscription ends after this number of paid cycles, with the period of the last one. Null: no limit.',
+    }),
   ),
   current_period_start: Timestamp,
   next_charge_at: Nullable(Timestamp),
   anchor_day: Type.Integer({
-    description: 'The day of the month of its charges; in a shorter month the last one.',
+    description: 'The day of the month on which it is charged; in a shorter month the last day.',
   }),
   paused_until: Nullable(Timestamp),
   cancel_at_period_end: Type.Boolean(),

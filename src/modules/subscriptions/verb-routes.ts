@@ -95,7 +95,7 @@ export function verbRoutes(app: App, plane: Plane, deps: CardDeps): void {
   addVerb(app, plane, {
     name: 'resume',
     summary:
-      'Resume a paused subscription on its first date to come, or take back that it ends with its period.',
+      'Resume a paused subscription on its next date, or undo a cancellation at the end of the period.',
     body: Resume,
     failures: FAILURES.verb,
     run: verbs.resume,
@@ -109,7 +109,7 @@ export function verbRoutes(app: App, plane: Plane, deps: CardDeps): void {
   })
   addVerb(app, plane, {
     name: 'unskip',
-    summary: 'Take back that a cycle is skipped, before its date.',
+    summary: 'Undo the skip of a cycle, before its date.',
     body: Skip,
     failures: FAILURES.cycle,
     run: verbs.unskip,

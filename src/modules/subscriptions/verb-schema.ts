@@ -23,7 +23,7 @@ export const Pause = Type.Object({
       Type.String({
         maxLength: 40,
         description:
-          "It resumes by itself then: at a time, or when a date of the store's calendar begins. Left out or null: when its merchant or shopper resumes it.",
+          "When the subscription resumes by itself: a time, or the beginning of a date of the store's calendar. Left out or null: only when its merchant or shopper resumes it.",
         examples: ['2027-01-31'],
       }),
     ),
@@ -57,7 +57,8 @@ export type Skip = Static<typeof Skip>
 export const Cancel = Type.Object({
   at_period_end: Type.Optional(
     Type.Boolean({
-      description: 'It ends when the next charge would be due. Left out or false: at once.',
+      description:
+        'True: the subscription ends when its next charge would be due. Left out or false: at once.',
     }),
   ),
   reason: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2_000 }))),
@@ -103,7 +104,7 @@ export const Changed = Type.Object({
   subscription: ref(Subscription),
   price_change: Type.Unsafe<{ before_cents: number; after_cents: number } | null>({
     ...Nullable(Type.Object({ before_cents: Cents, after_cents: Cents })),
-    description: 'Not null: the change has set another locked price of one unit.',
+    description: 'The locked price of one unit before and after the change. Null: it stays.',
   }),
 })
 

@@ -58,7 +58,7 @@ export const merchantRoutes =
           operationId: 'resetTestClock',
           tags,
           summary:
-            'Set the time of a sandbox store without orders back to real time. What it has written keeps its dates.',
+            'Set the time of a sandbox store without orders back to machine time. Rows that it has written keep their dates.',
           response: { 200: ref(StoreTime) },
         },
       },

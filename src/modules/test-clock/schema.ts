@@ -29,7 +29,7 @@ export const ClockRun = Shared(
   Type.Object({
     at: Type.String({ format: 'date-time', description: "In the store's time." }),
     kind: Type.String({ description: 'The kind of work, such as `gift_card_expiry`.' }),
-    id: Nullable(Type.String({ description: 'What it was done to.' })),
+    id: Nullable(Type.String({ description: 'The row that the work was done on.' })),
     outcome: Type.String(),
   }),
 )
