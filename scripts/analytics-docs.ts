@@ -46,25 +46,26 @@ what is in none of them (\`(rest)\`) where there is such, and that of inventory 
 years. A day begins at its own midnight, so that the days of a clock change have 23 and 25 hours.
 
 A refund can count in two ways. By default (\`calendar=booked\`) it counts on the day on which it was made, as in the books: a
-day that is over does not change any more. With \`calendar=cohort\` it counts on the day of the sale that it is of, so that a day
+day that is over does not change any more. With \`calendar=cohort\` it counts on the day of the refunded sale, so that a day
 shows what became of its sales. The two are never mixed.
 
-\`as_of\` says until when everything is counted, \`final_until\` the last day whose figures do not change any more; of payments and
-recovered renewals it lies before the first attempt whose outcome is still looked up. What is of now has no day: stock on hand and its
-cost, running subscriptions, and the reports of coupons and campaigns. Facts that come later than that change their own day; \`restated_from\` is then the first such day of the period, and \`restated_at\` when it
-happened. Orders that an operator flags as tests are taken out of all figures.
+\`as_of\` is the time up to which the ledger is counted, and \`final_until\` the last day whose figures do not change any more. Of
+payments and recovered renewals it is the day before the first attempt whose outcome is still looked up. Some figures belong to no day, as
+they show the present: stock on hand and its cost, running subscriptions, and the reports of coupons and campaigns. A fact that is counted
+after its day was final changes that day; \`restated_from\` is then the first such day of the period, and \`restated_at\` the time
+of the last such change. Orders that an operator flags as tests are taken out of all figures.
 
 ## The rows behind a figure
 
-Every figure has a \`drilldown.href\`. It lists rows, page by page, whose \`amount_cents\` add up to the figure; where the figure is
-a count, each row adds 1. Buckets, groups and cohorts have one address for all their figures: add \`&figure=\` and its name; of
-payments \`&outcome=\`, of the funnel \`&type=\`. Of a cohort they are all rows until now, whatever the period.
+Every figure has a \`drilldown.href\`. It lists rows, page by page, whose \`amount_cents\` add up to the figure. Where
+the figure is a count, \`amount_cents\` is not money: a row adds 1, or of \`units_count\` its units. Buckets, groups and cohorts have one address for all their figures: add \`&figure=\` and its name; of
+payments \`&outcome=\`, of the funnel \`&type=\`. The rows of a cohort are all of its rows up to now, whatever the period.
 
 These have no rows of their own: \`rest\`, which is the figures less the groups; quotients; and \`cost_cents\` of inventory, which is units
-sold by their average cost. \`on_hand\` is of now: \`levels_href\` has it by location.
+sold by their average cost. \`on_hand\` is the stock of the present: \`levels_href\` has it by location.
 
-Groups by product, variant and collection have the lines of orders. What belongs to no line has an empty key. Orders and
-customers belong to no product: their counts are 0 there. A product may be in several collections, by those it is in today, so
+Groups by product, variant and collection have the lines of orders. What belongs to no line, such as shipping, has an empty key. Orders and
+customers belong to no product: their counts are 0 there. A product counts in every collection that it is in today, so
 that collections do not add up.
 
 Groups by affiliate are those of codes: the code that an order is credited to, or that it was placed with. An affiliate with several codes
