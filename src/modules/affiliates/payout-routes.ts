@@ -67,7 +67,7 @@ const commissionRoutes: Routes = async (app) => {
         operationId: 'listCommissions',
         tags,
         summary:
-          'List what orders have earned and what was clawed back, newest first, with how each order was attributed.',
+          'List the commissions and clawbacks, newest first, with the attribution of each order.',
         response: { 200: PageOf('commissions', ref(Commission)) },
       },
     },
@@ -103,7 +103,7 @@ const commissionRoutes: Routes = async (app) => {
       schema: {
         operationId: 'approveCommission',
         tags,
-        summary: 'Approve what is pending of an order before its delay is over.',
+        summary: 'Approve the pending commissions of an order before their delay is over.',
         params: Params('id'),
         response: { 200: OneCommission },
       },

@@ -202,7 +202,7 @@ function salesReports(app: App): void {
   addReport(app, {
     path: 'customers',
     operationId: 'readAnalyticsCustomers',
-    summary: 'Read new and returning customers, and what became of those who were new.',
+    summary: 'Read new and returning customers, with cohorts by the month of the first order.',
     query: CALENDAR,
     shape: CustomerReport,
     read: async (db, query) => reports.customers(db, await readReportRequest(db, query)),
@@ -259,7 +259,7 @@ function otherReports(app: App): void {
   addReport(app, {
     path: 'funnel',
     operationId: 'readAnalyticsFunnel',
-    summary: 'Read what shoppers did on the way to an order, by day.',
+    summary: 'Read the funnel: views, searches, carts, begun checkouts and paid orders by day.',
     query: PERIOD,
     shape: FunnelReport,
     read: async (db, query) => funnel.report(db, await readReportRequest(db, query)),

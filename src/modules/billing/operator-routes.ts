@@ -70,7 +70,7 @@ const issuerRoutes =
           operationId: 'setBillingIssuer',
           tags,
           summary:
-            'Set who sends the invoices, when they are due and who is reminded when. Issued ones do not change.',
+            'Set the issuer of the invoices, when they are due and their reminders. Issued invoices do not change.',
           body: IssuerChange,
           response: { 200: Type.Object({ issuer: ref(Issuer) }) },
         },

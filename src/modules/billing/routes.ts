@@ -100,7 +100,7 @@ const usageRoutes: Routes = async (app) => {
         operationId: 'previewBilling',
         tags,
         summary:
-          'Preview what this month will cost if it goes on like this, and what it would cost with another plan.',
+          'Preview the cost of this month at the present rate of use, and with another plan.',
         response: { 200: ref(Preview) },
       },
     },

@@ -197,7 +197,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'cancelCampaign',
           tags,
-          summary: 'End a campaign for good. What is not sent yet never is.',
+          summary: 'Cancel a campaign for good. Mails that are not sent yet are never sent.',
           params: Params('id'),
           response: { 200: OneCampaign },
         },
@@ -283,7 +283,7 @@ export const merchantRoutes =
           operationId: 'listCampaignRecipients',
           tags,
           summary:
-            'List whom a campaign is mailed to, newest first. `unknown`: a crash left open whether it was sent.',
+            'List the recipients of a campaign, newest first. `unknown`: a crash left open whether the mail was sent.',
           params: Params('id'),
           response: { 200: PageOf('recipients', ref(Recipient)) },
         },

@@ -18,7 +18,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listLimits',
           tags: ['operator'],
-          summary: 'List what stores may have: all stores, and the stores of a tier.',
+          summary: 'List the limits of all stores and of the stores of a tier.',
           response: { 200: LimitList },
         },
       },
@@ -33,7 +33,7 @@ export const operatorRoutes =
           operationId: 'setLimits',
           tags: ['operator'],
           summary:
-            'Set what all stores may have, or the stores of a tier. Members that are absent stay as they are.',
+            'Set limits of all stores, or of the stores of a tier. Members that are absent stay as they are.',
           body: TierLimits,
           response: { 200: LimitList },
         },
@@ -48,7 +48,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listTenantLimits',
           tags: ['operator'],
-          summary: 'List what a store may have, and what it has.',
+          summary: 'List the limits of a store, and what it uses of them.',
           params: Params('tenant'),
           response: { 200: UsageList },
         },
@@ -63,7 +63,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'setTenantLimits',
           tags: ['operator'],
-          summary: 'Set what one store may have. `null`: the limit of its tier holds again.',
+          summary: 'Set limits of one store. `null`: the limit of its tier holds again.',
           params: Params('tenant'),
           body: LimitChange,
           response: { 200: UsageList },

@@ -94,7 +94,7 @@ const changeRoutes =
         schema: {
           operationId: 'enterStockCount',
           tags,
-          summary: 'Enter what was found of some or all variants. They can be entered again.',
+          summary: 'Enter the counted units of some or all variants. They can be entered again.',
           params: Params('id'),
           body: CountedLines,
           response: { 200: OneCount },

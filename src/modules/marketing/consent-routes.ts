@@ -39,7 +39,7 @@ export const merchantRoutes =
           operationId: 'listConsents',
           tags,
           summary:
-            'List what readers agreed to and withdrew, newest first: with `email`, the proof of one reader.',
+            'List the consents and withdrawals of readers, newest first: with `email`, the proof of one reader.',
           response: { 200: PageOf('consents', ref(Consent)) },
         },
       },

@@ -62,7 +62,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'listNewsletterSubscribers',
           tags,
-          summary: 'List who asked for the newsletter, newest first.',
+          summary: 'List the readers of the newsletter, newest first.',
           response: { 200: PageOf('subscribers', ref(Subscriber)) },
         },
       },

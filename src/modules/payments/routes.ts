@@ -51,7 +51,8 @@ export const storefrontRoutes =
         schema: {
           operationId: 'readCardForm',
           tags: ['checkout'],
-          summary: 'Read how to ask for a card: in fields of the storefront, or of the gateway.',
+          summary:
+            'Read whether a storefront asks for a card in its own fields or in those of the gateway.',
           params: Params('tenant'),
           response: { 200: Type.Object({ card_form: ref(CardForm) }) },
         },

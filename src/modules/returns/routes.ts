@@ -209,7 +209,7 @@ async function receiveRoutes(app: App, deps: ReturnRouteDeps) {
         operationId: 'receiveReturn',
         tags,
         summary:
-          'Receive units of a return, say what becomes of them, and refund them in the same step.',
+          'Receive units of a return with their dispositions, and refund them in the same step.',
         params: Params('id'),
         body: Receipt,
         response: { 200: Received },
@@ -237,7 +237,8 @@ async function receiveRoutes(app: App, deps: ReturnRouteDeps) {
       schema: {
         operationId: 'previewReceipt',
         tags,
-        summary: 'Preview a receipt: its refund and what comes on hand. Nothing is changed.',
+        summary:
+          'Preview a receipt: its refund and the units that go back to stock. Nothing is changed.',
         params: Params('id'),
         body: Receipt,
         response: { 200: ReceiptPreview },

@@ -87,7 +87,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'changeSubscription',
           tags,
-          summary: 'Change what a subscription sends, when, where to and at which price.',
+          summary: 'Change the variant, quantity, dates, address or price of a subscription.',
           params: Params('id'),
           body: Change,
           response: { 200: Changed },
@@ -155,7 +155,7 @@ async function readRoutes(app: App) {
         operationId: 'listSubscriptionCycles',
         tags,
         summary:
-          'List what became of the cycles of a subscription, newest first, with what banks and card networks answered.',
+          'List the cycles of a subscription with their outcome, newest first, with the codes of banks and card networks.',
         params: Params('id'),
         response: { 200: PageOf('cycles', ref(MerchantCycle)) },
       },
@@ -182,7 +182,7 @@ async function storeRoutes(app: App) {
         operationId: 'forecastSubscriptions',
         tags,
         summary:
-          'Forecast the charges of the coming days: how many, how much, and the stock they need.',
+          'Forecast the charges of the coming days: how many, how much, and the stock that they need.',
         response: { 200: Forecast },
       },
     },
@@ -200,7 +200,7 @@ async function storeRoutes(app: App) {
       schema: {
         operationId: 'readSubscriptionSettings',
         tags,
-        summary: 'Read what the store does before, at and after a charge.',
+        summary: 'Read the settings of renewals: notices, missing stock and declined charges.',
         response: { 200: OneSettings },
       },
     },
@@ -214,7 +214,7 @@ async function storeRoutes(app: App) {
       schema: {
         operationId: 'putSubscriptionSettings',
         tags,
-        summary: 'Set what the store does at a charge. A member that is left out has its default.',
+        summary: 'Set the settings of renewals. A member that is left out has its default.',
         body: SettingsChange,
         response: { 200: OneSettings },
       },
@@ -240,7 +240,7 @@ export const storefrontRoutes =
           operationId: 'changeOwnSubscription',
           tags: SHOPPER.tags,
           summary:
-            "Change what a shopper's own subscription sends, when and where to. Its price policy and its length are the merchant's.",
+            "Change the variant, quantity, dates or address of a shopper's own subscription. Only the merchant changes its price policy and its length.",
           params: Params('tenant', 'id'),
           body: ShopperChange,
           response: { 200: Changed },
@@ -320,7 +320,8 @@ async function ownReadRoutes(app: App) {
       schema: {
         operationId: 'listOwnSubscriptionCycles',
         tags: SHOPPER.tags,
-        summary: "List what became of the cycles of a shopper's own subscription, newest first.",
+        summary:
+          "List the cycles of a shopper's own subscription with their outcome, newest first.",
         params: Params('tenant', 'id'),
         response: { 200: PageOf('cycles', ref(Cycle)) },
       },

@@ -28,7 +28,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'listMyLimits',
           tags: ['merchant-ops'],
-          summary: 'List what the store may have, and what it has of that.',
+          summary: 'List the limits of the store, and what it uses of them.',
           response: { 200: MyLimits },
         },
       },
