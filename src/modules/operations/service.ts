@@ -1,5 +1,6 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { machineNow } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import * as attempts from '../payments/attempts.ts'
@@ -117,14 +118,14 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
   return {
     async run(deps, db, caller, request) {
       if (caller.claim.recoveryPoint === recoveryPoint) return this.resume(deps, db, caller.claim)
-      const trustedUntil = elapsed(deps) + (spec.trustClaimMs ?? 0)
+      const isTrusted = trustFor(deps, spec.trustClaimMs ?? 0)
       const reach: Reach = (tx, id) => idempotency.advance(tx, caller.claim, recoveryPoint, id)
       const begun = await spec.begin(deps, db, { ...caller, reach }, request)
       if (begun.state === 'answered') return begun
       await deps.at?.(`${name}-begun`)
       const { claim, source = null } = begun
       const work = begun.work ?? (await load(spec, db, claim))
-      const fenced = fence(deps, db, claim, trustedUntil)
+      const fenced = fence(deps, db, claim, isTrusted)
       const replies = await spec.ask(fenced, db, work, source)
       if (replies.unknown.length > 0) {
         await leaveUnknown(spec, db, { claim, work, replies })
@@ -134,7 +135,8 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
     },
     async resume(deps, db, claim) {
       const work = await load(spec, db, claim)
-      const replies = await spec.recall(fence(deps, db, claim, 0), db, work)
+      const fenced = fence(deps, db, claim, () => false)
+      const replies = await spec.recall(fenced, db, work)
       if (replies.unknown.length > 0) {
         await leaveUnknown(spec, db, { claim, work, replies })
         throw inProgress()
@@ -144,7 +146,14 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
   }
 }
 
-const elapsed = ({ elapsedMs = () => performance.now() }: OperationDeps): number => elapsedMs()
+/**
+ * Whether a claim counts as held for so long from now, by two clocks: the machine's may be set back, and the one
+ * that nobody sets stands still while a machine sleeps.
+ */
+function trustFor({ elapsedMs = () => performance.now() }: OperationDeps, ms: number) {
+  const clocks = [elapsedMs, machineNow].map((read) => ({ read, until: read() + ms }))
+  return () => clocks.every(({ read, until }) => read() < until)
+}
 
 type AnySpec<Deps extends OperationDeps, Work, R extends Replies> = Omit<
   OperationSpec<Deps, never, Work, R>,
@@ -166,10 +175,10 @@ function fence<Deps extends OperationDeps>(
   deps: Deps,
   db: TenantDb,
   claim: idempotency.WonClaim,
-  trustedUntil: number,
+  isTrusted: () => boolean,
 ): Fenced<Deps> {
   const assertClaimHeld = async () => {
-    if (elapsed(deps) >= trustedUntil) await idempotency.renew(db, claim)
+    if (!isTrusted()) await idempotency.renew(db, claim)
   }
   return { ...deps, assertClaimHeld, payments: fencedPayments(deps.payments, assertClaimHeld) }
 }
