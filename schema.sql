@@ -1343,6 +1343,7 @@ create table carrier_labels (
   updated_at timestamp with time zone not null default fd_now(),
   bought_at timestamp with time zone,
   voided_at timestamp with time zone,
+  unused boolean not null default false,
   constraint carrier_labels_carrier_check CHECK ((length(carrier) <= 50)),
   constraint carrier_labels_check CHECK (((status = ANY (ARRAY['bought'::text, 'voiding'::text, 'voided'::text])) = (bought_at IS NOT NULL))),
   constraint carrier_labels_check1 CHECK (((bought_at IS NOT NULL) = (cost_cents IS NOT NULL))),

@@ -7,7 +7,12 @@ import { createMailingWorker, moveDue } from './modules/campaigns/jobs.ts'
 import { WAKE_CAMPAIGN_MAIL } from './modules/campaigns/service.ts'
 import { isOfCarrier, onCarrierEvent } from './modules/carriers/event-jobs.ts'
 import { finishLabels } from './modules/carriers/jobs.ts'
-import { voidUnused } from './modules/carriers/void-label.ts'
+import {
+  LABEL_UNUSED,
+  type LabelUnused,
+  voidOfCancelled,
+  voidUnused,
+} from './modules/carriers/void-label.ts'
 import { refreshSearchIndex } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
 import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-event-jobs.ts'
@@ -80,7 +85,8 @@ export function handlersOf({
   return {
     'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
     [PARCEL_CANCELLED]: ({ payload }, db) =>
-      voidUnused({ carriers }, db, payload as ParcelCancelled),
+      voidOfCancelled({ carriers }, db, payload as ParcelCancelled),
+    [LABEL_UNUSED]: ({ payload }, db) => voidUnused({ carriers }, db, payload as LabelUnused),
     [NOTICE_DAYS_CHANGED]: (_event, db, signal) => rescheduleAll(db, signal),
     [WEBHOOK_RECEIVED]: ({ payload }, db) => {
       const event = payload as WebhookReceived

@@ -12,7 +12,7 @@ import type { BuyResult } from './carrier.ts'
 import * as queries from './queries.ts'
 import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel, type SoldLabel } from './schema.ts'
 import { type LabelDeps, LOOKUP_SECONDS, shipmentOf, shownLabel, unconfirmed } from './service.ts'
-import { startVoid } from './void-label.ts'
+import { publishUnused } from './void-label.ts'
 
 /**
  * Buys a label, in steps like those of an operation that moves money:
@@ -131,9 +131,11 @@ async function recall(
   }
   if (record.found === 'unreachable') return { outcome: 'unknown' }
   const isLate = db.clock.now() - Date.parse(label.created_at) > STILL_WANTED_MS
-  return isLate
-    ? { outcome: 'refused', reason: 'the carrier did not answer in time' }
-    : ask(deps, db, claim, label)
+  if (isLate) return { outcome: 'refused', reason: 'the carrier did not answer in time' }
+  const { status } = await fulfillment.get(db, label.fulfillment_id)
+  return status === 'pending'
+    ? ask(deps, db, claim, label)
+    : { outcome: 'refused', reason: `the parcel is ${status}` }
 }
 
 interface Bought {
@@ -148,20 +150,16 @@ async function finish(
   result: Exclude<BuyResult, { outcome: 'unknown' }>,
 ): Promise<idempotency.StoredAnswer> {
   await deps.at?.('label-answered')
-  const ended = await db.transaction('label: end', (tx) =>
+  return db.transaction('label: end', (tx) =>
     result.outcome === 'bought'
       ? endBought(tx, deps, { claim, label }, result.label)
       : endRefused(tx, { claim, label }, result.reason),
   )
-  // Its parcel has left or was cancelled meanwhile: the label is not needed.
-  if (ended.isUseless) await startVoid(deps, db, audit.SYSTEM, label.id)
-  return ended.answer
 }
 
 async function endRefused(tx: Tx, { claim, label }: Bought, reason: string) {
   await queries.markRefused(tx, label.id, reason)
-  const refusal = new ApiError('label_refused', { body: { reason } })
-  return { answer: await idempotency.refuse(tx, claim, refusal), isUseless: false }
+  return idempotency.refuse(tx, claim, new ApiError('label_refused', { body: { reason } }))
 }
 
 async function endBought(
@@ -171,14 +169,14 @@ async function endBought(
   sold: SoldLabel,
 ) {
   const locked = await fulfillment.lockParcel(tx, fulfillment_id)
-  const label = await queries.markBought(tx, id, sold)
+  const { status } = locked.parcel
+  const label = await queries.markBought(tx, id, sold, status !== 'pending')
   if (label === null) throw new Error('a label that is being bought has ended before')
   await record(tx, label)
-  const { status } = locked.parcel
-  if (status !== 'pending') {
+  if (label.unused) {
+    await publishUnused(tx, label)
     const body = { current_status: status, allowed: [] }
-    const refusal = new ApiError('invalid_transition', { body })
-    return { answer: await idempotency.refuse(tx, claim, refusal), isUseless: true }
+    return idempotency.refuse(tx, claim, new ApiError('invalid_transition', { body }))
   }
   const shown = await fulfillment.setTracking(tx, locked, {
     carrier: carriers.open(tx, label.carrier).title,
@@ -187,7 +185,7 @@ async function endBought(
     tracking_url: label.tracking_url,
   })
   const body = JSON.stringify({ fulfillment: shown, label: shownLabel(label) })
-  return { answer: await idempotency.finish(tx, claim, 201, body), isUseless: false }
+  return idempotency.finish(tx, claim, 201, body)
 }
 
 async function record(tx: Tx, label: LabelRow): Promise<void> {

@@ -6,7 +6,8 @@ import { LabelRow, type Progress, type SoldLabel } from './schema.ts'
 
 const columns = sql`
   id, fulfillment_id, order_id, carrier, service, status, refusal, tracking_number, tracking_url,
-  cost_cents, currency, weight_grams, progress, progress_at, created_at, bought_at, voided_at, voids_refused, created_by`
+  cost_cents, currency, weight_grams, progress, progress_at, created_at, bought_at, voided_at, voids_refused,
+  unused, created_by`
 
 /** The label of a parcel that is not voided or refused; there is at most one. */
 export const findCurrent = (db: Db, fulfillment_id: string) =>
@@ -49,13 +50,16 @@ export const insertLabel = (tx: Tx, label: NewLabelRow) =>
     returning ${columns}`,
   )
 
-/** Writes what the carrier has sold. Null: it was written before, or the label was given up. */
-export const markBought = (tx: Tx, id: string, sold: SoldLabel) =>
+/**
+ * Writes what the carrier has sold, and whether its parcel needs it no more. Null: it was written before, or the
+ * label was given up.
+ */
+export const markBought = (tx: Tx, id: string, sold: SoldLabel, unused: boolean) =>
   tx.maybe(
     LabelRow,
     sql`
     update carrier_labels
-       set status = 'bought', tracking_number = ${sold.tracking_number},
+       set status = 'bought', unused = ${unused}, tracking_number = ${sold.tracking_number},
            tracking_url = ${sold.tracking_url}, cost_cents = ${sold.cost_cents},
            currency = ${sold.currency}, bought_at = fd_now(), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id} and status = 'buying'

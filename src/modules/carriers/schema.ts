@@ -60,6 +60,8 @@ export type ShippingLabel = Static<typeof ShippingLabel>
 export const LabelRow = Type.Object({
   ...ShippingLabel.properties,
   voids_refused: Type.Integer(),
+  /** The carrier sold it when its parcel had left or was cancelled: it was never on the parcel. */
+  unused: Type.Boolean(),
   created_by: Type.String(),
 })
 export type LabelRow = Static<typeof LabelRow>

@@ -62,6 +62,7 @@ export interface LabelDeps {
 /** A label without the columns that are not shown. */
 export const shownLabel = ({
   voids_refused: _refused,
+  unused: _unused,
   created_by: _by,
   ...label
 }: LabelRow): ShippingLabel => label

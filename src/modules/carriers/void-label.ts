@@ -1,9 +1,10 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, type ErrorCode } from '../../errors.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress, type Reply, run } from '../../platform/idempotency-run.ts'
+import * as outbox from '../../platform/outbox.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import * as orders from '../orders/service.ts'
 import type { VoidResult } from './carrier.ts'
@@ -30,39 +31,71 @@ export async function voidLabel(
   fulfillment_id: string,
 ): Promise<Reply> {
   const label = await getLabel(db, fulfillment_id)
-  return runVoid(deps, db, actor, label)
+  return runVoid(deps, db, { actor, label })
+}
+
+/** An event of the outbox: a carrier sold a label when its parcel had left or was cancelled. */
+export const LABEL_UNUSED = 'label.unused.v1'
+
+export interface LabelUnused {
+  label_id: string
+}
+
+/** Has a label voided, by the worker: a process that stops after the commit leaves none behind. */
+export const publishUnused = (tx: Tx, { id }: LabelRow) =>
+  outbox.publish(tx, LABEL_UNUSED, { label_id: id } satisfies LabelUnused)
+
+/** Voids a label that its parcel does not need. */
+export async function voidUnused(
+  deps: LabelDeps,
+  db: TenantDb,
+  { label_id }: LabelUnused,
+): Promise<void> {
+  const label = await queries.findLabel(db, label_id)
+  if (label?.status === 'bought') await startVoid(deps, db, label)
 }
 
 /**
  * Voids the label of a parcel that was cancelled. One that is being bought is left to its buyer, who finds
  * the parcel cancelled; one that the carrier does not void stays bought, and the timeline says so.
  */
-export async function voidUnused(
+export async function voidOfCancelled(
   deps: LabelDeps,
   db: TenantDb,
   { fulfillment_id }: fulfillment.ParcelCancelled,
 ): Promise<void> {
   const label = await queries.findCurrent(db, fulfillment_id)
-  if (label?.status === 'bought') await startVoid(deps, db, audit.SYSTEM, label.id)
+  if (label?.status === 'bought') await startVoid(deps, db, label)
 }
 
-/** Voids a label that is not needed. Best effort: what a stop interrupts, the reconciler resumes. */
-export async function startVoid(
-  deps: LabelDeps,
-  db: TenantDb,
-  actor: audit.Actor,
-  id: string,
-): Promise<void> {
-  const label = await queries.findLabel(db, id)
-  if (label === null) throw new Error('a label that was bought has a row')
-  await runVoid(deps, db, actor, label).catch((error: unknown) => {
-    if (!(error instanceof ApiError)) throw error
+/** Refusals after which there is nothing to begin: it was voided, its parcel has left, or the reconciler has it. */
+const SETTLED: readonly ErrorCode[] = [
+  'label_not_found',
+  'invalid_transition',
+  'carrier_unconfirmed',
+]
+
+/**
+ * Any other refusal is thrown, so that the outbox tries again: a process that has the key may have stopped
+ * before it began.
+ */
+async function startVoid(deps: LabelDeps, db: TenantDb, label: LabelRow): Promise<void> {
+  await runVoid(deps, db, { actor: audit.SYSTEM, label, waitMs: 0 }).catch((error: unknown) => {
+    if (!(error instanceof ApiError && SETTLED.includes(error.code))) throw error
   })
 }
 
-function runVoid(deps: LabelDeps, db: TenantDb, actor: audit.Actor, label: LabelRow) {
+interface Voiding {
+  actor: audit.Actor
+  label: LabelRow
+  /** How long to wait for another process that voids it. Left out: as long as a request waits. */
+  waitMs?: number
+}
+
+function runVoid(deps: LabelDeps, db: TenantDb, { actor, label, waitMs }: Voiding) {
   const key = `void ${label.id} ${label.voids_refused}`
-  const request = { operation: VOID, key, fingerprint: sha256(key), passing: PASSING }
+  const wait = waitMs === undefined ? {} : { waitMs }
+  const request = { operation: VOID, key, fingerprint: sha256(key), passing: PASSING, ...wait }
   return run(db, request, async (claim) => {
     if (claim.recoveryPoint === VOIDING) return resumeVoid(deps, db, claim)
     const held = await begin(db, actor, claim, label.id)
@@ -99,7 +132,8 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
     if (label.status !== 'bought') throw new ApiError('label_not_found')
     const { status, tracking_number } = locked.parcel
     // The carrier says whether the label of a parcel that was recalled can be voided.
-    if (status === 'shipped' || status === 'delivered') {
+    const hasLeft = status === 'shipped' || status === 'delivered'
+    if (hasLeft && !label.unused) {
       throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
     }
     await queries.markVoiding(tx, id)
@@ -156,7 +190,7 @@ async function finish(
     await queries.keepBought(tx, label.id)
     const { status, tracking_number } = locked.parcel
     // The label is good as before, unless the parcel has another number by now.
-    if (status !== 'delivered' && tracking_number === null) {
+    if (!label.unused && status !== 'delivered' && tracking_number === null) {
       await fulfillment.setTracking(tx, locked, {
         carrier: carriers.open(tx, label.carrier).title,
         service: label.service,

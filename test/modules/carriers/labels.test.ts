@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { sha256 } from '../../../src/kernel/tokens.ts'
-import { BUY, buyLabel } from '../../../src/modules/carriers/buy-label.ts'
 import { boundedCarrier, type Carrier } from '../../../src/modules/carriers/carrier.ts'
 import { eraseOrders } from '../../../src/modules/carriers/customer-data.ts'
-import { finishLabels } from '../../../src/modules/carriers/jobs.ts'
-import { type LabelDeps, listRates, printLabel } from '../../../src/modules/carriers/service.ts'
+import { listRates, printLabel } from '../../../src/modules/carriers/service.ts'
 import { voidLabel } from '../../../src/modules/carriers/void-label.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
-import { run } from '../../../src/platform/idempotency-run.ts'
 import type { Answer } from '../../harness/app.ts'
 import { expireAllClaims } from '../../harness/operations.ts'
 import { readPdf } from '../../harness/pdf-text.ts'
@@ -24,36 +20,8 @@ const REFUSED = '00001'
 const SILENT_AFTER = '00002'
 const SILENT_BEFORE = '00003'
 
-const { packed, drill, buy, voided, readParcel, sold } = labelsOf(shared)
+const { packed, drill, buy, buyUntil, finishDue, voided, readParcel, sold } = labelsOf(shared)
 const refusal = ({ status, body }: Answer) => [status, body.error?.code]
-
-/** Runs the loop that finishes labels, as if every wait were over. */
-const finishDue = async (deps: Partial<LabelDeps> = {}) => {
-  const { workerDatabase: database, carriers } = store.app.runtime
-  const alerts: unknown[] = []
-  await expireAllClaims(store.superuser)
-  const finished = await finishLabels({
-    database,
-    carriers,
-    onAlert: (alert) => alerts.push(alert),
-    ...deps,
-  })
-  assert.deepEqual(alerts, [])
-  return finished
-}
-
-/** Buys as the route does, in a process that stops at a step. */
-const buyUntil = async (id: string, key: string, point: string, then: () => unknown) => {
-  const { database, carriers } = store.app.runtime
-  const db = database.tenant('acme')
-  const at = async (reached: string) => {
-    if (reached === point) await then()
-  }
-  const request = { operation: BUY, key, fingerprint: sha256(key) }
-  const deps = { carriers, at }
-  const wanted = { carrier: 'simulated' as const, service: 'standard', fulfillment_id: id }
-  return run(db, request, (claim) => buyLabel(deps, db, { actor: SYSTEM, claim }, wanted))
-}
 
 describe('shipping labels', () => {
   before(() => {
@@ -271,22 +239,6 @@ describe('shipping labels', () => {
         assert.equal((await readParcel(id)).tracking_number, only.tracking_number)
       })
     }
-
-    test('whose parcel is cancelled meanwhile is voided at once', async () => {
-      const { id } = await packed()
-      const cancel = async () => {
-        const answer = await store.shop.merchant.post(`${urlOf(id)}/cancel`)
-        assert.equal(answer.status, 200, answer.text)
-      }
-      const reply = await buyUntil(id, randomUUID(), 'label-answered', cancel)
-      assert.equal(reply.status, 409)
-      assert.equal(JSON.parse(reply.body).error.code, 'invalid_transition')
-      assert.deepEqual(
-        (await sold(id)).map(({ state }) => state),
-        ['voided'],
-      )
-      assert.equal((await readParcel(id)).tracking_number, null)
-    })
   })
 
   describe('DELETE /v1/merchant/fulfillments/{id}/label', () => {

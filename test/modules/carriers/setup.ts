@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { sha256 } from '../../../src/kernel/tokens.ts'
+import { BUY, buyLabel } from '../../../src/modules/carriers/buy-label.ts'
+import { finishLabels } from '../../../src/modules/carriers/jobs.ts'
+import type { LabelDeps } from '../../../src/modules/carriers/service.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { expireAllClaims } from '../../harness/operations.ts'
 import { keyed, type OrderStore } from '../orders/setup.ts'
 
 export const STANDARD = { carrier: 'simulated', service: 'standard' } as const
@@ -34,6 +41,33 @@ export function labelsOf(shared: { current: OrderStore }) {
     buy: (id: string, body: object = STANDARD, key: string = randomUUID()) =>
       merchant().post(`${urlOf(id)}/label`, body, keyed(key)),
     voided: (id: string) => merchant().send('DELETE', `${urlOf(id)}/label`),
+    /** Buys as the route does, in a process that does something else at a step, or stops there. */
+    async buyUntil(id: string, key: string, point: string, then: () => unknown) {
+      const { database, carriers } = shared.current.app.runtime
+      const db = database.tenant('acme')
+      const at = async (reached: string) => {
+        if (reached === point) await then()
+      }
+      const request = { operation: BUY, key, fingerprint: sha256(key) }
+      const deps = { carriers, at }
+      const wanted = { carrier: 'simulated' as const, service: 'standard', fulfillment_id: id }
+      return run(db, request, (claim) => buyLabel(deps, db, { actor: SYSTEM, claim }, wanted))
+    },
+    /** Runs the loop that finishes labels, as if every wait were over. */
+    async finishDue(deps: Partial<LabelDeps> = {}) {
+      const { superuser, app } = shared.current
+      const { workerDatabase: database, carriers } = app.runtime
+      const alerts: unknown[] = []
+      await expireAllClaims(superuser)
+      const finished = await finishLabels({
+        database,
+        carriers,
+        onAlert: (alert) => alerts.push(alert),
+        ...deps,
+      })
+      assert.deepEqual(alerts, [])
+      return finished
+    },
     readParcel: async (id: string) => (await merchant().get(urlOf(id))).body.fulfillment,
     /** The labels of a parcel in the carrier's own books. */
     async sold(id: string) {

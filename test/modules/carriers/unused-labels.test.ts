@@ -1,36 +1,39 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { sha256 } from '../../../src/kernel/tokens.ts'
+import { VOID } from '../../../src/modules/carriers/void-label.ts'
+import { claim } from '../../../src/platform/idempotency.ts'
 import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
 import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { ok, refusal } from '../returns/setup.ts'
 import { ADDRESS, labelsOf, STANDARD, urlOf } from './setup.ts'
 
+const shared = shareOrderStore()
+let store: OrderStore
+const { packed, drill, buy, buyUntil, finishDue, voided, readParcel, sold } = labelsOf(shared)
+
+/** Lets the worker handle the events of parcels and labels. */
+const runWorker = async () => {
+  const { runtime } = store.app
+  const handlers = handlersOf(runtime)
+  while ((await deliverDue(runtime.workerDatabase, handlers, { slots: 20 })) > 0);
+}
+
+const cancel = (id: string, body: object = {}) =>
+  store.shop.merchant.post(`${urlOf(id)}/cancel`, body)
+
+const statesOf = async (id: string) => (await sold(id)).map(({ state }) => state)
+
+const timelineOf = async (id: string): Promise<string[]> =>
+  (await store.read(id)).timeline.map(({ type }: { type: string }) => type)
+
+before(() => {
+  store = shared.current
+})
+
 describe('the label of a parcel that is cancelled', () => {
-  const shared = shareOrderStore()
-  let store: OrderStore
-  const { packed, buy, voided, readParcel, sold } = labelsOf(shared)
-
-  /** Lets the worker handle what was cancelled. */
-  const runWorker = async () => {
-    const { runtime } = store.app
-    const handlers = handlersOf(runtime)
-    while ((await deliverDue(runtime.workerDatabase, handlers, { slots: 20 })) > 0);
-  }
-
-  const cancel = (id: string, body: object = {}) =>
-    store.shop.merchant.post(`${urlOf(id)}/cancel`, body)
-
-  const statesOf = async (id: string) => (await sold(id)).map(({ state }) => state)
-
-  const timelineOf = async (id: string): Promise<string[]> =>
-    (await store.read(id)).timeline.map(({ type }: { type: string }) => type)
-
-  before(() => {
-    store = shared.current
-  })
-
   test('is voided by the worker, so that it costs nothing, and the order says so', async () => {
     const { id, order } = await packed()
     ok(await buy(id), 201)
@@ -119,5 +122,82 @@ describe('the label of a parcel that is cancelled', () => {
     assert.deepEqual(refusal(await stranger.get(path)), [404, 'idempotency_key_not_found'])
     const shopper = await store.app.storefront.get(`/v1/tenants/acme/idempotency/label/${key}`)
     assert.deepEqual(refusal(shopper), [404, 'idempotency_key_not_found'])
+  })
+})
+
+describe('a label that is sold when its parcel needs none any more', () => {
+  const ship = async (id: string) => {
+    ok(await store.shop.merchant.post(`${urlOf(id)}/ship`))
+  }
+  const stop = () => {
+    throw new Error('stopped')
+  }
+
+  for (const [what, leave] of [
+    ['was cancelled', async (id: string) => ok(await cancel(id))],
+    ['has left', ship],
+  ] as const) {
+    test(`because it ${what} is voided, and its number is not the parcel's`, async () => {
+      const { id, order } = await packed()
+      const reply = await buyUntil(id, randomUUID(), 'label-answered', () => leave(id))
+      assert.equal(reply.status, 409)
+      assert.equal(JSON.parse(reply.body).error.code, 'invalid_transition')
+      await runWorker()
+      assert.deepEqual(await statesOf(id), ['voided'])
+      assert.equal((await readParcel(id)).tracking_number, null)
+      assert.equal((await timelineOf(order.id)).at(-1), 'label_voided')
+    })
+
+    test(`is not bought by a resume where the parcel ${what}`, async () => {
+      const { id } = await packed()
+      const key = randomUUID()
+      await assert.rejects(buyUntil(id, key, 'label-begun', stop), /stopped/)
+      await leave(id)
+      assert.equal(await finishDue(), 1)
+      assert.deepEqual(await statesOf(id), [])
+      const status = (await readParcel(id)).status
+      const refused = await buyUntil(id, key, 'never', stop)
+      assert.equal(refused.status, 422)
+      assert.equal(JSON.parse(refused.body).reason, `the parcel is ${status}`)
+    })
+  }
+
+  test('is found by a resume, and is voided, too', async () => {
+    const { id } = await drill('00002')
+    assert.deepEqual(refusal(await buy(id)), [503, 'carrier_unconfirmed'])
+    await ship(id)
+    assert.equal(await finishDue(), 1)
+    await runWorker()
+    assert.deepEqual(await statesOf(id), ['voided'])
+  })
+
+  test('never becomes the label of its parcel, also where the carrier does not void it', async () => {
+    const { id, order } = await packed()
+    await buyUntil(id, randomUUID(), 'label-answered', () => ship(id))
+    await store.superuser.query(
+      `update sim_shipments set state = 'in_transit'
+        where ref = (select id from carrier_labels where fulfillment_id = $1)`,
+      [id],
+    )
+    await runWorker()
+    assert.equal((await readParcel(id)).tracking_number, null)
+    assert.equal((await timelineOf(order.id)).at(-1), 'label_not_voided')
+  })
+
+  test('is voided after a void whose process stopped before it began', async () => {
+    const { id } = await packed()
+    const { label } = ok(await buy(id), 201)
+    const key = `void ${label.id} 0`
+    const db = store.app.runtime.database.tenant('acme')
+    await claim(db, { operation: VOID, key, fingerprint: sha256(key) })
+    ok(await cancel(id))
+    await runWorker()
+    assert.deepEqual(await statesOf(id), ['bought'], 'another process has it')
+    await finishDue()
+    await store.superuser.query(
+      'update outbox set next_attempt_at = now() where handled_at is null',
+    )
+    await runWorker()
+    assert.deepEqual(await statesOf(id), ['voided'])
   })
 })
