@@ -115,7 +115,7 @@ export const hasten = (db: Db, resourceId: string): Promise<number> =>
      where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
        and next_attempt_at > ${machineTime}`)
 
-/** When the open keys of these resources are looked at next; null where there are none. */
+/** When the open keys of these resources are looked at next, in business time; null where there are none. */
 export async function findNextAttempt(
   db: Db,
   resourceIds: readonly string[],
@@ -123,7 +123,7 @@ export async function findNextAttempt(
   const { due_at } = await db.one(
     Type.Object({ due_at: Nullable(Timestamp) }),
     sql`
-    select min(due_at) as due_at
+    select fd_now() + (min(due_at) - ${machineTime}) as due_at
       from idempotency_keys
      where tenant_ref = ${db.tenant} and resource_id = any(${resourceIds}::uuid[])
        and state = 'running'`,

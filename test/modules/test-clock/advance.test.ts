@@ -220,6 +220,18 @@ describe('a move of the clock', () => {
     assert.equal(waiting.length, 0, 'the late lookups, 1 and 5 minutes later, are over')
   })
 
+  test('lets an order explain in its own time when a payment is looked up', async () => {
+    const { app } = held
+    const shop = await app.openSandbox('explained')
+    await app.advance(shop.merchant, { advance: 'P1M' })
+    const lost = cart(shop.variants[1_000], { card: LOST_BEFORE_CHARGE })
+    const { body } = await checkout(app, shop, lost)
+    const path = `/v1/merchant/orders/${body.order.id}/explain`
+    const { since, next_check_at } = (await shop.merchant.get(path)).body.facts.waiting_for
+    const inMs = Date.parse(next_check_at) - Date.parse(since)
+    assert.ok(inMs > 0 && inMs < 70_000, `${since}, ${next_check_at}`)
+  })
+
   test('goes on from where the last one ended, and time passes in between', async () => {
     const { app } = held
     const { merchant } = await app.openSandbox('again')
