@@ -1,6 +1,6 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { machineNow } from '../../kernel/clock.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import * as attempts from '../payments/attempts.ts'
@@ -29,8 +29,8 @@ export interface OperationDeps {
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. Tests stop an operation there. */
   at?: (point: string) => void | Promise<void>
-  /** A clock that nobody sets back, in milliseconds, for the trust in a claim. Tests move it. */
-  elapsedMs?: () => number
+  /** The clocks that the trust in a claim is measured by. Tests move them. */
+  trustClocks?: readonly Clock[]
 }
 
 /** Deps whose gateways refuse to send once the claim is lost. */
@@ -147,12 +147,15 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
 }
 
 /**
- * Whether a claim counts as held for so long from now, by two clocks: the machine's may be set back, and the one
- * that nobody sets stands still while a machine sleeps.
+ * Two clocks, since each can be too slow: machine time may be set back, and the time since the start of the process
+ * stands still while its machine sleeps.
  */
-function trustFor({ elapsedMs = () => performance.now() }: OperationDeps, ms: number) {
-  const clocks = [elapsedMs, machineNow].map((read) => ({ read, until: read() + ms }))
-  return () => clocks.every(({ read, until }) => read() < until)
+const TRUST_CLOCKS: readonly Clock[] = [systemClock, { now: () => performance.now() }]
+
+/** Whether a claim counts as held without asking the database, for so long from now by every clock. */
+function trustFor({ trustClocks = TRUST_CLOCKS }: OperationDeps, ms: number): () => boolean {
+  const limits = trustClocks.map((clock) => ({ clock, until: clock.now() + ms }))
+  return () => limits.every(({ clock, until }) => clock.now() < until)
 }
 
 type AnySpec<Deps extends OperationDeps, Work, R extends Replies> = Omit<

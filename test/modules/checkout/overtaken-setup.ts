@@ -108,7 +108,7 @@ export async function openOvertakeApp(t: TestContext): Promise<OvertakeApp> {
         return { ...real, ...gateway?.(real) }
       }
       const payments = { ...deps.payments, forStore }
-      const slow = { ...deps, ...(at && { at }), payments, elapsedMs: app.clock.now }
+      const slow = { ...deps, ...(at && { at }), payments, trustClocks: [app.clock] }
       const { operation } = scenario
       const claim = { operation, key, fingerprint: Buffer.alloc(32), waitMs: 0 }
       return run(db, claim, (held) =>

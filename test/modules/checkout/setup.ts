@@ -208,7 +208,7 @@ export async function openCheckoutApp(
       const real = await payments.forStore(...of)
       return { ...real, ...gateway?.(real) }
     }
-    return { ...deps, ...rest, elapsedMs: clock.now, payments: { ...payments, forStore } }
+    return { ...deps, ...rest, trustClocks: [clock], payments: { ...payments, forStore } }
   }
   const print = (body: unknown, target?: string) => fingerprint(deps.idempotencyKey, body, target)
   // A crashed process releases nothing: the claim stays as it was.

@@ -201,19 +201,22 @@ describe('an operation', () => {
   })
 
   test('trusts a fresh claim for as long as it says, and no longer', async () => {
-    for (const [trustClaimMs, pauseMs, sent] of [
-      [60_000, 0, true],
-      [60_000, 61_000, false],
-      [0, 0, false],
+    for (const [trustClaimMs, pausesMs, sent] of [
+      [60_000, [0, 0], true],
+      // One of its clocks was set back, or stood still.
+      [60_000, [61_000, -1_000], false],
+      [60_000, [0, 61_000], false],
+      [0, [0, 0], false],
     ] as const) {
       const bench = await openBench()
-      let elapsed = 0
+      let isPaused = false
+      const trustClocks = pausesMs.map((ms) => ({ now: () => (isPaused ? ms : 0) }))
       const at = async (point: string) => {
         if (point !== 'refund-begun') return
-        elapsed += pauseMs
+        isPaused = true
         await bench.resume()
       }
-      await bench.run({ trustClaimMs }, { at, elapsedMs: () => elapsed })
+      await bench.run({ trustClaimMs }, { at, trustClocks })
       assert.equal(bench.steps.includes('sent'), sent)
     }
   })
