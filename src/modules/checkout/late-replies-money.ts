@@ -15,7 +15,7 @@ const REVERSED: readonly Lookup['state'][] = ['voided', 'refunded']
 
 /**
  * Looks up an attempt that was given up because its gateway had no record of it. A late charge is
- * reversed: its order has failed, and stays failed. A process that lost its lease reverses nothing.
+ * reversed: its attempt counts as failed, and its order has gone on without it. A process that lost its lease reverses nothing.
  */
 export async function watchLate(
   deps: CheckoutDeps,
@@ -39,7 +39,7 @@ export async function watchLate(
   if (reversed !== null && reversed.outcome !== 'approved') {
     if (await attempts.isAlertDue(db, attempt_id)) {
       const alert = { ...about, reason: reversed.reason }
-      deps.onAlert(alert, 'the late approval of a failed order could not be reversed yet')
+      deps.onAlert(alert, 'the late approval of a failed payment could not be reversed yet')
     }
     return attempts.postponeLookup(db, late)
   }
@@ -52,7 +52,7 @@ export async function watchLate(
       data: { attempt_id, amount_cents },
     })
   })
-  deps.onAlert(about, 'the late approval of a failed order was reversed')
+  deps.onAlert(about, 'the late approval of a failed payment was reversed')
 }
 
 /**

@@ -52,7 +52,7 @@ export async function recordBlock(
 
 /**
  * Refuses a shopper who tries too often, and a banned one. Answers the bans with the decision `review`.
- * A checkout does the same in the transaction that reserves its stock.
+ * A checkout looks for bans in the transaction that reserves its stock, and calls the other two by itself.
  */
 export async function requireCardAdmitted(
   deps: AdmissionDeps,

@@ -118,7 +118,7 @@ export const FraudDecision = Shared(
 export type FraudDecision = Static<typeof FraudDecision>
 
 export interface NewDecision {
-  /** Null: refused before the order was written. */
+  /** Null: refused before the order was written, or a new card of a subscription. */
   order_id: string | null
   decision: Decision
   score: number

@@ -7,7 +7,6 @@ import { Id } from '../../kernel/schema.ts'
 import type { ReturnState } from '../orders/return-schema.ts'
 import { type ReturnLineRow, ReturnRow, SettledUnits } from './schema.ts'
 
-/** A time in JSON, in the form of all answers. */
 const columns = sql`
   r.id, r.order_id, r.return_number, r.status, r.requested_by, r.note, r.instructions, r.label_url,
   r.decline_reason, r.created_at, r.updated_at, r.approved_at, r.declined_at, r.received_at,

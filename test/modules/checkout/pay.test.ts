@@ -193,8 +193,14 @@ describe('a payment request', () => {
     await store.superuser.query(
       `update payment_attempts set next_check_at = now() where next_check_at is not null`,
     )
-    await jobs.watchLateApprovals(depsOf())
+    const alerts: unknown[] = []
+    const onAlert: CheckoutDeps['onAlert'] = ({ kind, order_id }, message) =>
+      alerts.push([kind, order_id, message])
+    await jobs.watchLateApprovals({ ...depsOf(), onAlert })
     assert.equal(await paidOf(exchanged.id), 500, 'once')
+    const message = 'the late approval of a failed payment was reversed'
+    assert.deepEqual(alerts, [['pay', exchanged.id, message]])
+    assert.deepEqual(await statusOf(exchanged.id), ['placed', 'paid'])
   })
 
   for (const point of ['pay-begun', 'pay-sent', 'pay-answered']) {
