@@ -60,17 +60,18 @@ export async function sendOnce(
   deps: Fenced<OperationDeps>,
   db: Db,
   { attempt_id, gateway }: { attempt_id: string; gateway: GatewayName },
-  send: (gateway: Gateway) => Promise<GatewayResult>,
+  send: (gateway: Gateway, mark: string) => Promise<GatewayResult>,
 ): Promise<GatewayResult | null> {
   await deps.assertClaimHeld()
-  if (!(await attempts.markSent(db, attempt_id))) return null
+  const mark = await attempts.markSent(db, attempt_id)
+  if (mark === null) return null
   await deps.at?.('refund-sent')
   try {
-    return await send(await deps.payments.forStore(db, gateway))
+    return await send(await deps.payments.forStore(db, gateway), mark)
   } catch (error) {
     // Only a gateway whose claim is lost rejects, and then it has sent nothing. Without a database
     // the attempt stays marked, which is safe: it is looked up, and not sent again.
-    await attempts.clearSent(db, attempt_id).catch(() => {})
+    await attempts.clearSent(db, attempt_id, mark).catch(() => {})
     throw error
   }
 }

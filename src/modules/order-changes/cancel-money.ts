@@ -274,15 +274,18 @@ async function refundOnce(
     if (found.found === 'yes' && found.state !== 'failed') return resultOfLookup(found)
     const isLost = found.found !== 'unreachable' && isRefundOutOfTransit(db, attempt)
     if (!isLost) return unknownResult()
-    await attempts.clearSent(db, attempt_id)
+    await attempts.clearSent(db, attempt_id, sent_at)
   }
   const { txn_id, amount_cents, currency } = charge
   const what = { ref: attempt_id, txn_id: txn_id ?? '', amount_cents, currency }
   const to = { attempt_id, gateway }
-  const result = await sendOnce(deps, db, to, (opened) => opened.refund(what))
-  // A refusal is an answer: nothing is on its way, and the refund may be sent again.
-  const isRefused = result?.outcome === 'declined' || result?.outcome === 'error'
-  if (isRefused) await attempts.clearSent(db, attempt_id)
+  const result = await sendOnce(deps, db, to, async (opened, mark) => {
+    const sent = await opened.refund(what)
+    // A refusal is an answer: nothing is on its way, and the refund may be sent again.
+    const isRefused = sent.outcome === 'declined' || sent.outcome === 'error'
+    if (isRefused) await attempts.clearSent(db, attempt_id, mark)
+    return sent
+  })
   return result ?? unknownResult()
 }
 

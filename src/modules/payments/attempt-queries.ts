@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
-import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Id, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   ANSWER_WAIT_HOURS,
@@ -165,13 +165,22 @@ export const endLateLookups = (db: Db, lease: Lease) =>
 export const markUnknown = (db: Db, id: string) =>
   updateAttempt(db, id, open, sql`state = 'unknown', checks = checks + (state = 'unknown')::int`)
 
-/** Marks an attempt as sent. No row: another process has sent it, or has closed it. */
+/** Marks an attempt as sent. Null: another process has sent it, or has closed it. */
 export const markSent = (db: Db, id: string) =>
-  db.run(sql`
+  db.maybe(
+    Type.Object({ sent_at: Timestamp }),
+    sql`
     update payment_attempts set sent_at = fd_now()
-     where tenant_ref = ${db.tenant} and id = ${id} and state in (${open}) and sent_at is null`)
+     where tenant_ref = ${db.tenant} and id = ${id} and state in (${open}) and sent_at is null
+    returning sent_at`,
+  )
 
-export const clearSent = (db: Db, id: string) => updateAttempt(db, id, open, sql`sent_at = null`)
+/** Takes back one mark. It was read in milliseconds. */
+export const clearSent = (db: Db, id: string, sent_at: string) =>
+  db.run(sql`
+    update payment_attempts set sent_at = null
+     where tenant_ref = ${db.tenant} and id = ${id} and state in (${open})
+       and date_trunc('milliseconds', sent_at) = ${sent_at}`)
 
 /** Writes down why an attempt is about to be reversed. */
 export const markReversing = (db: Db, id: string, reason: string) =>
@@ -179,13 +188,15 @@ export const markReversing = (db: Db, id: string, reason: string) =>
 
 /**
  * Makes the lookups of an order's `not_found` attempts due now, also of one that is no longer watched: a provider
- * that reports on it has a record of it.
+ * that reports on it has a record of it. A lookup that is running may have missed that record, so its lease ends:
+ * it writes nothing, and the attempt is looked up again.
  */
 export const makeLookupsDue = (db: Db, order_id: string) =>
   db.run(sql`
-    update payment_attempts set next_check_at = fd_now()
+    update payment_attempts set next_check_at = fd_now(), lease_until = null, lease_token = null
      where tenant_ref = ${db.tenant} and order_id = ${order_id} and state = 'not_found'
-       and (next_check_at is null or next_check_at > fd_now() + interval '10 seconds')`)
+       and (next_check_at is null or next_check_at > fd_now() + interval '10 seconds'
+            or lease_until > ${machineTime})`)
 
 /**
  * Oldest first. Found by their due time: few attempts have one, however many a store has had, and

@@ -41,15 +41,18 @@ export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
   (await queries.markUnknown(db, id)) === 1
 
 /**
- * Marks an attempt as sent, before its gateway gets it. False: another process has done so, and
- * only that one may send it.
+ * Marks an attempt as sent, before its gateway gets it. Answers the mark; null where another process has made
+ * one, and only that one may send it.
  */
-export const markSent = async (db: Db, id: string): Promise<boolean> =>
-  (await queries.markSent(db, id)) === 1
+export const markSent = async (db: Db, id: string): Promise<string | null> =>
+  (await queries.markSent(db, id))?.sent_at ?? null
 
-/** Marks an attempt as not sent: nothing of it is on its way, so that it can be sent again. */
-export const clearSent = async (db: Db, id: string): Promise<boolean> =>
-  (await queries.clearSent(db, id)) === 1
+/**
+ * Takes a mark back: nothing of the attempt is on its way, so that it can be sent again. The mark of another
+ * process stays.
+ */
+export const clearSent = async (db: Db, id: string, mark: string): Promise<boolean> =>
+  (await queries.clearSent(db, id, mark)) === 1
 
 /**
  * Whether a refund's gateway has not answered, and its process has noticed that or has stopped.
@@ -92,7 +95,7 @@ export const markVoided = async (
 export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
   (await queries.noteAlert(db, id)) === 1
 
-/** Makes all lookups of an order due now. Counts them. */
+/** Makes the lookups of an order's `not_found` attempts due now. Counts them. */
 export const makeLookupsDue = (db: Db, orderId: string): Promise<number> =>
   queries.makeLookupsDue(db, orderId)
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { lateQueue, postponeLateLookup } from '../../../src/modules/payments/attempts.ts'
+import { LeaseLostError } from '../../../src/platform/leases.ts'
 import { handlersOf } from '../../../src/worker.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { deliverDue } from '../../harness/outbox.ts'
@@ -96,7 +98,7 @@ test("a provider's event", async (t) => {
     assert.equal((await attemptOf(order)).state, 'unknown')
   })
 
-  await t.test('does not disturb a running process, nor the first ten seconds', async () => {
+  await t.test('does not disturb a running process', async () => {
     const { order, attempt } = await place(LOST_AFTER_CHARGE)
     await wait(order, 9)
     await superuser.query(
@@ -119,6 +121,24 @@ test("a provider's event", async (t) => {
     await sendEvent({ id: 'given-up', order_id: attempt })
     assert.equal((await dueOf(order)).attempt, true)
     assert.equal(await outcomeOf('given-up'), 'applied: lookup_hastened')
+  })
+
+  await t.test('ends a late lookup that is running, which may have missed the news', async () => {
+    const { order, attempt } = await place(LOST_AFTER_CHARGE)
+    await superuser.query(
+      `update payment_attempts
+          set state = 'not_found', closed_at = now() - interval '1 hour', next_check_at = now()
+        where order_id = $1`,
+      [order],
+    )
+    const due = await lateQueue.claimFairly(app.runtime.workerDatabase, { slots: 10 })
+    const running = due.find(({ id }) => id === attempt)
+    assert.ok(running)
+    await sendEvent({ id: 'running', order_id: attempt })
+    assert.equal(await outcomeOf('running'), 'applied: lookup_hastened')
+    const db = app.runtime.database.tenant('acme')
+    await assert.rejects(postponeLateLookup(db, running), LeaseLostError)
+    assert.equal((await dueOf(order)).attempt, true)
   })
 
   await t.test('makes the lookup of an unknown refund due now, and moves no money', async () => {

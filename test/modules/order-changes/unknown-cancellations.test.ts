@@ -160,6 +160,41 @@ describe('an unknown outcome', () => {
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
+  test('of a refund in place of a void is not sent again after an overtaken process goes on', async () => {
+    const ban = { kind: 'email', value: 'paused@bad.example', action: 'review', reason: 'a test' }
+    await store.shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    const { order } = await store.place({ email: ban.value })
+    let sent = 0
+    const cancelBy = (laterMs: number, lookup: Gateway['lookup'] = async () => noRecord()) => {
+      const deps = depsOf(undefined, laterMs)
+      const forStore: typeof deps.payments.forStore = async (...of) => ({
+        ...(await deps.payments.forStore(...of)),
+        void: async () => refused('already_settled'),
+        async refund() {
+          sent++
+          return UNKNOWN
+        },
+        lookup,
+      })
+      return expire({ ...deps, payments: { ...deps.payments, forStore } }, order.id)
+    }
+    assert.equal(await cancelBy(0), null)
+    const paused = async () => {
+      assert.equal(await cancelBy(HOUR_MS), null)
+      assert.equal(sent, 2, 'the process that took over has sent it again')
+      return noRecord()
+    }
+    assert.equal(await cancelBy(HOUR_MS, paused), null)
+    assert.equal(await cancelBy(0), null)
+    assert.equal(sent, 2, 'it may still arrive')
+    const arrived = { ...noRecord(), found: 'yes', state: 'refunded', txn_id: 'late' } as const
+    const ended = await cancelBy(0, async () => arrived)
+    assert.deepEqual([ended?.status, sent, alerts], ['cancelled', 2, []])
+    const gateway = await depsOf().payments.forStore(db())
+    const [charge] = await listCharges(db(), order.id)
+    assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
+  })
+
   test('of a cancellation that failed leaves the order as it was', async () => {
     const { order } = await store.place()
     await assert.rejects(beginCancel(depsOf('before'), order.id), { code: 'payment_unconfirmed' })

@@ -161,6 +161,20 @@ test('an attempt', async (t) => {
     await isAskedIn(id, null)
   })
 
+  await t.test('that another process has sent stays marked as sent', async () => {
+    const id = await begin(db, { isUnsent: true })
+    const mark = await attempts.markSent(db, id)
+    assert.ok(mark)
+    assert.equal(await attempts.markSent(db, id), null, 'one process sends it')
+    assert.equal(await attempts.clearSent(db, id, mark), true)
+    await superuser.query(
+      `update payment_attempts set sent_at = now() + interval '1 hour' where id = $1`,
+      [id],
+    )
+    assert.equal(await attempts.clearSent(db, id, mark), false)
+    await within(db, (tx) => attempts.markNotFound(tx, id))
+  })
+
   await t.test('is not written by a process that lost its lease', async () => {
     const id = await begin(db)
     await within(db, (tx) => attempts.markNotFound(tx, id))
