@@ -17,7 +17,7 @@ export const ERRORS = {
   unknown_scope: [400, 'No such scope. Use a scope that the API reference names.'],
   unknown_event: [
     400,
-    'Endpoints cannot subscribe to that event. `commerce.order.placed.v1` is available.',
+    'Endpoints cannot subscribe to that event. Use `commerce.order.placed.v1`, or enable the add-on `extended_events` for others.',
   ],
   unsafe_url: [400, 'The URL must be HTTPS and lead to a public address. Use another URL.'],
   unauthorized: [401, 'The credential is missing, invalid, expired or revoked. Send a valid one.'],
@@ -52,7 +52,7 @@ export const ERRORS = {
   store_credit_not_found: [404, 'The customer has no store credit account. Check `customer_ref`.'],
   ban_not_found: [404, 'No such ban. Check its id.'],
   order_not_found: [404, 'No such order. Check its id.'],
-  fulfillment_not_found: [404, 'No such fulfilment.'],
+  fulfillment_not_found: [404, 'No such parcel. Check its id.'],
   return_not_found: [404, 'No such return. Check its id.'],
   return_line_not_found: [404, 'The return has no such line. Check `return_line_id`.'],
   label_not_found: [404, 'The parcel has no shipping label. Buy one first.'],
@@ -86,7 +86,10 @@ export const ERRORS = {
   affiliate_not_found: [404, 'No such affiliate. Check the id.'],
   commission_not_found: [404, 'No such commission. Check its id.'],
   payout_not_found: [404, 'No such payout. Check its id.'],
-  referral_code_not_found: [404, 'No affiliate has this code, or it does not count now.'],
+  referral_code_not_found: [
+    404,
+    'No affiliate has this code, or it does not count now. Check the code.',
+  ],
   subscriber_not_found: [404, 'No such subscriber. Check the id.'],
   suppression_not_found: [404, 'No such suppression, or it has been lifted. Check the id.'],
   segment_not_found: [404, 'No such segment. Check its id.'],
@@ -98,7 +101,10 @@ export const ERRORS = {
   method_not_allowed: [405, 'The path does not support this method. See the `allow` header.'],
   request_timeout: [408, 'The request took too long to arrive. Send it again.'],
   tenant_exists: [409, 'A store with that `tenant_ref` already exists. Choose another.'],
-  currency_fixed: [409, 'The currency is fixed: the store has orders, gift cards or store credit.'],
+  currency_fixed: [
+    409,
+    'The store has orders, gift cards or store credit in its currency. Create another store for another currency.',
+  ],
   no_active_version: [409, 'The store has no published site. Publish a version first.'],
   email_exists: [409, 'An account with that e-mail address already exists. Log in instead.'],
   initial_credential_exists: [409, 'The store has an active initial key. Use it, or revoke it.'],
@@ -151,7 +157,7 @@ export const ERRORS = {
     409,
     'The issuer of invoices is not set yet. Set it first: PUT /v1/billing/issuer.',
   ],
-  sandbox_not_billed: [409, 'A sandbox store is never billed.'],
+  sandbox_not_billed: [409, 'A sandbox store is never billed. Name another store.'],
   plan_changed: [409, 'Another version of the plan was added at the same time. Try again.'],
   plan_currency: [
     409,
@@ -161,7 +167,10 @@ export const ERRORS = {
   invoice_full: [409, 'The invoice of this month has as many charges as it may. Try next month.'],
   not_sandbox: [409, 'Only a sandbox store can move its time. Ask the operator for one.'],
   sandbox_fixed: [409, 'The store stays a sandbox: its time was moved. Create another store.'],
-  sandbox_store: [409, 'A sandbox store pays with the simulated gateway alone.'],
+  sandbox_store: [
+    409,
+    'A sandbox store pays with the simulated gateway alone. Use a store that is no sandbox.',
+  ],
   real_gateway: [
     409,
     'The store has or had a gateway that moves money, so it cannot be a sandbox. Create another store.',
@@ -172,7 +181,7 @@ export const ERRORS = {
   ],
   clock_has_orders: [
     409,
-    'The store has orders, which would then lie in the future. Create another store for real time.',
+    'The store has orders, which would then lie in the future. Create another store instead.',
   ],
   exchange_open: [
     409,
@@ -186,7 +195,7 @@ export const ERRORS = {
     409,
     'The shopper is not asked to pay for this order any more. `status` says why.',
   ],
-  store_not_draft: [409, 'Only a draft store can be filled with samples.'],
+  store_not_draft: [409, 'Only a draft store can be filled with samples. Create a store for them.'],
   asset_in_use: [409, 'The asset is in use. Remove it from the places in `refs` first.'],
   segment_exists: [409, 'A segment with that name already exists. Choose another name.'],
   complaint_stands: [
@@ -198,29 +207,41 @@ export const ERRORS = {
   referral_code_exists: [409, 'An affiliate already has that code. Choose another code.'],
   applications_closed: [409, 'The store takes no applications now. Ask its merchant.'],
   nothing_to_pay: [409, 'No affiliate is due. `skipped` says why those who were named are not.'],
-  coupon_used: [409, 'The coupon was used, and so stays in its campaign. Create another coupon.'],
-  not_a_mail_campaign: [409, 'Only campaigns of the channel `email` send mails.'],
+  coupon_used: [409, 'The coupon was used, so it stays in its campaign. Create another coupon.'],
+  not_a_mail_campaign: [
+    409,
+    'Only campaigns of the channel `email` send mails. Create one of that channel.',
+  ],
   no_owner_address: [
     409,
-    'The store has no owner whose address a test could go to. The operator can set one.',
+    'The store has no owner, so a test mail has no address. Ask the operator to set `owner_email`.',
   ],
   confirm_invalid: [
     409,
     '`confirm` is not valid, or has expired. Send the request without it for a new one.',
   ],
-  erasure_too_broad: [409, 'Too many customers share the e-mail address: it names no one person.'],
+  erasure_too_broad: [
+    409,
+    'More than 100 customers share the e-mail address, so it names no one person. Correct the address of this customer first.',
+  ],
   idempotency_in_progress: [
     409,
     'A request with that Idempotency-Key is still running. Retry with the same key.',
   ],
   return_window_closed: [
     409,
-    'The time to return these units is over. `items` says until when it was possible.',
+    'The time to return these units is over. `items` says when it ended; leave them out.',
   ],
-  final_sale: [409, 'These products cannot be returned. `items` names them.'],
+  final_sale: [409, 'These products cannot be returned. Leave out the units in `items`.'],
   label_exists: [409, 'The parcel has a shipping label. Void it first to buy another.'],
-  label_not_voidable: [409, 'The carrier does not void the label: it was used, or is too old.'],
-  ship_to_missing: [409, 'The order has no address to ship to.'],
+  label_not_voidable: [
+    409,
+    'The carrier does not void the label: it was used, or is too old. Settle its cost with the carrier.',
+  ],
+  ship_to_missing: [
+    409,
+    'The order has no shipping address, which a label needs. Ship the parcel without one.',
+  ],
   order_not_placed: [409, 'The order was not placed, so it has no invoice. Wait until it is paid.'],
   order_on_hold: [409, 'The order is on hold. Release it first.'],
   charge_in_progress: [
@@ -251,7 +272,7 @@ export const ERRORS = {
   not_refundable: [409, 'There is nothing to refund: nothing was captured, or nothing is left.'],
   gift_card_spent: [
     409,
-    'Something of a gift card that the order bought is spent, so that it is not refunded. Refund the other units by `items`.',
+    'A gift card that the order bought is spent, in part or whole, and cannot be refunded. Refund the other units by `items`.',
   ],
   gift_card_issued: [
     409,
@@ -286,7 +307,7 @@ export const ERRORS = {
     422,
     'The manifest makes a prohibited health claim. Remove what `findings` lists.',
   ],
-  insufficient_balance: [422, 'The balance is too small. `available_cents` can be used.'],
+  insufficient_balance: [422, 'The balance is too small. Send at most `available_cents`.'],
   balance_limit_exceeded: [422, 'The balance would exceed the maximum. Send a smaller amount.'],
   gift_card_invalid: [422, 'The gift card cannot be used. Check its code, or pay without it.'],
   coupon_invalid: [422, 'The coupon cannot be used: see `reason`. Remove it, or use another.'],
@@ -296,19 +317,19 @@ export const ERRORS = {
   ],
   amount_exceeds_refundable: [
     422,
-    'The amount exceeds what is left to refund (`refundable_cents`).',
+    'The amount exceeds what is left to refund. Send at most `refundable_cents`.',
   ],
   quantity_exceeds_open: [
     422,
-    'Fewer units can be packed than were named. `items` says how many are open, and how many of them are there.',
+    'More units were named than can be packed. `items` says how many are open, and how many of them are in stock.',
   ],
   quantity_exceeds_returnable: [
     422,
-    'Fewer units can be returned than were named. `items` says how many: those that have shipped and are in no return.',
+    'More units were named than can be returned. `items` says how many have shipped and are in no return.',
   ],
   quantity_exceeds_expected: [
     422,
-    'More units were named than the return expects, or has set aside. `lines` says how many.',
+    'More units were named than the return expects, or has in quarantine. Send at most the numbers in `lines`.',
   ],
   fee_exceeds_refund: [
     422,
@@ -321,11 +342,11 @@ export const ERRORS = {
   unknown_service: [422, 'The carrier has no such service. `services` lists those it has.'],
   exceeds_ordered: [
     422,
-    'More would be received than was ordered. `lines` says how many units may be received at most.',
+    'More would be received than was ordered. Send at most the numbers in `lines`.',
   ],
   receipt_decreased: [
     422,
-    'A receipt names the total received so far, which only grows. `lines` says what it is.',
+    'A receipt names the total received so far, which cannot become smaller. Send at least the numbers in `lines`.',
   ],
   currency_mismatch: [422, 'The items have different currencies. Order each currency separately.'],
   not_subscribable: [

@@ -138,7 +138,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
       schema: {
         operationId: `${operationId}Csv`,
         tags,
-        summary: `${summary} As CSV.`,
+        summary: summary.replace(/^Read /, 'Export ').replace(/\.$/, ' as CSV.'),
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },
@@ -412,7 +412,7 @@ export const storefrontRoutes =
           operationId: 'countFunnelEvents',
           tags: ['checkout'],
           summary:
-            'Count what shoppers did. The events are added to the counts of the day; nothing that says who did it is kept.',
+            'Add events of the funnel to the counts of the day. No data about the shopper is stored.',
           params: Params('tenant'),
           body: FunnelEvents,
           response: {
