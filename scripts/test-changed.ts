@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { UsageError } from './test-options.ts'
 
+/** Where source files are that a test can reach. */
+export const SOURCES = '{src,storefront,manifest,examples,test,scripts,bench}/**/*.{ts,mjs}'
+
 /** Files that every test depends on without naming them. */
 const EVERYTHING =
   /^(?:package(?:-lock)?\.json|\.npmrc|tsconfig\.json|scripts\/(?:test|test-.*|grep-reporter)\.ts)$/

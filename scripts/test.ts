@@ -8,7 +8,7 @@ import { startTestServer } from '../test/harness/database.ts'
 import { makeRunFolder } from '../test/harness/run-folder.ts'
 import { runChecks } from './check.ts'
 import { GREP_SETTING } from './grep-reporter.ts'
-import { findAffected, listChanged, readFrom } from './test-changed.ts'
+import { findAffected, listChanged, readFrom, SOURCES } from './test-changed.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
 import { readTestOptions, type TestOptions, USAGE, UsageError } from './test-options.ts'
 
@@ -29,9 +29,6 @@ const YOUNG_MIB = 64
 const TEST_TIMEOUT_MS = 600_000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-/** Where source files are that a test can reach. */
-const SOURCES = '{src,storefront,test,scripts,bench}/**/*.{ts,mjs}'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { findAffected, listChanged } from '../../scripts/test-changed.ts'
+import { findAffected, listChanged, SOURCES } from '../../scripts/test-changed.ts'
 
 /** A small tree: `stores.test.ts` reaches the migrations through three files. */
 const TREE: Record<string, string> = {
@@ -55,6 +56,14 @@ describe('a change chooses the tests that reach it', () => {
       assert.deepEqual(affectedBy(...changed), expected)
     })
   }
+})
+
+test('every folder with source files is one that a change can be in', () => {
+  const root = join(import.meta.dirname, '../..')
+  const tracked = execFileSync('git', ['ls-files', '--', '*.ts', '*.mjs'], { cwd: root })
+  const sources = new Set(globSync(SOURCES, { cwd: root }))
+  const missing = `${tracked}`.split('\n').filter((path) => path !== '' && !sources.has(path))
+  assert.deepEqual(missing, [])
 })
 
 test('changed is what is new, changed, moved or deleted since the branch left its base', async (t) => {
