@@ -1,5 +1,5 @@
 import { ApiError, invalidBody } from '../../errors.ts'
-import { type Clock, systemClock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import { hmac } from '../../kernel/hmac.ts'
 import { passesLuhn } from '../../kernel/luhn.ts'
 import type { CardInput, TypedCard } from './card-schema.ts'
@@ -53,7 +53,7 @@ interface Issue {
 /**
  * Reads a card, or throws 400 `invalid_body` that names what is wrong and repeats nothing of it.
  */
-export function readCard(input: TypedCard, clock: Clock = systemClock): Card {
+export function readCard(input: TypedCard, clock: Clock): Card {
   const issues: Issue[] = []
   const refuse = (member: string, message: string) => {
     issues.push({ path: `card.${member}`, message })
@@ -77,7 +77,7 @@ const TOKEN = /^[\x21-\x7e]{1,255}$/
 /** Reads what a shopper pays by; null where nothing was sent. Refuses a card beside a token. */
 export function readSource(
   input: { card?: CardInput | null | undefined; payment_token?: string | null | undefined },
-  clock: Clock = systemClock,
+  clock: Clock,
 ): { card: Card } | { payment_token: string } | null {
   const { card, payment_token } = input
   if (payment_token !== undefined && payment_token !== null) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc, { type GeneratorValue } from 'fast-check'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import {
@@ -127,7 +128,7 @@ async function change(scenario: Scenario, operation: (typeof OPERATIONS)[number]
   }
   const { rows } = await app.superuser.query(`select id from order_items where order_id = $1`, [id])
   const edits = [{ order_item_id: rows[0].id, quantity: chance(fc.constantFrom, 1, 2, 4) }]
-  const tender = { by: 'card', source: { card: readCard(APPROVED) } } as const
+  const tender = { by: 'card', source: { card: readCard(APPROVED, systemClock) } } as const
   const request = { body: { edits }, tender, note: null }
   return begin('edit', (deps, claim) => edit(deps, db, { actor: ACTOR, claim }, id, request))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
@@ -61,7 +62,7 @@ const editTo = (quantity: number): Change => ({
   begin: (deps, db, caller, { id, item }) =>
     edit(deps, db, caller, id, {
       body: { edits: [{ order_item_id: item, quantity }] },
-      tender: { by: 'card', source: { card: readCard(APPROVED) } },
+      tender: { by: 'card', source: { card: readCard(APPROVED, systemClock) } },
       note: null,
     }),
   verb: 'edit',

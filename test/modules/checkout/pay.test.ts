@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { payOperation } from '../../../src/modules/checkout/pay-money.ts'
 import type { CheckoutDeps } from '../../../src/modules/checkout/service.ts'
@@ -52,7 +53,7 @@ const payWith = (override: Override, orderId: string, key: string = randomUUID()
       depsOf(override),
       db(),
       { actor: SHOPPER, claim },
-      { orderId, customer_ref: 'ann', source: readSource({ card: APPROVED }) },
+      { orderId, customer_ref: 'ann', source: readSource({ card: APPROVED }, systemClock) },
     ),
   )
 
@@ -218,7 +219,7 @@ describe('a payment request', () => {
           const request = {
             orderId: exchanged.id,
             customer_ref: 'ann',
-            source: readSource({ card: APPROVED }),
+            source: readSource({ card: APPROVED }, systemClock),
           }
           return await payOperation.run(
             depsOf({ at }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { refused } from '../../../src/modules/payments/gateway.ts'
 import { DUE_NOW } from '../../harness/operations.ts'
@@ -275,7 +276,7 @@ test('an interrupted checkout', async (t) => {
         ref: rows[0].id,
         amount_cents: rows[0].amount_cents * 1,
         currency: 'USD',
-        source: { card: readCard(APPROVED) },
+        source: { card: readCard(APPROVED, systemClock) },
         order_id: order.id,
       })
       assert.equal(late.outcome, 'approved')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { addHitsToBans } from '../../../src/modules/fraud/jobs.ts'
 import type { Facts } from '../../../src/modules/fraud/schema.ts'
 import { scoreRisk } from '../../../src/modules/fraud/score.ts'
@@ -77,7 +78,7 @@ test('the bans of a store', async (t) => {
     [
       'eight first digits of a card',
       { kind: 'card_bin', value: '40000000' },
-      { card_bin: readCard({ ccnumber: '4000000000000002', ccexp: '10/40' }).bin },
+      { card_bin: readCard({ ccnumber: '4000000000000002', ccexp: '10/40' }, systemClock).bin },
     ],
     [
       'an IP address with space around it',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { eraseOrders } from '../../../src/modules/orders/customer-data.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { refused } from '../../../src/modules/payments/gateway.ts'
@@ -63,7 +64,7 @@ test('of two changes of one order at once, the one that read the order too early
     }
     const request = {
       body: to(added, 1),
-      tender: { by: 'card', source: { card: readCard(APPROVED) } } as const,
+      tender: { by: 'card', source: { card: readCard(APPROVED, systemClock) } } as const,
       note: null,
     }
     const actor = { name: 'storefront', correlationId: null }
@@ -201,7 +202,7 @@ test('of two changes of one order at once, the one that read the order too early
     }
     const request = {
       body: { edits: [{ order_item_id: bought.items[0].id, quantity: 2 }] },
-      tender: { by: 'card', source: { card: readCard(APPROVED) } } as const,
+      tender: { by: 'card', source: { card: readCard(APPROVED, systemClock) } } as const,
       note: 'for Ann of 12 Elm Street',
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import type { Caller } from '../../../src/modules/operations/schema.ts'
 import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
 import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'
@@ -54,7 +55,7 @@ describe('an unknown outcome', () => {
     (deps, held, { id, item }) =>
       edit(deps, db(), held, id, {
         body: { edits: [{ order_item_id: item, quantity }] },
-        tender: { by: 'card', source: { card: readCard(APPROVED) } },
+        tender: { by: 'card', source: { card: readCard(APPROVED, systemClock) } },
         note: null,
       })
 

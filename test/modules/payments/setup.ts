@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import type pg from 'pg'
 import type { TenantDb } from '../../../src/db/database.ts'
 import type { Clock } from '../../../src/kernel/clock.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { beginAttempt } from '../../../src/modules/payments/attempts.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Charge, Gateway } from '../../../src/modules/payments/gateway.ts'
@@ -25,7 +26,7 @@ export const CARDS = {
 }
 
 export const cardOf = (ccnumber: string, cvv?: string) =>
-  readCard({ ccnumber, ccexp: '10/40', ...(cvv === undefined ? {} : { cvv }) })
+  readCard({ ccnumber, ccexp: '10/40', ...(cvv === undefined ? {} : { cvv }) }, systemClock)
 
 /** A charge of 12.34, with a reference of its own. */
 export const chargeOf = (ccnumber: string, more: Partial<Charge> = {}): Charge => ({
