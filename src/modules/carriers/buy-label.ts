@@ -11,7 +11,7 @@ import * as orders from '../orders/service.ts'
 import type { BuyResult } from './carrier.ts'
 import * as queries from './queries.ts'
 import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel, type SoldLabel } from './schema.ts'
-import { type LabelDeps, LOOKUP_SECONDS, shipmentOf, shownLabel, unconfirmed } from './service.ts'
+import { type LabelDeps, lookUpLater, shipmentOf, shownLabel, unconfirmed } from './service.ts'
 import { publishUnused } from './void-label.ts'
 
 /**
@@ -50,7 +50,7 @@ export async function buyLabel(
   await deps.at?.('label-begun')
   const result = await ask(deps, db, claim, label)
   if (result.outcome !== 'unknown') return finish(deps, db, { claim, label }, result)
-  await idempotency.postpone(db, claim, LOOKUP_SECONDS)
+  await lookUpLater(db, claim, label)
   throw unconfirmed()
 }
 
@@ -113,7 +113,7 @@ export async function resumeBuy(
   if (label === null) throw new Error('a label that is being bought has a row')
   const result = await recall(deps, db, claim, label)
   if (result.outcome !== 'unknown') return finish(deps, db, { claim, label }, result)
-  await idempotency.postpone(db, claim, LOOKUP_SECONDS)
+  await lookUpLater(db, claim, label)
   throw inProgress()
 }
 

@@ -7,7 +7,7 @@ import { LabelRow, type Progress, type SoldLabel } from './schema.ts'
 const columns = sql`
   id, fulfillment_id, order_id, carrier, service, status, refusal, tracking_number, tracking_url,
   cost_cents, currency, weight_grams, progress, progress_at, created_at, bought_at, voided_at, voids_refused,
-  unused, created_by`
+  unused, updated_at, created_by`
 
 /** The label of a parcel that is not voided or refused; there is at most one. */
 export const findCurrent = (db: Db, fulfillment_id: string) =>
@@ -72,9 +72,13 @@ export const markRefused = (tx: Tx, id: string, refusal: string) =>
      where tenant_ref = ${tx.tenant} and id = ${id} and status = 'buying'`)
 
 export const markVoiding = (tx: Tx, id: string) =>
-  tx.run(sql`
+  tx.one(
+    LabelRow,
+    sql`
     update carrier_labels set status = 'voiding', updated_at = fd_now()
-     where tenant_ref = ${tx.tenant} and id = ${id} and status = 'bought'`)
+     where tenant_ref = ${tx.tenant} and id = ${id} and status = 'bought'
+    returning ${columns}`,
+  )
 
 export const markVoided = (tx: Tx, id: string) =>
   tx.one(

@@ -62,6 +62,7 @@ export const LabelRow = Type.Object({
   voids_refused: Type.Integer(),
   /** The carrier sold it when its parcel had left or was cancelled: it was never on the parcel. */
   unused: Type.Boolean(),
+  updated_at: Timestamp,
   created_by: Type.String(),
 })
 export type LabelRow = Static<typeof LabelRow>

@@ -1,8 +1,10 @@
 import type { Database, Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import * as idempotency from '../../platform/idempotency.ts'
 import type { PdfProcesses } from '../documents/pdf-processes.ts'
 import { readStore } from '../documents/service.ts'
 import * as fulfillment from '../fulfillment/service.ts'
+import { nextAttemptSeconds } from '../operations/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { boundedCarrier, type Carrier } from './carrier.ts'
@@ -63,6 +65,7 @@ export interface LabelDeps {
 export const shownLabel = ({
   voids_refused: _refused,
   unused: _unused,
+  updated_at: _at,
   created_by: _by,
   ...label
 }: LabelRow): ShippingLabel => label
@@ -121,12 +124,19 @@ export async function printLabel(
 const unavailable = () =>
   new ApiError('carrier_unavailable', { headers: { 'retry-after': '10' }, kind: 'upstream' })
 
-/** How soon an outcome that is unknown is looked up again. */
-export const LOOKUP_SECONDS = 10
+/** Postpones the lookup of a label whose carrier has not answered, by the ladder of all operations. */
+export function lookUpLater(
+  db: Db,
+  claim: idempotency.WonClaim,
+  { updated_at }: LabelRow,
+): Promise<void> {
+  return idempotency.postpone(
+    db,
+    claim,
+    nextAttemptSeconds(db.clock.now() - Date.parse(updated_at)),
+  )
+}
 
-/** The carrier has not said how a request ended. */
+/** The carrier has not said how a request ended. Its first lookup is ten seconds later. */
 export const unconfirmed = () =>
-  new ApiError('carrier_unconfirmed', {
-    headers: { 'retry-after': String(LOOKUP_SECONDS) },
-    kind: 'upstream',
-  })
+  new ApiError('carrier_unconfirmed', { headers: { 'retry-after': '10' }, kind: 'upstream' })

@@ -10,7 +10,7 @@ import * as orders from '../orders/service.ts'
 import type { VoidResult } from './carrier.ts'
 import * as queries from './queries.ts'
 import type { LabelRow } from './schema.ts'
-import { getLabel, type LabelDeps, LOOKUP_SECONDS, shownLabel, unconfirmed } from './service.ts'
+import { getLabel, type LabelDeps, lookUpLater, shownLabel, unconfirmed } from './service.ts'
 
 /**
  * Voids a label: begin (transaction), ask (network), end (transaction), as a label is bought. Its key is
@@ -98,11 +98,11 @@ function runVoid(deps: LabelDeps, db: TenantDb, { actor, label, waitMs }: Voidin
   const request = { operation: VOID, key, fingerprint: sha256(key), passing: PASSING, ...wait }
   return run(db, request, async (claim) => {
     if (claim.recoveryPoint === VOIDING) return resumeVoid(deps, db, claim)
-    const held = await begin(db, actor, claim, label.id)
+    const { held, voiding } = await begin(db, actor, claim, label.id)
     await deps.at?.('void-begun')
-    const result = await ask(deps, db, held, label)
+    const result = await ask(deps, db, held, voiding)
     if (result !== 'unknown') return finish(deps, db, held, result)
-    await idempotency.postpone(db, held, LOOKUP_SECONDS)
+    await lookUpLater(db, held, voiding)
     throw unconfirmed()
   })
 }
@@ -136,7 +136,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
     if (hasLeft && !label.unused) {
       throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
     }
-    await queries.markVoiding(tx, id)
+    const voiding = await queries.markVoiding(tx, id)
     if (tracking_number === label.tracking_number) {
       const none = { carrier: null, service: null, tracking_number: null, tracking_url: null }
       await fulfillment.setTracking(tx, locked, none)
@@ -146,7 +146,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
       entity: `fulfillment:${label.fulfillment_id}`,
       after: { label_id: id },
     })
-    return idempotency.advance(tx, claim, VOIDING, id)
+    return { held: await idempotency.advance(tx, claim, VOIDING, id), voiding }
   })
 }
 
@@ -168,7 +168,7 @@ export async function resumeVoid(
   if (label === null) throw new Error('a label that is voided has a row')
   const result = await ask(deps, db, claim, label)
   if (result !== 'unknown') return finish(deps, db, claim, result)
-  await idempotency.postpone(db, claim, LOOKUP_SECONDS)
+  await lookUpLater(db, claim, label)
   throw inProgress()
 }
 

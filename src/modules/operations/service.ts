@@ -229,7 +229,7 @@ async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>
  * How long to wait before attempts of this age are looked up again: often at first, since most
  * outcomes are known within a minute, and patiently while a gateway is unreachable.
  */
-function nextAttemptSeconds(ageMs: number): number {
+export function nextAttemptSeconds(ageMs: number): number {
   if (ageMs < 60_000) return 10
   return ageMs < 600_000 ? 60 : 300
 }

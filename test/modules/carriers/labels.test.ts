@@ -224,6 +224,40 @@ describe('shipping labels', () => {
       assert.deepEqual(await sold(id), [])
     })
 
+    test('of a carrier that stays away is looked up less and less often', async () => {
+      const { id } = await drill(SILENT_BEFORE)
+      assert.deepEqual(refusal(await buy(id)), [503, 'carrier_unconfirmed'])
+      const { carriers } = store.app.runtime
+      const open: typeof carriers.open = (db, name) => ({
+        ...carriers.open(db, name),
+        track: async () => ({ found: 'unreachable' }),
+      })
+      const waits: number[] = []
+      for (const age of [0, 120, 1_200]) {
+        await store.superuser.query(
+          `update carrier_labels set updated_at = now() - make_interval(secs => $2)
+            where fulfillment_id = $1`,
+          [id, age],
+        )
+        await finishDue({ carriers: { open } })
+        const { rows } = await store.superuser.query(
+          `select round(extract(epoch from k.next_attempt_at - now()))::int as seconds
+             from idempotency_keys k join carrier_labels l on l.id = k.resource_id
+            where l.fulfillment_id = $1`,
+          [id],
+        )
+        waits.push(rows[0].seconds)
+      }
+      assert.deepEqual(waits, [10, 60, 300])
+      assert.equal(await finishDue(), 1, 'it answers again')
+      await store.superuser.query(
+        `update carrier_labels set created_at = created_at - interval '1 hour'
+          where fulfillment_id = $1`,
+        [id],
+      )
+      await finishDue()
+    })
+
     for (const point of ['label-begun', 'label-answered']) {
       test(`is finished by the loop when its process stops at ${point}`, async () => {
         const { id } = await packed()
