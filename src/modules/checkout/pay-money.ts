@@ -2,9 +2,9 @@ import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { recallCharge, replyOf, unknownOf } from '../operations/replies.ts'
+import { outcomeOf, type ReplyOutcome, recallCharge, replyOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
-import { defineOperation, type Replies } from '../operations/service.ts'
+import { defineOperation } from '../operations/service.ts'
 import { emitHeld, recordReview, reviewOf } from '../order-changes/edit-review.ts'
 import { countDecline, requireAdmitted } from '../order-changes/fraud-check.ts'
 import { beginPlan, endPlan, getPlan, type Plan } from '../order-changes/plan.ts'
@@ -52,14 +52,8 @@ interface Work {
   plan: PayPlan
 }
 
-interface PayOutcome extends Replies {
-  reply: GatewayReply
-}
-
-const outcomeOf = (reply: GatewayReply): PayOutcome => ({ reply, unknown: unknownOf([reply]) })
-
 /** The id of the plan is that of its attempt. */
-export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, PayOutcome>({
+export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, ReplyOutcome>({
   name: 'pay',
   async begin(deps, db, { actor, reach }, { orderId, customer_ref, source }) {
     const order = await orders.get(db, orderId)

@@ -2,9 +2,9 @@ import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { newId } from '../../kernel/id.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { closedReply, replyOf, unknownOf } from '../operations/replies.ts'
+import { closedReply, outcomeOf, type ReplyOutcome, replyOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
-import { defineOperation, type Reach, type Replies } from '../operations/service.ts'
+import { defineOperation, type Reach } from '../operations/service.ts'
 import { beginPlan, endPlan, getPlan, type Plan } from '../order-changes/plan.ts'
 import { chargeOf, closeAttempt, gatewayOf } from '../order-changes/settle-refund-money.ts'
 import { actorOf, auditOrder } from '../orders/actor.ts'
@@ -36,17 +36,11 @@ interface Work {
   charge: ChargeRow
 }
 
-interface ReleaseOutcome extends Replies {
-  reply: GatewayReply
-}
-
-const outcomeOf = (reply: GatewayReply): ReleaseOutcome => ({ reply, unknown: unknownOf([reply]) })
-
 export const releaseOperation = defineOperation<
   CheckoutDeps,
   { orderId: string },
   Work,
-  ReleaseOutcome
+  ReplyOutcome
 >({
   name: 'release',
   begin: (deps, db, { actor, claim, reach }, { orderId }) =>

@@ -15,7 +15,7 @@ import {
   REFUND_TRANSIT_MS,
 } from '../payments/schema.ts'
 import type { GatewayReply } from './schema.ts'
-import type { Fenced, OperationDeps } from './service.ts'
+import type { Fenced, OperationDeps, Replies } from './service.ts'
 
 /** Replies of gateways to attempts: as a call returned them, or as a lookup finds them later. */
 
@@ -33,6 +33,16 @@ export function closedReply(attempt: Attempt): GatewayReply | null {
 
 export const unknownOf = (replies: Iterable<GatewayReply>): string[] =>
   [...replies].filter(({ kind }) => kind === 'unknown').map(({ attempt_id }) => attempt_id)
+
+/** What an operation with one attempt brings back. */
+export interface ReplyOutcome extends Replies {
+  reply: GatewayReply
+}
+
+export const outcomeOf = (reply: GatewayReply): ReplyOutcome => ({
+  reply,
+  unknown: unknownOf([reply]),
+})
 
 /**
  * How long a charge may be in transit to the gateway. Until then a missing record proves nothing;
