@@ -107,22 +107,3 @@ export async function takeCards(tx: Tx, ended: EndedRefund): Promise<TakenCards>
 }
 
 const centsOf = ({ amount_cents }: CardShare): number => amount_cents
-
-/**
- * What is left on the cards of an order, up to an amount, under their locks: for money that has left
- * the store already, by a lost dispute or a late refund.
- */
-export async function findLeft(
-  tx: Tx,
-  order_id: string,
-  wanted_cents: number,
-): Promise<CardShare[]> {
-  if (wanted_cents === 0) return []
-  let left = wanted_cents
-  const shares = (await queries.lockBought(tx, order_id)).map((card) => {
-    const amount_cents = Math.min(left, card.amount_cents, card.spendable_cents)
-    left -= amount_cents
-    return { gift_card_id: card.id, amount_cents }
-  })
-  return shares.filter(({ amount_cents }) => amount_cents > 0)
-}

@@ -1,4 +1,4 @@
-import type { Db } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody, readEach } from '../../errors.ts'
 import { hourOfDay, localDay } from '../../kernel/time.ts'
 import * as queries from './purchase-queries.ts'
@@ -130,3 +130,22 @@ const isWhole = ({ spendable_cents, amount_cents }: BoughtCard): boolean =>
 export const spent = (
   items?: { order_item_id: string; requested: number; refundable_quantity: number }[],
 ) => new ApiError('gift_card_spent', items === undefined ? {} : { body: { items } })
+
+/**
+ * What is left on the cards of an order, up to an amount, under their locks: for money that has left
+ * the store already, by a lost dispute or a late refund.
+ */
+export async function findLeft(
+  tx: Tx,
+  order_id: string,
+  wanted_cents: number,
+): Promise<CardShare[]> {
+  if (wanted_cents === 0) return []
+  let left = wanted_cents
+  const shares = (await queries.lockBought(tx, order_id)).map((card) => {
+    const amount_cents = Math.min(left, card.amount_cents, card.spendable_cents)
+    left -= amount_cents
+    return { gift_card_id: card.id, amount_cents }
+  })
+  return shares.filter(({ amount_cents }) => amount_cents > 0)
+}

@@ -26,6 +26,7 @@ import * as attempts from '../payments/attempts.ts'
 import { resultOfLookup, unknownResult, wasNotSent } from '../payments/gateway.ts'
 import type { Attempt, GatewayResult, Reason } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
+import { takeBackAll } from './bought-cards.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
 import { auditRefund, refundFailed } from './refund-money.ts'
@@ -40,7 +41,6 @@ import {
   type SettledRefund,
   settleRefund,
 } from './settle-refund-money.ts'
-import { takeBackAll } from './take-back-money.ts'
 
 /**
  * Cancels an order in one operation: voids authorised charges, refunds captured ones over every

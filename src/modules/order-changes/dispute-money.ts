@@ -10,13 +10,13 @@ import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { Attempt } from '../payments/schema.ts'
 import * as webhooks from '../webhooks/service.ts'
+import { takeBackLeft } from './bought-cards.ts'
 import { DISPUTE, isHeldByDispute } from './dispute-hold.ts'
 import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
 import { sumReserved } from './refund-queries.ts'
 import { NO_REPLIES } from './refund-replies.ts'
 import type { DisputeChange, Parts } from './schema.ts'
 import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
-import { takeBackLeft } from './take-back-money.ts'
 
 /** Disputes: a card holder asks the bank for the money of an order. */
 

@@ -7,10 +7,10 @@ import * as orders from '../orders/service.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type Gateway, resultOfLookup } from '../payments/gateway.ts'
 import type { Attempt } from '../payments/schema.ts'
+import { takeBackLeft } from './bought-cards.ts'
 import { partsOf, splitAmount, subtractParts, withoutNegatives } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import { chargeOf, settleRefund } from './settle-refund-money.ts'
-import { takeBackLeft } from './take-back-money.ts'
 
 /**
  * Late refunds: a gateway carried out a refund after we had given it up as `not_found`. The shopper

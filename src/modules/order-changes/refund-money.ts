@@ -9,6 +9,7 @@ import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
+import { takeBackAll } from './bought-cards.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { fitParts, goodsOf, splitAmount, splitOverTenders, totalOf } from './refund-parts.ts'
 import { askRefund, type RefundOutcome, recallRefund } from './refund-replies.ts'
@@ -28,7 +29,6 @@ import {
   reserveRefund,
   settleRefund,
 } from './settle-refund-money.ts'
-import { takeBackAll } from './take-back-money.ts'
 
 /** Refunds an order: an amount, units or shipping, over the tenders that paid. */
 

@@ -1,14 +1,16 @@
 import type { Db, Tx } from '../../db/database.ts'
-import { findLeft } from '../gift-cards/purchase-money.ts'
-import { chooseCards } from '../gift-cards/purchases.ts'
+import type { CardShare } from '../gift-cards/purchase-schema.ts'
+import { chooseCards, findLeft } from '../gift-cards/purchases.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { listItems } from '../orders/service.ts'
 import type { NewRefundItem } from './refund-queries.ts'
 import type { Parts } from './schema.ts'
-import type { RefundPlan } from './settle-refund-money.ts'
 
 /** What a refund of all that is left takes back of the gift cards that an order has bought. */
-type TakenBack = { items: NewRefundItem[] } & Pick<RefundPlan, 'cards'>
+interface TakenBack {
+  items: NewRefundItem[]
+  cards?: CardShare[]
+}
 
 /**
  * All gift cards of an order that no refund has taken; none where the parts have none. It is refused
@@ -40,4 +42,4 @@ export const takeBackLeft = async (
   tx: Tx,
   { id }: OrderRow,
   { gift_card_cents }: Parts,
-): Promise<Pick<RefundPlan, 'cards'>> => ({ cards: await findLeft(tx, id, gift_card_cents) })
+): Promise<Pick<TakenBack, 'cards'>> => ({ cards: await findLeft(tx, id, gift_card_cents) })
