@@ -21,7 +21,7 @@ const TIERS = [
   ['inventory', 'marketing'],
   ['pricing'],
   ['orders', 'feeds'],
-  ['order-changes'],
+  ['order-changes', 'order-links'],
   ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
   ['documents', 'segments'],
   ['checkout', 'carriers', 'shopper-mail'],
@@ -50,7 +50,7 @@ const layerRules: IForbiddenRuleType[] = LAYERS.map((name, index) => ({
 /** The end of a path on a level. A verb or noun of its own, as `claims/fold.ts`, is on that of `service`. */
 const level = (name: string) => {
   const others = any(LEVELS.filter((each) => each !== 'service'))
-  return name === 'service' ? `(?![a-z/-]*${others}\\.ts$)` : `[a-z/-]*${name}\\.ts$`
+  return name === 'service' ? `(?![a-z0-9/-]*${others}\\.ts$)` : `[a-z0-9/-]*${name}\\.ts$`
 }
 
 const levelRules: IForbiddenRuleType[] = LEVELS.map((name, index) => ({

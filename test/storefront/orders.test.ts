@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { createLinkToken } from '../../src/modules/orders/link.ts'
+import { createLinkToken } from '../../src/modules/order-links/service.ts'
 import { readAmount } from '../../storefront/orders/order-refunds.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'

@@ -208,10 +208,6 @@ export function listBelow(db: Db, filters: OrderFilters, below: number, limit: n
   )
 }
 
-/**
- * Finds an order by its number, and keeps its person from being erased until the transaction ends: what
- * is written for its address meanwhile is erased as well.
- */
 export const lockByNumber = (tx: Tx, number: number) =>
   tx.maybe(
     Type.Object({ id: Id, email: Nullable(Type.String()) }),

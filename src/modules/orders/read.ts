@@ -1,4 +1,4 @@
-import type { Db } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -160,3 +160,9 @@ export async function listHeldForReview(db: Db, page: Page) {
   const { rows, shown } = await listReviews(db, page)
   return { reviews: rows.map(({ decision, ...order }) => ({ order, decision })), ...shown }
 }
+
+/**
+ * Finds an order by its number, and keeps its person from being erased until the transaction ends: what
+ * is written for its address meanwhile is erased as well.
+ */
+export const lockByNumber = (tx: Tx, number: number) => reads.lockByNumber(tx, number)

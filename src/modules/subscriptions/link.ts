@@ -5,7 +5,7 @@ import * as stores from '../stores/service.ts'
 import { find } from './read.ts'
 
 /**
- * A link to a subscription that is mailed to its shopper, as `orders/link.ts` has one to an order: it
+ * A link to a subscription that is mailed to its shopper, as `order-links/service.ts` has one to an order: it
  * opens the subscription without the browser that bought.
  */
 

@@ -1,4 +1,4 @@
-import * as orderLink from '../../../src/modules/orders/link.ts'
+import * as orderLink from '../../../src/modules/order-links/service.ts'
 import type { Caller } from '../../harness/app.ts'
 import { APPROVED, addVariant, openShop } from '../../modules/checkout/setup.ts'
 import { ok } from '../../modules/returns/setup.ts'

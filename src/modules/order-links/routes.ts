@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
-import { type LinkDeps, mailLink, openLink } from './link.ts'
-import { LinkToken, OpenedLink, WantedLink } from './link-schema.ts'
+import { LinkToken, OpenedLink, WantedLink } from './schema.ts'
+import { type LinkDeps, mailLink, openLink } from './service.ts'
 
 const tags = ['checkout']
 

@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test'
 import { makeDueExports } from '../../../src/modules/views/jobs.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import { openShop } from '../checkout/setup.ts'
-import { keyed, type OrderStore, openOrderStore } from './setup.ts'
+import { keyed, type OrderStore, openOrderStore } from '../orders/setup.ts'
 
 let store: OrderStore
 let number: number

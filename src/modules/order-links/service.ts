@@ -4,11 +4,11 @@ import { foldEmail } from '../../kernel/email.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
+import { lockByNumber } from '../orders/read.ts'
+import * as orders from '../orders/service.ts'
 import * as stores from '../stores/service.ts'
-import { linkMail } from './link-mail.ts'
-import type { WantedLink } from './link-schema.ts'
-import { findOrder } from './queries.ts'
-import { lockByNumber } from './read-queries.ts'
+import { linkMail } from './mail.ts'
+import type { WantedLink } from './schema.ts'
 
 /**
  * A link to an order that is mailed to its shopper. It opens the order without the browser that
@@ -59,7 +59,7 @@ export async function mailLink(
     HOUR_SECONDS,
   )
   const { display_name, language } = await stores.get(db)
-  await db.transaction('orders: mail a link', async (tx) => {
+  await db.transaction('order link: mail', async (tx) => {
     const order = await lockByNumber(tx, wanted.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
     const token = createLinkToken(deps.key, db, order?.id ?? '', LINK_DAYS)
@@ -84,8 +84,8 @@ export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   if (payload === null) throw new ApiError('order_not_found')
   const [tenant, id, expires] = JSON.parse(payload.toString()) as Payload
   if (tenant !== db.tenant || expires < db.clock.now()) throw new ApiError('order_not_found')
-  const order = await findOrder(db, id)
-  if (order === null || order.email === null) throw new ApiError('order_not_found')
+  const order = await orders.get(db, id)
+  if (order.email === null) throw new ApiError('order_not_found')
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
@@ -100,5 +100,5 @@ async function checkReturnUrl({ isHostOf }: LinkDeps, db: Db, text: string): Pro
   if (isPlain && url.search === '' && url.hash === '' && (await isHostOf(db, url.hostname))) {
     return `${url.origin}${url.pathname.replace(/\/*$/, '/')}`
   }
-  throw invalidBody('return_url', "must be an http(s) address at a host of the store's shop")
+  throw invalidBody('return_url', 'must be an http(s) address at a host of the store')
 }
