@@ -23,7 +23,7 @@ import { stock } from './stock.ts'
 import { storefrontPages } from './storefront.ts'
 import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
-import { requireWrk } from './wrk.ts'
+import { requireWrk, WrkMissing } from './wrk.ts'
 
 const BENCHES: Record<string, Bench> = {
   'key-check': { run: keyCheck, needsWrk: true },
@@ -127,8 +127,9 @@ if (import.meta.main) {
   try {
     process.exitCode = (await main(readArguments(process.argv.slice(2)))) ? 0 : 1
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\n\n${USAGE}`)
+    if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${USAGE}`)
+    else if (error instanceof WrkMissing) process.stderr.write(error.message)
+    else throw error
     process.exitCode = 2
   }
 }

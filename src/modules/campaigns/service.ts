@@ -1,5 +1,5 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, invalidBodyOf } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -81,7 +81,7 @@ function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch):
   const issues = fixed
     .filter((name) => patch[name] !== undefined)
     .map((path) => ({ path, message: `cannot change while the campaign is ${status}` }))
-  if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  if (issues.length > 0) throw invalidBodyOf(issues)
 }
 
 /** Deletes a draft that nothing belongs to. */
@@ -203,7 +203,7 @@ export function requireDraft(campaign: Campaign): Draft {
     .filter(([, value]) => value === null)
     .map(([path]) => ({ path, message: 'must be set before it is sent' }))
   if (subject === null || body_markdown === null) {
-    throw new ApiError('invalid_body', { body: { issues: missing } })
+    throw invalidBodyOf(missing)
   }
   return { ...campaign, subject, body_markdown }
 }

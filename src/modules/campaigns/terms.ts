@@ -1,4 +1,4 @@
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody, invalidBodyOf } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import {
@@ -46,7 +46,7 @@ export function checkTerms(before: Known, patch: CampaignPatch): CampaignTerms {
   check(isMail || patch.send_at == null, 'send_at', 'is only for the channel email')
   const times = readTimes(before, patch, check)
   checkBudget(before, patch, check)
-  if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  if (issues.length > 0) throw invalidBodyOf(issues)
   const keep = <K extends (typeof MAIL_TERMS)[number] | 'budget'>(name: K) =>
     patch[name] === undefined ? before[name] : patch[name]
   return {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, invalidBodyOf } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
@@ -255,7 +255,7 @@ function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch):
   check((type === 'percent') === (percent_bps !== null), 'percent_bps', only('percent'))
   check((type === 'fixed') === (amount_cents !== null), 'amount_cents', only('fixed'))
   check(!starts_at || !ends_at || starts_at < ends_at, 'ends_at', 'must be after starts_at')
-  if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  if (issues.length > 0) throw invalidBodyOf(issues)
   return terms
 }
 

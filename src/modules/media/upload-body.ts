@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody, invalidBodyOf } from '../../errors.ts'
 import { CONTENT_TYPES, NewUpload } from './schema.ts'
 import type { UploadedImage } from './service.ts'
 
@@ -21,7 +21,7 @@ export async function readUpload(body: unknown): Promise<UploadedImage> {
   if (!Value.Check(NewUpload, body)) {
     const found = Value.Errors(NewUpload, body).slice(0, 10)
     const issues = found.map((each) => ({ path: pathOf(each.instancePath), message: each.message }))
-    throw new ApiError('invalid_body', { body: { issues } })
+    throw invalidBodyOf(issues)
   }
   const { data_base64: text, content_type: contentType, alt = null } = body
   if (text.length % 4 !== 0 || !BASE64.test(text)) {

@@ -1,4 +1,4 @@
-import { ApiError, invalidBody } from '../../errors.ts'
+import { invalidBody, invalidBodyOf } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { hmac } from '../../kernel/hmac.ts'
 import { passesLuhn } from '../../kernel/luhn.ts'
@@ -67,7 +67,7 @@ export function readCard(input: TypedCard, clock: Clock): Card {
     refuse('ccexp', 'must not be in the past: the card has expired')
   }
   if (input.cvv !== undefined && !CVV.test(input.cvv)) refuse('cvv', 'must be 3 or 4 digits')
-  if (number === null || issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  if (number === null || issues.length > 0) throw invalidBodyOf(issues)
   return makeCard({ number, cvv: input.cvv ?? null }, { exp_month: month, exp_year: year })
 }
 

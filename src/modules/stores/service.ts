@@ -1,6 +1,6 @@
 import { mapViolations } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError, invalidBody, invalidBodyOf } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
@@ -182,7 +182,7 @@ function checkSettings({ currency, language, time_zone }: StorePatch): { languag
   if (language !== undefined && canonical === undefined) {
     issues.push({ path: 'language', message: 'must be a language tag of BCP 47, such as en' })
   }
-  if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  if (issues.length > 0) throw invalidBodyOf(issues)
   return canonical === undefined ? {} : { language: canonical }
 }
 
