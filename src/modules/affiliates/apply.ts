@@ -9,7 +9,7 @@ import * as queries from './queries.ts'
 import type { Application, Touch } from './schema.ts'
 import { emit, FEATURE, find, foldAddress, getSettings, hashDevice } from './service.ts'
 
-/** What strangers do on the storefront: apply, and follow the links of affiliates. */
+/** The public part of affiliates, on the storefront: to apply, and to follow the link of an affiliate. */
 
 export interface ApplyDeps {
   limits: Pick<Limits, 'velocity'>
@@ -19,16 +19,19 @@ export interface ApplyDeps {
 
 /** Applications per minute of one shopper: enough for typing errors. */
 const PER_SHOPPER = 5
-/** Of a storefront's server that does not say whose request it sends: it has many shoppers. */
+/**
+ * Applications per minute of a storefront's server that does not say whose request it sends: it has many
+ * shoppers.
+ */
 const PER_SERVER = 60
-/** Of all shoppers of a store together. */
+/** Applications per minute of all shoppers of a store together. */
 const PER_STORE = 60
 /** Followed links of a store in a minute: a post that many people see at once. */
 const TOUCHES_PER_STORE = 6_000
 const SHARDS = 8
 const DAY_MS = 86_400_000
 
-/** What the store offers to applicants. */
+/** Reads the terms that the store offers to applicants. */
 export async function readProgram(db: Db) {
   const [settings, { currency }, { state }] = await Promise.all([
     getSettings(db),
@@ -41,8 +44,8 @@ export async function readProgram(db: Db) {
 }
 
 /**
- * Writes an application down. The answer is the same for an address that the store knows already:
- * strangers do not learn who its affiliates are.
+ * Stores an application. The answer is the same for an address that the store knows already: strangers do not
+ * learn who its affiliates are.
  */
 export async function apply(
   deps: ApplyDeps,
@@ -83,7 +86,7 @@ export async function apply(
 
 type TouchPayload = [tenant: string, code: string, at: number]
 
-/** Counts that a link was followed, and signs when. A code that does not count is not found. */
+/** Counts that a link was followed, and signs the time. A code that is unknown or not active is not found. */
 export async function touch({ limits, touchKey }: ApplyDeps, db: TenantDb, code: string) {
   await requireWithin(limits, `affiliate-touches:${db.tenant}`, TOUCHES_PER_STORE)
   const isOn = entitlements.featureIsOn(db, FEATURE)
@@ -105,7 +108,7 @@ const CODE = /^[A-Za-z0-9_-]{1,64}$/
 
 const TOUCH_LENGTH_MAX = 1_000
 
-/** When the link of a code was followed; null where we have not signed that for this store and code. */
+/** Reads when the link of a code was followed. Returns null where we have not signed that for this store and code. */
 export function readTouch(
   key: Buffer,
   { tenant, code }: { tenant: string; code: string },

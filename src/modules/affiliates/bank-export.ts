@@ -23,7 +23,7 @@ const COLUMNS = [
 const PAGE_ROWS = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
-/** In pages: no transaction is open between two of them, and no more than one is in memory. */
+/** Exports payouts as CSV, page by page: no transaction is open between two pages, and only one is in memory. */
 export async function* exportCsv(
   { account: key }: AffiliateKeys,
   db: Db,

@@ -41,7 +41,7 @@ export interface CommissionFilters {
   status: CommissionStatus | undefined
 }
 
-/** Newest first. */
+/** Lists commissions, newest first. */
 export const listCommissions = (db: Db, filters: CommissionFilters, page: Page) => {
   const { affiliate_id, order_id, status } = filters
   return readList(
@@ -84,8 +84,9 @@ export interface NewCommission {
 }
 
 /**
- * Writes which affiliate an order came from, and what it earns, if anything, in one statement. An order
- * that another process has settled meanwhile has its row: the version of the order tells, and not this.
+ * Writes which affiliate an order came from, and what it earns, if anything, in one statement. Where another
+ * process has settled the order meanwhile, its row exists and this writes nothing: the conflict shows in the
+ * version of the order, and not here.
  */
 export const insertAttribution = (
   tx: Tx,
@@ -118,7 +119,7 @@ export const insertAttribution = (
       from attribution a
      where ${earned !== null}::boolean`)
 
-/** Locks what an order earns by. Null where no affiliate sent it. */
+/** Locks the attribution of an order, which says what it earns. Returns null where no affiliate sent the order. */
 export const lockAttribution = (tx: Tx, order_id: string) =>
   tx.maybe(
     AttributionRow,
@@ -130,7 +131,7 @@ export const lockAttribution = (tx: Tx, order_id: string) =>
        for no key update`,
   )
 
-/** The code of an order that counts as its affiliate's. */
+/** Finds the code of an order that counts as its affiliate's. */
 export const findAttributed = (db: Db, order_id: string) =>
   db.maybe(
     Type.Object({ code: Type.String() }),
@@ -147,7 +148,7 @@ export const findSource = (tx: Tx, order_id: string) =>
      where tenant_ref = ${tx.tenant} and order_id = ${order_id}`,
   )
 
-/** The commissions of an order that count, paid ones too, under their locks. */
+/** Locks the commissions of an order that count, paid ones too, and lists them. */
 export const lockCounting = (tx: Tx, order_id: string) =>
   tx.many(
     CountingCommission,
@@ -166,7 +167,7 @@ interface Follow {
   booked_cents: number
 }
 
-/** Writes what is left of an order, and what is booked for it. */
+/** Writes how much of an order's goods is left, and how much commission is booked for it. */
 export const writeLeft = (tx: Tx, { order_id, left_cents, booked_cents }: Follow) =>
   tx.run(sql`
     update affiliate_attributions
@@ -174,8 +175,8 @@ export const writeLeft = (tx: Tx, { order_id, left_cents, booked_cents }: Follow
      where tenant_ref = ${tx.tenant} and order_id = ${order_id}`)
 
 /**
- * Writes what an order gains or loses. A clawback is due with the first of what it takes from, to the
- * microsecond, so that both are approved at once.
+ * Writes a commission or a clawback of an order. A clawback is due at the same microsecond as the earliest
+ * commission of the order that counts, so that both are approved together.
  */
 export const insertCommission = (
   tx: Tx,
@@ -196,7 +197,10 @@ export const insertCommission = (
                          and status in ('pending', 'approved', 'paid')),
                      fd_now() + make_interval(days => ${of.approval_delay_days})))`)
 
-/** All of it was clawed back before it was paid: together the rows are worth nothing. */
+/**
+ * Reverses the unpaid commissions of an order whose rows add up to nothing: all was clawed back before it was
+ * paid.
+ */
 export const reverseAll = (tx: Tx, order_id: string) =>
   tx.run(sql`
     update affiliate_commissions set status = 'reversed'
@@ -208,7 +212,7 @@ export const approveOf = (tx: Tx, order_id: string) =>
     update affiliate_commissions set status = 'approved'
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and status = 'pending'`)
 
-/** A clawback keeps what it follows from. */
+/** Declines commissions. A clawback keeps its own reason, which is the change that it follows from. */
 export const declineAll = (tx: Tx, ids: readonly string[], reason: string) =>
   tx.run(sql`
     update affiliate_commissions
@@ -220,7 +224,7 @@ export const markDeclined = (tx: Tx, order_id: string, booked_cents: number) =>
     update affiliate_attributions set booked_cents = ${booked_cents}, declined = true
      where tenant_ref = ${tx.tenant} and order_id = ${order_id}`)
 
-/** What an affiliate is owed, by currency: the sum of what is not paid. */
+/** Lists the balances of an affiliate by currency: pending, approved, in a payout and paid. */
 export const listBalances = (db: Db, affiliate_id: string) =>
   db.many(
     Balance,
@@ -259,7 +263,7 @@ export const approvalTurns = createTurns({
   only: isPending,
 })
 
-/** Approves some that are due. One that a refund is changing right now is left for the next step. */
+/** Approves some commissions that are due. One that a refund is changing right now is left for the next step. */
 export const approveDue = (db: Db, limit: number) =>
   db.run(sql`
     update affiliate_commissions set status = 'approved'

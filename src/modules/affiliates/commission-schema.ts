@@ -66,7 +66,7 @@ export const Declined = Type.Object({
 })
 export type Declined = Static<typeof Declined>
 
-/** What an order earns by: written once, with counters of what is left of it. */
+/** The attribution of an order, by which it earns: written once, with counters of what is left of the order. */
 export const AttributionRow = Type.Object({
   order_id: Id,
   affiliate_id: Id,
@@ -132,7 +132,7 @@ export const Payout = Shared(
 )
 export type Payout = Static<typeof Payout>
 
-/** As many as one transaction pays. A store with more asks again. */
+/** Payouts that one transaction makes at most. A store with more sends another request. */
 export const PAYOUTS_MAX = 100
 
 export const NewPayouts = Type.Object({

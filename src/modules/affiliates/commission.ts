@@ -24,11 +24,14 @@ export function commissionOf(terms: EarningTerms, { base_cents, left_cents }: Go
   return base_cents === 0 ? 0 : proportion(whole, Math.min(left, base_cents), base_cents)
 }
 
-/** BigInt, since the product of two amounts exceeds the safe integers. */
+/**
+ * Computes a share of an amount, half a cent up. In BigInt, since the product of two amounts exceeds the safe
+ * integers.
+ */
 const proportion = (cents: number, some: number, whole: number): number =>
   Number((2n * BigInt(cents) * BigInt(some) + BigInt(whole)) / (2n * BigInt(whole)))
 
-/** What is to be booked when something else is left of an order. */
+/** What is booked when the goods that are left of an order change. */
 export interface Change {
   left_cents: number
   /** Negative: a clawback. */
@@ -36,7 +39,10 @@ export interface Change {
   booked_cents: number
 }
 
-/** After the merchant has declined a commission of the order, it earns no more, and still loses. */
+/**
+ * Computes what to book when `left` is left of an order. After the merchant has declined a commission of the
+ * order, it earns no more, and still loses.
+ */
 export function changeOf(attribution: AttributionRow, left: number): Change {
   const left_cents = Math.max(0, left)
   const { base_cents, booked_cents: before, declined } = attribution
@@ -56,13 +62,13 @@ export interface Buyer {
   address: string | null
 }
 
-/** What is known of the affiliate's own purchases: cards that paid for them, addresses they went to. */
+/** The affiliate's own purchases, as far as known: cards that paid for them, and addresses they went to. */
 export interface Traces {
   cards: ReadonlySet<string>
   addresses: ReadonlySet<string>
 }
 
-/** Why the order counts as the affiliate's own; null where it does not. */
+/** Returns why an order counts as the affiliate's own, or null where it does not. */
 export function selfReferral(
   affiliate: Pick<Referred, 'email_folded' | 'customer_ref' | 'person_id' | 'is_device'>,
   buyer: Buyer,
@@ -80,6 +86,6 @@ export function selfReferral(
   return buyer.address !== null && own.addresses.has(buyer.address) ? 'self_address' : null
 }
 
-/** Without the part after a plus: almost everywhere it is the same mailbox. */
+/** Drops the part of an address after a plus: almost everywhere it is the same mailbox. */
 const mailboxOf = (folded: string | null): string | null =>
   folded === null ? null : folded.replace(/\+[^@]*(?=@)/, '')

@@ -6,7 +6,7 @@ import * as queries from './commission-queries.ts'
 import type { Commission, Payout } from './commission-schema.ts'
 import * as payouts from './payout-queries.ts'
 
-/** Reads what was earned, and what was paid. */
+/** Reads commissions and payouts. */
 
 export async function list(db: Db, filters: queries.CommissionFilters, page: Page) {
   const { rows, shown } = await queries.listCommissions(db, filters, page)

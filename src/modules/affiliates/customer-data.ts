@@ -17,13 +17,13 @@ export const affiliateOf = (db: Db, customer_ref: string, email: string | null) 
 /** A time as `to_jsonb` writes it. */
 const STORED_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+\+00:00$/
 
-/** The same with every time in the format of the API. */
+/** Converts every time in stored data to the format of the API. */
 const withUtc = (data: Record<string, unknown>): Record<string, unknown> =>
   JSON.parse(JSON.stringify(data), (_, value: unknown) =>
     typeof value === 'string' && STORED_TIME.test(value) ? toUtc(value) : value,
   )
 
-/** What the store has of an affiliate who is linked to a customer, for the privacy export. */
+/** Exports the data of an affiliate who is linked to a customer, for the privacy export. */
 export async function exportOf(db: Db, customer_ref: string) {
   const ids = (await queries.listIds(db, customer_ref, [])).map(({ id }) => id)
   return ids.length === 0 ? [] : (await queries.listWhole(db, ids)).map(({ data }) => withUtc(data))
@@ -38,7 +38,7 @@ export async function eraseCustomer(
   if (ids.length > 0) await queries.erase(tx, ids)
 }
 
-/** All that the store has of one affiliate, who may be no customer. */
+/** Exports all data of one affiliate, who may be no customer. */
 export async function exportAffiliate(db: TenantDb, actor: audit.Actor, id: string) {
   const { id: affiliate_id } = await find(db, id)
   return db.transaction('affiliates: export', async (tx) => {
@@ -52,7 +52,7 @@ export async function exportAffiliate(db: TenantDb, actor: audit.Actor, id: stri
 const CONFIRM_MS = 10 * 60_000
 type Payload = [tenant: string, id: string, expires: number]
 
-/** Erases an affiliate in two steps: the first answers a token, which the second sends back. */
+/** Erases an affiliate in two steps: the first returns a token, and the second needs it. */
 export async function eraseAffiliate(
   db: TenantDb,
   { actor, key }: { actor: audit.Actor; key: Buffer },

@@ -14,10 +14,10 @@ export const listIds = (db: Db, customer_ref: string, emails: readonly string[])
      order by id`,
   )
 
-/** More than fit on a page that a person reads. The API lists them all. */
+/** Commissions that an export has at most: more than fit on a page for a person. The API lists them all. */
 const COMMISSIONS_MAX = 10_000
 
-/** The bank account is left out: it is encrypted, and the person knows it. */
+/** Lists the whole data of affiliates. The bank account is left out: it is encrypted, and the person knows it. */
 export const listWhole = (db: Db, ids: readonly string[]) =>
   db.many(
     Type.Object({ data: OpenObject }),
@@ -45,8 +45,8 @@ export const listWhole = (db: Db, ids: readonly string[]) =>
   )
 
 /**
- * Erases the person. Amounts stay, and so do codes, which orders name; they end, and so does the
- * agreement: there is no person left to be paid.
+ * Erases the person of each affiliate. Amounts stay, and so do codes, which orders name. The codes end, and
+ * so does the agreement: there is no person left to pay.
  */
 export const erase = (tx: Tx, ids: readonly string[]) =>
   tx.run(sql`
@@ -66,7 +66,7 @@ export const erase = (tx: Tx, ids: readonly string[]) =>
            erased_at = coalesce(erased_at, fd_now()), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[])`)
 
-/** The affiliate who is linked to each customer, if any. */
+/** Finds the affiliate that a customer is: by the linked reference first, then by the address. */
 export const findOfCustomer = (db: Db, customer_ref: string, email_folded: string | null) =>
   db.maybe(
     Type.Object({ id: Id }),

@@ -10,7 +10,7 @@ import type { AttributionRow, Commission, Declined } from './commission-schema.t
 import { commissionJournal } from './earn-money.ts'
 import { FEATURE } from './service.ts'
 
-/** A merchant decides about a commission: approves it before its time, or declines it. */
+/** The decisions of a merchant about a commission: to approve it before its time, or to decline it. */
 
 /** Approves all that is pending of the commission's order: an earning and its clawbacks go together. */
 export const approve = (db: TenantDb, actor: audit.Actor, id: string): Promise<Commission> =>
@@ -19,12 +19,12 @@ export const approve = (db: TenantDb, actor: audit.Actor, id: string): Promise<C
     await queries.approveOf(tx, order_id)
   })
 
-/** Why a commission is declined, where the merchant does not say. */
+/** The reason of a declined commission for which the merchant gives none. */
 const BY_MERCHANT = 'declined_by_merchant'
 
 /**
- * Declines a commission that is in no payout. Nothing more is earned by its order. Of an order of
- * which nothing was paid, all of it is declined, the clawbacks too.
+ * Declines a commission that is in no payout; its order earns nothing more. Where no commission of the order
+ * is in a payout, all of them are declined, the clawbacks too.
  */
 export const decline = (
   db: TenantDb,
@@ -38,7 +38,7 @@ export const decline = (
     const declined = isPaid ? counting.filter((each) => each.id === before.id) : counting
     const cents = sum(declined.map(({ amount_cents }) => amount_cents))
     const isOpen = counting.some((each) => each.id === before.id && each.payout_id === null)
-    // What was clawed back already cannot be taken a second time.
+    // An amount that was clawed back already cannot be declined as well.
     if (!isOpen || before.type === 'clawback' || cents > attribution.booked_cents)
       throw invalidTransition(before)
     const ids = declined.map((each) => each.id)
@@ -48,7 +48,7 @@ export const decline = (
     await ledger.post(tx, commissionJournal({ id: before.id, affiliate_id, currency }, -cents))
   })
 
-/** Under the lock of the order's attribution, which refunds take as well. */
+/** Runs a decision under the lock of the order's attribution, which refunds lock as well. */
 function decide(
   db: TenantDb,
   actor: audit.Actor,
@@ -59,7 +59,7 @@ function decide(
     await entitlements.requireFeature(tx, FEATURE)
     const found = isUuid(id) ? await queries.findCommission(tx, id) : null
     const attribution = found && (await queries.lockAttribution(tx, found.order_id))
-    // Read again: a refund may have changed it while this one waited.
+    // Read again: a refund may have changed it while this transaction waited for the lock.
     const before = attribution && (await queries.findCommission(tx, id))
     if (attribution === null || before === null) throw new ApiError('commission_not_found')
     await work(tx, attribution, before)

@@ -8,7 +8,7 @@ import type { Referred, Refusal, Source } from './commission-schema.ts'
 import { findReferred } from './queries.ts'
 import { FEATURE } from './service.ts'
 
-/** What a placed order earns the affiliate who sent it, in the transaction that places it. */
+/** Books the commission of a placed order for the affiliate who sent it, in the transaction that places it. */
 
 /** An order with a referral code, as it is placed. */
 export interface ReferredSale {
@@ -26,7 +26,7 @@ export interface ReferredSale {
   buyer: Buyer
 }
 
-/** Reads what is known of an affiliate's own purchases. It is passed in: orders are on a higher tier. */
+/** Reads what is known of an affiliate's own purchases. A parameter, since orders are on a higher tier. */
 export type FindTraces = (
   tx: Tx,
   affiliate: Pick<Referred, 'email_folded' | 'customer_ref' | 'address'>,
@@ -85,8 +85,8 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
 const DAY_MS = 86_400_000
 
 /**
- * Why the affiliate or the code does not count. What is already the affiliate's, as the renewals of a
- * subscription, is not lost with its code.
+ * Returns why the affiliate or the code does not count, or null. The renewals of a subscription and the
+ * orders of exchanges are already the affiliate's, and are not lost with the code.
  */
 function refusalOf(
   { status, code_active, cookie_days }: Referred,

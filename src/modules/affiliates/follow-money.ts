@@ -10,12 +10,12 @@ import * as queries from './commission-queries.ts'
 import type { AttributionRow, CountingCommission } from './commission-schema.ts'
 import { commissionJournal } from './earn-money.ts'
 
-/** Lets a commission follow its order: in the transaction of the refund, the edit or the lost dispute. */
+/** Adjusts a commission to its order, in the transaction of the refund, the edit or the lost dispute. */
 
 /** An order that has just changed, under its lock and with its journal posted. */
 export interface ChangedOrder {
   id: string
-  /** Null: no affiliate sent it, and nothing is read. */
+  /** Null where no affiliate sent the order: nothing more is read then. */
   referral_code: string | null
   is_test: boolean
 }
@@ -26,8 +26,8 @@ export interface Cause {
 }
 
 /**
- * Books what the commission of an order gains or loses. What is left of its goods is read from the
- * ledger, so that it is the same whichever path has led there, and a change that is followed twice
+ * Books the commission that a changed order gains or loses. What is left of its goods is read from the
+ * ledger, so that the result does not depend on the kind of change, and a change that is followed twice
  * changes nothing the second time.
  */
 export async function followOrder(tx: Tx, order: ChangedOrder, cause: Cause): Promise<void> {
@@ -42,7 +42,7 @@ export async function followOrder(tx: Tx, order: ChangedOrder, cause: Cause): Pr
 
 const GOODS: readonly string[] = ['sales', 'discount', 'refund']
 
-/** Sales are credits, and so negative; discounts and refunds are debits. */
+/** Adds up what is left of the goods. Sales are credits, and so negative; discounts and refunds are debits. */
 const leftOf = (entries: readonly PostedEntry[]): number =>
   0 -
   sum(
@@ -83,8 +83,8 @@ async function book(
 }
 
 /**
- * While nothing of the order is approved, a clawback waits with what it takes from. Otherwise it counts
- * at once, and whatever was paid is taken from what is paid next.
+ * Chooses the status of a clawback. While all commissions of the order are pending, the clawback is pending,
+ * too. Otherwise it counts at once, and an amount that was paid already reduces the next payout.
  */
 function clawbackOf(counting: readonly CountingCommission[]) {
   const isPending = counting.length > 0 && counting.every(({ status }) => status === 'pending')
@@ -94,7 +94,7 @@ function clawbackOf(counting: readonly CountingCommission[]) {
   }
 }
 
-/** Goods that an edit adds, or that come back to the order, are earned anew. */
+/** Makes a new commission for goods that an edit adds, or that come back to the order. */
 async function earningOf(tx: Tx, order_id: string) {
   const { source } = await queries.findSource(tx, order_id)
   return {

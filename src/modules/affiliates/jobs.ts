@@ -9,7 +9,7 @@ const STORES_MAX = 50
 /** Commissions of one store that one statement approves. The other stores wait for them. */
 const BATCH = 500
 
-/** One step, as fd_worker: approves commissions whose delay is over. Answers how many. */
+/** Takes one step, as fd_worker: approves commissions whose delay is over. Returns how many. */
 export async function approveDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.approvalTurns.next(database.global, STORES_MAX)
   return forEachStore(stores, (tenant) => queries.approveDue(database.tenant(tenant), BATCH), {

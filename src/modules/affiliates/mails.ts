@@ -1,7 +1,7 @@
 import { decimalAmount } from '../../kernel/money.ts'
 import { oneLine } from '../../platform/mail.ts'
 
-/** What an affiliate is told by mail, in the languages of the storefront. */
+/** The texts of the mails to affiliates, in the languages of the storefront. */
 
 interface Words {
   approved(store: string): string
@@ -61,7 +61,7 @@ function wordsIn(language: string): Words {
   return words
 }
 
-/** Paragraphs, without those that a store or an affiliate has no words for. */
+/** Joins paragraphs, without those for which a store or an affiliate has no text. */
 const paragraphs = (parts: readonly (string | null)[]): string =>
   `${parts.filter((part) => part !== null).join('\n\n')}\n`
 

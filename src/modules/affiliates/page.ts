@@ -21,7 +21,7 @@ export interface PageDeps {
   shopUrl: (store: Pick<Store, 'tenant_ref' | 'primary_hostname'>) => string | null
 }
 
-/** As long as most programs pay by the quarter. The next mail has a new link. */
+/** Days that a link is valid: a quarter, since most programs pay by the quarter. The next mail has a new link. */
 const LINK_DAYS = 90
 const DAY_MS = 86_400_000
 
@@ -39,7 +39,7 @@ export async function makeLink({ linkKey, shopUrl }: PageDeps, db: Db, id: strin
   return { url, token, expires_at: new Date(expires).toISOString() }
 }
 
-/** Who has never been approved has no page, and neither has a person who was erased. */
+/** Refuses an affiliate who was never approved or whose person was erased: they have no page. */
 function requirePage({ status, email }: Affiliate): void {
   const isKnown = email !== null && (status === 'active' || status === 'suspended')
   if (!isKnown) throw new ApiError('affiliate_not_found')
@@ -47,7 +47,7 @@ function requirePage({ status, email }: Affiliate): void {
 
 const NEWEST = { limit: 50, offset: 0 }
 
-/** What an affiliate sees: codes, balances, commissions and payouts; nothing of an order's shopper. */
+/** Opens the page of an affiliate: codes, balances, commissions and payouts, and nothing of an order's shopper. */
 export async function openPage(
   { linkKey }: PageDeps,
   db: TenantDb,
@@ -95,7 +95,7 @@ export async function openPage(
   }
 }
 
-/** The affiliate of a link that we signed for this store and that has not expired. */
+/** Reads the affiliate of a link that we signed for this store and that has not expired. */
 function readLink(key: Buffer, { tenant, clock }: Db, token: string): string {
   const payload = tokens.verify(key, token)
   if (payload === null) throw new ApiError('affiliate_not_found')
@@ -105,7 +105,7 @@ function readLink(key: Buffer, { tenant, clock }: Db, token: string): string {
   return id
 }
 
-/** Tells an affiliate that they may sell, with the link to their page. */
+/** Mails an affiliate that they are approved, with the link to their page. */
 export async function mailApproved(deps: PageDeps, tx: Tx, affiliate: Affiliate): Promise<void> {
   const { display_name, language } = await stores.get(tx)
   const { url } = await makeLink(deps, tx, affiliate.id)
@@ -114,7 +114,7 @@ export async function mailApproved(deps: PageDeps, tx: Tx, affiliate: Affiliate)
   await send(tx, affiliate, approvedMail(language, { store: display_name, url, code }))
 }
 
-/** Tells an affiliate that they were paid. */
+/** Mails an affiliate that they were paid. */
 export async function mailPaid(deps: PageDeps, tx: Tx, payout: Payout): Promise<void> {
   const affiliate = await find(tx, payout.affiliate_id)
   if (affiliate.email === null) return

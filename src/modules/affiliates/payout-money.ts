@@ -19,7 +19,7 @@ import {
 import * as queries from './payout-queries.ts'
 import { FEATURE } from './service.ts'
 
-/** Pays affiliates: a payout takes all approved commissions, then a bank pays it, then it is marked. */
+/** Pays affiliates: a payout claims all approved commissions, then a bank pays it, then it is marked as paid. */
 
 interface Caller {
   actor: audit.Actor
@@ -28,7 +28,10 @@ interface Caller {
 
 type Skipped = Static<typeof PayoutsMade>['skipped'][number]
 
-/** Makes payouts for those who are due, or for those who are named. Who is owed too little is skipped. */
+/**
+ * Makes payouts for all affiliates who are due, or for the named ones. An affiliate who is owed too little is
+ * skipped.
+ */
 export function makePayouts(
   db: TenantDb,
   { actor, claim }: Caller,
@@ -58,7 +61,7 @@ export function makePayouts(
   })
 }
 
-/** One more than is paid, to know whether there are more. */
+/** One payout more than is made, to know whether there are more. */
 const LIMIT = PAYOUTS_MAX + 1
 
 async function requireKnown(tx: Tx, ids: readonly string[]): Promise<void> {
@@ -76,7 +79,7 @@ function reasonOf(cents: number): (typeof SKIPS)[number] {
   return cents === 0 ? 'nothing_due' : 'below_minimum'
 }
 
-/** Those who were named and have no approved commission at all. */
+/** Lists the named affiliates that have no approved commission at all. */
 async function withoutAny(
   tx: Tx,
   ids: readonly string[],
@@ -102,11 +105,11 @@ const createdEntry = ({ id, affiliate_id, amount_cents, currency }: Payout) => (
 
 interface Settling {
   actor: audit.Actor
-  /** Told of a payout that is paid, in the same transaction. */
+  /** Called with a payout that is paid, in the same transaction. */
   onPaid: (tx: Tx, payout: Payout) => Promise<unknown>
 }
 
-/** The bank has paid. Marked twice, it is paid once. */
+/** Marks a payout as paid by the bank. A payout that is marked twice is paid once. */
 export const markPaid = (db: TenantDb, { actor, onPaid }: Settling, id: string): Promise<Payout> =>
   settle(db, actor, { id, to: 'paid' }, async (tx, payout) => {
     await queries.markPaid(tx, payout.id)
@@ -126,7 +129,7 @@ export const markPaid = (db: TenantDb, { actor, onPaid }: Settling, id: string):
     await onPaid(tx, payout)
   })
 
-/** The bank has not paid: all of it is due again. */
+/** Cancels a payout that the bank has not paid: all of it is due again. */
 export const cancelPayout = (db: TenantDb, actor: audit.Actor, id: string): Promise<Payout> =>
   settle(db, actor, { id, to: 'cancelled' }, (tx, payout) => queries.cancelPayout(tx, payout.id))
 

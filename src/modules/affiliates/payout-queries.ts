@@ -6,7 +6,10 @@ import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import { Payout, type PayoutStatus } from './commission-schema.ts'
 
-/** Random enough for a bank statement: the end of an id, since ids begin with the time. */
+/**
+ * The columns of a payout. Its reference is the end of its id, which is random enough for a bank statement:
+ * ids begin with the time.
+ */
 const columns = sql`
   p.id, p.affiliate_id, p.currency, p.amount_cents, p.status,
   'AP-' || upper(right(p.id::text, 10)) as reference, p.created_by, p.created_at, p.paid_at,
@@ -26,7 +29,7 @@ interface Wanted {
   limit: number
 }
 
-/** What approved commissions that are in no payout add up to, by affiliate and currency. */
+/** Lists the sums of approved commissions that are in no payout, by affiliate and currency. */
 export const listDue = (tx: Tx, { affiliate_ids, currency, limit }: Wanted) =>
   tx.many(
     Due,
@@ -63,8 +66,8 @@ interface NewPayout {
 }
 
 /**
- * Makes a payout of all that an affiliate is due, clawbacks included. The sum is that of the rows under
- * their locks: of two calls at once, the second finds them taken. Null where it is too little by then.
+ * Makes a payout of all that an affiliate is due, clawbacks included. It adds up the rows that it has locked:
+ * of two calls at the same time, the second finds none left. Returns null where the sum is too small by then.
  */
 export const makePayout = (tx: Tx, payout: NewPayout) =>
   tx.maybe(
@@ -113,7 +116,7 @@ export interface PayoutFilters {
   status: PayoutStatus | undefined
 }
 
-/** Newest first. */
+/** Lists payouts, newest first. */
 export const listPayouts = (db: Db, { affiliate_id, status }: PayoutFilters, page: Page) =>
   readList(
     db,
@@ -133,7 +136,7 @@ export const listPayouts = (db: Db, { affiliate_id, status }: PayoutFilters, pag
     page,
   )
 
-/** The rows of a payout become paid, and never change again. */
+/** Marks a payout and its commissions as paid. They never change again. */
 export const markPaid = (tx: Tx, id: string) =>
   tx.run(sql`
     with paid as (
@@ -143,7 +146,7 @@ export const markPaid = (tx: Tx, id: string) =>
     update affiliate_payouts set status = 'paid', paid_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** The rows of a payout are due again. */
+/** Cancels a payout. Its commissions are due again. */
 export const cancelPayout = (tx: Tx, id: string) =>
   tx.run(sql`
     with released as (
@@ -153,7 +156,7 @@ export const cancelPayout = (tx: Tx, id: string) =>
     update affiliate_payouts set status = 'cancelled', cancelled_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** A part of all payouts of one status, by id, for the bank. */
+/** Lists a page of the payouts of one status, by id, for the bank. */
 export const listForBank = (db: Db, status: PayoutStatus, after: string, limit: number) =>
   db.many(
     Type.Object({

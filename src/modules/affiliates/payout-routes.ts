@@ -34,7 +34,7 @@ const PAYOUT: readonly ErrorCode[] = [...FEATURE_OFF, 'payout_not_found', 'inval
 const OneCommission = Type.Object({ commission: ref(Commission) })
 const OnePayout = Type.Object({ payout: ref(Payout) })
 
-/** What is no id is the id of nothing. */
+/** Stands for a text that is not an id: a filter with it finds nothing. */
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
 function readId(query: unknown, name: string): string | undefined {

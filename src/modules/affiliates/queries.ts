@@ -45,7 +45,7 @@ export const writeSettings = (tx: Tx, settings: Settings) =>
     returning applications_open, pays_renewals, ${termColumns}`,
   )
 
-/** Two changes of the settings at once: the second begins with what the first has written. */
+/** Makes changes of the settings wait for each other: a second one begins with what the first has written. */
 export const lockSettings = (tx: Tx) =>
   tx.run(sql`
     select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/affiliate settings`}, 0))`)
@@ -87,7 +87,7 @@ export interface NewRow extends Terms {
 
 const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
 
-/** Null where the store knows the address already. */
+/** Inserts an affiliate. Returns null where the store has one with this address already. */
 export const insertAffiliate = (tx: Tx, id: string, row: NewRow) =>
   tx.maybe(
     Type.Object({ id: Id }),
@@ -109,7 +109,7 @@ export const findAffiliate = (db: Db, id: string) =>
     sql`select ${shownColumns}, a.erased_at from affiliates a where ${ofId(db, id)}`,
   )
 
-/** Orders that refer to the row do not wait: its key stays. */
+/** Locks an affiliate. Orders that refer to the row do not wait, because its key does not change. */
 export const lockAffiliate = (tx: Tx, id: string) =>
   tx.maybe(
     AffiliateRow,
@@ -124,7 +124,7 @@ export interface ListFilters {
   email_folded: string | undefined
 }
 
-/** Newest first. */
+/** Lists affiliates, newest first. */
 export const listAffiliates = (db: Db, { status, email_folded }: ListFilters, page: Page) =>
   readList(
     db,
@@ -152,7 +152,7 @@ export interface Changed extends Terms {
   person_id: string | null
   website: string | null
   address: Address | null
-  /** Absent: it stays. */
+  /** Where it is absent, the account stays as it is. */
   account?: { payout_account: Buffer | null; payout_account_end: string | null }
 }
 
@@ -182,7 +182,7 @@ export const setStatus = (
        set status = ${status}, decline_reason = ${decline_reason}, updated_at = fd_now()
      where ${ofId(tx, id)}`)
 
-/** Null where another affiliate, or this one, has the code already. */
+/** Inserts a code. Returns null where another affiliate, or this one, has it already. */
 export const insertCode = (tx: Tx, affiliate_id: string, code: string) =>
   tx.maybe(
     Type.Object({ code: Type.String() }),
@@ -208,7 +208,7 @@ export const setCodeActive = (tx: Tx, affiliate_id: string, code: string, active
      where tenant_ref = ${tx.tenant} and code_folded = ${code.toLowerCase()}
        and affiliate_id = ${affiliate_id}`)
 
-/** The active code of an active affiliate, for a link that is followed. */
+/** Finds the active code of an active affiliate, for a link that is followed. */
 export const findLinkable = (db: Db, code: string, isOn: Sql) =>
   db.maybe(
     Type.Object({ code: Type.String(), cookie_days: Type.Integer() }),
@@ -226,7 +226,7 @@ export const countClick = (db: Db, code: string, shard: number) =>
     values (${db.tenant}, ${code.toLowerCase()}, ${shard}, 1)
         on conflict (tenant_ref, code_folded, shard) do update set clicks = n.clicks + 1`)
 
-/** The affiliate behind a code, while the store has the add-on. */
+/** Finds the affiliate behind a code, while the store has the add-on. */
 export const findReferred = (tx: Tx, code: string, device_hash: Buffer | null, isOn: Sql) =>
   tx.maybe(
     Referred,
@@ -244,7 +244,7 @@ export const findReferred = (tx: Tx, code: string, device_hash: Buffer | null, i
      where c.tenant_ref = ${tx.tenant} and c.code_folded = ${code.toLowerCase()} and ${isOn}`,
   )
 
-/** More browsers than a person has. The oldest gives way. */
+/** Browsers that are stored for an affiliate: more than a person has. A new one replaces the oldest. */
 const DEVICES_MAX = 20
 
 export const seeDevice = (tx: Tx, affiliate_id: string, device_hash: Buffer) =>
@@ -265,7 +265,7 @@ export const seeDevice = (tx: Tx, affiliate_id: string, device_hash: Buffer) =>
                                       order by seen_at desc
                                       limit ${DEVICES_MAX - 1}))`)
 
-/** The names of the affiliates that have codes, by the folded code. */
+/** Lists the names of the affiliates that have codes, by the folded code. */
 export const listNames = (db: Db, codes: readonly string[]) =>
   db.many(
     Type.Object({ code_folded: Type.String(), name: Type.String() }),

@@ -42,7 +42,7 @@ const CHANGE: readonly ErrorCode[] = [...FEATURE_OFF, 'affiliate_not_found', 'in
 
 const OneAffiliate = Type.Object({ affiliate: ref(Affiliate) })
 
-/** Every member may be left out, so the whole body may be. */
+/** Accepts a request without a body: every member may be left out, so the whole body may be. */
 export async function emptyBody(request: { body?: unknown }): Promise<void> {
   request.body ??= {}
 }

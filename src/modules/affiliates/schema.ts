@@ -177,7 +177,7 @@ export const CodePatch = Type.Object({ active: Type.Boolean() })
 export const Decision = Type.Object({ reason: Type.Optional(Nullable(text(2_000))) })
 export type Decision = Static<typeof Decision>
 
-/** Any text: what is no id of a device is ignored, like a code that is none. */
+/** The id of a device, as any text: a text that is not such an id is ignored, like a text that is not a code. */
 export const DeviceRef = Type.Optional(Nullable(Type.String({ maxLength: 200 })))
 
 export const Application = Type.Object({
@@ -191,7 +191,7 @@ export const Application = Type.Object({
 })
 export type Application = Static<typeof Application>
 
-/** What applicants are told. */
+/** The terms of the program, as applicants see them. */
 export const Program = Type.Object({
   applications_open: Type.Boolean(),
   commission_type: CommissionType,

@@ -50,7 +50,7 @@ const DEFAULTS: Settings = {
 export const getSettings = async (db: Db): Promise<Settings> =>
   (await queries.findSettings(db)) ?? DEFAULTS
 
-/** Changes the terms of later affiliates. Those that a store has keep theirs. */
+/** Changes the settings of a store, and with them the terms of later affiliates. Existing ones keep theirs. */
 export function changeSettings(db: TenantDb, actor: audit.Actor, patch: SettingsPatch) {
   return db.transaction('affiliates: change settings', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
@@ -68,7 +68,7 @@ export function changeSettings(db: TenantDb, actor: audit.Actor, patch: Settings
   })
 }
 
-/** The terms after a change. Another type drops the member of the one before. */
+/** Returns the terms after a change. A change of the type drops the member of the old type. */
 function checkTerms(before: Terms, patch: TermsPatch): Terms {
   const { commission_type = before.commission_type } = patch
   const isSame = commission_type === before.commission_type
@@ -124,14 +124,14 @@ const accountOf = (key: Buffer, tenant: string, id: string, account: string | nu
   payout_account_end: account === null ? null : account.trim().slice(-ACCOUNT_END),
 })
 
-/** The address in the spelling by which people are told apart. */
+/** Folds an address to the spelling by which people are told apart. */
 export function foldAddress(email: string): string {
   const folded = foldEmail(email)
   if (folded === null) throw invalidBody('email', 'must be an e-mail address')
   return folded
 }
 
-/** A merchant makes an affiliate: `active` at once, or `invited` until they are activated. */
+/** Creates an affiliate by hand: `active` at once, or `invited` until they are activated. */
 export function create(
   db: TenantDb,
   { actor, keys }: { actor: audit.Actor; keys: AffiliateKeys },
@@ -163,7 +163,7 @@ export function create(
   })
 }
 
-/** Nothing that is recorded names the person: the log cannot be erased. */
+/** Records a change in the audit log. Nothing that is recorded names the person: the log cannot be erased. */
 const record = (
   tx: Tx,
   actor: audit.Actor,
@@ -254,13 +254,13 @@ const allowedIn = (status: AffiliateStatus): string[] =>
 
 interface Decide {
   actor: audit.Actor
-  /** Told of an affiliate who may sell now, in the same transaction. */
+  /** Called with an affiliate who may sell now, in the same transaction. */
   onActive: (tx: Tx, affiliate: Affiliate) => Promise<unknown>
 }
 
 /**
- * Approves, declines, suspends or resumes. What an affiliate has earned stays theirs; a suspended one
- * earns nothing new. To suspend, a store needs no add-on.
+ * Approves, declines, suspends or resumes an affiliate. What they have earned stays theirs; a suspended one
+ * earns nothing new. A store needs no add-on to suspend.
  */
 export function decide(
   db: TenantDb,
@@ -315,7 +315,7 @@ async function insertCode(tx: Tx, affiliate_id: string, code: string): Promise<v
     throw new ApiError('referral_code_exists')
 }
 
-/** Ends a code, or lets it count again. It is never another affiliate's: links with it are out there. */
+/** Ends a code, or makes it count again. A code never passes to another affiliate: links with it are in use. */
 export function switchCode(
   db: TenantDb,
   actor: audit.Actor,
@@ -333,11 +333,11 @@ export function switchCode(
   })
 }
 
-/** The hash of a browser that an affiliate uses. Null for what no browser of ours sends. */
+/** Hashes the id of a browser that an affiliate uses. Returns null for a text that no browser of ours sends. */
 export const hashDevice = (device_ref: unknown): Buffer | null =>
   typeof device_ref === 'string' && DEVICE.test(device_ref) ? sha256(device_ref) : null
 
-/** Random and long: a short one would be the same in many browsers. */
+/** The id of a browser: random and long, since a short one would be the same in many browsers. */
 const DEVICE = /^[\w-]{16,200}$/
 
 /** The names of the affiliates of codes, by the code in lower case. */

@@ -9,7 +9,7 @@ import { MEASURES, type Measures } from './definition-schema.ts'
 import { KnownOrder, NumberedJournal, OrderHistory } from './history-schema.ts'
 import { type Calendar, type Dimension, type FactLine, Generation } from './schema.ts'
 
-/** What the loop reads and writes to count journals. */
+/** The queries of the loop that counts journals. */
 
 /** The names of the measures as columns: constant text, never input. */
 const column = (name: string): Sql => new Sql([name], [])
@@ -35,9 +35,10 @@ export const countingQueue = defineQueue({
 })
 
 /**
- * Makes the count of a store due after some seconds, because it has new links. The first one of a store
- * is created, and due at once. One that is due by then, or at work, is not written to: it looks for newer
- * links before it rests. Answers in how many seconds the first count begins; none are left where one is at work.
+ * Makes the count of a store due after some seconds, because it has new links. The first count of a store is
+ * created, and due at once. A count that is due by then, or at work, is not written to: it looks for newer
+ * links before it rests. Returns in how many seconds the first count begins: 0 or less where one is due or at
+ * work.
  */
 export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> => {
   const { seconds } = await tx.one(
@@ -75,8 +76,8 @@ export const findGeneration = (db: Db, state: Generation['state']) =>
   )
 
 /**
- * Locks the generations of a store and reads the leased one again. No row: the lease was lost.
- * Everything that changes counts of a store has this lock, so that one at a time changes them.
+ * Locks the generations of a store and reads the leased one again. Returns null where the lease was lost.
+ * Every change of the counts of a store holds this lock, so that only one runs at a time.
  */
 export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>
   tx.maybe(
@@ -103,7 +104,7 @@ export const lockAll = (tx: Tx) =>
        for update`,
   )
 
-/** Begins a generation beside the one that is read. One that is being built is given up. */
+/** Begins a generation beside the one that is read. One that is being built is retired. */
 export const beginGeneration = (tx: Tx, time_zone: string) =>
   tx.run(sql`
     with given_up as (
@@ -118,7 +119,7 @@ export const beginGeneration = (tx: Tx, time_zone: string) =>
       from (select count(*) from given_up) as done
       left join analytics_generations g on g.tenant_ref = ${tx.tenant}`)
 
-/** Replaces the generation that is read by the one that has caught up with it. */
+/** Retires the generation that is read, because another one has caught up and takes its place. */
 export const retireServing = (tx: Tx) =>
   tx.run(sql`
     update analytics_generations
@@ -153,7 +154,7 @@ export const deleteGeneration = (tx: Tx, generation: number) =>
     delete from analytics_generations
      where tenant_ref = ${tx.tenant} and generation = ${generation} and state = 'retired'`)
 
-/** Deletes some rows of a generation that is read no more. Answers how many. */
+/** Deletes some rows of a generation that is no longer read. Returns how many. */
 export const deleteCounts = async (tx: Tx, generation: number, limit: number) => {
   const { count } = await tx.one(
     Type.Object({ count: Type.Integer() }),
@@ -230,7 +231,10 @@ export const listNumbered = (tx: Tx, after: number, limit: number) =>
      order by s.sequence`,
   )
 
-/** Longer than any country and state that a form has; a hostile one is cut. */
+/**
+ * A part of an order's place, cut to 39 characters: that is longer than any country and state of a form, so
+ * that only a hostile one is cut.
+ */
 const placePart = (name: Sql) => sql`left(upper(trim(coalesce(o.ship_to ->> ${name}, ''))), 39)`
 
 /** Country, and where there is one the state: `US-CA`. */
@@ -302,12 +306,12 @@ export const listKnown = (tx: Tx, order_ids: readonly string[]) =>
   )
 
 /**
- * The orders of a customer that are looked at for an earlier sale, before an order and after it: one that
- * was made later may have been captured earlier. More than any has open at once.
+ * Orders of a customer that are searched for an earlier sale, this many before an order and as many after it:
+ * an order that was made later may have been captured earlier. No customer has as many open at once.
  */
 const OPEN_MAX = 200
 
-/** The last sale of each customer before that of an order. Customers without one are not in the answer. */
+/** Lists the last sale of each customer before that of an order. Customers without one are left out. */
 export const listLastSales = (
   tx: Tx,
   customers: readonly { customer_ref: string; order_id: string; sale_sequence: number }[],
@@ -354,7 +358,7 @@ export const listLastSales = (
             limit 1) as last`,
   )
 
-/** Another generation may have stored the same already. */
+/** Stores what is known of captured orders. Another generation may have stored the same already. */
 export const insertKnown = (tx: Tx, rows: readonly KnownOrder[]) =>
   tx.run(sql`
     insert into analytics_orders (tenant_ref, ${knownColumns})

@@ -14,9 +14,8 @@ import type { Calendar, Dimension, Generation } from './schema.ts'
 import { countChanged } from './subscription-queries.ts'
 
 /**
- * Counts numbered journals. A step reads journals behind the position of a generation, writes what they
- * add and moves the position, all in one transaction: a journal is counted once, whenever a process
- * is killed.
+ * Counts numbered journals. A step reads journals after the position of a generation, writes what they add
+ * and moves the position, all in one transaction: a journal is counted once, whenever a process is killed.
  */
 
 /**
@@ -32,8 +31,9 @@ const BATCH = 500
 const PAYMENT_DAYS = 31
 
 /**
- * An attempt is dated by the start of the transaction that writes it, and seen at its end. This is longer
- * than any lasts, so that none comes after its time was counted.
+ * How far the count of attempts stays behind the clock. An attempt is dated by the start of the transaction
+ * that writes it, and seen at its end. No transaction lasts this long, so that no attempt appears after its
+ * time was counted.
  */
 const PAYMENT_LAG_MS = 600_000
 
@@ -43,7 +43,10 @@ const PAYMENT_SLICE_MS = 600_000
 /** Changes of subscriptions of one step. */
 const CHANGES = 1_000
 
-/** A journal is dated by the start of its transaction, and numbered within seconds. This is longer. */
+/**
+ * How long after its end a day is final. A journal is dated by the start of its transaction, and numbered
+ * within seconds. This is longer.
+ */
 const FINAL_AFTER_MS = 3_600_000
 
 /** Rows of one step that removes a generation. */
@@ -52,13 +55,13 @@ const REMOVED = 2_000
 /** Without new journals a store is looked at again this often: a day ends, or its zone changes. */
 const IDLE_SECONDS = 3_600
 
-/** The day before which all days are final: what had to be counted in them is. Null: none is. */
+/** Returns the day before which all days are final, because everything in them is counted; null where none is. */
 export const finalBefore = ({ counted_at, time_zone }: Generation): string | null =>
   counted_at === null
     ? null
     : localDay(time_zone, new Date(Date.parse(counted_at) - FINAL_AFTER_MS))
 
-/** One step of a generation. Answers how much it did; 0 where the lease was lost. */
+/** Takes one step of a generation. Returns how much it did; 0 where the lease was lost. */
 export async function advance(tx: Tx, lease: Lease): Promise<number> {
   const found = await queries.lockLeased(tx, lease)
   if (found === null) return 0
@@ -69,7 +72,7 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   if (generation.time_zone !== time_zone) {
     const building = await queries.findGeneration(tx, 'building')
     if (building?.time_zone !== time_zone) await queries.beginGeneration(tx, time_zone)
-    // It has just been given up, and its lease with it.
+    // The building generation has just been retired, and has lost its lease.
     if (found.state === 'building') return 1
   }
   const journals = await queries.listNumbered(tx, generation.sequence, BATCH)
@@ -93,8 +96,8 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
 }
 
 /**
- * How long a count that has caught up may rest. Not long where it takes the place of another one: links may
- * have been announced to that one, and are not announced again while it would have rested.
+ * Returns how many seconds a count that has caught up may rest. The rest is short where the count replaces
+ * another generation: links may have been announced to that one, and are not announced again during the rest.
  */
 const restSecondsOf = async (tx: Tx, sequence: number, isReady: boolean): Promise<number> =>
   isReady || (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : IDLE_SECONDS
@@ -117,7 +120,7 @@ async function countJournals(tx: Tx, generation: Generation, journals: readonly 
   const facts = ofOrders.flatMap((journal) => {
     const history = histories.get(journal.order_id ?? '')
     const sale = known.get(journal.order_id ?? '')
-    // A journal of an order that was never captured is none of a sale.
+    // A journal of an order that was never captured belongs to no sale.
     if (history === undefined || sale === undefined) return []
     return [factOf(generation, journal, { history, sale })]
   })
@@ -125,7 +128,7 @@ async function countJournals(tx: Tx, generation: Generation, journals: readonly 
   await addFacts(tx, generation, facts, 1)
 }
 
-/** The place of each order among those of its customer. New ones are stored for good. */
+/** Finds the place of each order among those of its customer. New ones are stored for good. */
 async function knowOrders(
   tx: Tx,
   journals: readonly NumberedJournal[],
@@ -297,9 +300,9 @@ const hasPayments = (tx: Tx, counted: number): boolean =>
   counted + PAYMENT_SLICE_MS <= paymentsUntil(tx)
 
 /**
- * Counts the next attempts, day by day. Answers the time up to which all are counted. After a day without
- * attempts it goes on with the next one that has any: a store that sells now and then would take a step for
- * each quiet month.
+ * Counts the next attempts, day by day. Returns the time up to which all are counted. After a day without
+ * attempts it goes on with the next day that has any: otherwise a store that sells now and then would need a
+ * step for each quiet month.
  */
 async function countPayments(tx: Tx, generation: Generation): Promise<number> {
   const { time_zone, payments_to } = generation
@@ -323,7 +326,10 @@ async function countPayments(tx: Tx, generation: Generation): Promise<number> {
   return at
 }
 
-/** When the day of the first attempt since a time begins, or that time where the day has begun before it. */
+/**
+ * Returns when the day of the first attempt since a time begins, or that time where the day has begun before
+ * it. Null where no attempt was made since.
+ */
 async function nextPaymentDay(tx: Tx, time_zone: string, since: number): Promise<number | null> {
   const { at } = await paymentFacts.firstAttempt(tx, new Date(since).toISOString())
   if (at === null) return null
@@ -331,8 +337,8 @@ async function nextPaymentDay(tx: Tx, time_zone: string, since: number): Promise
 }
 
 /**
- * Takes a flagged order out of the figures, or puts it back, in the transaction that flags it. The
- * lock makes a step of the loop that counts the order come before or after all of this.
+ * Takes a flagged order out of the figures, or puts it back, in the transaction that flags it. The lock makes
+ * this wait for a step of the loop that counts the order, or the step wait for this.
  */
 export async function flagTest(
   tx: Tx,

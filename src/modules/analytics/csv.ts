@@ -23,7 +23,7 @@ export async function* tableOf(pages: AsyncIterable<readonly TableRow[]>): Async
 
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** Its key is none that a group has: no code, id or place has brackets around it. */
+/** The line for what is in no group. No group has this key: no code, id or place has brackets around it. */
 const REST = { key: '(rest)', label: 'rest' }
 
 /** Groups, and a line for what is in none of them, so that the table adds up. */

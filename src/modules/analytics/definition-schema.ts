@@ -7,7 +7,7 @@ import { sum } from '../../kernel/money.ts'
 /** Raised when a figure changes its meaning: a reader who stores figures must not mix two. */
 export const DEFINITION_VERSION = 1
 
-/** What is stored for each fact and each day. All of it adds up. */
+/** The measures that are stored for each fact and each day. All of them add up. */
 export const MEASURES = [
   'gross_cents',
   'discount_cents',

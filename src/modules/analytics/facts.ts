@@ -23,7 +23,7 @@ interface Shares {
   shipping_cents: number
 }
 
-/** Refunds, and what undoes one: a cancelled exchange gives the returned order its money back. */
+/** The kinds of journals of refunds, and of what undoes one: a cancelled exchange returns the money to its order. */
 const REFUNDS: readonly string[] = ['order.refunded', 'exchange.released']
 
 /** The measures of a journal by its entries alone, so that they are what the ledger says. */
@@ -44,7 +44,7 @@ function measuresOf(journal: NumberedJournal): Measures {
   }
 }
 
-/** Never minus zero, which is no integer of JSON's readers. */
+/** Negates an amount, but never to minus zero, which readers of JSON do not take for an integer. */
 const minus = (cents: number): number => 0 - cents
 
 export interface Counted {
@@ -53,9 +53,9 @@ export interface Counted {
 }
 
 /**
- * What a journal adds, in all and by line. What the lines do not explain is a part of its own, so that
- * all parts together are the journal: a loss by a dispute, or an edit from before changes of lines were
- * stored. Units and markdowns are no money of the ledger, and come from the lines alone.
+ * Counts what a journal adds, in all and by line. An amount that the lines do not explain is a part of its
+ * own, so that all parts together are the journal: a loss by a dispute, or an edit from before changes of
+ * lines were stored. Units and markdowns are no money of the ledger, and come from the lines alone.
  */
 export function countJournal(journal: NumberedJournal, history: OrderHistory): Counted {
   const parts = splitJournal(journal, history)
@@ -72,7 +72,7 @@ export function countJournal(journal: NumberedJournal, history: OrderHistory): C
   }
 }
 
-/** What journals have entries of. */
+/** The measures that journals have entries of. */
 const MONEY = [
   'gross_cents',
   'discount_cents',
@@ -99,14 +99,14 @@ function splitJournal(journal: NumberedJournal, history: OrderHistory): FactLine
   return []
 }
 
-/** The lines as they were sold: as they are, without every later change. */
+/** Splits a sale by its lines as they were sold: as they are now, without any later change. */
 const splitSale = (history: OrderHistory): FactLine[] =>
   history.lines.map((line) =>
     partOf(line, lineValue(line, before(line, history.changes), history.prices_include_tax)),
   )
 
 /**
- * The lines after the edit less those before it. An edit that moved no money has no journal; it is
+ * Splits an edit: the lines after it less those before it. An edit that moved no money has no journal; it is
  * counted with the next edit of its order that has one.
  */
 function splitEdit({ ref }: NumberedJournal, { lines, changes, ...order }: OrderHistory) {
@@ -123,8 +123,8 @@ function splitEdit({ ref }: NumberedJournal, { lines, changes, ...order }: Order
 }
 
 /**
- * A refund over the lines it names, in proportion to what each was refunded; one that names none over
- * all lines, in proportion to what they cost when it was made.
+ * Splits a refund over the lines it names, in proportion to what each was refunded. A refund that names none
+ * is split over all lines, in proportion to what they cost when it was made.
  */
 function splitRefund(journal: NumberedJournal, history: OrderHistory): FactLine[] {
   const { lines, changes, refund_items } = history

@@ -38,7 +38,7 @@ export const addToFunnel = (db: Db, day: string, shard: number, counts: readonly
         on conflict (tenant_ref, day, type, product_id, shard) do update
        set count = d.count + excluded.count`)
 
-/** By day and type. */
+/** Lists the counts of a period, by day and type. */
 export const listFunnel = (db: Db, from: string, to: string) =>
   db.many(
     Type.Object({ day: Type.String(), type: Type.String(), count: Type.Integer() }),

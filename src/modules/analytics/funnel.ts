@@ -11,9 +11,9 @@ import { listBuckets } from './read-queries.ts'
 import { ALL, hrefOf, scopeOf } from './reports.ts'
 import { FUNNEL_TYPES, type FunnelEvents, type FunnelType, type Period } from './schema.ts'
 
-/** What shoppers do before they buy, counted by day. Nothing that is kept says who did it. */
+/** Counts what shoppers do before they buy, by day. Nothing that is stored says which person did it. */
 
-/** Calls in a minute of one store: a storefront that sends each page is one of ten pages a second. */
+/** Calls of one store in a minute: the limit of a storefront that sends a call for each page, ten pages a second. */
 const PER_MINUTE = 600
 
 const SHARDS = 8
@@ -50,7 +50,7 @@ export async function count(
   return { accepted: events.length }
 }
 
-/** Where the rows of a step are, or without one those of any step. */
+/** Returns the address of the rows behind a step, or of the list without a chosen step. */
 const rowsHref = ({ from, to }: Period, type?: FunnelType): string =>
   `/v1/merchant/analytics/funnel/rows?${new URLSearchParams({ from, to, ...(type !== undefined && { type }) })}`
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 
-/** What is read to count: journals, and the orders that they are of. */
+/** What the loop reads to count: journals, and the orders they belong to. */
 
 export const NumberedJournal = Type.Object({
   sequence: Type.Integer(),
@@ -10,7 +10,7 @@ export const NumberedJournal = Type.Object({
   ref: Nullable(Type.String()),
   currency: Type.String(),
   created_at: Timestamp,
-  /** The same in microseconds since 1970. */
+  /** `created_at` in microseconds since 1970. */
   at_us: Type.Integer(),
   sales_cents: Type.Integer(),
   discount_cents: Type.Integer(),
@@ -63,7 +63,7 @@ export const OrderHistory = Type.Object({
   is_test: Type.Boolean(),
   prices_include_tax: Type.Boolean(),
   coupon: Type.String(),
-  /** Empty: none. Its code may be one of many. */
+  /** Empty where no coupon was used. The code of the coupon may be one of many. */
   coupon_id: Type.String(),
   affiliate: Type.String(),
   source: Type.String(),
@@ -77,7 +77,7 @@ export const OrderHistory = Type.Object({
 })
 export type OrderHistory = Static<typeof OrderHistory>
 
-/** What is known of a captured order for good. */
+/** What is stored of a captured order for good. */
 export const KnownOrder = Type.Object({
   order_id: Id,
   sale_sequence: Type.Integer(),

@@ -11,10 +11,10 @@ import { forgetCounted } from './subscription-queries.ts'
 const SLOTS = 16
 const STORES_AT_ONCE = 2
 
-/** Between two looks at a count that another worker may be busy with. */
+/** The wait between two looks at a count that another worker may be busy with. */
 const STEP_MS = 5
 
-/** One step of the loop, as fd_worker: counts new journals, the stores taking turns. */
+/** Takes one step of the loop, as fd_worker: counts new journals, the stores taking turns. */
 export async function countNumbered(database: Database, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
   const due = await queries.countingQueue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
@@ -23,17 +23,17 @@ export async function countNumbered(database: Database, signal?: AbortSignal): P
     await db.transaction('analytics: count', (tx) => advance(tx, lease))
     return 1
   }
-  // Not ended by the signal: what is claimed would be due again only after its lease.
+  // The signal does not end it: claimed rows would be due again only after their lease.
   return forEachDue(due, count, { concurrency: STORES_AT_ONCE })
 }
 
-/** Called with the transaction that numbers journals: they wait to be counted. */
+/** Makes the count of a store due. It is called in the transaction that numbers journals. */
 export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS): Promise<number> =>
   queries.announceLinks(tx, gatherSeconds)
 
 /**
- * Counts a store again from its first journal, beside the figures that are read meanwhile, and all its
- * subscriptions, which are read one by one meanwhile.
+ * Counts a store again from its first journal, beside the figures that are read meanwhile. All its
+ * subscriptions are counted again, too; until then a report reads them one by one.
  */
 export const rebuild = (db: TenantDb): Promise<unknown> =>
   db.transaction('analytics: rebuild', async (tx) => {
@@ -46,8 +46,8 @@ export const rebuild = (db: TenantDb): Promise<unknown> =>
 export const listCounted = queries.listStores
 
 /**
- * Takes one step of each count of a store that is being built. False: it is ready, and is read from
- * now on. Another worker may do the work as well.
+ * Takes one step of each count of a store that is due. Returns whether a generation is still being built:
+ * false where it is ready, and is read from now on. Another worker may do the work as well.
  */
 export async function stepOf(db: TenantDb): Promise<boolean> {
   for (const lease of await queries.countingQueue.claim(db, STORES_AT_ONCE)) {

@@ -56,7 +56,7 @@ export const listPaymentDays = (
   { period, uncounted }: { period: Period; uncounted: readonly DayRange[] },
 ) => {
   const { generation, currency } = counted
-  // One bound: with two, those of the whole day are read.
+  // One bound: with two, PostgreSQL reads the attempts of the whole day.
   const uncountedSince = sql`
     greatest(r.starts_at, (select payments_to from analytics_generations
                             where tenant_ref = ${db.tenant} and generation = ${generation}))`
@@ -82,7 +82,7 @@ export const listPaymentDays = (
   )
 }
 
-/** When the first attempt was made whose outcome is still looked up. */
+/** Finds when the oldest attempt was made whose outcome is still looked up. */
 export const firstOpenAttempt = (db: Db, currency: string) =>
   db.one(
     Type.Object({ at: Nullable(Timestamp) }),

@@ -20,7 +20,7 @@ import * as subscriptionCounts from './subscription-queries.ts'
 
 /** Reports about payments, subscriptions and stock, and the rows behind them. */
 
-/** Where the rows of one of these reports are. */
+/** Returns the address of the rows behind one of these reports. */
 const rowsHref = (
   path: string,
   { period, currency }: ReportRequest,
@@ -39,7 +39,7 @@ const timesOf = ({ timezone, period }: ReportRequest): subscriptionCounts.Times 
   to: startOfDay(timezone, addDays(period.to, 1)).toISOString(),
 })
 
-/** Payments by day. All but the last minutes are counted. */
+/** Lists payments by day. All but those of the last minutes are counted already. */
 function listPayments(db: Db, { generation, currency, period, timezone }: ReportRequest) {
   const counted = generation?.payments_to ?? null
   const first = counted === null ? period.from : localDay(timezone, new Date(counted))
@@ -75,15 +75,16 @@ function countsOf(rows: readonly live.PaymentDay[]) {
 const outcomeOfCount = (name: (typeof PAYMENT_COUNTS)[number]): Record<string, string> =>
   name === 'attempts_count' ? {} : { outcome: name.replace('_count', '') }
 
-/** A recovered renewal is counted among the approved attempts already. */
+/** Whether a row counts attempts that no other row counts: a recovered renewal is among the approved ones already. */
 const isOnce = (
   row: live.PaymentDay,
 ): row is live.PaymentDay & { outcome: Exclude<Outcome, 'recovered'> } =>
   row.outcome !== 'recovered'
 
 /**
- * The last day whose payments are final: none of it or of a day before waits for its outcome. It is read
- * before the payments, so that one that gets its outcome in between is not taken for final as it was.
+ * Returns the last day whose payments are final: no payment of it or of a day before waits for its outcome.
+ * It is read before the payments, so that a payment that gets its outcome in between is not shown as final
+ * with its old outcome.
  */
 async function paymentsFinalUntil(db: Db, request: ReportRequest): Promise<string | null> {
   const { at } = await live.firstOpenAttempt(db, request.currency)
@@ -134,8 +135,8 @@ interface PageRequest {
 }
 
 /**
- * The attempts behind a count. How many each day has is known, so that no more days are looked at than
- * the page needs.
+ * Lists the attempts behind a count. How many each day has is known, so that no more days are read than the
+ * page needs.
  */
 export async function paymentRows(
   db: Db,
@@ -158,7 +159,7 @@ export async function paymentRows(
   return timedPage(found, limit, ({ attempt_id }) => attempt_id)
 }
 
-/** The day of the cursor, and as many after it as have a page and one row more. */
+/** Chooses the days to read: the day of the cursor, and as many after it as have a page and one row more. */
 function daysFor(
   { timezone }: ReportRequest,
   counted: readonly live.PaymentDay[],
@@ -186,7 +187,7 @@ function readPlace(after: string | undefined): RowPlace | null {
   return { at_us: at_us as number, id }
 }
 
-/** A page of rows that are listed by their time, cut from one row more than it may have. */
+/** Cuts a page from rows that are listed by their time, of which one more was read than the page may have. */
 function timedPage<T extends { at_us: number }>(
   found: readonly T[],
   limit: number,
@@ -274,7 +275,7 @@ function pageOf<T>(found: readonly T[], limit: number, keyOf: (row: T) => string
 /** Variants of one page. Each has a sum for every day of the period. */
 const STOCK_PAGE = 25
 
-/** What sold of the tracked variants, what is left of them, and what they cost. */
+/** Reports the tracked variants: what was sold of each, what is left and what it cost. */
 export async function inventory(db: Db, request: ReportRequest, after: string | undefined) {
   const found = await queries.listStocked(db, readId(after), STOCK_PAGE + 1)
   const { rows, ...page } = pageOf(found, STOCK_PAGE, ({ variant_id }) => variant_id)
@@ -318,7 +319,7 @@ function costOf(sold: number, units: number | null, value_cents: number | null) 
   }
 }
 
-/** Stock that was sold ahead of its arrival is none that is left. */
+/** Computes how fast stock sells. Negative stock, which was sold ahead of its arrival, counts as none left. */
 function ratesOf(on_hand: number, sold: number, days: number) {
   const left = Math.max(0, on_hand)
   const all = Math.max(0, sold) + left

@@ -23,14 +23,14 @@ const outcomeOf = sql`
 /** Charges: a refund or a void takes no money. */
 export const isCharge = sql`a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
-/** Of an order that is no test. Each is looked up: a store may have many tests, and few attempts to count. */
+/** Whether an order is no test. Each is looked up: a store may have many tests, and few attempts to count. */
 export const isOfRealOrder = (db: Db): Sql => sql`
   (select is_test from orders where tenant_ref = ${db.tenant} and id = a.order_id) is not true`
 
 /**
  * The outcome of an attempt. A renewal that was approved after a decline of the same cycle also counts as
- * recovered; each attempt has an order of its own. In a `case`, so that the order of no other attempt is
- * read.
+ * recovered; each attempt has an order of its own. The check is in a `case`, so that no order of another
+ * attempt is read.
  */
 export const outcomesOf = (db: Db): Sql => sql`
   (select ${outcomeOf} as outcome
@@ -45,15 +45,18 @@ export const outcomesOf = (db: Db): Sql => sql`
                              where r.tenant_ref = ${db.tenant} and r.id = a.order_id)
                else false end)`
 
-/** Its outcome may change: what the gateway does not know it may still approve. All others stay. */
+/**
+ * Whether the outcome of an attempt may change: the gateway may still approve one that it does not know. All
+ * other outcomes stay.
+ */
 const isOpen = sql`a.state in ('begun', 'unknown', 'not_found')`
 
-/** Empty for what was approved or is open. */
+/** The reason of an attempt; empty for one that is approved or open. */
 export const reasonOf = sql`
   case when a.state in ('declined', 'error', 'not_found')
        then left(coalesce(a.reason, a.state), 60) else '' end`
 
-/** When the first attempt since a time was made. */
+/** Finds when the first attempt since a time was made. */
 export const firstAttempt = (db: Db, since: string) =>
   db.one(
     Type.Object({ at: Nullable(Timestamp) }),
@@ -76,8 +79,8 @@ const addRows = (tx: Tx, generation: number, rows: Sql): Sql => sql`
            amount_cents = d.amount_cents + excluded.amount_cents`
 
 /**
- * Counts the attempts between two times of a day. Those that are open are noted instead, those of test
- * orders too: a flag can be taken back. One statement, so that no attempt gets its outcome between two.
+ * Counts the attempts between two times of a day. Open ones are noted instead, those of test orders too,
+ * since an order may lose its flag. One statement, so that no attempt gets its outcome between two.
  */
 export const countAttempts = (tx: Tx, generation: number, { day, from, to }: DayRange) =>
   tx.run(sql`

@@ -11,10 +11,13 @@ import { type Calendar, type Generation, INTERVALS, type Interval, type Period }
 
 const DEFAULT_DAYS = 30
 
-/** Three years: more are asked for in parts. */
+/** The longest period of a report: three years. A reader asks for more in parts. */
 const DAYS_MAX = 1_096
 
-/** A century. A cohort has its orders until now, and its rows are read by its own days alone. */
+/**
+ * The longest period of a cohort: a century. A cohort has all orders until now, and its rows are read by its
+ * own days alone.
+ */
 export const COHORT_DAYS_MAX = 36_525
 
 /** What a report is about, as its route read it. */
@@ -29,7 +32,7 @@ export interface ReportRequest {
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
-/** A date such as the 30th of February is read as a later one, and is none. */
+/** Whether a text is a date. The 30th of February is none: JavaScript reads it as a day of March. */
 export function isDay(text: string): boolean {
   const at = DAY.test(text) ? Date.parse(text) : Number.NaN
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text
@@ -82,7 +85,7 @@ export async function readReportRequest(
 export const readInterval = (query: unknown): Interval =>
   readOneOf(query, 'interval', INTERVALS) ?? 'day'
 
-/** What every answer says of itself. Some reports are final later than the books. */
+/** Makes the head of every answer. Some reports are final later than the books. */
 export const headOf = (request: ReportRequest, final_until = finalUntil(request)) => {
   const { period, currency, timezone, generation } = request
   return {
@@ -95,7 +98,7 @@ export const headOf = (request: ReportRequest, final_until = finalUntil(request)
   }
 }
 
-/** The last day whose figures are final. In the calendar of sales a refund can always come. */
+/** Returns the last day whose figures are final. In the calendar of cohorts none is: a refund can always come. */
 export function finalUntil({ calendar, generation }: ReportRequest): string | null {
   const before = generation === null ? null : finalBefore(generation)
   return before === null || calendar === 'cohort' ? null : addDays(before, -1)

@@ -8,8 +8,8 @@ import { listCouponSums } from './promotion-queries.ts'
 import type { CouponFigures, PromotionFigures } from './promotion-schema.ts'
 
 /**
- * What coupons and campaigns have brought, from the counted days: the figures of a campaign are the sum of
- * those of its coupons, which stay in it once they were used.
+ * The figures of coupons and campaigns, from the counted days: the figures of a campaign are the sum of those
+ * of its coupons, which stay in it once they were used.
  */
 
 const NOTHING: PromotionFigures = {
@@ -48,7 +48,7 @@ export async function performance(db: Db, request: ReportRequest, id: string) {
 
 const nameOf = ({ id, code, used_count }: Coupon) => ({ coupon_id: id, code, uses: used_count })
 
-/** What an answer says of itself. It has no period, so that no day of it is final. */
+/** Makes the head of an answer. It has no period, so that no day of it is final. */
 const headFor = (request: ReportRequest) => {
   const { from: _, to: __, final_until: ___, ...head } = headOf(request)
   return { ...head, sealed_to: request.generation?.sequence ?? 0 }

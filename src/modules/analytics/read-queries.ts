@@ -83,7 +83,7 @@ export const listCollections = (db: Db, scope: Scope, period: Period, limit: num
      limit ${limit}`,
   )
 
-/** The products of a collection, at most so many. */
+/** Lists the products of a collection, at most `limit`. */
 export const listProductsOf = (db: Db, collection_id: string, limit: number) =>
   db.many(
     Type.Object({ key: Type.String() }),
@@ -108,7 +108,10 @@ export const listLabels = (db: Db, of: keyof typeof NAMES, ids: readonly string[
     ${NAMES[of]} where tenant_ref = ${db.tenant} and id = any(${ids}::uuid[])`,
   )
 
-/** By the month of the first order of the customers, and the month of the fact, until today. */
+/**
+ * Lists the figures of cohorts, by the month of the customers' first order and the month of the fact, until
+ * today.
+ */
 export const listCohorts = (db: Db, scope: Scope, { from, to }: { from: string; to: string }) =>
   db.many(
     Type.Object({ cohort: Type.String(), month: Type.String(), ...MeasureFields }),
@@ -122,7 +125,7 @@ export const listCohorts = (db: Db, scope: Scope, { from, to }: { from: string; 
      order by 1, 2`,
   )
 
-/** What of a fact counts: all of it, or the lines of some products or variants. */
+/** The part of a fact that counts: the lines of some products or variants, or all of it (null). */
 type Match = Sql | null
 
 const LINE_KEYS = {
@@ -156,7 +159,7 @@ const matchOf = ({ dimension, keys }: Scope): Match =>
     : sql`f.${column(dimension)} = any(${keys}::text[])`
 
 /**
- * The days of a period in which a figure has something. All of them: for the first few PostgreSQL would go
+ * Lists all days of a period in which a figure is not 0. It has no limit: with one, PostgreSQL would go
  * through the sums of every product, day by day, and not through those of the wanted ones.
  */
 export const listDaysWith = (
@@ -178,7 +181,7 @@ export const listDaysWith = (
   )
 }
 
-/** A day of rows, and the journal behind which they begin. */
+/** A day of rows, and the number of the journal after which they begin. */
 export interface RowDay {
   day: string
   after: number

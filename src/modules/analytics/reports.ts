@@ -19,13 +19,13 @@ import type { Dimension, Grouping, Interval, Period } from './schema.ts'
 
 const ROWS_URL = '/v1/merchant/analytics/rows'
 
-/** What a drill-down is restricted to. */
+/** The group that a drill-down is restricted to. */
 export interface Restriction {
   group_by: string
   key: string
 }
 
-/** Where the rows of a figure are, or without one those of any figure. */
+/** Returns the address of the rows behind a figure, or of the list without a chosen figure. */
 export function hrefOf(
   { calendar, currency }: Pick<ReportRequest, 'calendar' | 'currency'>,
   { from, to }: Period,
@@ -44,7 +44,7 @@ const subtractFigures = (from: Figures, less: readonly Figures[]): Figures =>
     FIGURE_NAMES.map((name) => [name, sum([from[name], ...less.map((each) => -each[name])])]),
   ) as Figures
 
-/** Each figure with its rows, and with that of the period before. */
+/** Makes the value of each figure, with the address of its rows and the value of the period before. */
 export const figureValues = (
   request: ReportRequest,
   figures: Figures,
@@ -68,7 +68,7 @@ export const scopeOf = (
   part: Pick<queries.Scope, 'dimension' | 'keys'>,
 ): queries.Scope => ({ generation: generation?.generation ?? 0, calendar, currency, ...part })
 
-/** What an answer from the ledger says of itself. */
+/** Makes the head of an answer that comes from the ledger. */
 export function ledgerHead(request: ReportRequest, buckets: readonly queries.BucketRow[]) {
   const restated = buckets.flatMap(({ restated_from }) => restated_from ?? [])
   const times = buckets.flatMap(({ restated_at }) => restated_at ?? [])
@@ -128,7 +128,7 @@ const PRODUCTS_MAX = 10_000
 
 const isOfCollection = (group_by: string) => group_by === 'collection'
 
-/** The days of a group: collections have none of their own, but those of their products. */
+/** Returns where the days of a group are found. Collections have none of their own, but those of their products. */
 export async function partOf(
   db: Db,
   group_by: string,
@@ -274,7 +274,7 @@ export async function customers(db: Db, request: ReportRequest) {
   }
 }
 
-/** Of customers with all their orders until now. */
+/** Computes the loyalty of customers from all their orders until now. */
 function loyaltyOf({ new_customers_count, repeat_customers_count, net_cents }: Figures) {
   const isNone = new_customers_count <= 0
   return {

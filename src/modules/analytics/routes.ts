@@ -63,7 +63,10 @@ const CSV_NOTE = 'As CSV by `Accept: text/csv`, or with `.csv` after the path.'
 
 const Csv = Type.String()
 
-/** One of two forms. The compiler cannot follow a shape that it does not know into them. */
+/**
+ * The schema of an answer in two forms, JSON and CSV. The cast is needed because the compiler cannot follow
+ * an unknown shape into them.
+ */
 const answerOf = (shape: TObject): TSchema =>
   ({
     content: { 'application/json': { schema: shape }, 'text/csv': { schema: Csv } },
@@ -80,13 +83,13 @@ interface Report<S extends TObject> {
   table: (answer: Static<S>) => readonly TableRow[]
 }
 
-/** The rows of a report: of all its pages, each read when it is asked for. The first was read before. */
+/** Reads the rows of a report page by page, each page when it is needed. The first page was read before. */
 async function* listTable<S extends TObject>(
   { read, table }: Report<S>,
   db: Db,
   { query, first }: { query: unknown; first: Static<S> },
 ): AsyncGenerator<readonly TableRow[]> {
-  // Those of the first page: midnight may come in between.
+  // All pages have the period of the first one: midnight may come in between.
   const { from, to } = first as { from?: string; to?: string }
   let page = first
   for (;;) {
@@ -101,7 +104,7 @@ async function* listTable<S extends TObject>(
 function addReport<S extends TObject>(app: App, report: Report<S>): void {
   const { path, operationId, summary, query, shape, read } = report
   const config = { scope, query }
-  /** What is refused is so before the first line. */
+  /** Sends a report as a table. The first page is read before, so that a refusal comes before the first line. */
   const sendTable = async (reply: FastifyReply, db: Db, given: unknown) => {
     const first = await read(db, given)
     return reply
@@ -146,7 +149,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
   )
 }
 
-/** Asks for a table before it asks for anything else. */
+/** Whether a request prefers a table: `text/csv` is first in its `accept`. */
 const wantsTable = ({ accept }: FastifyRequest['headers']): boolean =>
   accept?.split(',')[0]?.trim().toLowerCase().startsWith('text/csv') ?? false
 
@@ -219,7 +222,7 @@ function salesReports(app: App): void {
   })
 }
 
-/** A key may be empty: what belongs to no coupon, product or place. */
+/** Reads the key of a group. It may be empty: that is the group of what has no coupon, product or place. */
 function readKey(query: unknown): string | undefined {
   const { key } = query as { key?: unknown }
   const text = Array.isArray(key) ? key[0] : key

@@ -28,9 +28,9 @@ interface RowsRequest {
 }
 
 /**
- * A page of the rows behind a figure. Those of all pages add up to it. The days come first, from the sums:
- * a day in which nothing counts is not looked at. Days are read until the page is full, few at first: one
- * is enough in a store that sells much.
+ * Lists a page of the rows behind a figure. The rows of all pages add up to it. The days are chosen first,
+ * from the sums: a day in which nothing counts is not read. Days are read until the page is full, few at
+ * first: one is enough in a store that sells much.
  */
 export async function listRows(
   db: Db,
@@ -63,7 +63,7 @@ export async function listRows(
   }
 }
 
-/** How many times as many days are read where those before have not filled the page. */
+/** By how much the number of days grows that are read next, where the days before have not filled the page. */
 const DAYS_FACTOR = 4
 
 /** The place of a row in its list. */

@@ -11,7 +11,7 @@ import {
   type Quotient,
 } from './definition-schema.ts'
 
-/** The answers, made from the definitions. */
+/** The shapes of the answers, made from the definitions. */
 
 const Integer = Type.Integer()
 const NullableInteger = Nullable(Type.Integer())
@@ -46,7 +46,7 @@ const BucketDrilldown = Type.Object({
   }),
 })
 
-/** Of counts that are not figures of sales: `member` chooses which. */
+/** The address of the rows behind counts that are not figures of sales; the query member `member` chooses which. */
 const countDrilldown = (member: string, otherwise: string) =>
   Type.Object({
     href: Type.String({
@@ -61,7 +61,7 @@ export const FigureValue = Type.Object({
   drilldown: Drilldown,
 })
 
-/** What every answer says of itself. */
+/** The head of every answer. */
 export const headFields = {
   from: Day,
   to: Type.String({ format: 'date', description: 'The last day, which is included.' }),
@@ -90,7 +90,7 @@ export const Calendar = Type.Enum(['booked', 'cohort'], {
 })
 export type Calendar = Static<typeof Calendar>
 
-/** Of answers that are made from the ledger. */
+/** The head of answers that are made from the ledger. */
 const ledgerFields = {
   ...headFields,
   calendar: Calendar,
@@ -348,7 +348,10 @@ export const FunnelRow = Type.Object({
   }),
 })
 
-/** More than a page of a storefront causes. A storefront may send the events of a minute together. */
+/**
+ * Events of one call at most: more than a page of a storefront causes. A storefront may send the events of a
+ * minute together.
+ */
 export const FUNNEL_EVENTS_MAX = 100
 
 export const FunnelEvents = Type.Object({
@@ -411,7 +414,7 @@ export const MeasureFields = Object.fromEntries(
   MEASURES.map((name) => [name, Type.Integer()]),
 ) as Record<Measure, typeof Integer>
 
-/** A part of a fact that belongs to a line of the order. Null: to none. */
+/** A part of a fact that belongs to a line of the order. Its ids are null where it belongs to none. */
 export interface FactLine {
   product_id: string | null
   variant_id: string | null
@@ -425,7 +428,7 @@ export interface RowPlace {
   id: string
 }
 
-/** Both days are included. */
+/** A range of days. Both days are included. */
 export interface Period {
   from: string
   to: string

@@ -6,15 +6,15 @@ import { Id, Timestamp } from '../../kernel/schema.ts'
 import type { RowPlace, SubscriptionCount } from './schema.ts'
 
 /**
- * Subscriptions, as reports count them. What was counted of each is stored, and so are the sums of it. A
- * trigger notes those that change; until the loop counts them again, a report reads them one by one.
+ * Subscriptions, as reports count them. The counted state of each is stored, and so are the sums. A trigger
+ * notes those that change; until the loop counts them again, a report reads them one by one.
  */
 
 const columns = sql`subscription_id, currency, status, monthly_cents, started_at, ended_at`
 
 /**
- * Subscriptions as they are, in the columns of what is counted. `changed` has their ids. One by one: a
- * join may read those of the whole store.
+ * Selects subscriptions as they are now, in the columns of the counted ones. `changed` has their ids. They
+ * are read one by one: a join may read those of the whole store.
  */
 const asTheyAre = (db: Db, changed: Sql): Sql => sql`
   select is_now.*
@@ -26,7 +26,7 @@ const asTheyAre = (db: Db, changed: Sql): Sql => sql`
           where s.tenant_ref = ${db.tenant} and s.id = c.subscription_id
          offset 0) as is_now`
 
-/** What is counted of them. */
+/** Selects the counted state of the subscriptions in `changed`. */
 const asCounted = (db: Db, changed: Sql): Sql => sql`
   select was.*
     from ${changed} as c
@@ -56,8 +56,8 @@ const hasChanges = (tx: Tx) =>
   )
 
 /**
- * Counts changed subscriptions again, at most so many changes. Answers how many. One statement: a change
- * that is noted is seen with what it changed, and one that comes meanwhile has a note of its own.
+ * Counts changed subscriptions again, at most `limit` changes. Returns how many. It is one statement, so that
+ * a noted change is seen with what it changed, and one that comes meanwhile has a note of its own.
  */
 export const countChanged = async (tx: Tx, limit: number): Promise<number> => {
   // Most steps have none, and the statement below takes a millisecond to find that out.
@@ -123,7 +123,7 @@ export const countChanged = async (tx: Tx, limit: number): Promise<number> => {
   return count
 }
 
-/** Forgets what is counted of all subscriptions, and notes each of them. */
+/** Deletes what is counted of all subscriptions, and notes each of them as changed. */
 export const forgetCounted = (tx: Tx) =>
   tx.run(sql`
     with sums as (
@@ -150,8 +150,8 @@ const MOMENTS = {
 }
 
 /**
- * How many started or ended in a period, or since its beginning. The days are those of UTC, and a store has
- * its own: what a period has of the first and the last one is counted from the rows.
+ * Counts the subscriptions that started or ended in a period, or since its beginning. Stored days are those
+ * of UTC, and a store has its own: the first and the last day of a period are counted from the rows.
  */
 function countIn(
   db: Db,
@@ -180,8 +180,8 @@ function countIn(
 }
 
 /**
- * The figures of subscriptions in a currency. Running at the start of a period are those that run now,
- * and have ended since, without those that have started since.
+ * Reads the figures of subscriptions in a currency. Those running at the start of a period are those that run
+ * now and those that have ended since, without those that have started since.
  */
 export const readSums = (db: Db, currency: string, { from, to }: Times) => {
   const since = { from, to: null }
@@ -223,7 +223,7 @@ export const readSums = (db: Db, currency: string, { from, to }: Times) => {
 const ofStatus = (status: 'active' | 'past_due'): Sql => sql`p.status = ${status}`
 
 /**
- * Which subscriptions a figure counts, when that was, and how much each adds. Each part has an index in
+ * The subscriptions that a figure counts, the time of each, and how much each adds. Each part has an index in
  * the order of that time.
  */
 const FIGURES: Record<
@@ -257,7 +257,7 @@ const SubscriptionAt = Type.Object({
   at_us: Type.Integer(),
 })
 
-/** The subscriptions behind a figure, by time: of the counted ones a page, and those that have changed. */
+/** Lists the subscriptions behind a figure, by time: a page of the counted ones, and those that have changed. */
 export const listRows = (
   db: Db,
   { figure, currency, times }: { figure: keyof typeof FIGURES; currency: string; times: Times },

@@ -10,7 +10,7 @@ import { dayOf } from './months.ts'
 export interface ApiCalls {
   /** Counts a call in memory: no statement, and nothing to wait for. */
   count(call: ApiCall): void
-  /** Writes down what is counted. Answers how many rows it took, 0 where there was nothing. */
+  /** Writes down the counted calls. Returns how many rows it took, 0 where there was nothing. */
   flush(): Promise<number>
   close(): Promise<void>
 }
@@ -18,7 +18,7 @@ export interface ApiCalls {
 /** A process that is killed loses the calls of at most this time; the store does not pay for them. */
 const FLUSH_MS = 5_000
 
-/** How long a stop waits for the last calls. A database that does not answer must not delay it. */
+/** How long a stop waits for the last calls. A database that does not respond must not delay it. */
 const CLOSE_MS = 3_000
 
 interface Options {
@@ -28,7 +28,7 @@ interface Options {
 
 /**
  * Counts calls in memory and writes them down every few seconds, all stores in one statement. A batch whose
- * answer was lost is sent again under its number, and the database adds each number once: so no call is
+ * outcome is not known is sent again under its number, and the database adds each number once: so no call is
  * ever billed twice.
  */
 export function createApiCalls({ db, logger }: Options): ApiCalls {
@@ -87,7 +87,7 @@ export function createApiCalls({ db, logger }: Options): ApiCalls {
     async close() {
       clearTimeout(timer)
       timer = undefined
-      // What a failed write has left, and then what was counted since.
+      // The first flush writes the batch that a failed write has left, the second the calls counted since.
       const last = flush().then(flush)
       const late = pause(CLOSE_MS, undefined, { ref: false }).then(() => {
         throw new Error(`the database did not answer within ${CLOSE_MS} ms`)

@@ -10,7 +10,7 @@ import { findIssuer } from './queries.ts'
 
 const DAY_MS = 86_400_000
 
-/** What is to be done for an invoice at a time. */
+/** The reminder that is to be sent for an invoice at a time, and when the next one is. */
 export interface NextReminder {
   /** The step to take now. Null: none. */
   step: number | null
@@ -20,8 +20,8 @@ export interface NextReminder {
 }
 
 /**
- * The last step that is due, and when the one after it is. Steps that were due earlier are left out: after
- * an absence the owner gets one mail and not all at once.
+ * Chooses the last step that is due, and when the one after it is. Steps that were due earlier are left out:
+ * after an absence the owner gets one mail and not all at once.
  */
 export function planReminder(
   ladder: readonly Reminder[],
@@ -40,7 +40,7 @@ export function planReminder(
 
 /**
  * Takes the step of an invoice that is due. The mail is queued by the same transaction, so that a step is
- * mailed once, whenever a process is killed. Answers 0 where the lease was lost.
+ * mailed once, whenever a process is killed. Returns 0 where the lease was lost.
  */
 export async function remind(tx: Tx, lease: Lease): Promise<number> {
   const invoice = await invoices.lockReminded(tx, lease)

@@ -66,7 +66,7 @@ export const insertDraft = (tx: Tx, month: Month, currency: string) =>
     returning ${rowColumns}`,
   )
 
-/** Replaces the lines of plans and usage of a draft. Its charges stay. */
+/** Deletes the lines of plans and usage of a draft, before they are written again. Its charges stay. */
 export const deletePricedLines = (tx: Tx, invoiceId: string) =>
   tx.run(sql`
     delete from billing_invoice_lines
@@ -163,7 +163,10 @@ interface Settled {
   credited_cents: number
 }
 
-/** Stores what was paid and credited. Only an open invoice is reminded of. */
+/**
+ * Stores the status of an issued invoice, and how much of it is paid and credited. Only an open invoice is
+ * reminded of.
+ */
 export const settleInvoice = (
   tx: Tx,
   id: string,
@@ -179,7 +182,7 @@ const lineColumns = sql`
   id, kind, description, amount_cents, plan_key, plan_version, from_day, to_day, meter, quantity,
   price, from_position, to_position, created_at`
 
-/** The plan first, then usage, then charges as they were made. */
+/** Lists the lines of an invoice: the plan first, then usage, then charges as they were made. */
 export const listLines = (db: Db, invoiceId: string) =>
   db.many(
     InvoiceLine,
@@ -321,7 +324,7 @@ export const reminderQueue = defineQueue({
   shape: Reminded,
 })
 
-/** Locks the invoice of a lease. Null: the lease was lost. */
+/** Locks the invoice of a lease. Returns null where the lease was lost. */
 export const lockReminded = (tx: Tx, { id, lease_token }: Lease) =>
   tx.maybe(
     InvoiceRow,

@@ -34,7 +34,7 @@ export async function segmentsOf(db: Db, month: Month) {
   return cutMonth(month, plans, otherwise)
 }
 
-/** What plan and usage of a month cost now. */
+/** Prices plan and usage of a month as they are now. */
 async function priceMonth(tx: Tx, month: Month, currency: string): Promise<PricedLine[]> {
   const segments = await segmentsOf(tx, month)
   const usage = toMetered(await listUsage(tx, month), { month, currency })
@@ -42,8 +42,8 @@ async function priceMonth(tx: Tx, month: Month, currency: string): Promise<Price
 }
 
 /**
- * Writes the draft of a month anew: its plan and its usage as they are now. Charges stay. Null: the month
- * costs nothing, so that there is no draft. The caller has the lock of the account.
+ * Writes the draft of a month again: its plan and its usage as they are now. Charges stay. Returns null where
+ * there is no draft, because the month costs nothing. The caller has the lock of the account.
  */
 export async function writeDraft(
   tx: Tx,
@@ -51,7 +51,7 @@ export async function writeDraft(
   month: Month,
 ): Promise<InvoiceRow | null> {
   const draft = await invoices.findDraft(tx, month)
-  // Neither a plan nor a charge has ever cost something.
+  // No plan and no charge of this store has ever cost anything.
   if (currency === null) return null
   const lines = await priceMonth(tx, month, currency)
   if (draft === null && totalOf(lines) === 0) return null
@@ -101,7 +101,7 @@ export async function discardDraft(tx: Tx, month: Month): Promise<void> {
   })
 }
 
-/** Mails the owner of the store. Answers the address; null where there is none that mail can be sent to. */
+/** Mails the owner of the store. Returns the address; null where there is none that mail can be sent to. */
 export async function sendToOwner(
   tx: Tx,
   letter: Pick<mail.Mail, 'subject' | 'text'>,
@@ -116,7 +116,7 @@ export async function sendToOwner(
     })
     return owner_email
   } catch (error) {
-    // The invoice counts, also where the owner's address is invalid.
+    // The invoice is issued even where the owner's address is invalid.
     if (error instanceof mail.InvalidMailError) return null
     throw error
   }

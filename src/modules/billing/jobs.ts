@@ -36,25 +36,28 @@ async function runDue(
   const due = await queue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
   const work = (lease: Lease) =>
     database.tenant(lease.tenant_ref).transaction(name, (tx) => step(tx, lease))
-  // Not ended by the signal: what is claimed would be due again only after its lease.
+  // The signal does not end it: claimed rows would be due again only after their lease.
   return forEachDue(due, work, { concurrency: STORES_AT_ONCE })
 }
 
 type Step = (tx: Tx, lease: Lease) => Promise<number>
 
-/** One step of the loop, as fd_worker: counts usage, and closes months that are over. */
+/** Takes one step of the loop, as fd_worker: counts usage, and closes months that are over. */
 export const countAndClose = (database: Database, signal?: AbortSignal): Promise<number> =>
   runDue(database, queries.accountQueue, { name: 'billing: account', step: advance, signal })
 
-/** One step of the loop, as fd_worker: reminds of unpaid invoices. */
+/** Takes one step of the loop, as fd_worker: reminds of unpaid invoices. */
 export const remindDue = (database: Database, signal?: AbortSignal): Promise<number> =>
   runDue(database, reminderQueue, { name: 'billing: remind', step: remind, signal })
 
-/** One step of the loop, as fd_worker: forgets processes that count no calls any more. */
+/** Takes one step of the loop, as fd_worker: deletes the rows of processes that no longer count calls. */
 export const deleteIdleWriters = ({ global }: Database): Promise<number> =>
   apiCalls.deleteIdleWriters(global)
 
-/** One step of a store: counts what is new; then its draft, or its invoice. 0 where the lease was lost. */
+/**
+ * Takes one step of a store: counts what is new, then writes its draft or its invoice. Returns 0 where the
+ * lease was lost.
+ */
 export async function advance(tx: Tx, lease: Lease): Promise<number> {
   const account = await queries.lockLeased(tx, lease)
   if (account === null) return 0
@@ -90,8 +93,8 @@ async function closeDue(tx: Tx, account: Account, isSandbox: boolean): Promise<M
 }
 
 /**
- * When a store is looked at again: in some hours, or when its month ends or is issued; soon, if it waits
- * for numbers to be issued.
+ * Returns when a store is looked at again: in some hours, or when its month ends or is issued; soon, if it
+ * waits for numbers to be issued.
  */
 function nextLook(now: number, month: Month): number {
   if (now >= issueAt(month)) return now + WAIT_MS

@@ -2,7 +2,7 @@ import { oneLine } from '../../platform/mail.ts'
 import { createFormats } from '../documents/formats.ts'
 import type { InvoiceRow } from './schema.ts'
 
-/** What the owner of a store is told of invoices. The operator writes the first lines of reminders. */
+/** The mails to the owner of a store about invoices. The operator writes the first lines of reminders. */
 
 interface Letter {
   subject: string

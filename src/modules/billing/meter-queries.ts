@@ -12,7 +12,7 @@ const MeteredJournal = Type.Object({
   currency: Type.String(),
   created_at: Timestamp,
   volume_cents: Type.Integer(),
-  /** Null: it belongs to no order. */
+  /** Whether its order is a test; null where it belongs to no order. */
   is_test: Nullable(Type.Boolean()),
 })
 export type MeteredJournal = Type.Static<typeof MeteredJournal>
@@ -24,7 +24,7 @@ const volume = sql`
 
 /**
  * Lists the next journals of the chain. Their entries and orders are read journal by journal (`offset 0`):
- * PostgreSQL might otherwise hash all of the store's.
+ * PostgreSQL might otherwise hash all rows of the store.
  */
 export const listJournals = (tx: Tx, after: number, limit: number) =>
   tx.many(
@@ -82,8 +82,8 @@ const MeteredEvent = Type.Object({
 export type MeteredEvent = Type.Static<typeof MeteredEvent>
 
 /**
- * Lists the next events of the feed with how many deliveries each has. One to a paused endpoint, which was
- * dead from its beginning and never tried, is none.
+ * Lists the next events of the feed with the number of deliveries of each. A delivery to a paused endpoint,
+ * which was dead from its beginning and never tried, does not count.
  */
 export const listEvents = (tx: Tx, after: number, limit: number) =>
   tx.many(
@@ -128,8 +128,8 @@ const AddedCalls = Type.Object({
 export type AddedCalls = Type.Static<typeof AddedCalls>
 
 /**
- * Takes calls that are in no month yet, and marks them as counted. In the order of the key, as the processes
- * add them.
+ * Marks calls that are in no month yet as counted, and returns them. Rows are locked in the order of the key,
+ * as the processes that add calls lock them.
  */
 export const takeCalls = (tx: Tx, limit: number) =>
   tx.many(

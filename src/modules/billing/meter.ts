@@ -9,10 +9,10 @@ import { lockAccount } from './queries.ts'
 import type { Month, UsageRow } from './schema.ts'
 
 /**
- * Counts usage from facts that have their number: journals of the ledger and events of the feed. A step
- * reads what is behind the position of the store, adds it to the usage of its month and moves the position,
- * in one transaction: each fact is counted once, whenever a process is killed. A fact of a month that is
- * closed belongs to the oldest month that is open.
+ * Counts usage from facts that have their number: journals of the ledger and events of the feed. A step reads
+ * the facts after the position of the store, adds them to the usage of their month and moves the position, in
+ * one transaction: each fact is counted once, whenever a process is killed. A fact of a month that is closed
+ * belongs to the oldest month that is open.
  */
 
 /** Facts of one step: some milliseconds, and few enough that other stores have their turn. */
@@ -115,7 +115,7 @@ async function countMedia(tx: Tx, account: Account, sums: Sums): Promise<string>
 /**
  * Takes a flagged order out of the usage, or puts it back, in the transaction that flags it: each journal in
  * its month. A closed month stays as it is, and the difference is in the oldest that is open. The lock makes
- * a step of the loop that counts the order come before or after all of this.
+ * this wait for a step of the loop that counts the order, or the step wait for this.
  */
 export async function flagTest(tx: Tx, { id }: { id: string }, is_test: boolean): Promise<void> {
   const account = await lockAccount(tx)

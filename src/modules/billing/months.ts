@@ -24,13 +24,16 @@ export const endOf = (month: Month): number => startOf(nextMonth(month))
 
 export const daysIn = (month: Month): number => (endOf(month) - startOf(month)) / DAY_MS
 
-/** When the invoice of a month is issued. */
+/** Returns when the invoice of a month is issued. */
 export const issueAt = (month: Month): number => endOf(month) + GRACE_DAYS * DAY_MS
 
 /** The day of a time, as YYYY-MM-DD. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
-/** How many days of a month are before a day. Negative or more than its days: outside of it. */
+/**
+ * Counts the days of a month before a day. Where the result is negative or more than its days, the day is
+ * outside of the month.
+ */
 export const daysBefore = (month: Month, day: string): number =>
   (Date.parse(day) - startOf(month)) / DAY_MS
 
@@ -42,5 +45,5 @@ export const periodOf = (month: Month): string => month.slice(0, 7)
 
 const PERIOD = /^(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])$/
 
-/** Reads `2026-11`. Null: it is none. */
+/** Reads a month such as `2026-11`. Returns null for any other text. */
 export const parsePeriod = (text: string): Month | null => (PERIOD.test(text) ? `${text}-01` : null)

@@ -219,7 +219,7 @@ const chargeRoutes =
       },
       (request, reply) => {
         const { db, actor, body } = request
-        // Both may be otherwise a minute later, and the key is still good then.
+        // Both refusals may no longer apply a minute later, and the key can be used then.
         const passing = ['issuer_missing', 'sandbox_not_billed'] as const
         return once(request, reply, { operation: 'billing_charge', secret, passing }, (claim) =>
           settle.charge(db, { actor, claim }, body),

@@ -23,9 +23,12 @@ import * as queries from './queries.ts'
 import { readPlan } from './service.ts'
 import { requireIssuer } from './settle.ts'
 
-/** What the operator offers, and which store has what. */
+/** The plans that the operator offers, and the plan of each store. */
 
-/** A price of a part of a megabyte would make amounts that no currency has. */
+/**
+ * The fewest bytes that a price of media is for. A price of a part of a megabyte would make amounts that no
+ * currency has.
+ */
 const MEDIA_PER_MIN = 1_048_576
 
 /** Adds a plan, or the next version of one. Stores keep the version that they have. */
@@ -34,14 +37,14 @@ export async function addPlan(db: GlobalDb, actor: audit.Actor, plan: NewPlan) {
     currency: () => stores.checkCurrency(plan.currency),
     meters: () => readMeters(plan.meters),
   })
-  // Two at the same time: one of them has to look at the version of the other first.
+  // Of two versions added at the same time, one is refused: its operator has to look at the other first.
   const added = await mapViolations(queries.insertPlan(db, { ...plan, meters }, actor.name), {
     billing_plans_pkey: 'plan_changed',
   })
   return { plan: added }
 }
 
-/** The prices without members that we do not know: what is stored is what is billed. */
+/** Reads the prices, without members that we do not know: what is stored is what is billed. */
 function readMeters(meters: NewPlan['meters']): NewPlan['meters'] {
   const prices = readEach(METERS, (meter) => {
     const price = meters[meter]
@@ -103,7 +106,10 @@ export function setPlan(db: TenantDb, actor: audit.Actor, { plan_key, version }:
   })
 }
 
-/** A store has one currency on all its invoices; a share of its volume can only be in the store's own. */
+/**
+ * Refuses a plan in a wrong currency. A store has one currency on all its invoices; a share of its volume can
+ * only be in the store's own.
+ */
 function assertCurrency(plan: Plan, [billed, own]: [string | null, string]): void {
   const isShare = plan.meters.gross_volume !== undefined
   if ((billed ?? plan.currency) === plan.currency && (!isShare || own === plan.currency)) return
@@ -123,7 +129,7 @@ const DEFAULT_ISSUER: Omit<Issuer, 'name' | 'lines' | 'updated_at'> = {
   ],
 }
 
-/** Null: it was never set, and nothing can be billed. */
+/** Finds the issuer. It is null where it was never set, and nothing can be billed. */
 export const findIssuer = async (db: Runner) => ({ issuer: await queries.findIssuer(db, ISSUER) })
 
 /** Sets who sends the invoices. Members that are absent stay as they are. Issued invoices do not change. */

@@ -12,7 +12,7 @@ import type { Month, PricedLine } from './schema.ts'
 
 /** What a month costs, as pure functions: the invoice, the draft and the preview are made by the same. */
 
-/** What was used of a meter, and the first and last position that it was counted from. */
+/** The used quantity of a meter, and the first and last position that it was counted from. */
 export interface MeteredQuantity {
   quantity: number
   /** Null: nothing was counted. */
@@ -138,7 +138,7 @@ export function linesOf(
   const metered = METERS.flatMap((meter): PricedLine[] => {
     const price = plan?.meters[meter]
     if (plan === undefined || price === undefined) return []
-    // More was refunded than was sold: nothing is owed for it, and nothing is given back.
+    // Where more was refunded than was sold, nothing is owed, and the store gets nothing for it.
     const quantity = Math.max(0, usage[meter].quantity)
     return [
       {
@@ -170,7 +170,7 @@ export const isFree = ({ base_cents, meters }: Pick<Plan, 'base_cents' | 'meters
     (meter) => meters[meter]?.tiers.every(({ price_cents }) => price_cents === 0) ?? true,
   )
 
-/** What a quantity becomes if the rest of the month is like the part that is over. */
+/** Projects a quantity to a whole month, as if the rest of it were like the part that is over. */
 export function projected(quantity: number, passedMs: number, allMs: number): number {
   const [all, passed] = [BigInt(Math.round(allMs)), BigInt(Math.round(passedMs))]
   return exactCents((2n * BigInt(quantity) * all + passed) / (2n * passed))

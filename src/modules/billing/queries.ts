@@ -34,7 +34,7 @@ export const findAccount = (db: Db) =>
     sql`select ${accountColumns} from billing_accounts where tenant_ref = ${db.tenant}`,
   )
 
-/** Locks the account of a store. Whatever changes its usage, its drafts or its plan has this lock. */
+/** Locks the account of a store. Every change of its usage, its drafts or its plan holds this lock. */
 export const lockAccount = (tx: Tx) =>
   tx.one(
     Account,
@@ -42,7 +42,7 @@ export const lockAccount = (tx: Tx) =>
     select ${accountColumns} from billing_accounts where tenant_ref = ${tx.tenant} for update`,
   )
 
-/** The same for the holder of a lease. Null: the lease was lost. */
+/** Locks the account of a lease. Returns null where the lease was lost. */
 export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>
   tx.maybe(
     Account,
@@ -79,7 +79,7 @@ const planColumns = sql`
   billing_plans.currency, billing_plans.base_cents, billing_plans.meters, billing_plans.features,
   billing_plans.is_public, billing_plans.created_at`
 
-/** Inserts the next version of a plan. Two at the same time: the second fails by its key. */
+/** Inserts the next version of a plan. Of two at the same time, the second fails by its primary key. */
 export const insertPlan = (db: Runner, plan: NewPlan, createdBy: string) =>
   db.one(
     Plan,
@@ -143,8 +143,8 @@ export const insertStorePlan = (tx: Tx, plan: Plan, day: string, setBy: string) 
     values (${tx.tenant}, ${plan.plan_key}, ${plan.version}, ${day}::date, ${setBy})`)
 
 /**
- * The plans of a store that count for the days from `from` on, before `before`: the one that it had then,
- * and those that began since.
+ * Lists the plans of a store that count for the days from `from` on, before `before`: the one that it had on
+ * `from`, and those that began later.
  */
 export const listStorePlans = async (
   db: Db,
@@ -190,7 +190,7 @@ const issuerColumns = sql`
 export const findIssuer = (db: Runner, id: string) =>
   db.maybe(Issuer, sql`select ${issuerColumns} from billing_issuers where id = ${id}`)
 
-/** Changes the issuer, or makes it. Its numbers go on. */
+/** Changes the issuer, or creates it. Its numbers go on. */
 export const putIssuer = (db: Runner, issuer: Omit<Issuer, 'updated_at'>) =>
   db.one(
     Issuer,
@@ -218,8 +218,9 @@ const taken = (prefix: Sql, sequence: Sql) => sql`
   (reminders -> 0 ->> 'days')::integer as first_reminder_days`
 
 /**
- * Takes the next number of an invoice. The row stays locked until the transaction ends, and a rollback
- * gives the number back: so there is none without its invoice. Taken last, because all stores wait for it.
+ * Takes the next number of an invoice. The row stays locked until the transaction ends, and a rollback undoes
+ * the change: so there is no number without its invoice. It is called last, because all stores wait for the
+ * row.
  */
 export const takeInvoiceNumber = (tx: Tx, issuer: string) =>
   tx.maybe(
@@ -230,7 +231,7 @@ export const takeInvoiceNumber = (tx: Tx, issuer: string) =>
     returning ${taken(sql`invoice_prefix`, sql`next_invoice - 1`)}`,
   )
 
-/** The same for a credit note, which has numbers of its own. */
+/** Takes the next number of a credit note, which has numbers of its own, like `takeInvoiceNumber`. */
 export const takeCreditNumber = (tx: Tx, issuer: string) =>
   tx.maybe(
     TakenNumber,

@@ -22,7 +22,7 @@ const scope = 'read:own_billing'
 const tags = ['merchant-ops']
 const url = '/v1/merchant/billing'
 
-/** What a merchant reads. Everything that bills is the operator's (`operator-routes.ts`). */
+/** Registers what a merchant reads of billing. The routes that bill are the operator's (`operator-routes.ts`). */
 export const merchantRoutes =
   (deps: billing.PdfDeps): Routes =>
   async (app) => {
@@ -148,7 +148,7 @@ const Pdf = Type.String({ format: 'binary' })
 /** A PDF may show nothing but itself. */
 const PDF_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** The name is made of numbers and letters of our own. */
+/** Sends a PDF. Its name needs no escaping: it is made of numbers and letters of our own. */
 const sendPdf = (reply: FastifyReply, { name, bytes }: { name: string; bytes: Buffer }) =>
   reply
     .header('content-disposition', `inline; filename="${name}.pdf"`)

@@ -151,7 +151,7 @@ export const InvoiceRow = Type.Object({
 })
 export type InvoiceRow = Static<typeof InvoiceRow>
 
-/** What a number was taken for, and who issues it. */
+/** A number that was taken for an invoice or a credit note, and who issues it. */
 export const TakenNumber = Type.Object({
   issuer_id: Type.String(),
   sequence: Type.Integer(),

@@ -147,7 +147,7 @@ export async function drawCreditNote(
   return { name: note.number, bytes: await draw(deps, db, creditNoteSheet(note), signal) }
 }
 
-/** What a store has used in a month; in the running one if none is named. */
+/** Reads what a store has used in a month; in the running one if none is named. */
 export async function readUsage(db: Db, asked: Month | null): Promise<Usage> {
   const month = asked ?? monthOf(db.clock.now())
   const [account, store, rows, keys] = await Promise.all([
@@ -174,8 +174,8 @@ export async function readUsage(db: Db, asked: Month | null): Promise<Usage> {
 }
 
 /**
- * What the running month would cost if its rest were like the part that is over: with the plan of the store,
- * and with another one as if the store had had it for the whole month.
+ * Previews what the running month would cost if its rest were like the part that is over: with the plan of
+ * the store, and with another one as if the store had had it for the whole month.
  */
 export async function preview(db: Db, other: { key: string; version: number | null } | null) {
   const now = db.clock.now()
@@ -193,7 +193,7 @@ export async function preview(db: Db, other: { key: string; version: number | nu
   const usage = toMetered(rows, { month, currency })
   const since = Math.max(startOf(month), Date.parse(store.created_at))
   const as_of = account?.counted_at ?? null
-  // What was used since the last count is not in the usage, so that its time must not be either.
+  // The usage since the last count is not included, so that the time since then must not be either.
   const until = as_of === null ? now : Date.parse(as_of)
   const later = projectUsage(usage, { month, since, until })
   const quote = quoteOf(month, segments, later, charges)
@@ -226,7 +226,10 @@ async function findOffered(db: Db, key: string, version: number | null): Promise
 const listCharges = async (db: Db, invoiceId: string) =>
   (await invoices.listLines(db, invoiceId)).filter(({ kind }) => kind === 'charge')
 
-/** A day at least: an hour of a new month says nothing about the rest. */
+/**
+ * Projects the usage to the whole month, from a day of it at least: an hour of a new month says nothing about
+ * the rest.
+ */
 function projectUsage(
   usage: MeteredUsage,
   { month, since, until }: { month: Month; since: number; until: number },
@@ -262,7 +265,7 @@ function quoteOf(
   return { plan_key, version, currency, lines, total_cents: totalOf(lines) }
 }
 
-/** A projected line was counted from nothing, and so names no positions. */
+/** Shows a line without positions: a projected line was not counted from any. */
 const shownLine = (line: PricedLine | InvoiceLine): Quote['lines'][number] => ({
   kind: line.kind,
   description: line.description,

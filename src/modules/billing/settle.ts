@@ -14,7 +14,7 @@ import * as queries from './queries.ts'
 import type { InvoiceRow, InvoiceStatus, NewCharge, NewCreditNote, NewPayment } from './schema.ts'
 import { getInvoice } from './service.ts'
 
-/** What the operator does to the invoices of a store: charges, payments and credit notes. */
+/** The changes that the operator makes to the invoices of a store: charges, payments and credit notes. */
 
 /** The caller of an operation, with its claim on the idempotency key. */
 export interface Caller {
@@ -26,8 +26,8 @@ export interface Caller {
 const CHARGES_MAX = 200
 
 /**
- * The status of an issued invoice by what is left of it. One that was credited as a whole and of which
- * nothing is paid is void; what was paid before stays until it is paid back.
+ * Returns the status of an issued invoice, by what is left to pay. An invoice that was credited as a whole is
+ * void where nothing is paid; an earlier payment counts until it is paid back.
  */
 export function statusOf({ total_cents, paid_cents, credited_cents }: Sums): InvoiceStatus {
   if (total_cents - credited_cents - paid_cents > 0) return 'open'
@@ -150,7 +150,10 @@ async function lockIssued(tx: Tx, id: string): Promise<InvoiceRow> {
 const settle = (tx: Tx, invoice: InvoiceRow) =>
   invoices.settleInvoice(tx, invoice.id, { ...invoice, status: statusOf(invoice) })
 
-/** Who has done it, and under which key: a key does one thing, also after its answer was forgotten. */
+/**
+ * The columns that name the actor and the idempotency key of a change: a key does one thing, also after its
+ * stored answer was deleted.
+ */
 const signed = ({ name }: audit.Actor, { key }: idempotency.WonClaim) => ({
   created_by: name,
   request_key: key,

@@ -15,7 +15,7 @@ const TEXTS: Record<Exclude<PauseReason, 'merchant'>, string> = {
   segment: 'Its segment no longer exists, or cannot be read. Create another campaign.',
 }
 
-/** Pauses a campaign by itself, and tells the merchant, who decides whether it goes on. */
+/** Pauses a campaign that must not go on by itself, and mails the merchant, who decides whether it goes on. */
 export async function askMerchant(
   tx: Tx,
   before: Campaign,

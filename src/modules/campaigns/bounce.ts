@@ -11,9 +11,10 @@ const NO_ADDRESS: readonly string[] = ['1', '2', '3', '6', '10']
 const POLICY = '7'
 
 /**
- * Reads what a mail server means that refuses a reader. Only its status says that an address does not exist:
- * servers answer 550 alone for a policy, too, and a hard bounce stops the mails of all stores. What is not
- * clear counts as soft, and suppresses an address after some of them.
+ * Reads what the reply of a mail server says of an address that it refuses; null where it says nothing. Only
+ * the status says that an address does not exist: servers reply 550 alone for a policy, too, and a hard
+ * bounce stops the mails of all stores. A reply that is not clear counts as soft, and suppresses an address
+ * after some of them.
  */
 export function bounceOf(reply: string): BounceKind | null {
   const [, kind, subject, detail = ''] = STATUS.exec(reply) ?? []

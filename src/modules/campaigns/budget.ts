@@ -5,8 +5,8 @@ import * as queries from './queries.ts'
 import type { Campaign, CampaignState } from './schema.ts'
 
 /**
- * What a campaign means for its coupons: they can be used while it runs and its budget lasts. Only orders
- * with a coupon of a campaign come here.
+ * Says whether the coupons of a campaign can be used: while it runs and its budget lasts. Only orders with a
+ * coupon of a campaign come here.
  */
 
 /** More coupons than a campaign needs: one coupon can have millions of codes. */
@@ -26,7 +26,7 @@ export function stopOf({ status, is_over, budget_left }: CampaignState): Stop | 
 export interface Allowance {
   stop: Stop | null
   starts_at: string | null
-  /** What they may still take off. Null: any amount. */
+  /** How much they may still take off. Null: any amount. */
   budget_left_cents: number | null
 }
 
@@ -38,8 +38,8 @@ export async function allowanceOf(db: Db, campaign_id: string): Promise<Allowanc
 }
 
 /**
- * Takes what an order uses of the budget, in the transaction that reserves the order. Concurrent orders
- * never take more than there is: the row of the campaign is their guard. Answers what was taken, or why
+ * Reserves what an order uses of the budget, in the transaction that reserves the order. Concurrent orders
+ * never reserve more than there is: the row of the campaign is their guard. Returns what was reserved, or why
  * nothing can be. A campaign without a budget is not locked.
  */
 export async function take(
@@ -56,7 +56,7 @@ export async function take(
   return { stop: stopOf(await queries.findState(tx, campaign_id)) ?? 'exhausted' }
 }
 
-/** Returns what an order had taken, once: its redemption is released once. */
+/** Releases what an order had reserved of the budget, once: its redemption is released once. */
 export const giveBack = (tx: Tx, campaign_id: string, taken: number) =>
   queries.returnBudget(tx, campaign_id, taken)
 

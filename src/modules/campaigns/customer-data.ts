@@ -10,7 +10,7 @@ export const listMails = async (db: Db, customer_ref: string, after: string, lim
     data: { kind: 'campaign', ...data },
   }))
 
-/** Takes a person out of the recipients. A campaign that is being sent does not reach them any more. */
+/** Erases a person from the recipients. A campaign that is being sent no longer reaches them. */
 export async function eraseCustomer(
   tx: Tx,
   { customer_ref, emails }: { customer_ref: string; emails: readonly string[] },

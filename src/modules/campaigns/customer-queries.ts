@@ -22,7 +22,7 @@ export const lockMailingsOf = (tx: Tx, person: Person) =>
      order by m.id
        for update`)
 
-/** Takes a person out of all campaigns. A mail that was not sent yet is skipped, and counted so. */
+/** Erases a person from the recipients of all campaigns. A mail that was not sent yet is skipped, and counted so. */
 export const eraseRecipients = (tx: Tx, person: Person) =>
   tx.run(sql`
     with person as (

@@ -19,7 +19,7 @@ export interface Audience {
     after: string,
     limit: number,
   ): Promise<{ email: string; email_folded: string; customer_ref: string | null }[]>
-  /** Those of the addresses that have consented and are not suppressed, now. */
+  /** Returns those of the addresses that have consented and are not suppressed, now. */
   mayBeMailed(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
 }
 

@@ -17,7 +17,7 @@ const STORES_MAX = 50
 /** Campaigns of one store in one step. */
 const BATCH = 20
 
-/** One step, as fd_worker: starts and ends campaigns at their times. Answers how many. */
+/** Takes one step, as fd_worker: starts and ends campaigns at their times. Returns how many. */
 export async function moveDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.dueTurns.next(database.global, STORES_MAX)
   return forEachStore(stores, (tenant) => moveSome(database.tenant(tenant), signal), { signal })
@@ -100,7 +100,7 @@ export function createMailingWorker(options: MailingWorkerOptions): SlotWorker {
   }
 }
 
-/** A moved clock passes a minute at once: what is held back waits for an hour of its time. */
+/** How long mails that are held back wait by a moved clock: an hour of its time, since it passes a minute at once. */
 const HELD_BACK_SECONDS = 3_600
 
 /** The mails of one store as work that is due, for a store whose clock is being moved. */

@@ -28,7 +28,7 @@ export const queue = defineQueue({
 export const nextMailing = (db: Db) => sql`
   select min(due_at) from campaign_mailings where tenant_ref = ${db.tenant} and due_at is not null`
 
-/** Starts the mails of a campaign, or goes on with those that are left. Answers how far they are. */
+/** Starts the mails of a campaign, or goes on with those that are left. Returns how far they are. */
 export const startMailing = (tx: Tx, campaign_id: string) =>
   tx.one(
     DueMailing,
@@ -40,8 +40,9 @@ export const startMailing = (tx: Tx, campaign_id: string) =>
   )
 
 /**
- * Stops the mails of a campaign: nothing more is claimed. The lease stays, so that no other worker takes
- * what is being sent for interrupted. Once it has ended, one looks what became of that.
+ * Stops the mails of a campaign: no more are claimed. The lease stays, so that no other worker takes the
+ * mails that are being sent for interrupted. Once the lease has ended, a worker finds out what became of
+ * them.
  */
 export const stopMailing = (tx: Tx, campaign_id: string) =>
   tx.run(sql`
@@ -60,7 +61,7 @@ const LockedMailing = Type.Object({
 
 /**
  * Locks a mailing, and extends its lease if the caller has it. All changes of a mailing and its recipients
- * are made under this lock. Whatever locks the campaign, does so before.
+ * are made under this lock. A transaction that locks the campaign, too, locks it before.
  */
 export const lockLeased = (tx: Tx, { id, lease_token }: Lease) => {
   const isHeld = sql`coalesce(lease_token = ${lease_token}, false)`
@@ -76,7 +77,7 @@ export const lockLeased = (tx: Tx, { id, lease_token }: Lease) => {
   )
 }
 
-/** How far the recipients of a campaign are written down. */
+/** Finds how far the recipients of a campaign are written down. */
 export const findListed = (tx: Tx, id: string) =>
   tx.one(
     Type.Object({ state: Type.Enum([...MAILING_STATES]), listed_to: Type.String() }),
@@ -110,7 +111,7 @@ interface Listed {
   isLast: boolean
 }
 
-/** Moves the checkpoint, in the transaction that has written the recipients up to it. */
+/** Moves the position up to which people are listed, in the transaction that has written the recipients up to it. */
 export const moveCheckpoint = (tx: Tx, id: string, listed: Listed) =>
   tx.run(sql`
     update campaign_mailings
@@ -120,7 +121,7 @@ export const moveCheckpoint = (tx: Tx, id: string, listed: Listed) =>
            state = case when ${listed.isLast} then 'sending' else state end
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** Where a claim begins that has no place to go on from. */
+/** The position of a claim that begins with the first recipient. */
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /** Lists the next recipients that are due, without those that are being sent. */
@@ -155,7 +156,10 @@ export const skipRecipients = (tx: Tx, campaign_id: string, { ids, reason }: Ski
      where tenant_ref = ${tx.tenant} and campaign_id = ${campaign_id}
        and id = any(${ids}::uuid[]) and state = 'queued'`)
 
-/** Marks what a killed worker had claimed: whether it was sent is not known. Answers how many. */
+/**
+ * Marks the recipients that a killed worker had claimed: whether their mails were sent is not known. Returns
+ * how many.
+ */
 export const giveUpInFlight = (tx: Tx, campaign_id: string, ids: readonly string[]) =>
   tx.run(sql`
     update campaign_recipients
@@ -170,7 +174,7 @@ export const countUnknown = (tx: Tx, id: string, unknown: number) =>
        set in_flight = '{}', unknown_count = unknown_count + ${unknown}::bigint
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** What became of one claimed recipient. Queued: it is tried again after a wait. */
+/** The result of one claimed recipient. Where it is queued, it is tried again after a wait. */
 export interface Result {
   id: string
   state: RecipientState
@@ -188,8 +192,9 @@ export interface Change {
 }
 
 /**
- * Writes results, and answers what has changed. `unknown` was given up by a worker that took over meanwhile: a
- * result is known, and so replaces it. What was erased meanwhile stays so.
+ * Writes results, and returns what has changed. A recipient is `unknown` where a worker that took over
+ * meanwhile has given it up: the result is known, and so replaces that. A recipient that was erased meanwhile
+ * stays so.
  */
 export async function recordResults(
   tx: Tx,
@@ -211,8 +216,9 @@ interface Written {
 }
 
 /**
- * Finds the rows between the first and the last id: those of a wave stand side by side. Of a campaign that has just
- * begun, PostgreSQL knows nothing and expects one row, so that by a join or an array it reads all of them each time.
+ * Writes results. It finds the rows between the first and the last id: those of a wave stand side by side. Of
+ * a campaign that has just begun, PostgreSQL knows nothing and expects one row, so that by a join or an array
+ * it reads all of them each time.
  */
 async function writeResults(tx: Tx, { campaign_id, was, results }: Written): Promise<Change[]> {
   const ids = results.map(({ id }) => id).sort()
@@ -240,9 +246,9 @@ async function writeResults(tx: Tx, { campaign_id, was, results }: Written): Pro
 export type Counts = Record<'sent' | 'skipped' | 'failed' | 'unknown', number>
 
 interface Move {
-  /** Which recipients are being sent from now on. It is written before any mail server is called. */
+  /** The recipients that are being sent from now on. They are written before any mail server is called. */
   claimed: readonly string[]
-  /** Whose results are written. */
+  /** The recipients whose results are written. */
   finished: readonly string[]
   counts: Counts
 }
@@ -259,8 +265,8 @@ export const moveInFlight = (tx: Tx, id: string, { claimed, finished, counts }: 
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /**
- * Queues recipients again whose mail is `unknown`, some at a time. The lock of the
- * mailing comes first, as for all changes of recipients. Answers how many.
+ * Queues recipients again whose mail is `unknown`, some at a time. The lock of the mailing comes first, as
+ * for all changes of recipients. Returns how many.
  */
 export const requeueUnknown = async (tx: Tx, id: string, limit: number): Promise<number> => {
   await tx.run(sql`
@@ -283,7 +289,7 @@ export const requeueUnknown = async (tx: Tx, id: string, limit: number): Promise
   return queued
 }
 
-/** When the next recipient of a mailing is due. Null: none is left. */
+/** Finds when the next recipient of a mailing is due; null where none is left. */
 export const findNextDue = (tx: Tx, campaign_id: string) =>
   tx.one(
     Type.Object({ at: Nullable(Timestamp) }),
@@ -309,7 +315,7 @@ export const finishTurn = (tx: Tx, lease: Lease, at: string | null, waitSeconds:
 export const finishMailing = (tx: Tx, lease: Lease) =>
   queue.finish(tx, lease, sql`state = 'done', due_at = null`)
 
-/** Newest first. */
+/** Lists the recipients of a campaign, newest first. */
 export const listRecipients = (
   db: Db,
   { campaign_id, state }: { campaign_id: string; state: RecipientState | undefined },

@@ -25,8 +25,8 @@ import { loadLook, writeCommon } from './write-mail.ts'
 
 /**
  * Works on the mails of a campaign in turns of some seconds, so that the stores share the connections: writes
- * its recipients down, and sends them (`send-waves.ts`). What a killed worker had claimed is `unknown`, and
- * is never sent again by itself.
+ * its recipients down, and sends them (`send-waves.ts`). A mail that a killed worker had claimed is
+ * `unknown`, and is never sent again by itself.
  */
 
 /** Addresses of the segment that are written down by one transaction. */
@@ -38,7 +38,7 @@ const TURN_MS = 5_000
 /** The wait where the store has sent the mails of its minute. */
 const PACED_SECONDS = 10
 
-/** Runs one turn of a leased mailing. Answers how many mails were tried. */
+/** Runs one turn of a leased mailing. Returns how many mails were tried. */
 export async function runTurn(
   deps: SendingDeps,
   db: TenantDb,
@@ -81,8 +81,8 @@ export async function runTurn(
 }
 
 /**
- * Sends to those who are written down already, while the others are. Answers whether the segment could be read. Both
- * end before an error is thrown.
+ * Sends to the recipients that are written down, while the others are being written down. Returns whether the
+ * segment could be read. Both end before an error is thrown.
  */
 async function listAndSend(
   deps: SendingDeps,
@@ -99,7 +99,10 @@ async function listAndSend(
   return isRead
 }
 
-/** What an earlier worker had claimed and never wrote down: whether it was sent is not known. */
+/**
+ * Marks the mails that an earlier worker had claimed and whose results it never wrote: whether they were sent
+ * is not known.
+ */
 const settleInterrupted = (db: TenantDb, lease: Lease): Promise<'stopped' | 'running'> =>
   db.transaction('campaign mail: interrupted', async (tx) => {
     const mailing = await mailings.lockLeased(tx, lease)
@@ -111,7 +114,7 @@ const settleInterrupted = (db: TenantDb, lease: Lease): Promise<'stopped' | 'run
     return mailing.stopped ? 'stopped' : 'running'
   })
 
-/** Writes recipients down, each once, until all are or the turn ends. Answers whether the segment could be read. */
+/** Writes recipients down, each once, until all are or the turn ends. Returns whether the segment could be read. */
 async function listRecipients(
   deps: SendingDeps,
   db: TenantDb,
@@ -125,14 +128,14 @@ async function listRecipients(
       )
       turn.page = page.then(ignore, ignore)
       if ((await page) !== 'listing') return true
-      // Whatever holds the mails back, the rest of the people are written down at once.
+      // The rest of the recipients are written down at once, even where the mails are held back.
       if (turn.signal.aborted || machineNow() > turn.until) turn.end = 'turn'
       if (turn.end === 'turn' || turn.end === 'stopped') return true
     }
   } catch (error) {
     turn.end ??= 'turn'
     if (error instanceof ListingStopped) return true
-    // Only the segment refuses anything here: it was deleted, or cannot be read.
+    // Only the segment causes a refusal here: it was deleted, or cannot be read.
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     return false
   } finally {
@@ -142,12 +145,13 @@ async function listRecipients(
 
 const ignore = () => {}
 
-/** The mailing was stopped, or another worker has it: what was written down meanwhile is rolled back. */
+/** Thrown where the mailing was stopped, or another worker has it: the rows written meanwhile are rolled back. */
 class ListingStopped extends Error {}
 
 /**
- * The checkpoint moves in the transaction that writes the rows: a crash loses both or none. The mailing is
- * locked last: rows of recipients lock their campaign, and a pause locks that before the mailing.
+ * Writes one page of recipients down. The position moves in the transaction that writes the rows: a crash
+ * loses both or none. The mailing is locked last: rows of recipients lock their campaign, and a pause locks
+ * that before the mailing.
  */
 async function listSome(deps: SendingDeps, tx: Tx, lease: Lease, campaign: Campaign) {
   const { state, listed_to } = await mailings.findListed(tx, lease.id)

@@ -54,7 +54,7 @@ export const insert = (tx: Tx, campaign: CampaignTerms & { channel: string }) =>
     returning ${columns}`,
   )
 
-/** When the status changes by itself: a campaign that waits at its start, one that runs at its end. */
+/** Returns when the status changes by itself: a campaign that waits at its start, one that runs at its end. */
 const dueOf = (status: CampaignStatus, { starts_at, ends_at }: Times): string | null => {
   if (status === 'scheduled') return starts_at
   return status === 'active' || status === 'paused' ? ends_at : null
@@ -101,8 +101,8 @@ export const find = (db: Db, id: string) =>
   )
 
 /**
- * Locks a campaign, but not its key: a claim that changes the mailing twice lets PostgreSQL look whether the
- * campaign is there, and would wait for a pause that waits for the mailing.
+ * Locks a campaign, but not its key: a claim that changes the mailing twice makes PostgreSQL check that the
+ * campaign exists, and with the key locked would wait for a pause that waits for the mailing.
  */
 export const lock = (tx: Tx, id: string) =>
   tx.maybe(
@@ -122,7 +122,7 @@ export interface CampaignFilters {
   channel: string | undefined
 }
 
-/** Newest first. */
+/** Lists campaigns, newest first. */
 export const list = (db: Db, { status, channel }: CampaignFilters, page: Page) =>
   readList(
     db,
@@ -144,7 +144,7 @@ export const list = (db: Db, { status, channel }: CampaignFilters, page: Page) =
 
 const isOver = sql`(c.ends_at is not null and c.ends_at <= fd_now())`
 
-/** What decides whether the coupons of a campaign can be used. Locks nothing. */
+/** Finds the state that decides whether the coupons of a campaign can be used. Locks nothing. */
 export const findState = (db: Db, id: string) =>
   db.one(
     CampaignState,
@@ -155,7 +155,7 @@ export const findState = (db: Db, id: string) =>
      where c.tenant_ref = ${db.tenant} and c.id = ${id}`,
   )
 
-/** Takes a part of the budget, if as much is left and the campaign runs. */
+/** Reserves a part of the budget, if as much is left and the campaign runs. */
 export const takeBudget = (tx: Tx, id: string, amount: number) =>
   tx.run(sql`
     update campaigns c set budget_used = budget_used + ${amount}::bigint
@@ -167,7 +167,7 @@ export const returnBudget = (tx: Tx, id: string, amount: number) =>
     update campaigns set budget_used = budget_used - ${amount}::bigint
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** Counts a coupon more or less, under the lock of the campaign. */
+/** Adds a coupon to the count or subtracts one, under the lock of the campaign. */
 export const countCoupons = (tx: Tx, id: string, by: 1 | -1) =>
   tx.run(sql`
     update campaigns set coupon_count = coupon_count + ${by}
@@ -187,7 +187,7 @@ export const listDue = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
-/** Null where another process was faster. */
+/** Locks a campaign that is due. Returns null where another process was faster. */
 export const lockDue = (tx: Tx, id: string) =>
   tx.maybe(
     Campaign,

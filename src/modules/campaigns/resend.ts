@@ -20,8 +20,8 @@ import {
 const RESENT_MAX = 5_000
 
 /**
- * Queues the mails again that may or may not have been sent. Only a merchant can want that: some readers may
- * get the mail twice, and without it some get none. A reader who has left meanwhile gets none.
+ * Queues the mails again that may or may not have been sent. Only a merchant can decide that: some readers
+ * may get the mail twice, and without it some get none. A reader who has left meanwhile gets none.
  */
 export async function resendUnknown(
   deps: MailDeps,
@@ -48,7 +48,10 @@ export async function resendUnknown(
   })
 }
 
-/** A campaign that ended with its last mail goes on. One that was cancelled, or whose time is over, does not. */
+/**
+ * Refuses a campaign that may send no more: one that was cancelled, or whose time is over. One that ended
+ * with its last mail goes on.
+ */
 function requireSending(campaign: Campaign, now: number): void {
   const { status, ends_at } = campaign
   const isOver = ends_at !== null && Date.parse(ends_at) <= now

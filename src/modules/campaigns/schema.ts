@@ -11,7 +11,10 @@ export const CAMPAIGN_STATUSES = [
 ] as const
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number]
 
-/** `merchant`: they paused it. Any other: it stopped by itself, and asks them. */
+/**
+ * Why a campaign is paused. `merchant`: the merchant paused it. Any other: it paused by itself, and the
+ * merchant decides.
+ */
 export const PAUSE_REASONS = ['merchant', 'late', 'claims', 'segment'] as const
 export type PauseReason = (typeof PAUSE_REASONS)[number]
 
@@ -105,7 +108,7 @@ const campaignFields = {
 export const Campaign = Shared('Campaign', Type.Object(campaignFields))
 export type Campaign = Static<typeof Campaign>
 
-/** As much as a mail may have. */
+/** The longest text of a mail. */
 export const BODY_LENGTH_MAX = 16_000
 
 const optional = {

@@ -22,7 +22,7 @@ import type { QueuedRecipient } from './schema.ts'
 /**
  * Sends the recipients of a mailing in waves. SMTP cannot say whether a mail that was handed over before a
  * crash was sent. So a wave is claimed before the mail server is called, and its results are written after
- * it has answered, in the transaction that claims the next one.
+ * its reply, in the transaction that claims the next one.
  */
 
 export interface SendingDeps extends MailDeps {
@@ -36,14 +36,14 @@ export interface SendingDeps extends MailDeps {
   perMinute: number
   /** Writes down that a mail server refuses an address. */
   recordBounce(tx: Tx, bounce: Bounce): Promise<unknown>
-  /** How long a mailing waits that the mail server or a limit holds back. By default a minute, and 10 s. */
+  /** How long a mailing waits when the mail server or a limit holds it back. By default a minute, and 10 s. */
   heldBackSeconds?: number
-  /** For tests: what happens after the mail server has answered and before that is written. */
+  /** For tests: called after the mail server has replied and before the result is written. */
   onAnswered?: () => Promise<void>
 }
 
 export interface Bounce {
-  /** The same for the same attempt, which counts once. */
+  /** The id of a bounce: the same for the same attempt, which counts once. */
   event_id: string
   kind: BounceKind
   email: string
@@ -69,7 +69,7 @@ export const RETRY_SECONDS = [300, 1_800, 7_200] as const
 /** The wait where the mail server takes no mails. */
 export const UNAVAILABLE_SECONDS = 60
 
-/** A mail that has waited longer than this for a slow mail server is asked for its consent again. */
+/** The consent of a mail that has waited longer than this for a slow mail server is checked again. */
 const CONSENT_MS = 1_000
 
 /** Why a turn ended. */
@@ -80,12 +80,12 @@ export interface Turn {
   write: WriteMessage
   /** Null: mails are not signed here. */
   sign: Sign | null
-  /** Ends with the page of recipients that is being written down. Null: all of this turn are. */
+  /** Ends with the page of recipients that is being written down. Null where all of this turn are written down. */
   page: Promise<void> | null
   /** The last recipient that was claimed. Those before it were, or wait for a later attempt. */
   after: string
   tried: number
-  /** Null: it goes on. */
+  /** Why the turn ended; null while it goes on. */
   end: End | null
   /** Whether mails that are claimed and not begun are queued again: the mail server takes none. */
   isHeldBack: boolean
@@ -94,7 +94,7 @@ export interface Turn {
   signal: AbortSignal
 }
 
-/** Sends waves until the turn ends. All of them end before an error is thrown: none may claim behind it. */
+/** Sends waves until the turn ends. All lanes end before an error is thrown: none may claim after it. */
 export async function sendWaves(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<void> {
   const lanes = Array.from({ length: WAVES }, () => sendLane(deps, db, turn))
   const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
@@ -123,7 +123,7 @@ async function sendLane(deps: SendingDeps, db: TenantDb, turn: Turn): Promise<vo
     }
   } catch (error) {
     turn.end ??= 'turn'
-    // What is known of mails that were sent does not get lost with a claim that failed.
+    // The results of mails that were sent must not get lost with a claim that failed.
     if (results.length > 0) {
       await db.transaction('campaign mail: results', (tx) =>
         moveOn(deps, tx, turn, { results, limit: 0, isLast: false }),
@@ -144,10 +144,16 @@ async function goesOn(deps: SendingDeps, db: TenantDb, turn: Turn, size: number)
 const isWithinPace = async ({ limits, perMinute }: SendingDeps, db: TenantDb, size: number) =>
   (await limits.addHits([`campaign-mail:${db.tenant}`], size)) <= Math.max(perMinute, WAVE)
 
-/** The most that a wave is of a minute's mails: as much of the minute is lost where the last wave does not fit. */
+/**
+ * The largest part of a minute's mails that one wave may be: that part is lost where the last wave of the
+ * minute does not fit.
+ */
 const PACE_PART = 1 / 20
 
-/** As many mails as the mail server takes in the time of a wave, by the wave before, and at most twice as many. */
+/**
+ * Returns the size of the next wave: as many mails as the mail server takes in the time of a wave, by the
+ * wave before, and at most twice as many.
+ */
 function nextSize({ perMinute }: SendingDeps, sent: number, ms: number): number {
   const most = Math.max(WAVE, Math.min(WAVE_MAX, Math.floor(perMinute * PACE_PART)))
   const wanted = Math.round(sent * Math.min(2, WAVE_MS / Math.max(ms, 1)))
@@ -168,8 +174,8 @@ interface Move {
 
 /**
  * Writes the results of a wave, and claims the next recipients, durably before any of their mails is sent.
- * Consent and suppression are asked again here: minutes or days may have passed since the recipients were
- * written down. Results are written also where the lease was lost: they say what was sent.
+ * Consent and suppression are checked again here: minutes or days may have passed since the recipients were
+ * written down. Results are written also where the lease was lost: they say which mails were sent.
  */
 async function moveOn(
   deps: SendingDeps,
@@ -224,7 +230,7 @@ function countChanges(written: readonly mailings.Change[]) {
   return counts
 }
 
-/** In the order of their addresses, so that two workers do not wait for each other in a circle. */
+/** Records bounces in the order of their addresses, so that two workers do not wait for each other in a circle. */
 async function recordBounces(deps: SendingDeps, tx: Tx, results: readonly Result[]): Promise<void> {
   const bounces = results.map(({ bounce }) => bounce).filter((each) => each !== null)
   for (const bounce of bounces.toSorted((a, b) => (a.email < b.email ? -1 : 1))) {
@@ -251,7 +257,7 @@ async function sendWave(
   return results
 }
 
-/** How mails that wait for a connection are queued again: they are not begun any more. */
+/** How mails that wait for a connection are queued again, because no more are begun. */
 interface Hold {
   reason: 'unavailable' | null
   wait_seconds: number
@@ -260,7 +266,7 @@ interface Hold {
 const UNAVAILABLE: Hold = { reason: 'unavailable', wait_seconds: UNAVAILABLE_SECONDS }
 const STOPPING: Hold = { reason: null, wait_seconds: 0 }
 
-/** Null: they are begun. */
+/** Returns how waiting mails are queued again; null while mails are begun. */
 const holdOf = ({ signal, isHeldBack }: Turn): Hold | null => {
   if (signal.aborted) return STOPPING
   return isHeldBack ? UNAVAILABLE : null
@@ -273,7 +279,10 @@ function holdBack(turn: Turn): void {
 
 type ClaimedRecipient = QueuedRecipient & { claimedAt: number }
 
-/** A mail that cannot be written is refused as by the mail server, and does not stop the others. */
+/**
+ * Sends one mail. A mail that cannot be written counts as refused by the mail server, and does not stop the
+ * others.
+ */
 async function attempt(
   deps: SendingDeps,
   db: TenantDb,
@@ -289,7 +298,10 @@ async function attempt(
   }
 }
 
-/** Writes a mail once a connection is free for it. Null: it is not sent now, or its reader has left meanwhile. */
+/**
+ * Writes a mail once a connection is free for it. Returns null where it is not sent now, or its reader has
+ * left meanwhile.
+ */
 function writeFor(
   deps: SendingDeps,
   db: TenantDb,
@@ -333,13 +345,13 @@ async function mayStillBeMailed(
   try {
     return (await mayBeMailed(db, [email])).has(email)
   } catch {
-    // Not known: nothing is sent then, and nothing is said of the reader.
+    // The consent is not known: no mail is sent then, and nothing is recorded of the reader.
     holdBack(turn)
     return false
   }
 }
 
-/** What is written down of an answer. Nothing is sent again of which it is not known that it was not sent. */
+/** Makes the result to write from the outcome of a mail. Only a mail that was certainly not sent is sent again. */
 function resultOf(
   { id, email, attempt_count }: QueuedRecipient,
   outcome: Outcome,
@@ -349,7 +361,7 @@ function resultOf(
   if (outcome.state === 'sent') return { ...none, state: 'sent' }
   if (outcome.state === 'withheld') {
     const unsent = { ...none, is_attempt: false }
-    // Whether the reader has left is asked again by the next claim.
+    // The next claim checks again whether the reader has left.
     if (hold !== null) return { ...unsent, ...hold, state: 'queued' }
     return { ...unsent, state: 'skipped', reason: 'not_allowed' }
   }

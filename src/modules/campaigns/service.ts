@@ -26,7 +26,10 @@ import { type Draft, loadLook, writeParts } from './write-mail.ts'
 /** Wakes the loop that sends: a campaign has started. */
 export const WAKE_CAMPAIGN_MAIL = 'campaign mail'
 
-/** Later than this a campaign does not start by itself: the news in it may be old, and asks first. */
+/**
+ * A campaign that is later than this does not start by itself: its text may be old, so that the merchant is
+ * asked first.
+ */
 export const LATE_MS = 3_600_000
 
 /** Tests of one store in a minute. */
@@ -68,7 +71,7 @@ export function change(
   })
 }
 
-/** What cannot change any more once the campaign has begun, or its mails are being sent. */
+/** Refuses to change what is fixed once the campaign has begun, or its mails are being sent. */
 function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch): void {
   const isRunning = status === 'active' || status === 'paused'
   const fixed = [
@@ -118,7 +121,10 @@ export async function schedule(
   })
 }
 
-/** Makes a campaign active, and has its mails sent. One that was paused as its last mail went is over. */
+/**
+ * Makes a campaign active, and has its mails sent. A campaign that was paused while its last mail was sent is
+ * over.
+ */
 export async function start(
   tx: Tx,
   campaign: Campaign,
@@ -138,7 +144,7 @@ export async function start(
 export const isOnlyMail = ({ ends_at, coupon_count }: Campaign): boolean =>
   ends_at === null && coupon_count === 0
 
-/** A repeated call is harmless. Mails that are being sent are finished; no more are begun. */
+/** Pauses a campaign. A repeated call is harmless. Mails that are being sent are finished; no more are begun. */
 export function pause(db: TenantDb, actor: audit.Actor, id: string): Promise<Campaign> {
   return withCampaign(db, 'campaigns: pause', id, async (tx, before) => {
     if (before.status === 'paused') return before
@@ -282,7 +288,7 @@ const VERBS: Record<CampaignStatus, readonly string[]> = {
 export const refuse = ({ status }: Campaign, allowed: readonly string[] = VERBS[status]) =>
   new ApiError('invalid_transition', { body: { current_status: status, allowed } })
 
-/** Texts of a mail are in the campaign itself: the log says what happened, and not all of it again. */
+/** What the audit log stores of a campaign. It says what happened; the texts of a mail are in the campaign itself. */
 const logged = ({ name, status, pause_reason, starts_at, ends_at, budget }: Campaign) => ({
   name,
   status,

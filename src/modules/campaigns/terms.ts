@@ -9,7 +9,7 @@ import {
   type Schedule,
 } from './schema.ts'
 
-/** Checks what a merchant sets of a campaign, and answers it as it is stored. */
+/** Checks what a merchant sets of a campaign, and returns it as it is stored. */
 
 /** A campaign before anything was set. */
 export const NO_TERMS = {
@@ -88,14 +88,17 @@ function readTimes(before: Known, patch: CampaignPatch, check: Check) {
 
 const LATER = 'must be after starts_at'
 
-/** What was used of a budget is counted in its type, so that only its limit can change then. */
+/**
+ * Refuses to change the type of a budget of which some is used: the used part is counted in that type. Only
+ * the limit can change then.
+ */
 function checkBudget({ budget: before }: Known, { budget }: CampaignPatch, check: Check): void {
   const used = before !== null && 'used' in before ? before.used : 0
   if (budget === undefined || used === 0) return
   check(budget?.type === before?.type, 'budget.type', 'cannot change once some of it is used')
 }
 
-/** When a campaign is to start and end. Without a time it starts now. */
+/** Returns when a campaign is to start and end. Without a time it starts now. */
 export function readStart(
   before: Campaign,
   request: Schedule,

@@ -61,7 +61,10 @@ export function writeParts(look: Look, draft: Draft, unsubscribeUrl: string): Pa
 const FONT =
   "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
 
-/** Tables and styles at their elements, as mail programs need them. Colours are `#rrggbb` of our own making. */
+/**
+ * Writes the HTML, with tables and styles at their elements, as mail programs need them. Colours are
+ * `#rrggbb` of our own making.
+ */
 function writeHtml(look: Look, draft: Draft, unsubscribeUrl: string): string {
   const { colours, language, name } = look
   const body = `${FONT}font-size:16px;line-height:1.5;color:${colours.text};overflow-wrap:anywhere`
@@ -115,9 +118,9 @@ export interface CommonMail {
   html: readonly string[]
 }
 
-/** Writes a campaign once, but for the link of each reader. */
+/** Writes the mail of a campaign once for all readers, without the link of each. */
 export function writeCommon(look: Look, draft: Draft): CommonMail {
-  // Random: a text that has the same address must not get the link of its reader.
+  // Random: otherwise a text that has the same address would get the link of its reader.
   const link = `https://reader.invalid/${randomBase62(16)}`
   const parts = writeParts(look, draft, link)
   return {

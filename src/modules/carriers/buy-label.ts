@@ -85,7 +85,7 @@ function requirePending({ status }: Pick<Fulfillment, 'status'>): void {
   throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
 }
 
-/** Buys, unless another process has taken the key over. */
+/** Buys the label at the carrier, unless another process has claimed the key. */
 async function ask(
   { carriers }: LabelDeps,
   db: TenantDb,
@@ -103,7 +103,7 @@ async function ask(
   return carriers.open(db, label.carrier).buy(label.id, label.service, shipment)
 }
 
-/** Continues from the recovery point, by the carrier's own record. */
+/** Resumes the purchase of a label from its recovery point, by the carrier's own record. */
 export async function resumeBuy(
   deps: LabelDeps,
   db: TenantDb,

@@ -12,7 +12,7 @@ export interface CarrierRate {
 export type BuyResult =
   | { outcome: 'bought'; label: SoldLabel }
   | { outcome: 'refused'; reason: string }
-  /** No usable answer: the label may have been sold. Only `track` can tell. */
+  /** No usable response: the label may have been sold. Only `track` can tell. */
   | { outcome: 'unknown' }
 
 export type VoidResult = 'voided' | 'refused' | 'unknown'
@@ -32,7 +32,7 @@ export type Printed = { found: 'yes'; bytes: Buffer } | { found: 'no' | 'unreach
 
 /**
  * A carrier that sells labels. Every call resolves within its deadline, and none rejects: a call without a
- * usable answer is `unknown`, `unreachable` or null.
+ * usable response is `unknown`, `unreachable` or null.
  *
  * A carrier sells one label for a reference, however often it gets it, and voids it as often as it is asked.
  * An adapter for a carrier without such references looks its own records up before it buys.
@@ -51,7 +51,7 @@ export interface Carrier {
   /** Reads an event of the inbound gateway; null for one that is not about a parcel. */
   readEvent(body: Readonly<Record<string, unknown>>): CarrierEvent | null
   /**
-   * Takes an event into the carrier's own record. A real carrier has it there already, and its adapter does
+   * Writes an event to the carrier's own record. A real carrier has it there already, and its adapter does
    * nothing; the simulated one has no vans, so that its signed events are what moves its parcels.
    */
   receive(event: CarrierEvent): Promise<void>
@@ -59,13 +59,13 @@ export interface Carrier {
 
 export interface BoundOptions {
   deadlineMs: number
-  /** Of a label that may have to be drawn, and to wait for its turn. */
+  /** The deadline of a label that may have to be drawn, and to wait for its turn. */
   printDeadlineMs: number
-  /** Reports an error of an adapter, which callers only see as a missing answer. */
+  /** Reports an error of an adapter, which callers only see as a missing response. */
   onFault: (error: unknown) => void
 }
 
-/** The same carrier, whose calls end by the deadline and never reject. */
+/** Wraps a carrier so that its calls end by the deadline and never reject. */
 export function boundedCarrier(
   carrier: Carrier,
   { deadlineMs, printDeadlineMs, onFault }: BoundOptions,
@@ -73,7 +73,7 @@ export function boundedCarrier(
   const within = async <T>(work: Promise<T>, otherwise: T, ms = deadlineMs): Promise<T> => {
     const { promise: late, resolve } = Promise.withResolvers<T>()
     const timer = setTimeout(() => resolve(otherwise), ms)
-    // It may still fail after the deadline, when no caller waits for it.
+    // The call may still fail after the deadline, when no caller waits for it.
     const answered = work.catch((error: unknown) => {
       onFault(error)
       return otherwise

@@ -7,7 +7,7 @@ import { eraseShipments } from './simulated-queries.ts'
 
 const PERSONAL: readonly string[] = ['tracking_number', 'tracking_url']
 
-/** Erases by what a carrier knows the person: from the labels, their stored answers, and our own carrier. */
+/** Erases what leads a carrier to the person: from the labels, their stored answers, and our own carrier. */
 export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<void> {
   const ids = (await queries.eraseTracking(tx, order_ids)).map(({ id }) => id)
   if (ids.length === 0) return

@@ -52,7 +52,7 @@ async function act(
     : { status: 'ignored', reason: 'nothing_new' }
 }
 
-/** Writes what the carrier's record says of a parcel. False: it is known already. */
+/** Writes what the carrier's record says of a parcel. Returns false where that is known already. */
 function follow(db: TenantDb, label: LabelRow, record: TrackRecord): Promise<boolean> {
   return db.transaction('label: follow', async (tx) => {
     if (record.found !== 'yes' || record.progress === null) return false
@@ -71,7 +71,10 @@ function follow(db: TenantDb, label: LabelRow, record: TrackRecord): Promise<boo
   })
 }
 
-/** A carrier's clock may be wrong: nothing happens before its parcel was shipped, or in the future. */
+/**
+ * Returns the time of an event, but never one before the parcel was shipped, or in the future: a carrier's
+ * clock may be wrong.
+ */
 function timeOf(tx: Tx, { parcel }: fulfillment.LockedParcel, at: string): string {
   const earliest = parcel.shipped_at ?? parcel.created_at
   const times = [at, earliest].map((each) => Date.parse(each))
@@ -85,15 +88,15 @@ interface Followed {
 }
 
 /**
- * What the carrier says that the parcel's own status does not: an entry of the timeline, and an alert where a person
- * has to look. The goods that come back are on hand when the merchant recalls the parcel.
+ * Notes what the carrier says and the parcel's own status does not: an entry of the timeline, and an alert
+ * where a person has to look. The goods that come back are on hand when the merchant recalls the parcel.
  */
 async function note(tx: Tx, actor: audit.Actor, { locked, label, progress }: Followed) {
   const { status, fulfillment_number } = locked.parcel
   const alert = alertOf(progress, status)
   const data = { fulfillment_id: label.fulfillment_id, fulfillment_number, label_id: label.id }
   const entries = [
-    // A delivery writes its own.
+    // A delivery writes its own entry.
     ...(progress === 'delivered' && alert === null ? [] : [{ type: `carrier_${progress}`, data }]),
     ...(alert === null ? [] : [{ type: 'carrier_alert', data: { ...data, alert } }]),
   ]

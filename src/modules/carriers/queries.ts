@@ -51,8 +51,8 @@ export const insertLabel = (tx: Tx, label: NewLabelRow) =>
   )
 
 /**
- * Writes what the carrier has sold, and whether its parcel needs it no more. Null: it was written before, or the
- * label was given up.
+ * Writes what the carrier has sold, and whether its parcel needs it no more. Returns null where that was
+ * written before, or the label was given up.
  */
 export const markBought = (tx: Tx, id: string, sold: SoldLabel, unused: boolean) =>
   tx.maybe(
@@ -89,14 +89,14 @@ export const markVoided = (tx: Tx, id: string) =>
     returning ${columns}`,
   )
 
-/** The carrier has not voided it: it is bought as before. */
+/** Marks a label as bought again, because the carrier has not voided it. */
 export const keepBought = (tx: Tx, id: string) =>
   tx.run(sql`
     update carrier_labels
        set status = 'bought', voids_refused = voids_refused + 1, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id} and status = 'voiding'`)
 
-/** Moves the progress on. Counts 0 for what is not further than before. */
+/** Writes the progress of a parcel. Returns 0 where it is not further than before. */
 export const writeProgress = (tx: Tx, id: string, progress: Progress, at: string) =>
   tx.run(sql`
     update carrier_labels
@@ -104,7 +104,10 @@ export const writeProgress = (tx: Tx, id: string, progress: Progress, at: string
      where tenant_ref = ${tx.tenant} and id = ${id}
        and (progress is null or (progress = 'in_transit' and ${progress}::text <> 'in_transit'))`)
 
-/** A carrier shows name and address under these. Answers the labels of the orders. */
+/**
+ * Erases the tracking numbers and links of orders: a carrier shows name and address under them. Returns the
+ * labels.
+ */
 export const eraseTracking = (tx: Tx, order_ids: readonly string[]) =>
   tx.many(
     Type.Object({ id: Id }),

@@ -30,11 +30,11 @@ export interface CarrierOptions {
   database: Database
   pdfs: PdfProcesses
   onFault: (error: unknown) => void
-  /** For tests: how long a call of the simulated carrier takes that is never answered. */
+  /** For tests: how long a call of the simulated carrier takes that gets no response. */
   silenceMs?: number
 }
 
-/** A carrier answers within seconds, and a caller waits no longer. */
+/** How long a caller waits for a carrier, which responds within seconds. */
 const DEADLINE_MS = 10_000
 const PRINT_DEADLINE_MS = 60_000
 
@@ -81,7 +81,7 @@ export async function shipmentOf(
   return { from: letterhead.seller, to: ship_to, weight_grams, currency, note }
 }
 
-/** What each carrier asks for a parcel of an order. One that does not answer is left out. */
+/** Lists what each carrier asks for a parcel of an order. A carrier that does not respond is left out. */
 export async function listRates(
   { carriers }: LabelDeps,
   db: Db,
@@ -137,6 +137,6 @@ export function lookUpLater(
   )
 }
 
-/** The carrier has not said how a request ended. Its first lookup is ten seconds later. */
+/** The refusal where the carrier has not said how a request ended. The first lookup is ten seconds later. */
 export const unconfirmed = () =>
   new ApiError('carrier_unconfirmed', { headers: { 'retry-after': '10' }, kind: 'upstream' })

@@ -40,7 +40,7 @@ export const insertShipment = (db: Db, each: NewShipment) =>
             ${each.cost_cents}, ${each.currency}, ${JSON.stringify(each.shipment)}::jsonb)
         on conflict do nothing`)
 
-/** A label that was used is not voided any more. Counts it if it is void now. */
+/** Voids a label that was not used. Returns 1 if it is void now, and 0 otherwise. */
 export const voidShipment = (db: Db, ref: string) =>
   db.run(sql`
     update sim_shipments

@@ -30,7 +30,7 @@ export interface SimulatedOptions {
   /** A handle of its own: its commits are independent of the caller's transactions. */
   db: TenantDb
   pdfs: PdfProcesses
-  /** How long a call takes that is never answered. */
+  /** How long a call takes that gets no response. */
   silenceMs: number
 }
 
@@ -155,7 +155,10 @@ async function print(db: TenantDb, pdfs: PdfProcesses, ref: string): Promise<Pri
 
 const EVENT_TYPE = /^parcel\.([a-z_]+)$/
 
-/** `{type: "parcel.delivered", data: {reference, at}}`, the reference being the id of the label. */
+/**
+ * Reads an event such as `{type: "parcel.delivered", data: {reference, at}}`; the reference is the id of the
+ * label.
+ */
 function readEvent({ type, data }: Readonly<Record<string, unknown>>): CarrierEvent | null {
   const named = typeof type === 'string' ? EVENT_TYPE.exec(type)?.[1] : undefined
   const progress = PROGRESS.find((each) => each === named)

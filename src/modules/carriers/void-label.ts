@@ -13,9 +13,9 @@ import type { LabelRow } from './schema.ts'
 import { getLabel, type LabelDeps, lookUpLater, shownLabel, unconfirmed } from './service.ts'
 
 /**
- * Voids a label: begin (transaction), ask (network), end (transaction), as a label is bought. Its key is
- * made of the label, and no caller can send it because of its spaces: so it is voided once, however many ask,
- * and the reconciler resumes it.
+ * Voids a label: begin (transaction), ask (network), end (transaction), as a label is bought. Its key is made
+ * of the label, and no caller can send it because of its spaces: so the label is voided once, however many
+ * callers ask, and the reconciler resumes it.
  */
 export const VOID = 'label_void'
 const VOIDING = 'voiding'
@@ -41,7 +41,7 @@ export interface LabelUnused {
   label_id: string
 }
 
-/** Has a label voided, by the worker: a process that stops after the commit leaves none behind. */
+/** Leaves a label to the worker, which voids it: so a process that stops after the commit leaves no unused label. */
 export const publishUnused = (tx: Tx, { id }: LabelRow) =>
   outbox.publish(tx, LABEL_UNUSED, { label_id: id } satisfies LabelUnused)
 
@@ -68,7 +68,10 @@ export async function voidOfCancelled(
   if (label?.status === 'bought') await startVoid(deps, db, label)
 }
 
-/** Refusals after which there is nothing to begin: it was voided, its parcel has left, or the reconciler has it. */
+/**
+ * Refusals after which no void is begun: the label was voided, its parcel has left, or the reconciler has the
+ * key.
+ */
 const SETTLED: readonly ErrorCode[] = [
   'label_not_found',
   'invalid_transition',
@@ -76,8 +79,8 @@ const SETTLED: readonly ErrorCode[] = [
 ]
 
 /**
- * Any other refusal is thrown, so that the outbox tries again: a process that has the key may have stopped
- * before it began.
+ * Voids a label in the background. A refusal that is not in `SETTLED` is thrown, so that the outbox tries
+ * again: the process that has the key may have stopped before it began.
  */
 async function startVoid(deps: LabelDeps, db: TenantDb, label: LabelRow): Promise<void> {
   await runVoid(deps, db, { actor: audit.SYSTEM, label, waitMs: 0 }).catch((error: unknown) => {
@@ -108,8 +111,8 @@ function runVoid(deps: LabelDeps, db: TenantDb, { actor, label, waitMs }: Voidin
 }
 
 /**
- * Voids at the carrier, unless another process has taken the key over: that one may have written that the label
- * is good.
+ * Voids at the carrier, unless another process has claimed the key: that process may have written that the
+ * label is good.
  */
 async function ask(
   { carriers }: LabelDeps,
@@ -122,7 +125,8 @@ async function ask(
 }
 
 /**
- * Takes the label off its parcel, so that none is shipped with a number that the carrier is about to forget.
+ * Removes the label from its parcel, so that no parcel is shipped with a number that the carrier is about to
+ * void.
  */
 function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id: string) {
   return db.transaction('label: begin void', async (tx) => {
@@ -150,7 +154,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
   })
 }
 
-/** The parcel's order is locked, and with it everything of the parcel. */
+/** Locks the order of a label's parcel, and with it everything of the parcel. */
 async function lockLabel(tx: Tx, id: string) {
   const known = await queries.findLabel(tx, id)
   if (known === null) throw new Error('a label that is voided has a row')
@@ -158,7 +162,7 @@ async function lockLabel(tx: Tx, id: string) {
   return { locked, label: (await queries.findLabel(tx, id)) as LabelRow }
 }
 
-/** Continues from the recovery point: a label can be voided again without harm. */
+/** Resumes a void from its recovery point: a label can be voided again without harm. */
 export async function resumeVoid(
   deps: LabelDeps,
   db: TenantDb,
@@ -203,7 +207,7 @@ async function finish(
   })
 }
 
-/** What the label costs, or no longer does. */
+/** Records in the timeline that a label costs nothing any more, or still does. */
 async function recordEnd(
   tx: Tx,
   type: 'label_voided' | 'label_not_voided',

@@ -9,7 +9,7 @@ import { ActivationRequest, StoreActivationRequest } from './activation-schema.t
 const columns = sql`r.id, r.product_id, r.status, r.note, r.requested_by, r.created_at, r.decided_at,
                     r.decision_note`
 
-/** Null: the product has an open request already. */
+/** Inserts a request. Returns null where the product has an open one already. */
 export const insertRequest = (tx: Tx, productId: string, note: string | null, by: string) =>
   tx.maybe(
     ActivationRequest,
@@ -34,7 +34,7 @@ interface Outcome {
   decision_note?: string | undefined
 }
 
-/** Null: the product has no open request. */
+/** Closes the open request of a product. Returns null where it has none. */
 export const closeOpenRequest = (tx: Tx, productId: string, { status, decision_note }: Outcome) =>
   tx.maybe(
     ActivationRequest,

@@ -39,7 +39,7 @@ export const NewActivationRequest = Type.Object({
 })
 export type NewActivationRequest = Static<typeof NewActivationRequest>
 
-/** What a shopper would miss in a product that goes live all the same. */
+/** Something that a shopper would miss in a product. The product goes live all the same. */
 export const ActivationWarning = Type.Object({
   path: Type.String({ description: 'The place in the product, as a JSON Pointer (RFC 6901).' }),
   code: Type.Enum(['no_price', 'no_image']),
@@ -47,7 +47,7 @@ export const ActivationWarning = Type.Object({
 })
 export type ActivationWarning = Static<typeof ActivationWarning>
 
-/** In the answer of every change of a product, its variants and its images. */
+/** A part of the answer of every change of a product, its variants and its images. */
 export const liveWarnings = {
   activation_warnings: Type.Array(ActivationWarning, {
     description:

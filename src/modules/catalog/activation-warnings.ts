@@ -1,7 +1,7 @@
 import type { ActivationWarning } from './activation-schema.ts'
 import type { ShownProduct } from './schema.ts'
 
-/** What a shopper would miss in the product. Nothing is refused for it. */
+/** Lists what a shopper would miss in a product. Nothing is refused for it. */
 export function listWarnings({
   variants,
   images,
@@ -24,6 +24,6 @@ export function listWarnings({
   return warnings
 }
 
-/** The same after a change of a product: no shopper sees it unless it is active. */
+/** Lists the warnings after a change of a product: none unless it is active, since no shopper sees it otherwise. */
 export const listLiveWarnings = (product: ShownProduct): ActivationWarning[] =>
   product.status === 'active' ? listWarnings(product) : []

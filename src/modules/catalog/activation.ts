@@ -58,7 +58,7 @@ export function unarchive(db: TenantDb, actor: audit.Actor, id: string) {
   })
 }
 
-/** Requests that the operator activates a draft. An open request is answered again. */
+/** Requests that the operator activates a draft. Where a request is open already, that one is returned. */
 export function request(
   db: TenantDb,
   actor: audit.Actor,

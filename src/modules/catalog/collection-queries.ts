@@ -49,7 +49,7 @@ export const findCollection = (db: Db, id: string) =>
     sql`select ${columns} from collections where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Which of the collections each of the products is in. */
+/** Lists the slugs of the collections that each of the products is in. */
 export const listSlugsOf = (db: Db, product_ids: readonly string[]) =>
   db.many(
     Type.Object({ product_id: Id, slug: Type.String() }),
@@ -107,8 +107,8 @@ const membersOf = (tx: Tx, id: string, productIds: readonly string[]) => sql`
    union all select unnest(${productIds}::uuid[])`
 
 /**
- * Keeps the status of all products that are in the collection or will be: a change of it writes to
- * their memberships and search rows, in another order than a change of the members does.
+ * Locks all products that are in the collection or will be, so that their status stays: a change of status
+ * writes to their memberships and search rows, in another order than a change of the members does.
  */
 export const lockMemberProducts = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`
@@ -133,7 +133,7 @@ export const deleteMembers = (tx: Tx, id: string) =>
   tx.run(sql`
     delete from collection_products where tenant_ref = ${tx.tenant} and collection_id = ${id}`)
 
-/** Inserts the members in this order. Answers how many of the products exist. */
+/** Inserts the members in this order. Returns how many of the products exist. */
 export const insertMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`
     insert into collection_products (tenant_ref, collection_id, product_id, position)

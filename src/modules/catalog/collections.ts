@@ -26,7 +26,7 @@ export function create(db: TenantDb, actor: Actor, request: NewCollection): Prom
   })
 }
 
-/** Changes only the members that are sent. */
+/** Updates a collection. Only the members that are sent change. */
 export function update(db: TenantDb, actor: Actor, id: string, patch: CollectionPatch) {
   return change(db, 'catalog: update collection', id, async (tx, before) => {
     const fields = {
@@ -89,7 +89,7 @@ export async function get(db: Db, id: string): Promise<Collection> {
   return collection
 }
 
-/** Those of the products that are in one of the collections, whether they are on sale or not. */
+/** Returns those of the products that are in one of the collections, whether they are on sale or not. */
 export async function productsIn(
   db: Db,
   slugs: readonly string[],

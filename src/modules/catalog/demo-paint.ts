@@ -1,4 +1,7 @@
-/** The paints of the sample drawings: colours, light on round and flat things, and textures. All are made from numbers alone, so that a drawing has the same bytes everywhere. */
+/**
+ * The paints of the sample drawings: colours, light on round and flat things, and textures. All are made from
+ * numbers alone, so that a drawing has the same bytes everywhere.
+ */
 
 export interface Palette {
   /** The wall, and the table in front of it. */
@@ -62,7 +65,7 @@ export const roundLight = (id: string, light: string, dark: string) =>
     [1, mix(dark, light, 0.34)],
   ])
 
-/** The same seen from within: the far wall has the light at the right. */
+/** The light on the inside of a round thing, like `roundLight`: the far wall has the light at the right. */
 export const innerLight = (id: string, light: string, dark: string) =>
   linear(id, [
     [0, darken(dark, 0.35)],
@@ -71,7 +74,7 @@ export const innerLight = (id: string, light: string, dark: string) =>
     [1, light],
   ])
 
-/** Less light below: laid over a body. */
+/** A shade that grows toward the bottom: laid over a body. */
 export const fadeBelow = (id: string, strength = 0.34) =>
   linear(
     id,

@@ -292,7 +292,7 @@ export const SAMPLES: readonly Sample[] = [
 
 const amount = option('Amount')
 
-/** Of the demo store alone: a merchant's own store may not have the add-on that sells it. */
+/** The gift card of the demo store alone: a merchant's own store may not have the add-on that sells it. */
 export const SAMPLE_GIFT_CARD: Sample = {
   product: {
     slug: 'gift-card',

@@ -112,7 +112,7 @@ async function insertSample(
   await queries.insertImages(tx, id, images)
 }
 
-/** Inserts the collections whose slug is free. Answers how many. */
+/** Inserts the collections whose slug is free. Returns how many. */
 async function insertCollections(tx: Tx, set: SampleSet): Promise<number> {
   const ids = new Map((await queries.listSlugs(tx, slugsOf(set))).map(({ id, slug }) => [slug, id]))
   let inserted = 0

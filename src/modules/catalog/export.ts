@@ -41,7 +41,10 @@ const header = csvLine([
   ...OPTION_PLACES.flatMap((at) => [`option${at + 1}_name`, `option${at + 1}_value`]),
 ])
 
-/** A product without a variant has one line, too. Archived variants have none. */
+/**
+ * Writes a line for each variant of a product, without the archived ones. A product without a variant has one
+ * line, too.
+ */
 function linesOf(product: FullProduct): string {
   const shared = [
     product.id,
@@ -59,13 +62,13 @@ const cellsOf = (variant: Variant | null): unknown[] => [
   ...OPTION_PLACES.flatMap((at) => [variant?.options[at]?.name, variant?.options[at]?.value]),
 ]
 
-/** Some megabytes of long texts at most. */
+/** Products of one page: some megabytes of long texts at most. */
 const PAGE_ROWS = 200
 
 /**
- * The whole table, newest product first, in pages: no transaction is open between two pages, and no
- * more than one is in memory. An error on the way is thrown, so that half a table is never taken for
- * a whole one.
+ * Exports the whole table, newest product first, in pages: no transaction is open between two pages, and no
+ * more than one is in memory. An error on the way is thrown, so that half a table is never taken for a whole
+ * one.
  */
 export async function* exportCsv(db: Db, filters: ProductFilters): AsyncGenerator<string> {
   yield header

@@ -9,7 +9,7 @@ export interface ListPlace {
 
 export const writePlace = ({ at, id }: ListPlace): string => writeCursor([at, id])
 
-/** Null for a text that names no place. */
+/** Reads a place. Returns null for a text that names none. */
 export function readPlace(text: string | undefined): ListPlace | null {
   const [at, id] = (text === undefined ? null : readCursor(text)) ?? []
   const isPlace = Number.isSafeInteger(at) && typeof id === 'string' && isUuid(id)

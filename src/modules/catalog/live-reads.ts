@@ -88,9 +88,7 @@ export function readProducts(
   })
 }
 
-/**
- * The active products that sell these variants. Not kept in the cache: each cart is another list.
- */
+/** Reads the active products that sell these variants. Not cached: each cart is another list. */
 export const readProductsOf = (
   deps: LiveDeps,
   tenant: string,
@@ -98,7 +96,7 @@ export const readProductsOf = (
 ): Promise<CachedResponse> =>
   loadSome(deps, tenant, (db) => queries.choosePublicProductsOf(db, variantIds))
 
-/** The products to be shown beside one: of its collections first. None for an unknown product. */
+/** Reads the products to be shown beside one: those of its collections first. An unknown product has none. */
 export function readRelatedProducts(
   deps: LiveDeps,
   tenant: string,
@@ -130,7 +128,7 @@ type ChosenRows = Awaited<ReturnType<typeof queries.choosePublicProducts>>
 const loaderOf = ({ fragments, assetBase }: LiveDeps, db: Db) =>
   loadWith(fragments, db, assetBase())
 
-/** The rows without the one that says that there are none. */
+/** Drops the row that only says that there are no products. */
 const rowsOf = (found: ChosenRows): ChosenRow[] =>
   found.flatMap(({ id, version, at }) =>
     id === null || version === null ? [] : [{ id, version, at: at ?? 0 }],

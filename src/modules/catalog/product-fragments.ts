@@ -19,7 +19,7 @@ export interface ProductVersion {
 /** The products of a list as JSON texts, in its order. */
 export interface LoadedFragments<T extends ProductVersion> {
   parts: { row: T; json: string }[]
-  /** Whether the bytes sufficed. A product that is no longer active is left out, and counts not. */
+  /** Whether all products fit into the bytes. One that is no longer active is left out, and does not count. */
   isWhole: boolean
   /** Whether the stock of any of them is counted, so that a sale may change the list. */
   isStockBound: boolean
@@ -57,11 +57,11 @@ const FRAGMENT_BYTES = 200
 const STORE_SHARE = 1 / 2
 
 /**
- * Products as finished JSON, by id and version. A list is put together from them, so that after a
- * change of one product only that product is read and serialised again.
+ * Products as finished JSON, by id and version. A list is put together from them, so that after a change of
+ * one product only that product is read and serialised again.
  *
- * Nothing is invalidated: the list names the version that it shows, and a fragment of another version
- * is loaded anew. So it needs no notifications, and also serves while the live cache is off.
+ * Nothing is invalidated: the list names the version that it shows, and a fragment of another version is
+ * loaded again. So it needs no notifications, and also serves while the live cache is off.
  */
 export class ProductFragments {
   readonly #maxBytes: number
@@ -117,7 +117,10 @@ export class ProductFragments {
     return { batch, stock }
   }
 
-  /** The fragments by id. Null: beyond the bytes. Missing: no longer active. */
+  /**
+   * Loads the fragments of a batch, by id. A fragment beyond the bytes is null; one of a product that is no
+   * longer active is missing.
+   */
   async #loadBatch(
     db: Db,
     batch: readonly (ProductVersion & { stamp: string })[],

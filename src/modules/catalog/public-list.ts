@@ -113,8 +113,8 @@ export const loadWith =
     fragments.load(db, rows, { base, bytesMax })
 
 /**
- * Loads a page of the rows. They have one more row than the page if there is one, and the page ends
- * earlier where its bytes do: at the end that is farther from the place it was asked for by.
+ * Loads a page of the rows, which have one row more than the page if there is one. Where the bytes of the
+ * page do not suffice, it ends earlier: at the end that is farther from its cursor.
  */
 export async function loadPage(
   rows: readonly ChosenRow[],

@@ -78,7 +78,10 @@ const limitOf = ({ limit, wholeUpTo }: PageRange) =>
   sql`(select case when total <= ${wholeUpTo}::integer then ${wholeUpTo}::integer
                    else ${limit}::integer end from counted)`
 
-/** No row unless the store is live; newest first. A page before a place is nearest to it. */
+/**
+ * Chooses the active products of a page, newest first; no row unless the store is live. A page before a place
+ * is nearest to it.
+ */
 export function choosePublicProducts(db: Db, range: PageRange) {
   const order = range.before === null ? sql`desc` : sql`asc`
   return db.many(
@@ -103,7 +106,7 @@ export function choosePublicProducts(db: Db, range: PageRange) {
   )
 }
 
-/** No row unless the store is live: the products that sell these variants, each once. */
+/** Chooses the products that sell these variants, each once; no row unless the store is live. */
 export const choosePublicProductsOf = (db: Db, variantIds: readonly string[]) =>
   db.many(
     Chosen,
@@ -165,14 +168,14 @@ const productsBeside = (db: Db, turn: number, range: Sql, limit: number) => sql`
            order by p.created_at desc, p.id desc
            limit ${limit}) beside`
 
-/** The first collections of a product are those that it is best known by. */
+/** Collections of a product that related products are taken from: the first ones, which it is best known by. */
 const SHARED_COLLECTIONS = 3
 /** The turns of the list of all products: after those of collections. */
 const [LIST_NEXT, LIST_START] = [100, 101]
 
 /**
- * No row unless the store is live: the products that follow one in its collections, and then in the
- * list of all. After the end of each it goes on at the beginning.
+ * Chooses the products that follow one in its collections, and then in the list of all; no row unless the
+ * store is live. After the end of each it goes on at the beginning.
  */
 export const chooseRelatedProducts = (db: Db, slug: string, limit: number) =>
   db.many(
@@ -220,8 +223,8 @@ const ChosenMember = Type.Object({
 })
 
 /**
- * No row unless the store is live, and a null for an unknown collection. The products are in the
- * collection's own order; a page before a place is nearest to it.
+ * Chooses the products of a collection, in the collection's own order; no row unless the store is live, and a
+ * null for an unknown collection. A page before a place is nearest to it.
  */
 export function chooseCollectionProducts(db: Db, slug: string, range: PageRange) {
   const order = range.before === null ? sql`asc` : sql`desc`
@@ -252,7 +255,7 @@ export function chooseCollectionProducts(db: Db, slug: string, range: PageRange)
   )
 }
 
-/** Some active products after a place in the list of all, newest first, each with its version. */
+/** Lists some active products after a place in the list of all, newest first, each with its version. */
 export const listActiveProducts = (db: Db, after: ListPlace | null, limit: number) =>
   db.many(
     Type.Object({ id: Id, version: Type.String(), at: Type.Integer() }),
@@ -265,7 +268,7 @@ export const listActiveProducts = (db: Db, after: ListPlace | null, limit: numbe
      limit ${limit}`,
   )
 
-/** A text that differs where the active products do. */
+/** Returns a text that changes when the active products do. */
 export const readActiveVersion = async (db: Db): Promise<string> => {
   const { version } = await db.one(
     Type.Object({ version: Type.String() }),
@@ -279,7 +282,7 @@ export const readActiveVersion = async (db: Db): Promise<string> => {
 
 const Marks = Type.Object({ id: Id, product_id: Id, metadata: OpenObject })
 
-/** Those of the products and their variants that have any of these keys in their metadata. */
+/** Lists those of the products and their variants that have any of these keys in their metadata. */
 export const listMarked = (db: Db, productIds: readonly string[], keys: readonly string[]) =>
   db.many(
     Marks,
@@ -329,10 +332,10 @@ export const loadPublicProducts = (db: Db, ids: readonly string[], bytesMax: num
      order by p.place`,
   )
 
-/** As many as a page names. */
+/** Collections of a product that its page names. */
 const COLLECTIONS_SHOWN = 10
 
-/** Null unless the store is live. The product comes with its first collections. */
+/** Finds an active product with its first collections. Returns null unless the store is live. */
 export const findPublicProduct = (db: Db, slug: string) =>
   db.maybe(
     Type.Object({
@@ -352,8 +355,8 @@ export const findPublicProduct = (db: Db, slug: string) =>
   )
 
 /**
- * Null unless the store is live: the addresses of some of its active products, oldest first, so that
- * a new product changes only the last part of a sitemap.
+ * Lists the addresses of some active products of a store, oldest first, so that a new product changes only
+ * the last part of a sitemap. Returns null unless the store is live.
  */
 export const listSitemapProducts = (db: Db, { limit, offset }: Page) =>
   db.maybe(
@@ -375,7 +378,7 @@ export const listSitemapProducts = (db: Db, { limit, offset }: Page) =>
       from ${stores.liveStore(db)}`,
   )
 
-/** Null unless the store is live. */
+/** Lists the collections of a store. Returns null unless it is live. */
 export const listPublicCollections = (db: Db) =>
   db.maybe(
     Type.Object({ collections: Type.Array(StorefrontCollection) }),
@@ -387,7 +390,7 @@ export const listPublicCollections = (db: Db) =>
       from ${stores.liveStore(db)}`,
   )
 
-/** Those of the variants that can be bought, with the members that a price depends on. */
+/** Lists those of the variants that can be bought, with the members that a price depends on. */
 export const listSaleVariants = (db: Db, ids: readonly string[]) =>
   db.many(
     SaleVariant,

@@ -77,7 +77,7 @@ const pageMembers = {
   prev: Type.Optional(Nullable(Type.String())),
 }
 
-/** More than a cart has lines. */
+/** Variants that one request names: more than a cart has lines. */
 const VARIANTS_MAX = 100
 const RELATED_MAX = 20
 

@@ -35,7 +35,7 @@ export async function readStockOf(
 
 const IN_STOCK: VariantStock = { available: true, low_stock: false, available_units: null }
 
-/** A text that differs where the answers about stock do. */
+/** Returns a text that differs where the shown stock does. */
 export const stampOf = (stock: ProductStock): string =>
   [...stock.values()]
     .filter(({ available, low_stock }) => !available || low_stock)
@@ -43,7 +43,7 @@ export const stampOf = (stock: ProductStock): string =>
     .toSorted()
     .join()
 
-/** The answers about the stock of a product and of its variants. */
+/** Returns the members of a product, and of its variants, that show their stock. */
 export function withStock(
   { variants }: Pick<PublicProduct, 'variants'>,
   stock: ProductStock,

@@ -236,7 +236,7 @@ export type VariantFields = Pick<
   position: number | null
 }
 
-/** Call it under the product's lock, since the position depends on the other variants. */
+/** Inserts a variant. Call it under the product's lock, since the position depends on the other variants. */
 export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
   tx.one(
     Variant,
@@ -292,8 +292,7 @@ export const findVariant = (db: Db, id: string) =>
     sql`select ${variantColumns} from variants where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Whether neither the variant nor its product is archived. */
-/** What a variant is called, also once it is archived. */
+/** Finds the names of a variant, also once it is archived. */
 export const findVariantName = (db: Db, id: string) =>
   db.maybe(
     Type.Object({ product_name: Type.String(), label: Nullable(Type.String()) }),
@@ -303,6 +302,7 @@ export const findVariantName = (db: Db, id: string) =>
      where v.tenant_ref = ${db.tenant} and v.id = ${id}`,
   )
 
+/** Whether neither the variant nor its product is archived. */
 export const hasUnarchivedVariant = (db: Db, id: string) =>
   db.one(
     Type.Object({ is_unarchived: Type.Boolean() }),
@@ -342,7 +342,7 @@ export const deleteImages = (tx: Tx, productId: string) =>
   tx.run(sql`
     delete from product_images where tenant_ref = ${tx.tenant} and product_id = ${productId}`)
 
-/** Takes the image from variants of the product that have another one than these. */
+/** Clears the image of variants of the product whose image is not one of these. */
 export const clearVariantImages = (tx: Tx, productId: string, kept: readonly string[]) =>
   tx.run(sql`
     update variants

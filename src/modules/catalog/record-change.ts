@@ -9,7 +9,7 @@ interface Change {
   after?: Record<string, unknown>
 }
 
-/** Records a change of the catalog in the audit log, and tells the live caches of all processes. */
+/** Records a change of the catalog in the audit log, and notifies the live caches of all processes. */
 export async function recordChange(tx: Tx, actor: audit.Actor, change: Change): Promise<void> {
   await Promise.all([audit.record(tx, actor, change), notifyChanged(tx)])
 }

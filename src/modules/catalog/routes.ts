@@ -57,7 +57,7 @@ const readFilters = (query: unknown) => ({
   q: readText(query, 'q')?.normalize('NFC'),
 })
 
-/** Null where the caller asks for no page. */
+/** Reads the page that a caller asks for. Returns null where it asks for none. */
 function readProductPage(query: unknown): catalog.ProductPage | null {
   const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
   if (!isPaged) return null

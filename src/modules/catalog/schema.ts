@@ -64,7 +64,7 @@ const GiftCardFlag = Type.Boolean({
 
 const CompareAt = (description: string) => Nullable(Type.Integer({ description }))
 
-/** A variant that the public may see, as the database answers it. */
+/** A variant that the public may see, as the database returns it. */
 const PublicVariant = Type.Object({
   id: Id,
   tenant_ref: Type.String(),
@@ -119,7 +119,7 @@ export const ProductImage = Shared(
 )
 export type ProductImage = Static<typeof ProductImage>
 
-/** The public members of a product, as the database answers them. */
+/** The public members of a product, as the database returns them. */
 export const PublicProduct = Type.Object({
   ...product,
   ...subscription,
@@ -204,7 +204,7 @@ const activation = {
   }),
 }
 
-/** A product with its images and variants, as the database answers it. */
+/** A product with its images and variants, as the database returns it. */
 export const FullProduct = Type.Object({
   ...ProductRow.properties,
   images: Type.Array(StoredImage),
@@ -213,7 +213,7 @@ export const FullProduct = Type.Object({
 })
 export type FullProduct = Static<typeof FullProduct>
 
-/** What shoppers see of a product, as far as its warnings go by it. */
+/** The part of a product that shoppers see and its warnings depend on. */
 export const ShownProduct = Type.Object({
   status: ProductStatus,
   images: Type.Array(StoredImage),
@@ -280,7 +280,7 @@ export const SaleVariant = Type.Object({
 })
 export type SaleVariant = Static<typeof SaleVariant>
 
-/** What people call a variant. */
+/** The names of a variant. */
 export const VariantNames = Type.Object({
   product_name: Type.String(),
   sku: Type.String(),

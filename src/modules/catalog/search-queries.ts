@@ -12,8 +12,9 @@ export interface SearchRequest extends Page {
 }
 
 /**
- * Null unless the store is live. The database function searches without row level security, and
- * answers ids only; this statement reads the versions of the products under it.
+ * Searches the active products of a store. Returns null unless it is live. The database function searches
+ * without row level security, and returns ids only; this statement reads the versions of the products under
+ * it.
  */
 export const search = (db: Db, { query, filters, sort, limit, offset }: SearchRequest) =>
   db.maybe(
@@ -29,10 +30,7 @@ export const search = (db: Db, { query, filters, sort, limit, offset }: SearchRe
                               ${filters.collectionSlug}, ${sort}, ${limit}, ${offset}) f`,
   )
 
-/**
- * Indexes the next products of the store after one again. Answers the last of them, null at the
- * end.
- */
+/** Indexes the next products of the store after one again. Returns the last of them, null at the end. */
 export const refreshNext = (db: Db, after: string, batchSize: number) =>
   db.one(
     Type.Object({ last: Nullable(Id) }),

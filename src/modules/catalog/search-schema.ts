@@ -37,7 +37,7 @@ const facets = {
 
 export const SearchFacets = Shared('StorefrontSearchFacets', Type.Object(facets))
 
-/** The result of a search, as the database answers it. */
+/** The result of a search, as the database returns it. */
 export const SearchResult = Type.Object({
   result_count: Type.Integer(),
   ...facets,

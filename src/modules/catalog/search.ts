@@ -75,7 +75,7 @@ export interface SearchDeps {
 }
 
 /**
- * Searches the active products of a live store, and answers JSON. Any other store is answered as
+ * Searches the active products of a live store, and returns the answer as JSON. Any other store is refused as
  * unknown. A page ends early where its products are large: its `limit` says how many it has.
  */
 export async function search(
@@ -89,7 +89,8 @@ export async function search(
   const { products, result_count, price_buckets, collections } = found.result
   const { parts, isWhole } = found.page
   const head = JSON.stringify({ query, filters, facets: { price_buckets, collections } })
-  // Products that are no longer active are left out, and are passed over all the same.
+  // Products that are no longer active are left out, but count as read, so that the next page begins after
+  // them.
   const limit = isWhole ? request.limit : indexAfter(products, parts.at(-1)?.row)
   const tail = JSON.stringify({ result_count, limit, offset })
   const results = parts.map(({ json }) => json).join(',')

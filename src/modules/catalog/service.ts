@@ -52,7 +52,7 @@ export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
   return withWarnings(product)
 }
 
-/** Changes only the members that are sent. */
+/** Updates a product. Only the members that are sent change. */
 export async function update(db: TenantDb, actor: Actor, id: string, patch: ProductPatch) {
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
     const { has_gift_card: hasGiftCard } = await queries.hasGiftCard(tx, id)
@@ -155,10 +155,7 @@ export async function list(
 
 export const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
 
-/**
- * Changes a product under its lock, so that changes run one after the other. Answers the product
- * after it.
- */
+/** Changes a product under its lock, so that changes run one after the other. Returns the product after it. */
 export function change(
   db: TenantDb,
   name: string,
@@ -178,8 +175,8 @@ export async function lock(tx: Tx, id: string): Promise<ProductRow> {
 }
 
 /**
- * The health claims in a product's text. They are advice only: if the scan cannot run, the answer
- * is null and the product is stored all the same.
+ * Finds the health claims in a product's text. They are advice only: if the scan cannot run, this returns
+ * null and the product is stored all the same.
  */
 export async function findHealthClaims(
   { name, description }: Pick<ProductRow, 'name' | 'description'>,
@@ -226,7 +223,7 @@ const withProductWarnings = async (tx: Tx, variant: Variant): Promise<WrittenVar
   activation_warnings: listLiveWarnings(await queries.getShownProduct(tx, variant.product_id)),
 })
 
-/** Every reader of a product gets all of its variants. */
+/** Refuses a variant beyond the limit: every reader of a product gets all of its variants. */
 async function requireVariantRoom(tx: Tx, productId: string): Promise<void> {
   const { used } = await queries.countVariants(tx, productId, VARIANTS_PER_PRODUCT_MAX)
   if (used < VARIANTS_PER_PRODUCT_MAX) return
@@ -321,7 +318,7 @@ function changeVariant(
 export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> =>
   isUuid(id) && (await queries.hasUnarchivedVariant(db, id)).is_unarchived
 
-/** What a variant is called, also once it is archived. */
+/** Finds the names of a variant, also once it is archived. */
 export const findVariantName = queries.findVariantName
 
 /**

@@ -106,7 +106,7 @@ export function validateNewProduct(request: NewProduct): ProductFields {
   return { slug, name, description, status, ...subscription, metadata }
 }
 
-/** `hasGiftCard`: a variant of the product is one, which cannot be subscribed to. */
+/** Validates a change of a product. `hasGiftCard`: a variant of it is a gift card, which cannot be subscribed to. */
 export function validateProductPatch(
   before: ProductFields,
   patch: ProductPatch,
@@ -179,7 +179,7 @@ function validateImage(ref: string | null, { ownsImage }: VariantContext): strin
   throw invalidBody('image_asset_ref', "must be one of the product's images")
 }
 
-/** A gift card is worth its price, and a card of nothing is none. */
+/** Refuses a gift card of a subscription, and one without a price: a gift card is worth its price. */
 function validateGiftCard(
   gift_card: boolean,
   price_cents: number,

@@ -10,7 +10,7 @@ import type { BanFromOrder } from './review-schema.ts'
 export const banFromOrder = (db: TenantDb, actor: Actor, { order_id, ...wanted }: BanFromOrder) =>
   db.transaction('checkout: ban', (tx) => banShopper(tx, actor, order_id, wanted))
 
-/** The same, within a transaction. */
+/** Bans the shopper of an order, like `banFromOrder`, within a transaction. */
 export async function banShopper(
   tx: Tx,
   actor: Actor,

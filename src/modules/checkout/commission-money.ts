@@ -9,11 +9,11 @@ import type { WholeOrder } from '../orders/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
 import type { PricedBy } from './schema.ts'
 
-/** What a placed order earns the affiliate of its code: the facts of the order, in their words. */
+/** Books the commission of a placed order: gives the facts of the order to the module of affiliates. */
 
 const NOTHING: Earned = { isAttributed: false, journals: [] }
 
-/** An order without a code costs no statement. */
+/** Books what the order earns its affiliate. An order without a code costs no statement. */
 export async function earnCommission(tx: Tx, { order, charges }: WholeOrder): Promise<Earned> {
   const { referral_code: code } = order
   if (code === null) return NOTHING
@@ -42,7 +42,7 @@ export async function earnCommission(tx: Tx, { order, charges }: WholeOrder): Pr
 const foldAddress = (address: Address | null): string | null =>
   address === null ? null : normalise('address', addressText(address))
 
-/** The cards that paid for the affiliate's own orders, and where these went. */
+/** Lists the cards that paid for the affiliate's own orders, and where these went. */
 const findTraces: FindTraces = async (tx, affiliate) => {
   const rows = await listTraces(tx, affiliate)
   const addresses = [affiliate.address, ...rows.map(({ ship_to }) => ship_to as Address | null)]

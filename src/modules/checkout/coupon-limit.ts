@@ -5,9 +5,9 @@ import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 
 /** Wrong codes per minute of one shopper: enough for typing errors, too few to guess codes. */
 const WRONG_PER_SHOPPER = 10
-/** Of a storefront's server that does not say whose code it sends: it has many shoppers. */
+/** Wrong codes per minute of a storefront's server that does not say whose code it sends: it has many shoppers. */
 const WRONG_PER_SERVER = 60
-/** Of all shoppers of a store together: an attacker may have many addresses. */
+/** Wrong codes per minute of all shoppers of a store together: an attacker may have many addresses. */
 const WRONG_PER_STORE = 200
 
 /** A code that is tried, and who tries it. */
@@ -20,7 +20,7 @@ interface CouponTry {
   caller: string
 }
 
-/** What has been counted of a kind of callers, and how much may be. */
+/** A counter of wrong codes, and its limit. */
 interface Counted {
   bucket: string
   limit: number
@@ -29,13 +29,14 @@ interface Counted {
 type Counters = Pick<Limits, 'velocity' | 'hits'>
 
 /**
- * Counts a coupon code that does not exist, before a checkout or its preview uses it. Over the limit every code is
- * refused, and it is not looked up: if known codes still passed, the refusals would tell which they are. A request
- * without a code is never refused, and a code that is sent again within the minute counts once: a page asks for the
- * price of its cart each time it is shown.
+ * Counts a coupon code that does not exist, before a checkout or its preview uses it. Over the limit every
+ * code is refused, and it is not looked up: if known codes still passed, the refusals would tell which they
+ * are. A request without a code is never refused, and a code that is sent again within the minute counts
+ * once: a page asks for the price of its cart each time it is shown.
  *
- * Nothing is counted ahead, or many shoppers with a good code at the same time would use up the limit. Many guesses at
- * the same time do not pass it either: their codes are looked up, but the limit is read again before one is told.
+ * Nothing is counted ahead, or many shoppers with a good code at the same time would use up the limit. Many
+ * guesses at the same time do not pass it either: their codes are looked up, but the limit is read again
+ * before an answer says that one exists.
  */
 export async function limitCoupons(
   limits: Counters,
@@ -52,7 +53,7 @@ export async function limitCoupons(
   for (const { bucket, limit } of [own, ofStore]) {
     if (!(await limits.velocity(bucket, limit))) throw tooManyGuesses()
   }
-  // Noted once the code may be told: sent again, it would pass uncounted.
+  // Noted only after the limits: a code that is noted passes uncounted when it is sent again.
   await limits.velocity(sent, 1)
 }
 

@@ -90,11 +90,14 @@ export const exchangeOperation = defineOperation<
 async function requestOf(db: Db, returnId: string, body: NewExchange): Promise<CheckoutRequest> {
   const { order_id } = await returns.find(db, returnId)
   const order = await orders.get(db, order_id)
-  // What the affiliate loses by the return, the new goods earn again.
+  // The return takes commission from the affiliate, and the new goods earn it again.
   return { ...cartOf(order, body), referral_code: await attributedCode(db, order) }
 }
 
-/** Taxed as the returned order was. Shipping costs what the merchant says, and nothing by default. */
+/**
+ * Makes the cart of an exchange. It is taxed as the returned order was. Shipping costs what the merchant
+ * says, and nothing by default.
+ */
 function cartOf(order: OrderRow, { items, shipping_cents = 0 }: NewExchange): CheckoutRequest {
   const { tax, attestation } = order.pricing as Partial<PricedBy>
   const rates = { flat_rate_cents: shipping_cents, expedited_rate_cents: shipping_cents }
@@ -155,7 +158,10 @@ async function reserve(
   return order_id
 }
 
-/** Goods alone are exchanged for: money that was paid with a gift card must not buy another one. */
+/**
+ * Refuses gift cards and another currency. Only goods are exchanged for: money that was paid with a gift card
+ * must not buy another one.
+ */
 function requireGoods({ currency }: OrderRow, { priced }: Sale): void {
   if (priced.currency !== currency) throw new ApiError('currency_mismatch')
   const card = priced.lines.findIndex(({ gift_card }) => gift_card)
@@ -168,7 +174,7 @@ interface Ended {
   request: PaymentRequest | null
 }
 
-/** The refund covers the total. */
+/** Places the order of an exchange, whose total the refund covers. */
 async function place(tx: Tx, deps: CheckoutDeps, { id: order_id }: OrderRow): Promise<Ended> {
   await settleExchange(tx, order_id)
   const paid = { kind: 'covered', verdict: null } as const

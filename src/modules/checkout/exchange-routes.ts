@@ -21,7 +21,7 @@ import type { CheckoutRouteDeps } from './routes.ts'
 
 /** Exchanges of a return, and the payment requests of their orders. */
 
-/** A running operation ends by itself, so that the same key may try again. */
+/** Refusals that free the key: a running operation ends by itself, so that the key can be used again. */
 const BUSY: readonly ErrorCode[] = ['order_busy']
 
 const EXCHANGE: readonly ErrorCode[] = [

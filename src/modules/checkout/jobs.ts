@@ -22,7 +22,7 @@ export interface JobDeps extends CheckoutDeps {
 export const reconcile = (deps: JobDeps, signal?: AbortSignal): Promise<number> =>
   reconciler({ ...deps, resume: (db, claim) => resumeOperation(deps, db, claim) }, signal)
 
-/** The same for a store whose clock is being moved: its operations, late lookups and lapsed holds. */
+/** The due work of a store whose clock is being moved: its operations, late lookups and lapsed holds. */
 export const duePayments = (deps: JobDeps): DueWork[] => [
   dueOperations('operation', OPERATION_NAMES, {
     ...deps,
@@ -76,8 +76,8 @@ export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): P
 }
 
 /**
- * A fault of our own postpones the lookup like a gateway that does not answer. It alerts once a
- * day.
+ * Looks up one late attempt. A fault of our own postpones the lookup like a gateway that does not reply. It
+ * alerts once a day.
  */
 async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
   try {
@@ -95,13 +95,13 @@ async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
 const EXPIRED_AT_ONCE = 10
 
 /**
- * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets
- * others go first, so that a gateway that does not answer holds up no other store.
+ * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets others go
+ * first, so that a gateway that does not reply delays no other store.
  */
 export const expireAuthorizations = (deps: JobDeps, signal?: AbortSignal): Promise<number> =>
   expireAll(deps, { turns: expiryTurns, list: listExpired, expire: expireHold }, signal)
 
-/** The same for orders whose shoppers were asked to pay, and have not. */
+/** Cancels orders whose shoppers were asked to pay and have not, like `expireAuthorizations`. */
 export const expirePaymentRequests = (deps: JobDeps, signal?: AbortSignal): Promise<number> => {
   const { requestTurns: turns, listExpired: list } = paymentRequests
   return expireAll(deps, { turns, list, expire: expireRequest }, signal)

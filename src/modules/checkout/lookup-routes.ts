@@ -35,7 +35,7 @@ const KeyAnswer = Type.Object({
   answered_at: Nullable(Timestamp),
 })
 
-/** Keys of other operations than these are not found. */
+/** Finds a key of one of these operations. Keys of other operations are not found. */
 async function findKey(
   db: Db,
   names: readonly string[],
@@ -114,7 +114,7 @@ interface MerchantAnswer {
   refunds?: object[]
 }
 
-/** What a shopper may see of an answer. A merchant may have used a key for the same order. */
+/** Returns the part of an answer that a shopper may see. A merchant may have used a key for the same order. */
 function shoppersPart(answer: unknown): unknown {
   const { order, refund, refunds, ...rest } = (answer ?? {}) as MerchantAnswer
   const isMerchants = order !== undefined && 'captured_cents' in order

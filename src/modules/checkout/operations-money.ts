@@ -52,7 +52,7 @@ const NOT_ENDED: readonly ErrorCode[] = [
   'payment_unconfirmed',
 ]
 
-/** Cancels a held order whose authorisation has lapsed. False: not now. */
+/** Cancels a held order whose authorisation has lapsed. Returns false where it cannot be cancelled now. */
 export async function expireHold(
   deps: OrderChangeDeps,
   db: TenantDb,
@@ -62,7 +62,10 @@ export async function expireHold(
   return cancelExpired(deps, db, order_id, `expired hold ${order_id}`)
 }
 
-/** Cancels a held order that its shopper was asked to pay for, and has not. False: not now. */
+/**
+ * Cancels a held order whose shopper was asked to pay and has not. Returns false where it cannot be cancelled
+ * now.
+ */
 export async function expireRequest(
   deps: OrderChangeDeps,
   db: TenantDb,
@@ -112,7 +115,7 @@ async function cancelExpired(
   }
 }
 
-/** An order that was released in the meantime is paid, and only its merchant may cancel it. */
+/** Refuses an order that was released in the meantime: it is paid, and only its merchant may cancel it. */
 function requireHeld(order: OrderRow): void {
   if (order.placed_at === null) return
   const { allowed } = allowedOf(order)

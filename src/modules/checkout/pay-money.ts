@@ -24,9 +24,9 @@ import type { CheckoutDeps } from './service.ts'
 import { settleOrder } from './settle-money.ts'
 
 /**
- * A shopper pays what a payment request asks for. The order has the plan of one payment at a time, so
- * that two payers pay once, and it neither expires nor is cancelled in between. A declined card leaves
- * it as it was: the shopper can try another.
+ * Charges the shopper's card for a payment request. The order has the plan of one payment at a time, so that
+ * two payers pay once, and it neither expires nor is cancelled in between. A declined card leaves the order
+ * as it was: the shopper can use another.
  */
 
 export interface PayRequest {
@@ -92,7 +92,7 @@ export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, Repl
   orderOf: ({ order }) => briefOf(order),
 })
 
-/** An order is paid once, and only while its shopper is asked to. */
+/** Refuses an order that is not to be paid: an order is paid once, and only while its shopper is asked to. */
 async function requirePayable(db: Db, order: OrderRow) {
   orders.requireFree(order, 'pay')
   const request = await requireOpen(db, order.id)
@@ -168,7 +168,7 @@ interface Approved {
   reply: Extract<GatewayReply, { kind: 'approved' | 'refused' }>
 }
 
-/** Places the order: the card pays what was asked for, and the return's refund the rest. */
+/** Places the order: the card pays the requested amount, and the return's refund the rest. */
 async function settle(
   tx: Tx,
   deps: CheckoutDeps,
@@ -208,7 +208,7 @@ const chargeOf = ({ currency }: OrderRow, plan: PayPlan): NewCharge => ({
   card_fingerprint: plan.card_fingerprint,
 })
 
-/** A ban with the decision `review` keeps the charge, and holds the order. */
+/** Holds a paid order that a ban with the decision `review` concerns. The charge stays. */
 async function reviewPayment(tx: Tx, { order }: WholeOrder, plan: PayPlan): Promise<OrderRow> {
   const hold = reviewOf(tx, order, plan)
   if (hold === null) return order

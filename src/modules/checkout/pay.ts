@@ -84,9 +84,7 @@ export async function payByCard(
 export const startsSubscription = ({ pricing }: OrderRow): boolean =>
   ((pricing as Partial<PricedBy>).subscriptions ?? []).length > 0
 
-/**
- * An order that store credit and gift cards pay for goes through the fraud check like any other.
- */
+/** Runs the fraud check of an order that store credit and gift cards pay for, as for any other order. */
 export function payByTenders(risk: Risk): Outcome {
   const verdict = scoreRisk(risk)
   if (verdict.decision === 'accepted') return { kind: 'covered', verdict }
@@ -190,9 +188,7 @@ export async function recallPayment(
   return { kind: 'declined', attempt_id, result: { ...result, reason } }
 }
 
-/**
- * The outcome that an operator decided, where the gateway never answered. Approved means captured.
- */
+/** Returns the outcome that an operator decided, where the gateway never replied. Approved means captured. */
 function decidedByOperator(attempt: Attempt, risk: Risk): Outcome | null {
   const { id: attempt_id, state } = attempt
   if (state === 'not_found') return { kind: 'not_found', attempt_id }

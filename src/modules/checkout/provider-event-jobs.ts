@@ -72,7 +72,7 @@ async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Atte
   return attempts
 }
 
-/** Makes all waiting lookups of an order due now. Counts them. */
+/** Makes all waiting lookups of an order due now. Returns how many. */
 async function lookUpNow(db: TenantDb, order_id: string): Promise<number> {
   let hastened = await makeLookupsDue(db, order_id)
   const refunds = await listRefunds(db, order_id)
@@ -96,8 +96,8 @@ async function isDisputed(
 }
 
 /**
- * A dispute that could not be recorded: the event names no transaction, the record shows none, or
- * the dispute is over here. An operator has to look.
+ * Alerts about a dispute that could not be recorded: the event names no transaction, the record shows none,
+ * or the dispute is over here. An operator has to look.
  */
 function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookReceived): void {
   const { provider, account_ref, provider_event_id } = event

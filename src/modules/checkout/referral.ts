@@ -14,8 +14,8 @@ interface Referring {
 }
 
 /**
- * The code of an order: the last touch wins. A coupon that carries a code is entered at the checkout,
- * and so comes after any link. None of it can be refused: what is not well formed is ignored.
+ * Returns the referral code of an order: the last touch wins. A coupon that carries a code is entered at the
+ * checkout, and so comes after any link. Nothing is refused: a code that is not well formed is ignored.
  */
 export function referralOf(referring: Referring): { code: string; evidence: Referral } | null {
   const { tenant, touchKey, request, sale, follows } = referring

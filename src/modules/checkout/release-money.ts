@@ -108,7 +108,7 @@ async function begin(
   return { state: 'begun' as const, claim }
 }
 
-/** Records a release and answers it: timeline, event, audit log. */
+/** Records a release in timeline, event and audit log, and stores its answer. */
 async function record(
   tx: Tx,
   { actor, claim }: { actor: string; claim: idempotency.WonClaim },
@@ -128,7 +128,8 @@ async function record(
 }
 
 /**
- * Captures. A refused capture may have been made a moment ago, or by a release that was given up.
+ * Captures the authorisation. After a refusal it looks the charge up: the capture may have been made a moment
+ * ago, or by a release that was given up.
  */
 async function capture(deps: CheckoutDeps, db: Db, { plan, charge }: Work): Promise<GatewayReply> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
@@ -140,7 +141,7 @@ async function capture(deps: CheckoutDeps, db: Db, { plan, charge }: Work): Prom
   return replyOf(plan.id, isNotCaptured(found, charge) ? result : resultOfLookup(found))
 }
 
-/** Captures what was not captured, unless an operator has decided how it ended. */
+/** Captures an authorisation that is not captured yet, unless an operator has decided how the capture ended. */
 async function recallCapture(deps: CheckoutDeps, db: Db, work: Work): Promise<GatewayReply> {
   const { plan, charge } = work
   const closed = closedReply(await attempts.getAttempt(db, plan.id))
@@ -153,8 +154,9 @@ async function recallCapture(deps: CheckoutDeps, db: Db, work: Work): Promise<Ga
 }
 
 /**
- * A refunded capture is not captured; nor is a partial one, made in the gateway's own back office;
- * nor a transaction that the gateway does not know: the store has another account by now.
+ * Whether a charge is not captured. A refunded capture counts as none, and so does a partial one, made in the
+ * gateway's own back office. So does a transaction that the gateway does not know: the store has another
+ * account by now.
  */
 const isNotCaptured = (found: Lookup, { amount_cents }: ChargeRow) =>
   found.found === 'no' ||

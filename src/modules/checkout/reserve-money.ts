@@ -86,13 +86,13 @@ interface Reserving extends PlaceRequest {
   facts: Facts
   velocity: number
   order_number: number
-  /** What a tax provider answered about the cart; undefined where none is asked. */
+  /** The response of a tax provider about the cart; undefined where none is asked. */
   taxed?: Taxed | undefined
 }
 
 /**
- * Reserves the order. A tax provider is asked before the transaction, about what the transaction
- * will most likely find, and again when it finds something else.
+ * Reserves the order. A tax provider is asked before the transaction, about the cart that the transaction
+ * will most likely find, and again when it finds another.
  */
 export async function reserveOrder(
   deps: CheckoutDeps,
@@ -128,7 +128,7 @@ const reserveTaxed = (
     db.transaction('checkout: begin', (tx) => reserve(tx, deps, start, { ...reserving, taxed })),
   )
 
-/** Runs what reserves a cart with the answer of the tax provider, where one is asked. */
+/** Runs a function that reserves a cart, with the response of the tax provider where one is asked. */
 export async function withTax<T>(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -205,7 +205,7 @@ async function reserve(
   return { claim, waiting, risk, charge }
 }
 
-/** Lines whose variant is no id have no stock; pricing refuses them. */
+/** Returns the lines that may have stock. A line whose variant is no id has none; pricing refuses it. */
 export const stockLines = (items: CheckoutRequest['items']) =>
   items
     .filter(({ variant_id }) => isUuid(variant_id))
@@ -228,8 +228,8 @@ function requireAdmitted(
 }
 
 /**
- * A renewal needs neither the add-on nor a statement: its shopper has agreed before. What it costs was agreed in one
- * currency.
+ * Refuses a renewal to a country that is not served, or in another currency than its shopper has agreed to. A
+ * renewal needs neither the add-on nor a statement: its shopper has agreed before.
  */
 function requireRenewable(renewal: Renewal, request: CheckoutRequest, sale: Sale): void {
   requireServed(request, sale)
@@ -261,8 +261,8 @@ function requireKeptCard({ priced }: Sale, charge: CardCharge | null): void {
 }
 
 /**
- * Holds store credit first, then the gift card: each up to its balance and what is left to pay. They
- * pay for no gift card: a balance would get a new life as another.
+ * Holds store credit first, then the gift card: each up to its balance and what is left to pay. Neither pays
+ * for a gift card: an old balance would become a new one.
  */
 async function holdTenders(
   tx: Tx,
@@ -391,7 +391,7 @@ const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge, { renewal }:
     charge_id: charge.attempt_id,
   })
 
-/** The referral code of an order, and how it came to it. */
+/** Reads the referral code of an order, and where the code came from. */
 function readReferral(
   { tenant }: Tx,
   { touch: touchKey }: CheckoutDeps['keys'],
@@ -467,6 +467,6 @@ function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscr
   return [{ variant_id, interval: subscription_interval, interval_count }]
 }
 
-/** The label of an address is no name: it may say "Home". */
+/** Returns the name of the shopper. The label of an address does not count: it may say "Home". */
 const nameOf = ({ name, shipping_address }: CheckoutRequest): string | null =>
   name?.trim() || shipping_address?.name?.trim() || null

@@ -16,9 +16,9 @@ import type { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /**
- * Ends an operation whose gateway never answers, as an operator says. The operation is resumed
- * first, so that the gateway is asked once more. Only if it is still silent, the operator's
- * decision is written down as the outcome of the attempt, and the operation is resumed by it.
+ * Ends an operation whose gateway never replies, as an operator decides. The operation is resumed first, so
+ * that the gateway is asked once more. Only if it is still silent, the operator's decision is stored as the
+ * outcome of the attempt, and the operation is resumed by it.
  */
 export async function resolvePayment(
   deps: CheckoutDeps,
@@ -73,7 +73,7 @@ function requireOpen({ state }: Attempt): void {
 /** Kinds that act on another transaction, and are known by that one. A refund may have its own. */
 const OF_ANOTHER: readonly AttemptKind[] = ['release', 'void']
 
-/** An approval names the transaction and its whole amount: a part is no payment. */
+/** Refuses an approval that does not name the transaction and its whole amount: a part is no payment. */
 async function requireApproval(
   db: Db,
   attempt: Attempt,
@@ -123,7 +123,7 @@ async function takeOver(
   throw busy()
 }
 
-/** A process that asks the gateway now is done within a minute. */
+/** The refusal while a process asks the gateway: that is done within a minute. */
 const busy = () => new ApiError('order_busy', { headers: { 'retry-after': '60' } })
 
 async function resume(
@@ -141,7 +141,10 @@ async function resume(
   }
 }
 
-/** A lookup in vain counts on the attempt. Otherwise the operation waits for another attempt. */
+/**
+ * Refuses where the gateway is not silent about the attempt. A lookup in vain counts on the attempt; where
+ * none counts, the operation waits for another attempt.
+ */
 async function requireSilent(db: TenantDb, before: Attempt): Promise<void> {
   const now = await getAttempt(db, before.id)
   requireOpen(now)

@@ -11,7 +11,7 @@ import { releaseOperation } from './release-money.ts'
 import { BanFromOrder, Banned, OneOrder, Rejection, Review } from './review-schema.ts'
 import type { CheckoutRouteDeps } from './routes.ts'
 
-/** A running operation ends by itself, so that the same key may try again. */
+/** Refusals that free the key: a running operation ends by itself, so that the key can be used again. */
 const BUSY: readonly ErrorCode[] = ['order_busy']
 
 const RELEASE: readonly ErrorCode[] = [

@@ -44,7 +44,7 @@ export interface CheckoutDeps extends OrderChangeDeps {
     /** Verifies when the link of an affiliate was followed. */
     touch: Buffer
   }
-  /** Writes what became of a renewal to its subscription, in the transaction that ends its order. */
+  /** Writes how a renewal ended to its subscription, in the transaction that ends its order. */
   onRenewal: (tx: Tx, ended: EndedRenewal) => Promise<void>
 }
 
@@ -88,7 +88,7 @@ export interface Sale {
   features: ReadonlySet<string>
 }
 
-/** A question to a tax provider, and its answer. */
+/** A question to a tax provider, and its response. */
 export interface Taxed {
   question: TaxQuestion
   tax: Tax
@@ -173,7 +173,8 @@ const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
 }
 
 /**
- * A text that is no id is not repeated in the refusal: it may be anything, such as a card number.
+ * The refusal of an unknown variant. A text that is no id is not repeated in it: it may be anything, such as
+ * a card number.
  */
 const noVariant = (variant_id: string) =>
   new ApiError('variant_not_found', { body: isUuid(variant_id) ? { variant_id } : {} })
@@ -194,7 +195,8 @@ function priceableLines(
       quantity,
       list_price_cents: variant.price_cents,
       group_prices: groups === null ? [] : pricesOf(groups, variant),
-      // Without the add-on a subscription is sold at the price of a single purchase. What runs keeps its own.
+      // Without the add-on a subscription is sold at the price of a single purchase. A running one keeps its
+      // own price.
       subscription_price_cents:
         (saves || kept !== undefined) && variant.is_subscription
           ? variant.subscription_price_cents
@@ -207,7 +209,7 @@ function priceableLines(
   return lines
 }
 
-/** Refuses gift cards while the add-on is off, and a recipient of what is no gift card. */
+/** Refuses gift cards while the add-on is off, and a recipient for a line that is no gift card. */
 function requireGiftCards(
   { items }: PriceRequest,
   lines: readonly { gift_card: boolean }[],
@@ -254,7 +256,7 @@ async function priceLines(
     ship_to: request.shipping_address ?? null,
   }
   if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
-  // Gift cards are not taxed, so that a cart of them alone asks no one.
+  // Gift cards are not taxed, so that no provider is asked about a cart of them alone.
   const isTaxed = question.lines.length > 0
   const tax = taxed?.tax ?? (isTaxed ? await resolveTax(provider, policy, question) : { tax: null })
   return { ...price({ ...input, ...tax }), taxed: { question, tax } }

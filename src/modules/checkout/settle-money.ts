@@ -32,7 +32,7 @@ import { cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './pl
 import type { PricedBy } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
-/** How a checkout ends, in one transaction with the answer: the order is placed, held or failed. */
+/** Ends a checkout, in one transaction with its answer: the order is placed, held or failed. */
 
 /** A paid order. It has no verdict where a person released it. */
 export type Paid = Unjudged<Extract<Outcome, { kind: 'captured' | 'covered' }>>
@@ -40,7 +40,7 @@ type Unjudged<O> = O extends { verdict: FraudScore }
   ? Omit<O, 'verdict'> & { verdict: FraudScore | null }
   : never
 
-/** The order to settle. Unless it is known as it was written, it is read under its lock. */
+/** The order to settle. Where `waiting` is null, it is read under its lock. */
 interface Settling {
   order_id: string
   waiting: WaitingOrder | null
@@ -111,7 +111,7 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
 
 /** Captures the holds on balances. Store credit is locked first, here as everywhere. */
 async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
-  // What an exchange has moved here was captured by another order.
+  // A charge that an exchange moved here was captured by another order.
   const has = (wanted: ChargeRow['tender']) =>
     charges.some(({ tender, moved_from }) => tender === wanted && moved_from === null)
   const credits = has('store_credit') ? await storeCredit.captureHold(tx, { order_id }) : []
@@ -134,8 +134,9 @@ interface Balances extends Awaited<ReturnType<typeof captureHolds>> {
 }
 
 /**
- * The journal of a sale: tenders in, sales without tax and the tax apart out, and what is owed for gift
- * cards. The ledger refuses entries that do not sum to zero.
+ * The journal of a sale: positive entries for tenders and the discount, negative ones for sales, shipping,
+ * tax and the gift cards that are owed. Sales are without tax, which has its own entry. The ledger refuses
+ * entries that do not sum to zero.
  */
 function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeRow[]) {
   const card = sum(
@@ -238,7 +239,10 @@ function originOf(
   }
 }
 
-/** What a tax provider asked for of this order's goods, to show what renewals will cost about. */
+/**
+ * Estimates the tax rate of renewals from what a tax provider asked for this order's goods, so that their
+ * cost can be shown.
+ */
 function taxEstimate(order: OrderRow): { tax_estimate_bps?: number } {
   const goods = order.subtotal_cents - order.discount_cents
   const { tax = null } = order.pricing as Partial<PricedBy>
@@ -345,7 +349,7 @@ async function closeFailedAttempt(tx: Tx, failed: Failed): Promise<void> {
   else await attempts.markVoided(tx, failed.attempt_id, failed.result)
 }
 
-/** A reversed charge is no approval, whatever its record says. */
+/** Turns the result of a reversed charge into a failure: it is no approval, even where its record says so. */
 const declinedResult = (result: GatewayResult): GatewayResult =>
   result.outcome === 'approved' ? { ...result, outcome: 'error', reason: 'invalid_state' } : result
 

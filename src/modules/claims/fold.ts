@@ -130,7 +130,7 @@ function ensureRoom(size: number) {
   places = new Uint32Array(size)
 }
 
-/** Folds a plain text. Answers false at the first character that is not plain. */
+/** Folds a plain text. Returns false at the first character that is not plain. */
 function foldPlain(text: string): boolean {
   ensureRoom(text.length + EXPANSION_MAX)
   const into = units
@@ -159,7 +159,7 @@ function foldUnits(visible: VisibleText): Folded {
 /** Whether the text that was folded last has letters of a script with a lexicon of its own. */
 let sawScripts = false
 
-/** Answers the number of units written, or -1 if there was no room. */
+/** Folds a text into the buffers. Returns the number of units written, or -1 if there was no room. */
 function foldInto(text: string): number {
   const into = units
   const from = places

@@ -113,7 +113,10 @@ export const LABORATORY = `
     assay|assays|experiment|experiments|microarray|elisa|mice|rats|zebrafish
     screening ~1 library|libraries|panel|kit`
 
-/** The same for texts about texts: "a history of weight loss", "anti-ageing research literature". */
+/**
+ * Phrases like those of `LABORATORY`, for texts about texts: "a history of weight loss", "anti-ageing
+ * research literature".
+ */
 export const LITERATURE = `
     research|scientific|academic|peer ~1 literature|articles|papers|review|journal|journals|publications
     literature|textbook|handbook|hardcover|paperback|novel|novels|memoir|essays|anthology|thesis|dissertation|proceedings|poster|posters|chart|charts|workbook|cookbook|calendar|diary

@@ -15,7 +15,7 @@ function warmUp() {
   scanDocument(LANGUAGES.map(({ words }) => Object.values(words).join(' ')))
 }
 
-/** Answers one result per document. The scanner receives anything thrown here as an error. */
+/** Sends one result for each document. The scanner receives anything thrown here as an error. */
 parentPort?.on('message', ({ id, value }: { id: number; value: unknown }) => {
   parentPort?.postMessage({ id, result: scanDocument(value) })
 })

@@ -15,7 +15,7 @@ interface ScannerOptions {
   threads?: number
   /** Documents with more text than this are scanned in a thread: this much takes about 4 ms. */
   inlineCharacters?: number
-  /** Told how long a document of a store was scanned, without the wait for a thread and its start. */
+  /** Called with the time that the scan of a store's document took, without the wait for a thread and its start. */
   onScanned?: (store: string, ms: number) => void
   /** Waits until a store may have a large document scanned: what its scans used is counted when they end. */
   pace?: (store: string) => Promise<void>
@@ -219,7 +219,7 @@ class Pool {
     thread.worker.unref()
   }
 
-  /** Tells how long a scan took, also of one that is ended for taking too long. */
+  /** Reports how long a scan took, also of one that is ended for taking too long. */
   #count({ job, since }: Thread) {
     if (job?.store !== undefined) this.#options.onScanned?.(job.store, performance.now() - since)
   }
@@ -236,7 +236,7 @@ class Pool {
   }
 }
 
-/** The result of a thread, if it is for this document, by these rules and consistent. */
+/** Reads the result of a thread, if it is for this document, by these rules and consistent. */
 function readAnswer(message: unknown, id: number): ScanResult | undefined {
   const { id: answered, result } = (message ?? {}) as { id?: unknown; result?: unknown }
   if (answered !== id || !isScanResult(result)) return undefined
@@ -246,7 +246,7 @@ function readAnswer(message: unknown, id: number): ScanResult | undefined {
 }
 
 /**
- * Whether a thread's answer has the form of a result. Checked by hand, so that a process that only
+ * Whether the message of a thread has the form of a result. Checked by hand, so that a process that only
  * serves requests loads no validator for it.
  */
 function isScanResult(value: unknown): value is ScanResult {

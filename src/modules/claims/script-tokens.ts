@@ -23,7 +23,7 @@ export function readScripts(whole: Folded): Reading {
   return { tokens: state.tokens, folded: { visible, at: text.at } }
 }
 
-/** Reads what begins at a place, and answers where the text goes on. */
+/** Reads the word or sign at a place, and returns where the text goes on. */
 function readOne(state: State, text: ScriptText, at: number): number {
   const { units } = text
   const kind = kindOf(units[at] as number)

@@ -36,7 +36,7 @@ export async function scanText(text: string): Promise<ScanResult> {
   }
 }
 
-/** Throws for a document with a prohibited health claim; otherwise answers its findings. */
+/** Throws for a document with a prohibited health claim; otherwise returns its findings. */
 export async function requireClean(value: unknown, options: ScanOptions = {}): Promise<ScanResult> {
   const result = await scan(value, options)
   if (result.passed) return result

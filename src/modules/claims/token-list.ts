@@ -80,7 +80,7 @@ export function breakTo(state: State, level: number) {
 /** A word longer than this is no piece of another. */
 const PIECE_MAX = 12
 
-/** Most words are no pieces, so there is rarely anything to drop. */
+/** Drops the pieces. Most words are no pieces, so that there is rarely anything to drop. */
 function dropPieces(state: State) {
   if (state.pieces.length > 0) state.pieces = []
 }

@@ -75,8 +75,8 @@ function readSpace(state: State, start: number, end: number) {
 }
 
 /**
- * Reads a run between spaces that is not letters alone: a word with punctuation, or a mixture.
- * Answers where the text goes on.
+ * Reads a run between spaces that is not letters alone: a word with punctuation, or a mixture. Returns where
+ * the text goes on.
  */
 function readRun(state: State, start: number, end: number): number {
   const { units } = state.folded
@@ -108,9 +108,9 @@ const PARTS_MAX = 6
 const INDENT_MAX = 64
 
 /**
- * Reads a run that ends with a claim word that hyphens at the ends of lines divide: "anti-can-",
- * "cer". `next` is the end of the first of these hyphens. Answers where the text goes on, or 0 if
- * the parts are no such word.
+ * Reads a run that ends with a claim word that hyphens at the ends of lines divide: "anti-can-", "cer".
+ * `next` is the end of the first of these hyphens. Returns where the text goes on, or 0 if the parts are no
+ * such word.
  */
 function readDivided(state: State, run: number, next: number): number {
   const { units } = state.folded

@@ -167,13 +167,13 @@ function signReader(text: string): (from: number) => number {
 const decoded: number[] = []
 const decoder = new HtmlEntityDecoder((code) => decoded.push(code))
 
-/** Few entities decode to more than one code point. */
+/** Converts the decoded code points to text. Few entities decode to more than one. */
 const decodedText = () =>
   decoded.length === 1
     ? String.fromCodePoint(decoded[0] as number)
     : String.fromCodePoint(...decoded)
 
-/** Decodes the entity at `at` and answers its length; 0 if there is none. */
+/** Decodes the entity at `at` and returns its length; 0 if there is none. */
 function readEntity(text: string, at: number): number {
   const next = text.charCodeAt(at + 1) | 32
   if (next !== 35 && !(next >= 97 && next <= 122)) return 0

@@ -32,7 +32,7 @@ export const insertCredential = (db: Db, row: NewRow) =>
     returning ${columns}`,
   )
 
-/** Newest first, the revoked ones too. */
+/** Lists the keys of a store, newest first, the revoked ones too. */
 export const listCredentials = (db: Db, page: Page) =>
   readList(
     db,
@@ -65,7 +65,7 @@ export const findInitial = (db: Db, stage: Stage) =>
      where tenant_ref = ${db.tenant} and initial_stage = ${stage} and revoked_at is null`,
   )
 
-/** Locks a key against revocation until the transaction ends. Null: it is not active any more. */
+/** Locks a key against revocation until the transaction ends. Returns null where it is no longer active. */
 export const lockActive = (db: Db, id: string) =>
   db.maybe(
     Type.Object({ id: Id, expires_at: Nullable(Timestamp) }),
@@ -87,7 +87,10 @@ export const countActive = (db: Db) =>
        and (expires_at is null or expires_at > ${machineTime})`,
   )
 
-/** Null: it was revoked before. So only one of two concurrent revocations is recorded. */
+/**
+ * Revokes a key. Returns null where it was revoked before, so that only one of two concurrent revocations is
+ * recorded.
+ */
 export const revokeCredential = (db: Db, id: string) =>
   db.maybe(
     Credential,

@@ -74,7 +74,7 @@ export interface CustomerFilters {
 /** More results than a person reads. A search that finds more needs a longer text. */
 const FOUND_MAX = 1_000
 
-/** As many customers as a search compares one by one: a few hundred pages of the table. */
+/** Customers that a search compares one by one: a few hundred pages of the table. */
 const COMPARED_MAX = 5_000
 
 /** Sorts after every character: appended to a prefix, it is an upper bound of all texts with it. */

@@ -17,7 +17,7 @@ function hashRef(key: Buffer, tenant: string, customer_ref: string): Buffer {
 /** Enough of the hash that no two customers of a store have the same pseudonym. */
 const PSEUDONYM_HEX = 32
 
-/** Replaces an erased reference in other rows, so that these still belong together. */
+/** Makes the pseudonym that replaces an erased reference in other rows, so that these still belong together. */
 export const pseudonym = (key: Buffer, tenant: string, customer_ref: string): string =>
   `erased:${hashRef(key, tenant, customer_ref).toString('hex').slice(0, PSEUDONYM_HEX)}`
 
@@ -61,7 +61,7 @@ export async function list(db: Db, filters: Filters, page: Page) {
   return { customers: rows, ...shown }
 }
 
-/** Erases a customer for ever, also an unknown one. Answers the pseudonym for other rows. */
+/** Erases a customer for ever, also an unknown one. Returns the pseudonym for other rows. */
 export async function erase(tx: Tx, key: Buffer, customer_ref: string): Promise<string> {
   await queries.eraseCustomer(tx, hashRef(key, tx.tenant, customer_ref))
   return pseudonym(key, tx.tenant, customer_ref)

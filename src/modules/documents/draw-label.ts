@@ -45,7 +45,10 @@ export async function drawLabel(label: LabelSheet): Promise<Buffer> {
   return writer.end()
 }
 
-/** Of one that fits in no size, the end is left out, except its last line: that is the country. */
+/**
+ * Draws an address in the largest size that fits. Where none fits, the end is left out, except the last line:
+ * that is the country.
+ */
 function drawAddress(
   writer: PdfWriter,
   lines: readonly string[],
@@ -66,7 +69,7 @@ function drawAddress(
   return top
 }
 
-/** Each by itself: one may be written from right to left, and the next not. */
+/** Draws each line by itself: one may be written from right to left, and the next not. */
 function drawLines(
   writer: PdfWriter,
   lines: readonly string[],
@@ -87,7 +90,7 @@ function line({ doc }: PdfWriter, y: number): void {
     .stroke()
 }
 
-/** Vectors, so that the bars are as sharp as the printer is. */
+/** Draws the bars as vectors, so that they are as sharp as the printer is. */
 function drawBars({ doc }: PdfWriter, text: string): void {
   const widths = code128(text)
   const modules = widths.reduce((sum, width) => sum + width, 0)

@@ -24,13 +24,13 @@ const STYLES: Record<SheetSum['weight'], TextStyle> = {
   quiet: { size: 8, colour: QUIET },
 }
 
-/** As large as a logo is printed, at 300 dots per inch. */
+/** The largest size of a printed logo, at 300 dots per inch. */
 const LOGO = { width: 180, height: 46, dots: { width: 750, height: 192 } }
 
 /** A logo of more dots takes hundreds of megabytes to decode. It is not shown. */
 const LOGO_PIXELS_MAX = 16_000_000
 
-/** After so many rows others may work: the bounds of the process are looked at in between. */
+/** Rows that are drawn before other work may run: the bounds of the process are checked in between. */
 const ROWS_PER_TURN = 20
 
 export async function drawSheet(sheet: Sheet, logo: Buffer | null): Promise<Buffer> {
@@ -51,7 +51,7 @@ export async function drawSheet(sheet: Sheet, logo: Buffer | null): Promise<Buff
   return writer.end()
 }
 
-/** Null for a logo that cannot be drawn: a document without it is better than none. */
+/** Reads a logo. Returns null for one that cannot be drawn: a document without it is better than none. */
 async function readLogo(bytes: Buffer): Promise<Buffer | null> {
   try {
     return await sharp(bytes, { limitInputPixels: LOGO_PIXELS_MAX, density: 300 })
@@ -94,7 +94,7 @@ function drawHead(writer: PdfWriter, sheet: Sheet, logo: Buffer | null): number 
   return drawFacts(writer, sheet, y + 10) + 14
 }
 
-/** The address on the left, the facts on the right. */
+/** Draws the address on the left, and the facts on the right. */
 function drawFacts(writer: PdfWriter, { address, facts }: Sheet, top: number): number {
   let left = top
   for (const [at, line] of [address?.label, ...(address?.lines ?? [])].entries()) {
@@ -136,7 +136,7 @@ async function drawTable(writer: PdfWriter, sheet: Sheet, top: number): Promise<
   return y
 }
 
-/** Where each column begins, and how wide its texts may be. */
+/** Returns where each column begins, and how wide its texts may be. */
 function placesOf({ columns }: Sheet) {
   let x = MARGIN
   return columns.map(({ width, align, label }, at) => {
@@ -177,14 +177,14 @@ function drawRow(writer: PdfWriter, { texts, small, named }: MeasuredRow, top: n
   for (const { place, lines } of texts) writer.writeLines(lines, NORMAL, { ...place, y })
   const [first] = texts
   if (first === undefined) return
-  // Each by itself: one may be written from right to left, and the next not.
+  // Each line by itself: one may be written from right to left, and the next not.
   let below = y + named
   for (const line of small) {
     below = writer.writeLines([line], SMALL, { ...first.place, y: below })
   }
 }
 
-/** The sums stand together: on the next page if this one has no room for all of them. */
+/** Draws the sums together: on the next page if this one has no room for all of them. */
 function drawSums(writer: PdfWriter, { sums }: Sheet, top: number): number {
   const x = MARGIN + WIDTH * 0.38
   const box = { label: WIDTH * 0.4, value: WIDTH * 0.22 }
@@ -200,7 +200,7 @@ function drawSums(writer: PdfWriter, { sums }: Sheet, top: number): number {
     y = MARGIN
   }
   for (const { lines, value, style, height: lineHeight } of measured) {
-    // More sums than a page has room for: an order has hundreds of refunds.
+    // There may be more sums than a page has room for: an order can have hundreds of refunds.
     if (y + lineHeight > BOTTOM) {
       writer.doc.addPage()
       y = MARGIN

@@ -26,7 +26,10 @@ function readLanguage(language: string): string {
   }
 }
 
-/** Each formatter is made when it is first used: together they take ten milliseconds. */
+/**
+ * Creates the formats of a language. Each formatter is made when it is first used: together they take ten
+ * milliseconds.
+ */
 export function createFormats(language: string, timeZone: string): Formats {
   const locale = readLanguage(language)
   const dates = onceMade(() => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone }))

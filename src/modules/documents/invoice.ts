@@ -52,8 +52,8 @@ export function invoiceOf(store: DocumentStore, invoiced: InvoicedOrder): Invoic
 }
 
 /**
- * Where the tax is added, it stands before the total; where the prices have it inside, it stands below the
- * total as a part of it. Both name the net amount.
+ * Lists the sums of an invoice. Where the tax is added, it stands before the total; where the prices have it
+ * inside, it stands below the total as a part of it. Both name the net amount.
  */
 function sumsOf(order: OrderRow): InvoiceSum[] {
   const { tax_cents, total_cents, tax_rate_bps: rate_bps } = order

@@ -13,7 +13,7 @@ const SELLER_LINES_MAX = 10
 const WHITE: Colour = [255, 255, 255]
 const BLACK: Colour = [17, 17, 17]
 
-/** A manifest may hold anything, so nothing of it is used without a look. */
+/** Reads a value as an object. A manifest may hold anything, so nothing of it is used without a check. */
 const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
@@ -24,7 +24,7 @@ const lineOf = (value: unknown): string | null =>
     ? value.slice(0, NAME_LENGTH_MAX).toWellFormed()
     : null
 
-/** How a store shows itself on paper, by its active manifest; null where it has none. */
+/** Reads how a store shows itself on paper from its active manifest, which is null where it has none. */
 export function letterheadOf(manifest: unknown, displayName: string): Letterhead {
   const { brand, theme, legal } = objectOf(manifest)
   const { name, email, logoRef } = objectOf(brand)

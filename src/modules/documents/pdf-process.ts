@@ -12,7 +12,7 @@ import type { PdfJob, PdfReply } from './pdf-processes.ts'
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** Does a job. A document that cannot be drawn is an answer, and the next one may be drawn. */
+/** Does a job. A document that cannot be drawn gets a reply, too, and the next one may be drawn. */
 async function perform(job: PdfJob): Promise<PdfReply> {
   try {
     const bytes =

@@ -27,7 +27,7 @@ const PROGRAM = fileURLToPath(new URL('./pdf-process.ts', import.meta.url))
 
 export interface PdfOptions {
   bounds?: Partial<ChildBounds>
-  /** Told what a drawing took of the processors, also where it was not finished. */
+  /** Called with the processor time that a drawing took, also where it was not finished. */
   onDrawn?: (store: string, cpuMs: number) => void
 }
 

@@ -65,7 +65,7 @@ export class PdfWriter {
     return lines * size * LINE_HEIGHT
   }
 
-  /** Writes a text into a box, and answers where the next one can begin. */
+  /** Writes a text into a box, and returns where the next one can begin. */
   write(text: string, style: TextStyle, box: TextBox): number {
     return this.writeLines(this.lines(text, style, box.width), style, box)
   }
@@ -108,7 +108,7 @@ export class PdfWriter {
       .join('')
   }
 
-  /** Ends the document, and answers its bytes. */
+  /** Ends the document, and returns its bytes. */
   async end(): Promise<Buffer> {
     const bytes = buffer(this.doc as unknown as NodeJS.ReadableStream)
     this.doc.end()
@@ -116,10 +116,10 @@ export class PdfWriter {
   }
 }
 
-/** A font as fontkit opens it. pdfkit has no question for what a font can show. */
+/** A font as fontkit opens it. pdfkit has no function that says what a font can show. */
 interface FontGlyphs {
   hasGlyphForCodePoint(codePoint: number): boolean
 }
 
-/** Only letters tell the font their direction. */
+/** Reverses the characters of a text: only letters tell the font their direction. */
 const reversed = (text: string) => graphemesOf(text).reverse().join('')

@@ -47,7 +47,7 @@ const Pdf = Type.String({ format: 'binary' })
 /** A PDF may show nothing but itself. */
 const PDF_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** The name is made of numbers and letters of our own. */
+/** Names the file of an answer. The name is made of numbers and letters of our own. */
 const named = (reply: FastifyReply, name: string) =>
   reply.header('content-disposition', `inline; filename="${name}"`)
 

@@ -11,7 +11,7 @@ export interface Letterhead {
   logo_ref: string | null
   /** The seller: name, address, register and tax number, as far as the manifest has them. */
   seller: readonly string[]
-  /** What the manifest has every invoice say. */
+  /** The note that every invoice shows, as the manifest has it. */
   note: string | null
 }
 
@@ -56,7 +56,7 @@ export type InvoiceSum =
   /** Added to the prices, or a part of them. Without a rate, a provider worked it out. */
   | { kind: 'tax' | 'tax_inside'; cents: number; rate_bps: number | null }
 
-/** Money that came or went. What was returned is negative. */
+/** Money that came or went. Returned money is negative. */
 export type InvoicePayment =
   | { kind: 'paid'; cents: number; tender: Tender; brand: string | null; last4: string | null }
   /** `change`: the order was made smaller, and its total with it. */

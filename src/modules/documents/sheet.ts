@@ -41,7 +41,7 @@ export function toSheet(document: StoreDocument): Sheet {
   }
 }
 
-/** A test and a cancelled document must not be taken for an ordinary one. */
+/** Returns the notice of a test or a cancelled document, which must not be taken for an ordinary one. */
 function noticeOf({ texts, formats }: Writing, { is_test, cancelled_at }: StoreDocument) {
   if (is_test) return texts.test
   return cancelled_at === null ? null : texts.cancelledOn(formats.date(cancelled_at))

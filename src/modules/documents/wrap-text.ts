@@ -7,8 +7,8 @@ export const graphemesOf = (text: string): string[] =>
   [...graphemes.segment(text)].map(({ segment }) => segment)
 
 /**
- * The lines of a text, each at most as wide as said. A word that is wider than a line is broken. There is at
- * least one line, and each has at least one character, however narrow it is.
+ * Splits a text into lines, each at most `width` wide. A word that is wider than a line is broken. There is
+ * at least one line, and each has at least one character, however narrow it is.
  */
 export function wrapText(
   text: string,

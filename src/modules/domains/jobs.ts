@@ -11,8 +11,8 @@ const SLOTS = 20
 const PER_TENANT = 5
 
 /**
- * One step of the re-check loop, as fd_worker: activates pending hostnames whose record exists, and
- * checks active ones again. Answers how many it checked.
+ * Takes one step of the re-check loop, as fd_worker: activates pending hostnames whose record exists, and
+ * checks active ones again. Returns how many it checked.
  */
 export async function recheckDue(
   database: Database,

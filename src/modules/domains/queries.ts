@@ -65,7 +65,7 @@ export const findClaim = (db: Db, hostname: string) =>
 
 const isInUse = sql`status <> 'removed'`
 
-/** Newest first. Removed domains only if the status names them. */
+/** Lists the domains of a store, newest first. Removed domains only if the status names them. */
 export const listDomains = (db: Db, status: DomainStatus | undefined, page: Page) =>
   readList(
     db,
@@ -153,7 +153,7 @@ export const recordLapse = (tx: Tx, id: string) =>
         lapsed_at = case when verified_at is not null then coalesce(lapsed_at, ${machineTime}) end`,
   )
 
-/** Records that no DNS server answered. An active hostname is checked again within the hour. */
+/** Records that no DNS server responded. An active hostname is checked again within the hour. */
 export const recordOutage = (tx: Tx, id: string) =>
   update(
     tx,
@@ -190,10 +190,7 @@ export const removeDomain = (tx: Tx, id: string) =>
 export const releaseDomain = (tx: Tx, id: string) =>
   update(tx, id, sql`${removedFields}, quarantined_until = null`)
 
-/**
- * Ends the quarantines of a hostname, which a store may have removed several times. Answers how
- * many.
- */
+/** Ends the quarantines of a hostname, which a store may have removed several times. Returns how many. */
 export const endQuarantines = (tx: Tx, hostname: string) =>
   tx.run(sql`
     update domains set quarantined_until = null, updated_at = ${machineTime}

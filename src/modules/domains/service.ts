@@ -18,7 +18,7 @@ import { applyDnsResult, findOtherHolder, recordChange } from './verification.ts
 /** More hostnames than any store needs, and few enough to check them all. */
 export const DOMAINS_MAX = 100
 
-/** Each is a query to a name server of a third party. */
+/** Verifications of one store in a minute: each is a query to a name server of a third party. */
 const VERIFICATIONS_PER_MINUTE = 10
 
 /**
@@ -52,7 +52,7 @@ export function claim(db: TenantDb, actor: Actor, text: string, platformHost: st
   })
 }
 
-/** How many hostnames the store has. */
+/** Counts the hostnames that the store has. */
 export const countInUse = async (db: Db) => (await queries.countInUse(db)).in_use
 
 function checkHostname(text: string, platformHost: string): string {

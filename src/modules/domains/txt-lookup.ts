@@ -1,18 +1,21 @@
 import { Resolver } from 'node:dns/promises'
 
 /**
- * The result of a DNS lookup. `unavailable`, no server has answered, says nothing about the record
- * and must never be treated as `missing`.
+ * The result of a DNS lookup. `unavailable` means that no server has responded: it says nothing about the
+ * record and must never be treated as `missing`.
  */
 export type DnsResult = 'found' | 'missing' | 'unavailable'
 
 /** Looks for a value among the TXT records of a name. Never throws. */
 export type FindTxt = (name: string, value: string) => Promise<DnsResult>
 
-/** DNS has answered that there is no such name, or that it has no TXT record. */
+/** The errors by which DNS says that there is no such name, or that it has no TXT record. */
 const ANSWERED: readonly unknown[] = ['ENOTFOUND', 'ENODATA']
 
-/** Two tries of 2 s at the first server, and one at the next. A merchant waits for the answer. */
+/**
+ * The longest lookup: two requests of 2 s to the first server, and one to the next. A merchant waits for the
+ * result.
+ */
 const DEADLINE_MS = 6_000
 
 /**

@@ -24,9 +24,7 @@ export async function findOtherHolder(tx: Tx, hostname: string) {
   return holder === null || holder.tenant_ref === tx.tenant ? null : holder
 }
 
-/**
- * Records a change in the audit log, and tells the live caches of the store and of the hostname.
- */
+/** Records a change in the audit log, and notifies the live caches of the store and of the hostname. */
 export async function recordChange(
   tx: Tx,
   actor: audit.Actor,
@@ -104,8 +102,8 @@ async function recordFailedCheck(
 }
 
 /**
- * An active hostname stays active without its record, for the sake of its shoppers. The owner gets
- * a mail.
+ * Writes the result of a new check of an active hostname. It stays active without its record, for the sake of
+ * its shoppers. The owner gets a mail.
  */
 async function recheckActive(
   tx: Tx,

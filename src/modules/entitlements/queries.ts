@@ -58,7 +58,7 @@ export const featureIsOn = (
     or coalesce((select tier from entitlement_tiers where tenant_ref = ${db.tenant}),
                 ${tiers.default}) = any (${tiers.including}::text[]))`
 
-/** Answers 0 if the row exists already. */
+/** Switches an add-on on for the merchant. Returns 0 if the row exists already. */
 export const insertSelfServe = (db: Db, key: string) =>
   db.run(sql`
     insert into entitlements (tenant_ref, feature_key, source, state)
@@ -86,7 +86,7 @@ export const lockFeature = (db: Db, key: string) =>
 const requestColumns = sql`entitlement_requests.id, feature_key, status, note, requested_by,
                            entitlement_requests.created_at, decided_at, decision_note`
 
-/** Null: a request for this add-on is open already. */
+/** Inserts a request. Returns null where one for this add-on is open already. */
 export const insertRequest = (db: Db, request: NewRequest, requestedBy: string) =>
   db.maybe(
     EntitlementRequest,

@@ -30,7 +30,7 @@ export const FeatureChoice = Type.Object({ feature_key: Type.String({ minLength:
 export const OperatorRuling = Type.Object({ state: Type.Enum(['allow', 'deny', 'default']) })
 export type OperatorRuling = Static<typeof OperatorRuling>
 
-/** What a store is sold as. `catalog.ts` says which add-ons each brings. */
+/** The tiers that a store can have. `catalog.ts` says which add-ons each brings. */
 export const TIER_NAMES = ['standard', 'growth', 'scale'] as const
 
 export const TierChoice = Type.Object({ tier: Type.Enum(TIER_NAMES) })

@@ -1,13 +1,13 @@
 import type { Shop } from './items.ts'
 import type { FeedItem } from './schema.ts'
 
-/** The files that others read a catalog from. Their sources and dates are in docs/feeds.md. */
+/** A file from which other services read a catalog. The sources and dates of the formats are in docs/feeds.md. */
 export interface FeedFormat {
   file: string
   contentType: string
   /** What stands before the first item. */
   head: string
-  /** One item as a line, with its end. */
+  /** Writes one item as a line, with its end. */
   toLine(shop: Shop, item: FeedItem): string
   isGzipped: boolean
 }

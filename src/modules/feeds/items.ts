@@ -118,7 +118,10 @@ function imagesOf(shop: Shop, { images }: StorefrontProduct, variant: Storefront
   return [...new Set(urls)].slice(0, IMAGES_MAX)
 }
 
-/** Known where the store has a flat rate and says which countries it ships to, or where it is. */
+/**
+ * Returns the shipping prices of a variant. They are known where the store has a flat rate and says which
+ * countries it ships to, or where it is.
+ */
 function shippingOf(shop: Shop, { price_cents, currency }: StorefrontVariant) {
   const { shipping, countries, country } = shop
   const known = countries ?? (country === null ? [] : [country])

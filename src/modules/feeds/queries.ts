@@ -11,7 +11,7 @@ export const listScans = (db: Db, productIds: readonly string[]) =>
      where tenant_ref = ${db.tenant} and product_id = any (${productIds}::uuid[])`,
   )
 
-/** Stores verdicts. In the order of the ids, so that two feeds at once do not wait for each other. */
+/** Stores verdicts, in the order of the ids, so that two feeds at once do not wait for each other. */
 export const putScans = (db: Db, scans: readonly ProductScan[]) =>
   db.run(sql`
     insert into product_scans (tenant_ref, product_id, text_hash, rules_version, passed)

@@ -93,13 +93,13 @@ export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
   }
 }
 
-/** An error of the text ends the gzipped bytes without their end, and so the connection. */
+/** Compresses the text of a feed. An error of the text breaks the gzipped bytes off, and so ends the connection. */
 const gzipped = (text: Readable): Readable =>
   pipeline(text, createGzip({ level: GZIP_LEVEL }), () => {})
 
 /**
- * Starts a feed. Its first page is read before the first byte is sent, so that a store that cannot be
- * read answers an error and not a feed that breaks off.
+ * Starts a feed. Its first page is read before the first byte is sent, so that the answer of a store that
+ * cannot be read is an error and not a feed that breaks off.
  */
 async function begin(feed: feeds.Feed): Promise<Readable> {
   const parts = feed.read()

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id } from '../../kernel/schema.ts'
 
-/** What the claim scanner said of a product: of texts with this hash, by these rules. */
+/** The verdict of the claim scanner about a product: for texts with this hash, by these rules. */
 export const ProductScan = Type.Object({
   product_id: Id,
   text_hash: Type.Unsafe<Buffer>({}),

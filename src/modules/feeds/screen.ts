@@ -25,7 +25,7 @@ interface Screened {
 }
 
 /**
- * The products that the claim scanner does not refuse. A verdict is stored for the texts and the rules
+ * Leaves out the products that the claim scanner refuses. A verdict is stored for the texts and the rules
  * that it was given for. A scan that could not run is an error, and never a pass.
  */
 export async function leaveOutRefused(

@@ -27,7 +27,10 @@ export interface FeedDeps {
   database: Database
   cache: LiveCache
   fragments: ProductFragments
-  /** What differs where the stock that shoppers may know of does, and how many variants have one. */
+  /**
+   * Reads a version that changes with the stock that shoppers may know of, and how many variants have counted
+   * stock.
+   */
   readStockVersion(db: Db): Promise<{ version: string; counted: number }>
   scanner: Scanner
   assetBase(): AssetBase
@@ -45,7 +48,7 @@ export interface Feed {
 /** Products read at once, and their bytes: what a slow reader of a feed holds in memory. */
 const PAGE = { products: 500, bytes: 1_024 * 1_024 }
 
-/** Part of every ETag: to be counted up where the lines of a feed change. */
+/** A part of every ETag: raise it when the lines of a feed change. */
 const LINES_VERSION = 1
 
 const NAME_MAX = 100
@@ -79,7 +82,7 @@ async function readShop(deps: FeedDeps, db: Db, store: Store): Promise<Shop> {
 /** How old a version may be that depends on stock, which changes without a notification. */
 const STOCK_FRESH_MS = 5_000
 
-/** A text that differs where the products of the store do: kept in memory until the store changes. */
+/** Reads a text that changes when the products of the store do. It is kept in memory until the store changes. */
 async function readVersion({ cache, readStockVersion }: FeedDeps, db: Db): Promise<string> {
   const { body } = await cache.read(db.tenant, 'feeds/version', async () => {
     const heavy = forHeavyRead(db)

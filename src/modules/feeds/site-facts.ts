@@ -30,7 +30,7 @@ const NOTHING: SiteFacts = {
 /** Ten years, as in the returns of a store. More is no limit that a person means. */
 const DAYS_MAX = 3_650
 
-/** Manifests may hold anything: what is missing or malformed is not said. */
+/** Reads the facts of a manifest, which may hold anything: a fact that is missing or malformed is left out. */
 function readFacts(manifest: unknown): SiteFacts {
   const behavior = member(manifest, 'behavior')
   const country = member(member(manifest, 'store'), 'country')

@@ -19,7 +19,7 @@ export function toLine(text: string, lengthMax: number): string {
   return line.length <= lengthMax ? line : [...line].slice(0, lengthMax).join('').trimEnd()
 }
 
-/** The same for a value of metadata, which may be anything; null where it says nothing. */
+/** Makes one line of a value of metadata, which may be anything, like `toLine`; null where it says nothing. */
 export function toLineOrNull(value: unknown, lengthMax: number): string | null {
   const text = typeof value === 'number' ? String(value) : value
   const line = typeof text === 'string' ? toLine(text, lengthMax) : ''

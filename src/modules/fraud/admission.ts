@@ -14,7 +14,7 @@ export interface AdmissionDeps {
   velocityLimit: number
 }
 
-/** Counts an attempt. Answers the fullest bucket's share of the limit, or refuses above it. */
+/** Counts an attempt. Returns the fullest bucket's share of the limit, or refuses above it. */
 export async function requireWithinVelocity(
   { limits, velocityLimit }: AdmissionDeps,
   db: TenantDb,
@@ -31,8 +31,8 @@ export interface Blocked extends Pick<BanVerdict, 'ban_ids'> {
 }
 
 /**
- * Records an attempt that a ban blocks, counts it as a failed one and answers its refusal, which does not name
- * the ban.
+ * Records an attempt that a ban blocks, counts it as a failed one and returns its refusal, which does not
+ * name the ban.
  */
 export async function recordBlock(
   { limits }: Pick<AdmissionDeps, 'limits'>,
@@ -51,8 +51,9 @@ export async function recordBlock(
 }
 
 /**
- * Refuses a shopper who tries too often, and a banned one. Answers the bans with the decision `review`.
- * A checkout looks for bans in the transaction that reserves its stock, and calls the other two by itself.
+ * Refuses a shopper who tries too often, and a banned one. Returns the bans with the decision `review`. A
+ * checkout looks for bans in the transaction that reserves its stock, and so calls the other two functions
+ * itself.
  */
 export async function requireCardAdmitted(
   deps: AdmissionDeps,

@@ -5,7 +5,7 @@ import * as queries from './queries.ts'
 /** Hits per statement, so that neither a ban nor its hits are locked for long. */
 const HITS_MAX = 1_000
 
-/** One step of the loop, as fd_worker: adds new hits to the counts of their bans. */
+/** Takes one step of the loop, as fd_worker: adds new hits to the counts of their bans. */
 export async function addHitsToBans(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.listStoresWithHits(database.global)
   const addHits = async (tenant: string) =>

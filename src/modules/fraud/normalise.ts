@@ -100,7 +100,10 @@ const ofKind =
   (kind: BanKind) =>
   (value: string): [BanKind, string] => [kind, value]
 
-/** Such as shop.mail.example and mail.example: a ban of a domain covers its subdomains. */
+/**
+ * Lists a domain and its parents, such as shop.mail.example and mail.example: a ban of a domain covers its
+ * subdomains.
+ */
 function domainsOf(domain: string): string[] {
   const labels = domain.split('.')
   return labels.slice(0, -1).map((_, i) => labels.slice(i).join('.'))

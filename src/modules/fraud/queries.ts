@@ -64,7 +64,7 @@ interface BanRow {
   created_by: string
 }
 
-/** Null: the value is banned already. */
+/** Inserts a ban. Returns null where the value is banned already. */
 export const insertBan = (tx: Tx, ban: BanRow) =>
   tx.maybe(
     Ban,
@@ -90,7 +90,7 @@ export const findBan = (db: Db, id: string) =>
     sql`select ${columns} from fraud_bans where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Null: it was lifted before. */
+/** Lifts a ban. Returns null where it was lifted before. */
 export const liftBan = (tx: Tx, id: string, by: string) =>
   tx.maybe(
     Ban,
@@ -115,7 +115,7 @@ function matchingBans({ kind, active }: BanFilters): Sql[] {
   return where
 }
 
-/** Newest first. */
+/** Lists bans, newest first. */
 export const listBans = (db: Db, filters: BanFilters, page: Page) =>
   readList(
     db,
@@ -153,12 +153,12 @@ function matchingDecisions({ order_id, decision }: DecisionFilters): Sql[] {
   const where: Sql[] = []
   if (order_id !== undefined) where.push(sql`d.order_id = ${order_id}`)
   if (decision !== undefined) where.push(sql`d.decision = ${decision}`)
-  // In words, for a plan that knows no values: the index has the rarer decisions alone.
+  // Written out, for a plan that knows no values: the index has the rarer decisions alone.
   if (decision !== undefined && decision !== 'accepted') where.push(sql`d.decision <> 'accepted'`)
   return where
 }
 
-/** Newest first. */
+/** Lists decisions, newest first. */
 export const listDecisions = (db: Db, filters: DecisionFilters, page: Page) =>
   readList(
     db,

@@ -39,9 +39,9 @@ export function ban(db: TenantDb, actor: audit.Actor, request: NewBan): Promise<
 }
 
 /**
- * Bans facts of a shopper, such as those of a fraudulent order. Kinds whose fact is missing are left out.
- * A value that is banned already keeps its ban, which is part of the answer. Only a `review` ban is
- * replaced by a `block` ban: often it is the review that shows the fraud.
+ * Bans facts of a shopper, such as those of a fraudulent order. Kinds whose fact is missing are left out. A
+ * value that is banned already keeps its ban, which is part of the result. Only a `review` ban is replaced by
+ * a `block` ban: often it is the review that shows the fraud.
  */
 export async function banFacts(
   tx: Tx,

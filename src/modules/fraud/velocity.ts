@@ -27,7 +27,7 @@ export function velocityBuckets(tenant: string, facts: Facts): string[] {
 
 type Spender = Pick<Limits, 'addHits'>
 
-/** Counts an attempt. Answers the fullest bucket's share of the limit: above 1 is too many. */
+/** Counts an attempt. Returns the fullest bucket's share of the limit: above 1 is too many. */
 export async function countAttempt(
   limits: Spender,
   tenant: string,

@@ -97,7 +97,7 @@ const URLS: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** Where a parcel can be followed; null where the carrier is not known or has given no number. */
+/** Returns the address where a parcel can be followed; null where the carrier is not known or has given no number. */
 export function trackingUrl(carrier: string | null, tracking_number: string | null): string | null {
   const url = carrier === null ? undefined : URLS.get(keyOf(carrier))
   if (url === undefined || tracking_number === null) return null

@@ -7,7 +7,7 @@ import { shown } from './service.ts'
 
 /** The parcels of a customer's orders, for the privacy export and erasure. */
 
-/** By order. */
+/** Lists the parcels of orders, by order. */
 export async function listOfOrders(
   db: Db,
   order_ids: readonly string[],
@@ -16,14 +16,14 @@ export async function listOfOrders(
   return Map.groupBy(parcels, ({ order_id }) => order_id)
 }
 
-/** Erases by what a carrier knows the person: from the parcels, and from the answers of keys that shipped them. */
+/** Erases what leads a carrier to the person: from the parcels, and from the answers of keys that shipped them. */
 export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<void> {
   const ids = (await queries.eraseTracking(tx, order_ids)).map(({ id }) => id)
   if (ids.length === 0) return
   await rewriteAnswersBy(tx, Object.values(KEYED), ids, (body) => eraseNumbers(body, ids))
 }
 
-/** Takes the numbers off these parcels. An answer may have those of other people, too. */
+/** Removes the numbers of these parcels from an answer. It may have those of other people, too. */
 const eraseNumbers = (body: string, ids: readonly string[]): string =>
   JSON.stringify(JSON.parse(body), (_, value: unknown) =>
     isParcel(value) && ids.includes(value.id)

@@ -11,8 +11,8 @@ const STORES_MAX = 50
 const BATCH = 20
 
 /**
- * One step, as fd_worker: delivers parcels that were shipped as many days ago as their store says.
- * Answers the number of parcels.
+ * Takes one step, as fd_worker: delivers parcels that were shipped as many days ago as their store says.
+ * Returns the number of parcels.
  */
 export async function deliverParcels(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.deliveryTurns.next(database.global, STORES_MAX)

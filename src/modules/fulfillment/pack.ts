@@ -30,7 +30,7 @@ export async function pack(
   return { fulfillment: fulfillments[0] as Fulfillment, fulfillments }
 }
 
-/** Ids are the same in capital letters; compared as texts they would be others. */
+/** Writes the ids of a row in lower case: in capital letters they are the same, but compared as texts they differ. */
 const inOurSpelling = ({ order_id, items, ...row }: BulkRow): BulkRow => ({
   ...row,
   order_id: order_id.toLowerCase(),
@@ -39,7 +39,7 @@ const inOurSpelling = ({ order_id, items, ...row }: BulkRow): BulkRow => ({
   }),
 })
 
-/** So many orders are locked at a time. */
+/** Orders that are locked at a time. */
 const BATCH = 50
 
 /**
@@ -59,8 +59,9 @@ export async function packMany(
 }
 
 /**
- * The same in one transaction, with the answer that its key keeps: no row is packed twice by a retry.
- * All orders and their stock are locked before the first is packed, in the order of all locks.
+ * Packs units of many orders, like `packMany`, in one transaction with the answer that its key keeps: no row
+ * is packed twice by a retry. All orders and their stock are locked before the first is packed, in the order
+ * of all locks.
  */
 export const packManyOnce = (
   db: TenantDb,
@@ -139,7 +140,7 @@ interface Known {
 const packAlone = (db: TenantDb, actor: audit.Actor, rows: readonly BulkRow[]) =>
   db.transaction('fulfillment: pack', (tx) => packRows(tx, actor, rows))
 
-/** Packs rows of different orders. Answers parcels or a refusal for each. */
+/** Packs rows of different orders. Returns parcels or a refusal for each. */
 async function packRows(tx: Tx, actor: audit.Actor, rows: readonly BulkRow[]): Promise<Packed[]> {
   const found = await orders.lockMany(
     tx,
@@ -172,7 +173,7 @@ function attempt<T>(work: () => T): T | ApiError {
   }
 }
 
-/** Packing and cancelling again and again ends somewhere. No order needs as many parcels. */
+/** Parcels that one order may have: packing and cancelling again and again has to end. No order needs as many. */
 const PARCELS_MAX = 1_000
 
 function planRow(row: BulkRow, { found, lines, work, lastNumbers }: Known): Plan {

@@ -39,7 +39,10 @@ const listWhere = (db: Db, where: Sql) =>
 export const listOfOrders = (db: Db, order_ids: readonly string[]) =>
   listWhere(db, sql`f.order_id = any (${order_ids}::uuid[])`)
 
-/** Looked up one by one: for a list of ids PostgreSQL may read an index of all parcels of the store. */
+/**
+ * Lists parcels by their ids, each looked up by itself: for a list of ids PostgreSQL may read an index of all
+ * parcels of the store.
+ */
 export const listByIds = (db: Db, ids: readonly string[]) =>
   listFrom(
     db,
@@ -75,7 +78,7 @@ export interface FulfillmentFilters {
   order_id: string | undefined
 }
 
-/** Newest first. */
+/** Lists parcels, newest first. */
 export const list = (db: Db, { status, order_id }: FulfillmentFilters, page: Page) =>
   readList(
     db,
@@ -96,7 +99,7 @@ export const list = (db: Db, { status, order_id }: FulfillmentFilters, page: Pag
     page,
   )
 
-/** How many parcels each of these orders has had. */
+/** Finds the number of the last parcel of each of these orders. */
 export const countOfOrders = (tx: Tx, order_ids: readonly string[]) =>
   tx.many(
     Type.Object({ order_id: Id, last_number: Type.Integer() }),
@@ -178,7 +181,7 @@ export const deliveryTurns = createTurns({
   only: sql`status = 'shipped'`,
 })
 
-/** The oldest first. */
+/** Lists the parcels that count as delivered by now, the oldest first. */
 export const listArrived = (db: Db, limit: number) =>
   db.many(
     Type.Object({ id: Id }),
@@ -194,7 +197,7 @@ export const listArrived = (db: Db, limit: number) =>
 export const nextArrival = (db: Db) => sql`
   select min(deliver_at) from fulfillments where tenant_ref = ${db.tenant} and status = 'shipped'`
 
-/** Whether the parcel still counts as delivered by now: the store may have changed its mind. */
+/** Whether the parcel still counts as delivered by now: the store may have changed its setting. */
 export const hasArrived = async (tx: Tx, id: string): Promise<boolean> =>
   (
     await tx.one(
@@ -206,13 +209,16 @@ export const hasArrived = async (tx: Tx, id: string): Promise<boolean> =>
     )
   ).has_arrived
 
-/** Takes a parcel off the queue where its store lets none arrive by itself any more. */
+/** Removes a parcel from the queue where its store no longer lets parcels arrive by themselves. */
 export const forgetArrival = (tx: Tx, id: string) =>
   tx.run(sql`
     update fulfillments set deliver_at = null
      where tenant_ref = ${tx.tenant} and id = ${id} and (${autoDeliverDays(tx)}) is null`)
 
-/** A carrier shows name and address under these. Answers all parcels of the orders. */
+/**
+ * Erases the tracking numbers and links of orders: a carrier shows name and address under them. Returns all
+ * parcels of the orders.
+ */
 export const eraseTracking = (tx: Tx, order_ids: readonly string[]) =>
   tx.many(
     Type.Object({ id: Id }),

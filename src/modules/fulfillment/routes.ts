@@ -27,11 +27,11 @@ const tags = ['merchant-commerce']
 
 const OneParcel = Type.Object({ fulfillment: ref(Fulfillment) })
 
-/** Refusals of whatever packs or ships. */
+/** Refusals of the routes that pack or ship. */
 const ORDER: readonly ErrorCode[] = ['order_on_hold', 'order_busy', 'invalid_transition']
 const PARCEL: readonly ErrorCode[] = ['fulfillment_not_found', 'invalid_transition']
 
-/** Every member may be left out, so the whole body may be. */
+/** Accepts a request without a body: every member may be left out, so the whole body may be. */
 async function emptyBody(request: { body?: unknown }): Promise<void> {
   request.body ??= {}
 }
@@ -41,7 +41,7 @@ export interface FulfillmentDeps {
   idempotencyKey: Buffer
 }
 
-/** A running change ends by itself, and an add-on may be switched on: the same key may try again. */
+/** Refusals that free the key: a running change ends by itself, and an add-on may be switched on. */
 const PASSING: readonly ErrorCode[] = ['order_busy', 'feature_not_enabled', 'operator_restricted']
 
 export const merchantRoutes =
@@ -171,7 +171,7 @@ const readRoutes: Routes = async (app) => {
       const order_id = readText(query, 'order_id')
       const filters = {
         status: readOneOf(query, 'status', FULFILLMENT_STATES),
-        // What is no id is the id of no order.
+        // A text that is not an id is the id of no order.
         order_id: order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER,
       }
       return fulfillment.list(db, filters, readPage(query))
@@ -221,7 +221,7 @@ const readRoutes: Routes = async (app) => {
   )
 }
 
-/** Stands for a filter that has not the form of an id: no location has it, so the list is empty. */
+/** Stands for a filter that does not have the form of an id: no location has it, so the list is empty. */
 const NO_LOCATION = '-'
 const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 

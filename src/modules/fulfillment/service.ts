@@ -52,7 +52,7 @@ async function find(db: Db, id: string): Promise<FulfillmentRow> {
 export const listOfOrder = async (db: Db, order_id: string): Promise<Fulfillment[]> =>
   (await queries.listOfOrders(db, [order_id])).map(shown)
 
-/** What is to be packed for each of these orders, by location. */
+/** Lists the units to pack for each of these orders, by location. */
 export async function listWorkOf(db: Db, order_ids: readonly string[]) {
   const [lines, work] = await Promise.all([
     orders.listItemsOf(db, order_ids),
@@ -65,7 +65,7 @@ export async function listWorkOf(db: Db, order_ids: readonly string[]) {
   )
 }
 
-/** The same for one order, whose lines are being read. */
+/** Lists the units to pack for one order, whose lines are being read, like `listWorkOf`. */
 export async function listWorkOfOrder(
   db: Db,
   order_id: string,
@@ -121,7 +121,7 @@ function requireState({ status }: FulfillmentRow, action: 'ship' | 'deliver' | '
   throw new ApiError('invalid_transition', { body: { current_status: status, allowed } })
 }
 
-/** Refuses to pack or to ship what is held, or what the order's facts do not allow. */
+/** Refuses to pack or to ship an order that is held, or whose facts do not allow it. */
 export function requireOpen(order: OrderRow, action: 'fulfill' | 'ship'): void {
   if (order.status === 'on_hold') throw new ApiError('order_on_hold')
   orders.requireAllowed(order, action)
@@ -146,7 +146,7 @@ export const stockOf = ({ id, order_id, location_id, items }: FulfillmentRow): P
   lines: items.map(({ variant_id, stock_quantity }) => ({ variant_id, quantity: stock_quantity })),
 })
 
-/** How the counters of a parcel's lines change, for each of its units. */
+/** Returns how the counters of a parcel's lines change, for each of its units. */
 export const unitsOf = (
   { items }: FulfillmentRow,
   sign: { packed?: 1 | -1; shipped?: 1 | -1; delivered?: 1 | -1 },
@@ -158,7 +158,7 @@ export const unitsOf = (
     delivered: quantity * (sign.delivered ?? 0),
   }))
 
-/** What a timeline and an audit entry say of a parcel: no words of a person. */
+/** The facts of a parcel for a timeline and an audit entry: no words of a person. */
 const briefOf = ({ id, fulfillment_number, location_id, items }: FulfillmentRow) => ({
   fulfillment_id: id,
   fulfillment_number,
@@ -166,7 +166,7 @@ const briefOf = ({ id, fulfillment_number, location_id, items }: FulfillmentRow)
   units: items.reduce((sum, { quantity }) => sum + quantity, 0),
 })
 
-/** Writes what was done with parcels to their orders' timelines and to the audit log. */
+/** Records a change of parcels in their orders' timelines and in the audit log. */
 export const record = (
   tx: Tx,
   actor: audit.Actor,
@@ -236,7 +236,7 @@ export async function shipLocked(
   return shipped
 }
 
-/** Changes the counters of the orders of parcels, each order once, and answers them by id. */
+/** Changes the counters of the orders of parcels, each order once, and returns the orders by id. */
 export async function changeUnits(
   tx: Tx,
   locked: readonly LockedParcel[],
@@ -253,7 +253,7 @@ export async function changeUnits(
   return new Map(changed.map((order) => [order.id, order]))
 }
 
-/** A statement changes a row once: two parcels may have units of one line. */
+/** Adds up the changes of each line: two parcels may have units of one line, and a statement changes a row once. */
 function sumByLine(units: readonly UnitChange[]): UnitChange[] {
   return [...Map.groupBy(units, ({ order_item_id }) => order_item_id)].map(([id, changes]) => {
     const total = (name: 'packed' | 'shipped' | 'delivered') =>
@@ -277,7 +277,7 @@ const emit = (
     fulfillment: shown(parcel),
   })
 
-/** A parcel has arrived. Possible whatever happened to the order's money since. */
+/** Delivers a parcel by hand: it has arrived. Possible whatever happened to the order's money since. */
 export function deliver(
   db: TenantDb,
   actor: audit.Actor,
@@ -292,7 +292,7 @@ export function deliver(
   })
 }
 
-/** Delivers a parcel that counts as delivered by now. Answers how many it delivered. */
+/** Delivers a parcel that counts as delivered by now. Returns how many it delivered. */
 export function deliverArrived(db: TenantDb, id: string): Promise<number> {
   return db.transaction('fulfillment: deliver by itself', async (tx) => {
     const locked = await lockParcel(tx, id)
@@ -359,7 +359,10 @@ export interface ParcelCancelled {
   fulfillment_id: string
 }
 
-/** Carriers are not asked here: a cancellation must not wait for one, and is a lower module's. */
+/**
+ * Publishes that a parcel was cancelled. Carriers are not asked here: a cancellation must not wait for one,
+ * and it belongs to a lower module.
+ */
 const publishCancelled = (tx: Tx, { id }: FulfillmentRow) =>
   outbox.publish(tx, PARCEL_CANCELLED, { fulfillment_id: id } satisfies ParcelCancelled)
 
@@ -383,7 +386,10 @@ async function recall(tx: Tx, actor: audit.Actor, locked: LockedParcel, reason: 
   return { parcel }
 }
 
-/** Units in a return have arrived, or came back: the parcel they were in cannot come back as well. */
+/**
+ * Refuses to recall a parcel with units in a return: they have arrived, or came back, so that the parcel they
+ * were in cannot come back as well.
+ */
 async function requireNotReturned(tx: Tx, { status, order_id, items }: FulfillmentRow) {
   const lines = await orders.listItems(tx, order_id)
   const isReturned = items.some(({ order_item_id, quantity }) => {

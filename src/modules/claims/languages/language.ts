@@ -3,7 +3,7 @@ export interface WordClasses {
   /** Verbs that say a product acts on an illness, and those that act on symptoms. */
   TREAT?: string
   EASE?: string
-  /** The same, where they stand behind the illness. */
+  /** Forms of those verbs that stand behind the illness. */
   TREATED?: string
   /** Nouns: treatment, remedy, cure. */
   REMEDY?: string
