@@ -11,7 +11,7 @@ export interface DecryptedAccount {
   signingKey: string
 }
 
-/** How long an entry is used: a busy provider causes one read a second and not one for each event. */
+/** How long a cached account is used: a busy provider causes one read a second, and not one for each event. */
 const TRUSTED_MS = 1_000
 const ACCOUNTS_MAX = 1_000
 

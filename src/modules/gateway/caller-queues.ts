@@ -5,7 +5,7 @@ import { WorkQueue } from '../../platform/work-queue.ts'
 
 const CALLERS_MAX = 10_000
 
-/** A second's work. A caller with more requests waiting is flooding us. */
+/** The most requests of a caller that wait: about a second's work. A caller with more of them is flooding us. */
 const WAITING_MAX = 100
 
 /** A caller that has failed, and the queue of its requests. */

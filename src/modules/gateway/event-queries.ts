@@ -22,7 +22,7 @@ export const findEvent = (db: Db, event: WebhookReceived) =>
     sql`select scheme, status, event_type, body from gateway_events where ${rowOf(db, event)}`,
   )
 
-/** Stores the outcome. The first one stays: an event may be handled twice. */
+/** Stores the outcome of an event. A second outcome does not replace the first: an event may be handled twice. */
 export const writeOutcome = (db: Db, event: WebhookReceived, { status, reason }: Outcome) =>
   db.run(sql`
     update gateway_events set status = ${status}, reason = ${reason}, handled_at = fd_now()
@@ -51,12 +51,13 @@ const whereOf = ({ provider, account_ref, tenant_ref, status }: EventFilters): S
   ...(status === undefined ? [] : inStatus(status)),
 ]
 
-/** Accounts that are looked at one by one. */
+/** The most accounts whose events are read one account after another. */
 const ACCOUNTS_MAX = 20
 
 /**
- * The index of an account has its events in the order of the list, so that each account is a part. Removed
- * ones still have their events. Null: the filters name no account, or too many.
+ * Divides a list of events by the accounts that its filters name. The index of an account has its events in the
+ * order of the list, so each account can be read as a part. Removed accounts count too: they still have their
+ * events. Returns null if the filters name no account or match too many.
  */
 async function partsOfAccounts(
   operator: Runner,
@@ -80,13 +81,19 @@ async function partsOfAccounts(
   )
 }
 
-/** In the words of the index: `gateway_events_to_watch` has all but the applied ones. */
+/**
+ * The conditions of a status, written as the index has them: `gateway_events_to_watch`
+ * has all but the applied events.
+ */
 const inStatus = (status: EventStatus): Sql[] =>
   status === 'applied'
     ? [sql`e.status = 'applied'`]
     : [sql`e.status = ${status}`, sql`e.status <> 'applied'`]
 
-/** The last three make it unique. The index has the first two, which almost always are. */
+/**
+ * The order of the list. The index has the first two columns, which are almost always unique; the
+ * last three make the key unique.
+ */
 const NEWEST_RECEIVED: readonly KeyColumn[] = [
   { name: sql`received_at`, type: 'timestamp' },
   { name: sql`event_id`, type: 'text' },
@@ -108,7 +115,7 @@ export async function listEvents(operator: Runner, filters: EventFilters, page: 
       scope: sql`true`,
       filters: whereOf(filters),
       ...(parts !== null && { parts }),
-      // No index has these in the order of the list: each event is read to see whether it is one of them.
+      // No index has these events in the order of the list: each event is read to see whether it matches.
       isCostly: provider !== undefined || account_ref !== undefined || status === 'applied',
       key: NEWEST_RECEIVED,
       descending: true,

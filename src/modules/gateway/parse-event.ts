@@ -7,17 +7,17 @@ import type { ReceivedRequest } from './verify.ts'
 export interface EventLabel {
   event_id: string
   event_type: string | null
-  /** False: the body is no JSON object. */
+  /** Whether the body is a JSON object. */
   readable: boolean
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Plain ASCII, so that no two ids become equal when they are stored. */
+/** The ids that are accepted: plain ASCII, so that no two ids become equal when they are stored. */
 const EVENT_ID = /^[\x20-\x7e]{1,200}$/
 const EVENT_TYPE = /^[\x21-\x7e]{1,100}$/
 
-/** A batch of disputes has dozens of entries. More than this is an attack. */
+/** The most references that are read from one event. A batch of disputes has dozens of entries; more is an attack. */
 const REFS_MAX = 500
 
 const isObject = (value: unknown): value is Json =>

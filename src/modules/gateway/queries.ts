@@ -13,7 +13,7 @@ import {
   type WebhookReceived,
 } from './schema.ts'
 
-/** How long an operator can read the exact body. */
+/** How many days an operator can read the exact body of an event. */
 const BODY_DAYS = 30
 
 /** Rows of one update: it takes some milliseconds, and holds its locks no longer. */
@@ -84,7 +84,7 @@ export const listAccounts = (operator: Runner, filters: AccountFilters, page: Pa
       shape: GatewayAccount,
       table: sql`gateway_accounts`,
       as: sql`gateway_accounts`,
-      // Removed accounts may have the name of another, so the key is unique without them alone.
+      // A removed account may have the same name as another, so the key is unique only without removed ones.
       scope: sql`removed_at is null`,
       filters: matching(filters),
       key: [
@@ -116,8 +116,8 @@ export interface NewEvent extends WebhookReceived {
 }
 
 /**
- * Stores an event and publishes it to the outbox, in one statement and so in one commit. Answers 0 if the
- * event was stored before. Concurrent copies wait for the first one to commit.
+ * Stores an event and publishes it to the outbox, in one statement and so in one commit. Returns 0 if the event was
+ * stored before. Concurrent copies wait for the first one to commit.
  */
 export const insertEvent = (
   db: Db,

@@ -23,7 +23,7 @@ export interface InboundDeps extends gateway.GatewayDeps {
   callerOf(ip: string): string
 }
 
-/** More than any provider sends, and small enough for many requests at once. */
+/** The most bytes of an event: more than any provider sends, and small enough for many requests at once. */
 const BODY_BYTES_MAX = 256 * 1_024
 
 const BYTES = 'application/octet-stream'
@@ -99,7 +99,7 @@ async function addInbound(app: App, deps: InboundDeps) {
   )
 }
 
-/** In a Fastify scope of its own, since every other route accepts JSON bodies only. */
+/** Adds the route for the events of providers, in a Fastify scope of its own: every other route accepts JSON only. */
 export const publicRoutes =
   (deps: InboundDeps): Routes =>
   async (app) => {
@@ -189,7 +189,7 @@ function addAccountReads(app: App, operator: Runner): void {
   )
 }
 
-/** Shows an operator what a provider has sent, and what became of it. */
+/** Adds the routes that show an operator what providers have sent, and how it was handled. */
 function addEventRoutes(app: App, operator: Runner): void {
   app.get(
     '/v1/gateway/events',

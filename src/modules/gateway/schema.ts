@@ -57,7 +57,10 @@ export const Receipt = Type.Object({
 })
 export type Receipt = Static<typeof Receipt>
 
-/** Published once for each event. It names the event's row, and has nothing of its content. */
+/**
+ * The event that is published once for each stored event of a provider. It names the row,
+ * and has none of its content.
+ */
 export const WEBHOOK_RECEIVED = 'webhook.received.v1'
 export const WebhookReceived = Type.Object({
   provider: Type.String(),
@@ -87,7 +90,10 @@ export type Outcome =
       status: 'applied'
       reason: 'lookup_hastened' | 'dispute_recorded' | 'parcel_followed' | 'card_updated'
     }
-  /** Its type needs no action; it names nothing of the store; nothing was waiting, or is new. */
+  /**
+   * No action: the type needs none, or the event names nothing of the store, or nothing
+   * was waiting, or nothing is new.
+   */
   | {
       status: 'ignored'
       reason:

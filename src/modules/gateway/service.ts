@@ -116,8 +116,8 @@ export async function getAccount(operator: Runner, name: AccountName): Promise<G
 }
 
 /**
- * Receives an event: finds its account, verifies the signature, and only then reads the content. It is
- * answered when it is stored and published. The worker handles it later.
+ * Receives an event: finds its account, verifies the signature, and only then reads the content. The request is
+ * answered when the event is stored and published. The worker handles it later.
  */
 export async function receive(
   deps: GatewayDeps,
@@ -141,7 +141,7 @@ export async function receive(
   return { received: true, deduped: written === 0 }
 }
 
-/** Answers with the account that signed. A cached account may accept; only one read now may refuse. */
+/** Verifies the signature and returns the account. A cached account may accept; only one read just now may refuse. */
 async function verifySignature(
   { accounts, clock }: GatewayDeps,
   name: AccountName,
@@ -177,7 +177,7 @@ function headersToStore(headers: Headers): Record<string, string> {
   return stored
 }
 
-/** Reads what a published event is about. Null: it is unreadable, or its body was erased. */
+/** Reads what a published event is about. Returns null if its body is unreadable or was erased. */
 export async function readEventSubject(
   db: Db,
   event: WebhookReceived,
@@ -187,7 +187,7 @@ export async function readEventSubject(
   return row === null || body === null ? null : parseSubject(row.scheme, body)
 }
 
-/** Reads the body of a published event. Null: it is unreadable, or was erased. */
+/** Reads the body of a published event. Returns null if it is unreadable or was erased. */
 export async function readEventBody(
   db: Db,
   event: WebhookReceived,

@@ -17,7 +17,7 @@ export type Verifier = (key: string, request: ReceivedRequest, now: number) => b
 /** How much a signed time may differ in either direction, since clocks differ. */
 const TOLERANCE_MS = 300_000
 
-/** More signatures than a rotation of keys needs. Each costs a comparison. */
+/** The most signatures of one request: more than a rotation of keys needs. Each costs a comparison. */
 const SIGNATURES_MAX = 20
 
 const HEX_MAC = /^[0-9a-f]{64}$/i
@@ -41,7 +41,7 @@ function isRecent(seconds: string, now: number): boolean {
   return SECONDS.test(seconds) && Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS
 }
 
-/** `t` is a nonce and not a time, so an old event cannot be told from a new one here. */
+/** Verifies an event of NMI. `t` is a nonce and not a time, so an old event cannot be told from a new one here. */
 const nmi: Verifier = (key, { headers, raw }) => {
   const [, nonce, mac] = NMI_SIGNATURE.exec(textOf(headers, 'webhook-signature')) ?? []
   if (nonce === undefined || mac === undefined) return false
@@ -76,7 +76,7 @@ const standard: Verifier = (key, { headers, raw }, now) => {
   return signatures.filter((each) => digestEquals(Buffer.from(each), ours)).length > 0
 }
 
-/** The bytes of a Standard Webhooks key, padded or not. Null: it is not base64. */
+/** Reads the bytes of a Standard Webhooks key, padded or not. Returns null if the key is not base64. */
 export function standardKey(key: string): Buffer | null {
   const text = key.startsWith('whsec_') ? key.slice('whsec_'.length) : key
   const bytes = Buffer.from(text, 'base64')

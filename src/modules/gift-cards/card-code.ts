@@ -2,10 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { hmacBytes } from '../../kernel/hmac.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 
-/** Crockford's base 32. It has no I, L, O or U, so that a code can be read aloud without errors. */
+/**
+ * The letters of a code: Crockford's base 32, which has no I, L, O or U, so that a code can
+ * be read aloud without errors.
+ */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** 15 random characters (75 bits, too many to guess) and a check character against typing errors. */
+/**
+ * The length of a code: 15 random characters (75 bits, too many to guess) and a check
+ * character against typing errors.
+ */
 const LENGTH = 16
 const GROUP = /.{4}(?=.)/g
 
@@ -27,11 +33,11 @@ export function generateCode(): string {
 }
 
 /**
- * Parses a typed code into its original spelling. Null: it cannot be a code. Case, spaces and hyphens do
- * not matter, and the letters I, L and O are read as the digits that they look like.
+ * Parses a typed code into its original spelling. Returns null if the text cannot be a code. Case, spaces and
+ * hyphens do not matter, and the letters I, L and O are read as the digits that they look like.
  */
 export function parseCode(text: string): string | null {
-  // A longer text is no code; its length must not cost time.
+  // A text this long is no code, and must not cost time.
   if (text.length > 100) return null
   const letters = text.toUpperCase().replace(/[\s-]/g, '').replace(/[IL]/g, '1').replace(/O/g, '0')
   if (letters.length !== LENGTH || [...letters].some((each) => !ALPHABET.includes(each)))

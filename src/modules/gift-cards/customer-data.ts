@@ -16,7 +16,7 @@ export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: s
   )
 }
 
-/** Erases the buyer of orders from their gift cards, with what was written to their recipients. */
+/** Erases the buyer of orders from their gift cards, with the messages that the buyer wrote to the recipients. */
 export async function eraseOrders(
   tx: Tx,
   order_ids: readonly string[],
@@ -36,7 +36,7 @@ export async function purchasesOf(
   return new Map([...byOrder].map(([id, all]) => [id, all.map(({ data }) => data)]))
 }
 
-/** The cards and their transactions, for the privacy export. */
+/** Reads a customer's cards and their transactions, for the privacy export. */
 export async function exportOf(db: Db, holder: queries.Holder) {
   const cards = await queries.listCards(db, holder)
   const transactions = await queries.listTransactions(

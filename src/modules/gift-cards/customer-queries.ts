@@ -57,7 +57,7 @@ export const listTransactions = (db: Db, ids: readonly string[]) =>
      order by created_at, id`,
   )
 
-/** Erases the recipient of cards, with the words that were meant for them. */
+/** Erases the recipient of cards, with the messages to the recipient. */
 export const eraseRecipients = (tx: Tx, emails: readonly string[]) =>
   tx.run(sql`
     update gift_card_purchases set recipient_email = null, recipient_name = null, message = null
@@ -80,8 +80,8 @@ export const eraseBought = (tx: Tx, order_ids: readonly string[], renamed: Renam
        and g.customer_ref = p.ref`)
 
 /**
- * Erases a buyer's words, and the buyer's own address. The recipient of a card is another person: their
- * card is still mailed.
+ * Erases a buyer's messages, and the buyer's own address. The recipient of a card is another
+ * person: their card is still mailed.
  */
 export const erasePurchases = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`

@@ -7,13 +7,13 @@ import * as queries from './queries.ts'
 /** Codes of one store that one statement erases: the most cards that it locks. */
 const CODES_MAX = 1_000
 
-/** Stores of one step of the expiry. The next step goes on with those after them. */
+/** The most stores of one step of the expiry. The next step continues with the stores after them. */
 const STORES_MAX = 50
 
 /** Cards of one store in one step, each in a transaction of its own. The other stores wait for them. */
 const BATCH = 20
 
-/** One step of the expiry loop, as fd_worker. Answers the number of expired cards. */
+/** One step of the expiry loop, as fd_worker. Returns the number of expired cards. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.expiryTurns.next(database.global, STORES_MAX)
   return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
@@ -40,7 +40,10 @@ export const dueExpiry: DueWork = {
     ),
 }
 
-/** One step, as fd_worker: erases codes that no replay shows any more. Answers the number of codes. */
+/**
+ * One step of the loop that erases codes once neither a replay nor a mail needs them, as fd_worker.
+ * Returns the number of codes.
+ */
 export async function eraseOldCodes(database: Database): Promise<number> {
   const stores = await queries.listStoresWithOldCodes(database.global)
   return forEachStore(stores, (tenant) => queries.eraseOldCodes(database.tenant(tenant), CODES_MAX))

@@ -32,7 +32,7 @@ export function issue(db: TenantDb, keys: CodeKeys, caller: Caller, request: New
   })
 }
 
-/** Issues many equal cards, or none. */
+/** Issues a batch of equal cards: all of them or none. */
 export function issueBatch(db: TenantDb, keys: CodeKeys, caller: Caller, request: NewBatch) {
   return db.transaction('gift cards: issue a batch', async (tx) => {
     const cards = await issueCards(tx, keys, caller.actor, request)

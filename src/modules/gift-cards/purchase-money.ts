@@ -10,7 +10,7 @@ import { spent } from './purchases.ts'
 
 /** Gift cards that are bought: issued with their order, and taken back by its refunds. */
 
-/** Writes down who gets the cards of an order that waits for its payment. None is issued yet. */
+/** Records who gets the cards of an order that waits for its payment. No card is issued yet. */
 export const recordPurchases = (tx: Tx, order_id: string, purchases: readonly NewPurchase[]) =>
   queries.insertPurchases(tx, order_id, purchases)
 
@@ -21,9 +21,9 @@ interface PlacedOrder {
 }
 
 /**
- * Issues the cards that a paid order has bought, one for each unit. The order's journal books what
- * the store owes for them, and the events have their codes mailed. An add-on that was switched off
- * meanwhile does not matter: the cards are sold.
+ * Issues the cards that a paid order has bought, one for each unit. The order's journal books what the store owes
+ * for them, and the events cause the mails with their codes. It does not matter if the add-on was switched off
+ * meanwhile: the cards are sold.
  */
 export async function issueBought(
   tx: Tx,
@@ -50,7 +50,7 @@ export async function issueBought(
   return shares
 }
 
-/** The entries of cards in the journal of an order: owed with -1, no longer owed with 1. */
+/** Returns the entries of cards in the journal of an order: -1 for owed amounts, 1 for amounts no longer owed. */
 export const cardEntries = (shares: readonly CardShare[], sign: 1 | -1): NewJournal['entries'] =>
   shares.map(({ gift_card_id, amount_cents }) => ({
     account: 'gift_card',
@@ -75,20 +75,17 @@ interface EndedRefund {
   refund_id: string
   order_id: string
   actor: string
-  /** What the refund takes back; 0 where it failed. */
+  /** The amount to take back from cards; 0 if the refund failed. */
   gift_card_cents: number
 }
 
-/** What was taken back of which cards, and what was not there any more. */
+/** The amounts that a refund took back, by card, and the amount that the cards no longer had. */
 export interface TakenCards {
   shares: CardShare[]
   missing_cents: number
 }
 
-/**
- * Ends the reservation of a refund's cards, and takes so much of them back. What is not taken can be
- * spent again.
- */
+/** Ends the reservation of a refund's cards, and takes back `gift_card_cents` of them. The rest can be spent again. */
 export async function takeCards(tx: Tx, ended: EndedRefund): Promise<TakenCards> {
   const { refund_id, order_id, actor, gift_card_cents } = ended
   const reserved = await queries.lockReserved(tx, refund_id)

@@ -24,7 +24,10 @@ export const insertPurchases = (tx: Tx, order_id: string, purchases: readonly Ne
            as p (order_item_id uuid, quantity int, amount_cents bigint, for_buyer boolean,
                  recipient_email text, recipient_name text, message text, send_at timestamptz)`)
 
-/** To be issued, in the order of their lines' ids, which is that of the cart. */
+/**
+ * Lists the purchases of an order whose cards are to be issued, by the ids of their
+ * lines, which is the cart's order.
+ */
 export const listToIssue = (tx: Tx, order_id: string) =>
   tx.many(
     PurchaseRow,
@@ -58,7 +61,7 @@ export const listPurchases = (db: Db, order_ids: readonly string[]) =>
      order by p.order_id, p.order_item_id`,
   )
 
-/** What the mail of a bought card says beside its code. No row for a card that was not bought. */
+/** Finds the name and the message in the mail of a bought card. A card that was not bought has no row. */
 export const findWords = (db: Db, gift_card_id: string) =>
   db.maybe(
     Type.Object({
@@ -82,8 +85,8 @@ interface BoughtRow extends CardRow {
 }
 
 /**
- * So many days after its mail the code of a bought card is kept, so that the mail can be sent again.
- * After them the recipient had time to say that none came.
+ * How many days after its mail the code of a bought card is kept, so that the mail can be sent again. They give the
+ * recipient time to say that no mail came.
  */
 const KEPT_DAYS = 30
 
@@ -114,7 +117,7 @@ export const insertBought = (
   )
 }
 
-/** The transactions of bought cards: their issue, or what a refund takes back. */
+/** Records the transactions of bought cards: their issue, or the amounts that a refund takes back. */
 export const logBought = (
   tx: Tx,
   shares: readonly CardShare[],
@@ -130,7 +133,7 @@ export const logBought = (
            as s (id, amount_cents)
       join gift_cards g on g.tenant_ref = ${tx.tenant} and g.id = s.id`)
 
-/** What can be taken back of a card: nothing once it has expired, or while a refund takes it. */
+/** The amount of a card that can be taken back: 0 once it has expired, or while a refund has reserved it. */
 const spendable = sql`
   case when pending_refund_id is not null or expired_at is not null
             or (disabled_at is null and expires_at <= fd_now()) then 0
@@ -147,11 +150,11 @@ const bought = (db: Db, order_id: string) => sql`
 
 export const listBought = (db: Db, order_id: string) => db.many(BoughtCard, bought(db, order_id))
 
-/** The same under their locks. */
+/** Lists the cards of an order like `listBought`, and locks them. */
 export const lockBought = (tx: Tx, order_id: string) =>
   tx.many(BoughtCard, sql`${bought(tx, order_id)} for update`)
 
-/** Reserves cards for a refund. Fewer rows than cards: one of them has not so much left. */
+/** Reserves cards for a refund. Returns how many were reserved: fewer than `shares` if a card has too little left. */
 export const reserveCards = (tx: Tx, refund_id: string, shares: readonly CardShare[]) =>
   tx.run(sql`
     update gift_cards
@@ -174,8 +177,8 @@ export const lockReserved = (tx: Tx, refund_id: string) =>
   )
 
 /**
- * Ends the reservation of cards, each less what is taken of it. A card of which all was taken that
- * was reserved is disabled.
+ * Ends the reservation of cards, and subtracts from each the amount that is taken back. A card whose whole reserved
+ * amount is taken is disabled.
  */
 export const endReservation = (tx: Tx, shares: readonly CardShare[]) =>
   tx.run(sql`

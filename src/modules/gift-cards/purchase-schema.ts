@@ -3,13 +3,16 @@ import { Cents, Email, Id, Nullable, Pattern, Shared, Timestamp } from '../../ke
 
 /** The gift cards that an order buys. */
 
-/** More cards than a person gives at once, and few enough to issue and mail with one order. */
+/** The most cards of one order: more than a person gives at once, and few enough to issue and mail with the order. */
 export const CARDS_PER_ORDER_MAX = 100
 
-/** A year and a day: a card for the next birthday. Its code waits encrypted for so long. */
+/**
+ * How far ahead a mail can be chosen: a year and a day, for the next birthday. The card's
+ * code waits encrypted so long.
+ */
 export const SEND_DAYS_MAX = 366
 
-/** The longest name and message: they are read in a mail, and nothing else is done with them. */
+/** The longest name and message. They appear in a mail and nowhere else. */
 const NAME_MAX = 200
 const MESSAGE_MAX = 1_000
 
@@ -87,7 +90,7 @@ export const PurchaseRow = Type.Object({
   send_at: Nullable(Timestamp),
 })
 
-/** A bought card, as far as a refund asks for it. */
+/** A bought card with the amounts that a refund needs. */
 export const BoughtCard = Type.Object({
   id: Id,
   order_item_id: Id,

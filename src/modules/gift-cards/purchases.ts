@@ -18,10 +18,10 @@ import {
 export const listPurchases = async (db: Db, order_id: string): Promise<GiftCardPurchase[]> =>
   (await queries.listPurchases(db, [order_id])).map(({ data }) => data)
 
-/** The name of the recipient and the message of a bought card. Null for one that was not bought. */
+/** Finds the name of the recipient and the message of a bought card. Returns null for a card that was not bought. */
 export const findWords = queries.findWords
 
-/** The hour at which a mail goes out on its day: when people are up. */
+/** The hour at which a mail goes out on its chosen day: people are awake. */
 const SEND_HOUR = 9
 
 const DAY_MS = 86_400_000
@@ -41,7 +41,7 @@ interface Buyer {
   time_zone: string
 }
 
-/** Reads what a checkout wants, and refuses what cannot be issued or mailed. */
+/** Reads which cards a checkout wants, and refuses those that cannot be issued or mailed. */
 export function readPurchases(
   db: Pick<Db, 'clock'>,
   wanted: readonly WantedCards[],
@@ -68,7 +68,7 @@ export function readPurchases(
   })
 }
 
-/** When a mail of a chosen day is sent. Null: at once, as for today. */
+/** Returns when the mail of a chosen day is sent, or null if it is sent at once: without a day, or for today. */
 function readSendOn(
   now: number,
   time_zone: string,
@@ -92,8 +92,8 @@ export interface CardUnits {
 }
 
 /**
- * Chooses the cards that a refund of units takes back: whole ones only, those first that no one has
- * got yet. A card of which something is spent is not refunded.
+ * Chooses the cards that a refund of units takes back: only whole ones, and first those that are not mailed yet. A
+ * card that is partly spent is not refunded.
  */
 export async function chooseCards(
   db: Db,
@@ -132,8 +132,8 @@ export const spent = (
 ) => new ApiError('gift_card_spent', items === undefined ? {} : { body: { items } })
 
 /**
- * What is left on the cards of an order, up to an amount, under their locks: for money that has left
- * the store already, by a lost dispute or a late refund.
+ * Finds what is left on the cards of an order, up to an amount, and locks the cards. It is for money that has
+ * already left the store, by a lost dispute or a late refund.
  */
 export async function findLeft(
   tx: Tx,

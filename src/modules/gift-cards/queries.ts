@@ -18,8 +18,8 @@ import {
 } from './schema.ts'
 
 /**
- * A card is expired from its date on, also before the loop has booked it, and disabled while a refund
- * takes it back.
+ * The status that is shown. A card is expired from its date on, even before the loop has booked it, and disabled
+ * while a refund takes it back.
  */
 const status = sql`case when disabled_at is null and expires_at <= fd_now() then 'expired'
                         when pending_refund_id is not null then 'disabled'
@@ -99,7 +99,7 @@ const HAVING_STATUS: Record<GiftCardStatus, readonly Sql[]> = {
   ],
 }
 
-/** Newest first. */
+/** Lists the cards of a store, newest first. */
 export const listCards = (db: Db, { status: wanted, last4 }: CardFilters, page: Page) =>
   readList(
     db,
@@ -117,7 +117,7 @@ export const listCards = (db: Db, { status: wanted, last4 }: CardFilters, page: 
     page,
   )
 
-/** Reduces the balance to what orders hold. */
+/** Expires a card: reduces its balance to the amount that orders hold. */
 export const expireCard = (tx: Tx, id: string) =>
   update(
     tx,
@@ -162,7 +162,7 @@ export const logTransaction = (tx: Tx, ids: readonly string[], line: NewTransact
       from gift_cards
      where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[])`)
 
-/** Newest first. */
+/** Lists the transactions of a card, newest first. */
 export const listTransactions = (db: Db, id: string, page: Page) =>
   readList(
     db,
@@ -186,7 +186,7 @@ export const markSent = (db: Db, id: string) =>
     update gift_cards set sent_at = fd_now()
      where tenant_ref = ${db.tenant} and id = ${id} and sent_at is null`)
 
-/** How long a replay shows the code. */
+/** For how many hours a replay shows the code. */
 const SHOWN_HOURS = 24
 const shown = sql`code_sealed is not null
                   and created_at > fd_now() - make_interval(hours => ${SHOWN_HOURS})`
@@ -222,12 +222,12 @@ export const listStoresWithOldCodes = (worker: GlobalDb) => listStoresWithOld(wo
 export const eraseOldCodes = (db: Db, limit: number) =>
   db.run(sql`update gift_cards set code_sealed = null where ${areOldest(db, CODES, limit)}`)
 
-/** A card that a refund takes back waits for that: its balance is the refund's. */
+/** A card that a refund takes back does not expire before the refund has ended: the refund needs its balance. */
 const canExpire = sql`disabled_at is null and pending_refund_id is null
                       and (expired_at is null or balance_cents > held_cents)`
 const due = sql`expires_at <= fd_now() and ${canExpire}`
 
-/** The turns of the stores with expired cards. */
+/** The stores with expired cards, which take turns. */
 export const expiryTurns = createTurns({
   table: sql`gift_cards`,
   due: sql`expires_at`,
@@ -249,7 +249,10 @@ export const listDue = (db: Db, limit: number) =>
 export const nextExpiry = (db: Db) => sql`
   select min(expires_at) from gift_cards where tenant_ref = ${db.tenant} and ${canExpire}`
 
-/** Null: the card is not due any more, or another transaction has locked it; then it stays due. */
+/**
+ * Locks a card that is due. Returns null if it is no longer due, or if another transaction has
+ * locked it; such a card stays due.
+ */
 export const lockDue = (tx: Tx, id: string) =>
   tx.maybe(
     GiftCard,

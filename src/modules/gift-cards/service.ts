@@ -65,14 +65,14 @@ export function patch(db: TenantDb, actor: audit.Actor, id: string, request: Gif
       : request
     // The rest of an expired card is booked as breakage, or will be.
     if (request.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
-    // The recipient of the mail knows the code: another address would give it to two people.
+    // The recipient of the mail knows the code: after a change of the address two people would have it.
     if (request.recipient_email !== undefined && card.sent_at !== null) throw refuseState(card, [])
     const named = [request.expires_at, request.note, request.recipient_email]
     return named.some((each) => each !== undefined) ? queries.patchCard(tx, card.id, terms) : null
   })
 }
 
-/** Changes a card and audits it. `act` answers null if there is nothing to change. */
+/** Changes a card and audits the change. `act` returns null if there is nothing to change. */
 function change(
   db: TenantDb,
   actor: audit.Actor,
@@ -130,7 +130,7 @@ export async function showCodes(
   return JSON.stringify({ gift_cards: cards.map((card) => ({ ...card, code: codeOf(card) })) })
 }
 
-/** The code of a card, for the mail to its recipient. Null once it is erased. */
+/** Finds the code of a card, for the mail to its recipient. Returns null once the code is erased. */
 export async function findCode(db: Db, keys: CodeKeys, id: string): Promise<string | null> {
   const found = await queries.findEncryptedCode(db, id)
   return found && decryptCode(keys, db.tenant, found.code_hmac, found.code_sealed)
@@ -145,10 +145,10 @@ export const isUsable = (card: GiftCard | null): card is GiftCard =>
 
 /** Checks per minute of one caller: enough for typing errors, too few to guess codes. */
 const CHECKS_PER_CALLER = 20
-/** Checks per minute of all callers of a store: a storefront asks for many shoppers, a botnet too. */
+/** Checks per minute of all callers of a store: a storefront checks for many shoppers, and so does a botnet. */
 const CHECKS_PER_STORE = 200
 
-/** The balance of the card with a code. All refusals are equal, so that they tell nothing. */
+/** Returns the balance of the card with a code. All refusals are equal, so that they tell nothing. */
 export async function checkBalance(
   { limits, keys }: { limits: Pick<Limits, 'velocity'>; keys: CodeKeys },
   db: Db,

@@ -16,8 +16,8 @@ const RESET_SECONDS = 3_600
 type ResetPayload = [id: string, expires: number, mark: string]
 
 /**
- * Mails a way to a new password to the account of an address, if there is one. Neither the answer nor its
- * time tells whether there is.
+ * Mails a link to choose a new password to the account of an address, if there is one. Neither the answer nor its
+ * time shows whether there is an account.
  */
 export async function forgotPassword(identity: Identity, address: string): Promise<void> {
   const email = address.toLowerCase()
@@ -41,9 +41,10 @@ function resetToken({ resetKey, clock }: Identity, owner: OwnerRow | null): stri
 }
 
 /**
- * Sets a new password by the mailed token, and ends all sessions of the account: one of them may be the
- * reason for it. A token is good for one password, since its mark is of the one before. The caller has
- * read the account's mail, and is known for it from now on: strangers who guess do not keep it out.
+ * Sets a new password by the mailed token. It ends all sessions of the account: one of them may be the
+ * reason for the change. A token works for one password change, since its mark is a digest of the old
+ * password's hash. The caller has read the account's mail, so it becomes a known caller: strangers who guess
+ * passwords cannot keep it out.
  */
 export async function resetPassword(
   identity: Identity,
@@ -100,7 +101,10 @@ interface Replacement {
   keptSession: Buffer | null
 }
 
-/** Stores a new password, ends sessions and says so by mail. False: it was changed meanwhile. */
+/**
+ * Stores a new password, ends sessions and sends a mail about it. Returns false if the
+ * password was changed meanwhile.
+ */
 async function replacePassword(
   { pageUrl }: Identity,
   tx: Runner,

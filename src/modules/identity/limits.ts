@@ -7,21 +7,21 @@ import type { Identity } from './deps.ts'
 
 const HOUR = 3_600
 
-/** Mails per minute to one account, whose address may be a stranger's. */
+/** Mails per minute to one account, because its address may belong to a stranger. */
 const MAILS_PER_MINUTE = 3
 
 /** Mails sent again per minute to one address, for all accounts that wait for its proof together. */
 const RESENDS_PER_MINUTE = 6
 
-/** Mails with a way to a new password per hour to one address. */
+/** Mails per hour to one address with a link to choose a new password. */
 const RESETS_PER_HOUR = 5
 
 /** Requests of one caller for such mails per hour: an office may share an address. */
 const FORGOTTEN_PER_HOUR = 20
 
 /**
- * Counts a sign-up against its caller, whether or not it succeeds: each one costs a hash, a row and a
- * mail, and tells where verification is off whether the address is taken.
+ * Counts a sign-up against its caller, whether or not it succeeds: each one costs a hash, a row and a mail. Where
+ * verification is off, it also shows whether the address has an account.
  */
 export async function countSignUp({ limits, perHour }: Identity, caller: string): Promise<void> {
   if (await limits.velocity(`signups:${caller}`, perHour.signUps, HOUR)) return
@@ -44,13 +44,13 @@ export async function countForgotten({ limits }: Identity, caller: string): Prom
 }
 
 /**
- * Whether an address may get another mail with a way to a new password. Where not, the mails that it
- * got are still valid.
+ * Whether an address may get another mail with a link to choose a new password. If not, the mails
+ * that it got are still valid.
  */
 export const maySendReset = ({ limits }: Identity, email: string): Promise<boolean> =>
   limits.velocity(`resets:${digestOf(email)}`, RESETS_PER_HOUR, HOUR)
 
-/** Limits the mails to an address: a stranger can sign up with it again and again. */
+/** Limits the mails to an address: a stranger can sign up with it many times. */
 export async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
   if (!(await limits.velocity(`letters:${digestOf(email)}`, MAILS_PER_MINUTE))) throw tooManyMails()
 }
@@ -66,7 +66,7 @@ export async function assertResendRate(
   if (!isWithin) throw tooManyMails()
 }
 
-/** A try of a password: the account, the caller, and whether that caller has logged in to the account before. */
+/** One check of a password: the account, the caller, and whether the caller has logged in to the account before. */
 interface PasswordTry {
   email: string
   caller: string
@@ -76,8 +76,8 @@ interface PasswordTry {
 const WRONG: readonly ErrorCode[] = ['unauthorized', 'wrong_password']
 
 /**
- * Runs a check of a password. A wrong one counts against the account: those of unknown callers together,
- * so that many addresses get no more tries than one, and those of each known caller apart, so that
+ * Runs a check of a password. A wrong password counts against the account. Those of unknown callers count
+ * together, so that many addresses get no more attempts than one. Those of each known caller count apart, so that
  * strangers cannot lock the owner out.
  */
 export async function countWrongPassword<T>(
@@ -96,7 +96,7 @@ export async function countWrongPassword<T>(
     await limits.takeBackHit(bucket)
     return result
   } catch (error) {
-    // Only a wrong password counts, and neither a full queue nor an outage.
+    // Only a wrong password counts; a full queue or an outage does not.
     const isWrong = error instanceof ApiError && WRONG.includes(error.code)
     if (!isWrong) await limits.takeBackHit(bucket)
     throw error

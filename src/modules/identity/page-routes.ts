@@ -15,7 +15,7 @@ import * as identity from './service.ts'
 
 /** The pages that mails to owners lead to: confirm an address, choose a new password. */
 
-/** Reads what was entered. The form itself says the same to every browser. */
+/** Reads the fields of a submitted form. The form itself shows the same rules in every browser. */
 async function readAs<S extends TSchema>(
   shape: S,
   entered: Form,
@@ -29,7 +29,7 @@ async function readAs<S extends TSchema>(
 export const pageRoutes =
   (deps: Identity, limited: Limited): Routes =>
   async (app) => {
-    // In a scope of their own: no route of the API reads forms.
+    // The pages have a scope of their own, because no route of the API reads forms.
     await app.register(async (pages) => {
       readForms(pages)
       await verifyPages(deps, limited)(pages)

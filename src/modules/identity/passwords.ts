@@ -42,8 +42,8 @@ export const hashPassword = (sender: PasswordSender, password: string): Promise<
   hashing.run(() => hash(password, { ...ARGON2, salt: saltOf(sender) }), sender.caller)
 
 /**
- * Hashes a password with the parameters and the salt of a known hash, so that equal passwords give equal
- * texts. Without a known hash it does what a sign-up does: an unknown address takes as long.
+ * Hashes a password with the parameters and the salt of a known hash, so that equal passwords give equal texts.
+ * Without a known hash it hashes as for a sign-up, so that a login with an unknown address takes as long.
  */
 export function hashLike(
   known: string | null,

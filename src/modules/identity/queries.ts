@@ -12,7 +12,7 @@ interface NewOwner {
   passwordHash: string | null
 }
 
-/** Inserts a verified owner. Null: the address belongs to another verified account. */
+/** Inserts a verified owner. Returns null if the address belongs to another verified account. */
 export const insertVerifiedOwner = (db: Runner, owner: NewOwner) =>
   db.maybe(
     OwnerRow,
@@ -42,7 +42,7 @@ export const findVerifiedOwner = (db: Runner, email: string) =>
 export const findOwner = (db: Runner, id: string) =>
   db.maybe(OwnerRow, sql`select ${columns} from owners o where o.id = ${id}`)
 
-/** Finds the account of a login. A verified account goes before one that only waits for its proof. */
+/** Finds the account of a login. A verified account comes before one that still waits for its proof. */
 export const findOwnerByPassword = (db: Runner, email: string, passwordHash: string) =>
   db.maybe(
     OwnerRow,
@@ -60,9 +60,9 @@ const LoginFacts = Type.Object({
 })
 
 /**
- * Reads what a login needs before its password is hashed: the hash of the verified account, and whether
- * the caller is known for it. An address without a verified account has no known callers but those of the
- * accounts that wait for its proof. Always answers a row, so that an unknown address takes as long.
+ * Reads what a login needs before its password is hashed: the hash of the verified account, and whether the caller
+ * is known for it. For an address without a verified account, the known callers are those of the accounts that wait
+ * for its proof. Always returns a row, so that an unknown address takes as long.
  */
 export const readLoginFacts = (db: Runner, email: string, callerHash: Buffer) =>
   db.one(
@@ -81,7 +81,7 @@ export const readLoginFacts = (db: Runner, email: string, callerHash: Buffer) =>
                            or not exists (select from verified))) as is_known`,
   )
 
-/** Remembers a caller of an account. */
+/** Records a caller of an account and the time of its last login. */
 export const insertCaller = (db: Runner, ownerId: string, callerHash: Buffer) =>
   db.run(sql`
     insert into owner_callers (owner_id, caller_hash, last_at)
@@ -89,7 +89,7 @@ export const insertCaller = (db: Runner, ownerId: string, callerHash: Buffer) =>
     on conflict (owner_id, caller_hash) do update set last_at = excluded.last_at`)
 
 /**
- * Marks the address as verified, if the account still has the password of the time of the mail, and no
+ * Marks the address as verified, if the account still has the password that it had when the mail was sent, and no
  * other account has proven the address. Repeated, it changes nothing.
  */
 export const markVerified = (db: Runner, id: string, email: string, passwordMark: string) =>
@@ -102,7 +102,7 @@ export const markVerified = (db: Runner, id: string, email: string, passwordMark
                         where v.email = o.email and v.id <> o.id
                           and v.email_verified_at is not null)`)
 
-/** Locks the accounts of an address, so that two proofs of it come one after another. */
+/** Locks the accounts of an address, so that two proofs of it run one after the other. */
 export const lockAddress = (db: Runner, email: string) =>
   db.run(sql`select from owners where email = ${email} order by id for update`)
 
@@ -130,7 +130,7 @@ export const deleteCallersSince = (db: Runner, seconds: number, limit: number) =
 
 const Session = Type.Object({ expires_at: Timestamp })
 
-/** Null: the password was changed or removed after it was checked. */
+/** Inserts a session. Returns null if the password was changed or removed after it was checked. */
 export const insertSession = (db: Runner, tokenHash: Buffer, owner: OwnerRow, seconds: number) =>
   db.maybe(
     Session,
@@ -184,7 +184,7 @@ export const deleteSessionsOf = (db: Runner, ownerId: string, kept: Buffer | nul
     delete from owner_sessions
      where owner_id = ${ownerId} and token_hash is distinct from ${kept}::bytea`)
 
-/** Replaces a password, if it is still the one that was checked. */
+/** Replaces a password, if the stored one is still the one that was checked. */
 export const updatePassword = (db: Runner, id: string, from: string | null, to: string) =>
   db.run(sql`
     update owners set password_hash = ${to}

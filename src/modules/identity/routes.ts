@@ -24,13 +24,13 @@ import * as identity from './service.ts'
 const cookie = (value: string, maxAgeSeconds: number) =>
   `__Host-fd_session=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`
 
-/** Gives a browser the session, for as long as it lasts. */
+/** Sets the session cookie of a browser, for as long as the session lasts. */
 export function setSession(reply: FastifyReply, { session }: SessionStarted): FastifyReply {
   const left = Math.floor((Date.parse(session.expires_at) - machineNow()) / 1_000)
   return reply.header('set-cookie', cookie(session.token, left))
 }
 
-/** Takes the session from a browser. */
+/** Clears the session cookie of a browser. */
 const clearSession = (reply: FastifyReply): FastifyReply =>
   reply.header('set-cookie', cookie('', 0))
 
@@ -80,7 +80,7 @@ export const publicRoutes =
     await resetRoutes(deps, limited)(app)
   }
 
-/** The way to a new password for an owner who has forgotten the old one. */
+/** Adds the routes by which an owner who has forgotten the password chooses a new one. */
 const resetRoutes =
   (deps: Identity, limited: Limited): Routes =>
   async (app) => {

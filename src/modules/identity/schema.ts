@@ -11,7 +11,7 @@ export const OwnerView = Shared(
   }),
 )
 
-/** The token is shown only at sign-up and login. */
+/** A started session and its owner. The token is shown only at sign-up and login. */
 export const SessionStarted = Type.Object({
   owner: OwnerView,
   session: Type.Object({ token: Type.String({ pattern: '^fds_' }), expires_at: Timestamp }),
@@ -35,7 +35,7 @@ export const SignUp = Type.Object({
 })
 export type SignUp = Static<typeof SignUp>
 
-/** Accepts any text: an impossible password is a wrong one. */
+/** A login. It accepts any text as the password: an impossible password is a wrong one. */
 export const LogIn = Type.Object({
   email: Type.String({ maxLength: 254 }),
   password: Type.String({ maxLength: 200 }),

@@ -15,15 +15,17 @@ import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './sche
 const HOUR = 3_600
 const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
 
-/** A session in use is extended once an hour, and not at every request. */
+/**
+ * How few seconds a session must have left to be extended: in use, it is extended once an
+ * hour and not at every request.
+ */
 const EXTEND_BELOW_SECONDS = SESSION.slidingSeconds - HOUR
 
 const VERIFICATION_SECONDS = 24 * HOUR
 
 /**
- * Creates an account. Where addresses are verified, it waits for the proof beside any other sign-ups
- * with the address, and the answer is the same whether or not the address has an account: only the mail
- * tells.
+ * Creates an account. Where addresses are verified, the account waits for the proof beside any other sign-ups with
+ * the address. The answer is then the same whether or not the address has an account: only the mail says it.
  */
 export async function signUp(
   identity: Identity,
@@ -65,7 +67,7 @@ export async function logIn(
   })
 }
 
-/** Starts a session, and remembers its caller as one of the account. */
+/** Starts a session, and records its caller as a known caller of the account. */
 async function startSession(
   identity: Identity,
   db: Runner,
@@ -137,8 +139,8 @@ export async function resendVerification(identity: Identity, owner: Owner): Prom
 }
 
 /**
- * Mails the token that verifies the address. An address with a verified account gets no token but the
- * note that there is one: the caller, who may be a stranger, does not learn of it.
+ * Mails the token that verifies the address. If the address has a verified account, the mail has no token and says
+ * that there is an account: the caller, who may be a stranger, does not learn of it.
  */
 async function sendVerification(
   { verificationKey, clock, pageUrl }: Identity,
@@ -167,9 +169,9 @@ const sendExisting = (db: Runner, email: string) =>
 type VerificationPayload = [id: string, email: string, expires: number, mark: string]
 
 /**
- * Verifies an address by the mailed token. Only the account that the mail was sent for can use it: a
- * stranger's sign-up with another's address must not be verified by the reader of the mail. The other
- * accounts that wait for the proof of the address end.
+ * Verifies an address by the mailed token. Only the account that the mail was sent for can use the token: if a
+ * stranger signs up with another person's address, the reader of the mail must not verify that account. The other
+ * accounts that wait for the proof of the address are deleted.
  */
 export async function verifyEmail(identity: Identity, owner: Owner, token: string): Promise<void> {
   const payload = tokens.verify(identity.verificationKey, token)
@@ -189,7 +191,7 @@ export async function listOwnedStores(db: Runner, owner: Owner): Promise<OwnedSt
   return owner.emailVerified ? queries.listOwnedStores(db, owner.email) : []
 }
 
-/** Locks the session against its end until the transaction ends. Refuses an ended session. */
+/** Locks the session, so that it cannot end before the transaction does. Refuses an ended session. */
 export async function lockSession(tx: Runner, { token }: Owner): Promise<void> {
   if (token === undefined) return
   if ((await queries.lockSession(tx, tokens.sha256(token))) === null) {
@@ -198,9 +200,9 @@ export async function lockSession(tx: Runner, { token }: Owner): Promise<void> {
 }
 
 /**
- * Gets the store that an owner names. Another owner's store is answered like an unknown one. An
- * account without a verified address gets one answer before any store is looked for: it may be that
- * of a stranger who signed up with the owner's address.
+ * Gets the store that an owner names. Another owner's store is answered like an unknown one. An account without a
+ * verified address gets the same answer for every store, before any store is looked up: it may be the account of a
+ * stranger who signed up with the owner's address.
  */
 export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
   if (!owner.emailVerified) throw new ApiError('email_not_verified')

@@ -26,7 +26,7 @@ interface Row extends Omit<Adjustment, 'reason'> {
   key: string
 }
 
-/** How a level changes; by zero where it is at the wanted number already. */
+/** The change of a level; `by` is zero if the level already has the wanted number. */
 interface Change {
   before: Level
   after: Level
@@ -101,7 +101,10 @@ async function adjustRows(
 
 const placeOf = ({ variant_id, location_id }: Row): LevelKey => ({ variant_id, location_id })
 
-/** The refusal of each row that names neither change, or no variant or location of the store. */
+/**
+ * Checks the rows of a bulk adjustment. Returns the refusal of each row that names not exactly one of `delta` and
+ * `set_on_hand`, or no variant or location of the store.
+ */
 async function refuseUnknown(tx: Tx, rows: readonly Row[]): Promise<(ApiError | null)[]> {
   const ids = rows.map(({ variant_id }) => variant_id).filter(isUuid)
   const variants = await queries.listVariants(tx, ids)
@@ -119,7 +122,7 @@ async function refuseUnknown(tx: Tx, rows: readonly Row[]): Promise<(ApiError | 
   })
 }
 
-/** Changes a level in memory, so that a later row of the same level goes on from there. */
+/** Changes a level in memory, so that a later row of the same level continues from there. */
 function change(levels: Map<string, Level>, row: Row): Outcome {
   const before = levels.get(row.key) as Level
   const { delta, set_on_hand = 0, expected_on_hand } = row
@@ -148,7 +151,7 @@ async function write(
     return outcome instanceof ApiError || outcome.by === 0 ? [] : [{ row, ...outcome }]
   })
   if (changes.length === 0) return
-  // A statement moves a level once: what a level's n-th row changes is in the n-th statement.
+  // One statement changes a level only once, so the n-th change of each level is in the n-th statement.
   const ofLevel = [...Map.groupBy(changes, ({ row }) => row.key).values()]
   for (let n = 0; ofLevel.some((own) => own.length > n); n++) {
     const moves = ofLevel

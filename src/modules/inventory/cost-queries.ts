@@ -21,7 +21,7 @@ interface AddedCost {
   sold_cents: number
 }
 
-/** Each variant once. */
+/** Adds late costs to the costs of variants. Each variant may occur once. */
 export const addCosts = (tx: Tx, purchase_order_id: string, costs: readonly AddedCost[]) =>
   tx.run(sql`
     with added as (

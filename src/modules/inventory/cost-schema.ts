@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id } from '../../kernel/schema.ts'
 
-/** What the units of a variant have cost that are on hand, at all locations. */
+/** The cost of the units of a variant that are on hand at all locations. */
 export const VariantCost = Type.Object({
   variant_id: Id,
   units: Type.Integer(),

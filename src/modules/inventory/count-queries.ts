@@ -13,7 +13,7 @@ export interface CountFilters {
   status: CountState | undefined
 }
 
-/** Newest first. */
+/** Lists the cycle counts, newest first. */
 export const listCounts = (db: Db, { status }: CountFilters, page: Page) =>
   readList(
     db,
@@ -64,7 +64,7 @@ export const insertCount = (
     insert into stock_counts (tenant_ref, id, location_id, created_by)
     values (${tx.tenant}, ${id}, ${location_id}, ${created_by})`)
 
-/** Which variants have a level at a location, at most so many. */
+/** Lists the variants that have a level at a location, at most `limit`. */
 export const listVariantsAt = (db: Db, location_id: string, limit: number) =>
   db.many(
     Type.Object({ variant_id: Id }),
@@ -74,7 +74,7 @@ export const listVariantsAt = (db: Db, location_id: string, limit: number) =>
      limit ${limit}`,
   )
 
-/** Writes down what is on hand at this moment. */
+/** Inserts the lines of a count with the units that are on hand at this moment. */
 export const insertLines = (
   tx: Tx,
   count_id: string,
@@ -96,7 +96,7 @@ export interface CountedLine {
   reason: string | null
 }
 
-/** Answers how many lines there were to write to. The levels of lines counted now are locked. */
+/** Enters counted units. Returns how many of the lines exist. The levels of lines counted now are locked. */
 export const writeLines = (tx: Tx, count_id: string, lines: readonly CountedLine[]) =>
   tx.run(sql`
     update stock_count_lines l

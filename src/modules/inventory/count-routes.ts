@@ -122,7 +122,7 @@ const changeRoutes =
           body: CountPosting,
           response: { 200: OneCount },
         },
-        // Every member may be left out, so the whole body may be.
+        // All members of the body are optional, so the body is too.
         preValidation: async (request) => {
           request.body ??= {}
         },

@@ -6,7 +6,7 @@ export const COUNT_STATES = ['open', 'posted', 'cancelled'] as const
 export const CountState = Type.Enum([...COUNT_STATES])
 export type CountState = Static<typeof CountState>
 
-/** As many as people count in a day. A larger location is counted in parts. */
+/** The most lines of a count: as many as people count in a day. A larger location is counted in parts. */
 export const COUNT_LINES_MAX = 1_000
 
 export const CountLine = Type.Object({

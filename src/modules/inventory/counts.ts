@@ -22,9 +22,9 @@ import { requireLocations } from './service.ts'
 import { moveStock } from './stock-queries.ts'
 
 /**
- * Cycle counts. A count writes down what is expected, people enter what they find, and posting adds
- * the difference to what is on hand by then. It never sets a level to the number that was found: what
- * was sold and shipped meanwhile has left the level already, and would come back, or leave twice.
+ * Cycle counts. A count records which units are expected, people enter the units that they find, and posting adds
+ * the difference to the units that are on hand by then. It never sets a level to the number that was found: units
+ * that were sold and shipped meanwhile have already left the level, and would come back, or leave twice.
  */
 
 export async function list(db: Db, filters: counts.CountFilters, page: Page) {
@@ -48,7 +48,7 @@ export function begin(db: TenantDb, actor: audit.Actor, request: NewCount): Prom
     await counts.insertCount(tx, { id, location_id, created_by: actor.name })
     const places = variant_ids.map((variant_id) => ({ variant_id, location_id }))
     await queries.ensureLevels(tx, places)
-    // Locked, so that each movement is either in what is expected or comes after it.
+    // The levels are locked, so that each movement is either in the expected units or comes after them.
     await queries.lockLevels(tx, places)
     await mapViolations(counts.insertLines(tx, id, location_id, variant_ids), {
       stock_count_lines_open: 'count_in_progress',
@@ -85,7 +85,7 @@ async function lockOpen(tx: Tx, id: string): Promise<CountHead> {
   })
 }
 
-/** Enters what was found. A line can be entered again until the count is posted. */
+/** Enters the units that were found. A line can be entered again until the count is posted. */
 export function enter(
   db: TenantDb,
   actor: audit.Actor,
@@ -160,7 +160,7 @@ export function post(
   })
 }
 
-/** More units cannot be missing than are there: such a line was counted wrong. */
+/** Refuses lines with more missing units than the level has: such a line was counted wrong. */
 function requireUnits(levels: readonly queries.PlacedLevel[], lines: readonly CountLine[]): void {
   const onHand = new Map(levels.map(({ variant_id, on_hand }) => [variant_id, on_hand]))
   const items = lines.map(({ variant_id, difference }) => ({

@@ -6,32 +6,32 @@ import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import * as queries from './recount-queries.ts'
 import type { CountedLevel, Discrepancy, LevelKey } from './schema.ts'
 
-/** Stores of one step. */
+/** How many stores one step recounts. */
 const SLOTS = 16
 
-/** Levels of one slice, and movements of each: at most 40,000 rows are read by one statement. */
+/** Levels of one slice, and movements of each: one statement reads at most 40,000 rows. */
 const LEVELS = 20
 const MOVEMENTS = 2_000
 
 /** Open reservations that one statement adds up. */
 const RESERVATIONS = 10_000
 
-/** How often stores are searched that have stock for the first time. */
+/** How often the loop searches for stores that have stock for the first time. */
 const PLAN_EVERY_MS = 3_600_000
 
 export interface RecountDeps {
   /** As fd_worker. */
   database: Database
   logger: Pick<Logger, 'error'>
-  /** Within how many days each movement is added up again, from the first one on. */
+  /** Within how many days all movements of a level are added up again, from the first one on. */
   days: number
 }
 
 /**
- * Creates the step of the loop that recounts the stock of every store once a day, as fd_worker. A
- * counter that disagrees with its movements or reservations is a bug of ours: it is recorded and
- * logged as an alert, and never corrected automatically. A store whose recount fails is recounted
- * the next day: otherwise it would be reported again every few seconds.
+ * Creates the step of the loop that recounts the stock of every store once a day, as fd_worker. A counter that
+ * disagrees with its movements or reservations is a bug of ours: it is recorded and logged as an alert, and never
+ * corrected automatically. A store whose recount fails is recounted the next day: otherwise the same failure would
+ * be reported every few seconds.
  */
 export function createRecount({ database, logger, days }: RecountDeps) {
   let planned = 0
@@ -92,13 +92,14 @@ const positionOf = ({ variant_id, location_id }: queries.Recount): LevelKey | nu
 const isComplete = ({ added }: CountedLevel): boolean => added < MOVEMENTS
 
 /**
- * Compares levels with their movements and reservations. Everything is read at one moment, so that
- * stock that moves meanwhile is no discrepancy.
+ * Compares levels with their movements and reservations. Everything is read at one moment, so that stock that moves
+ * meanwhile does not show as a discrepancy.
  */
 async function compare(db: Db, after: LevelKey | null) {
   const counted = await queries.listCounted(db, { after, levels: LEVELS, movements: MOVEMENTS })
   const found: Discrepancy[] = []
-  // Levels wait for those of their slice: each is compared, and reported, once in a recount.
+  // No level is compared before all levels of the slice are complete: each is compared, and
+  // reported, once in a recount.
   if (!counted.every(isComplete)) return { counted, found }
   for (const level of counted) {
     const held = await sumHeld(db, level)
@@ -117,7 +118,7 @@ async function compare(db: Db, after: LevelKey | null) {
   return { counted, found }
 }
 
-/** Adds up what orders hold of a level. */
+/** Adds up the units of a level that orders have reserved, allocated and packed. */
 async function sumHeld(db: Db, level: LevelKey) {
   const sums = { reserved: 0, allocated: 0, packed: 0 }
   let after: string | null = null

@@ -3,16 +3,16 @@ import { forEachStore } from '../../platform/for-each-store.ts'
 import { postEntries } from './journal-money.ts'
 import { unpostedTurns } from './journal-queries.ts'
 
-/** Stores of one step. The next step goes on with those after them. */
+/** The most stores of one step. The next step continues with the stores after them. */
 const STORES_MAX = 50
 
-/** Entries of one transaction: some ten milliseconds, and few enough that the sum of a journal is exact. */
+/** Entries of one transaction: it takes some ten milliseconds, and so few entries keep the sum of a journal exact. */
 const BATCH = 500
 
 /** Stores that are worked on at the same time: posting must not crowd out selling. */
 const STORES_AT_ONCE = 2
 
-/** One step of the loop, as fd_worker: posts what goods have cost to the ledgers, the stores taking turns. */
+/** One step of the loop, as fd_worker: posts the costs of goods to the ledgers. The stores take turns. */
 export async function postStockJournals(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await unpostedTurns.next(database.global, STORES_MAX)
   const post = (tenant: string) =>

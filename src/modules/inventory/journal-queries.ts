@@ -4,13 +4,13 @@ import { sql } from '../../db/sql.ts'
 import { createRowTurns } from '../../platform/store-turns.ts'
 import { UnpostedEntry } from './journal-schema.ts'
 
-/** The turns of the stores with cost entries that no journal has yet. */
+/** The stores with cost entries that no journal has yet, which take turns. */
 export const unpostedTurns = createRowTurns({ table: sql`inventory_unposted` })
 
 /**
- * Takes the oldest entries out of the queue. Of two workers the second waits for the first, and finds that
- * these rows are gone. Entries and movements are read one by one (`offset 0`): PostgreSQL might otherwise
- * hash all of the store's.
+ * Deletes the oldest entries from the queue and returns them. If two workers do this, the second waits for the
+ * first, and finds that these rows are gone. Entries and movements are read one by one (`offset 0`): otherwise
+ * PostgreSQL might hash all entries of the store.
  */
 export const takeUnposted = (tx: Tx, limit: number) =>
   tx.many(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { CostEntry } from './schema.ts'
 
-/** A change of what goods have cost that no journal has yet, with what its movement belongs to. */
+/** A change of the cost of goods that no journal has yet, with the documents that its movement belongs to. */
 export const UnpostedEntry = Type.Object({
   ...Type.Pick(CostEntry, [
     'id',
@@ -18,7 +18,10 @@ export const UnpostedEntry = Type.Object({
   fulfillment_id: Nullable(Id),
   return_id: Nullable(Id),
   count_id: Nullable(Id),
-  /** Business time, and the same in microseconds, which the entries of one transaction have in common. */
+  /**
+   * The business time of the entry, and the same in microseconds. All entries of one
+   * transaction have the same time.
+   */
   happened_at: Timestamp,
   at_us: Type.Integer(),
 })

@@ -2,12 +2,12 @@ import type { AccountKind, NewJournal } from '../ledger/schema.ts'
 import type { UnpostedEntry } from './journal-schema.ts'
 
 /**
- * What journals the changes of costs make. Pure functions. An entry says what came from outside
- * (`cost_cents`), what of it went into the stock (`value_cents`) and what into the cost of goods sold
- * (`sold_cents`); what is left over was found or lost.
+ * Computes the journals of cost changes, in pure functions. An entry has the cost that came from outside
+ * (`cost_cents`), and its shares that went into the stock (`value_cents`) and into the cost of goods sold
+ * (`sold_cents`); the rest was found or lost.
  */
 
-/** What happened, and the document that shows it. The journals of an order are about its sale alone. */
+/** The kind of a journal, and the document that shows the change. The journals of an order are only about its sale. */
 interface Cause {
   kind: string
   ref: string
@@ -35,16 +35,16 @@ function causeOf(entry: UnpostedEntry): Cause {
   }
 }
 
-/** Who is owed what came from outside. */
+/** Returns the account that is credited with a cost that came from outside. */
 function creditorOf({ kind }: UnpostedEntry): AccountKind {
   if (kind === 'opening') return 'inventory_opening'
   return kind === 'landed_cost' ? 'landed_cost' : 'goods_in_transit'
 }
 
 /**
- * The journals of entries: one for all that a transaction did to one document, at the time of the
- * transaction. All of a journal is the store's own, so its entries name no owner; which variant each cent
- * belongs to stays in the costs.
+ * Returns the journals of entries: one for all entries of one transaction, kind and document, at the time of the
+ * transaction. Everything in such a journal is the store's own, so its entries name no owner. Which variant each
+ * cent belongs to stays in the cost entries.
  */
 export function journalsOf(entries: readonly UnpostedEntry[], currency: string): NewJournal[] {
   const groups = Map.groupBy(entries, (entry) => {

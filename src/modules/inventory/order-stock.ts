@@ -43,9 +43,8 @@ export async function reserve(
 }
 
 /**
- * Allocates the units that the order has reserved: they are sold. Answers the variants that this
- * sale brought down to their threshold, so that each crossing is reported once, by the sale that
- * caused it.
+ * Allocates the units that the order has reserved: they are sold. Returns the variants that this sale brought down
+ * to their threshold, so that each crossing is reported once, by the sale that caused it.
  */
 export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStock[] }> {
   const levels = await queries.lockStock(tx, order_id, [])
@@ -157,7 +156,10 @@ export async function releaseExcess(
   )
 }
 
-/** The same for goods that cannot be sold again: the units that are on hand are taken off the level. */
+/**
+ * Releases the excess units of an order like `releaseExcess`, for goods that cannot be sold again: those on hand
+ * are also taken off the level.
+ */
 export async function writeOffExcess(
   tx: Tx,
   order_id: string,
@@ -184,9 +186,9 @@ const move = (tx: Tx, order_id: string, moves: readonly Move[]) =>
   ])
 
 /**
- * Locks the levels of the wanted variants. A statement that has waited for a lock does not see a level
- * that was created meanwhile, to which the last units may have been transferred. So a shortage is
- * looked at again, by a statement that sees it.
+ * Locks the levels of the wanted variants. A statement that has waited for a lock does not see a level that was
+ * created meanwhile, and the last units may have been transferred to that level. So if units are short, a second
+ * statement reads the levels again.
  */
 async function lockWanted(
   tx: Tx,
@@ -231,7 +233,7 @@ const allocateMove = (
   reserved: number,
 ): Move => ({ variant_id, location_id, kind: 'allocated', on_hand: 0, allocated, reserved })
 
-/** Reserved units have no movement, so that releasing them is none either. */
+/** Returns the change that releases units. Reserving has no movement, so releasing reserved units has none either. */
 const releaseMove = (
   { variant_id, location_id }: Place,
   reserved: number,
@@ -260,7 +262,10 @@ function hasCrossed({ remaining, low_stock_threshold }: LowStock, sold: number):
   return remaining <= low_stock_threshold && remaining + sold > low_stock_threshold
 }
 
-/** Released stock may belong to another order by now, so the order must not count on it. */
+/**
+ * Refuses levels whose stock the order has released. Another order may have it by now,
+ * so this order must not use it.
+ */
 function assertNotReleased(order_id: string, levels: readonly LockedLevel[]): void {
   if (!levels.some(({ released }) => released)) return
   throw new Error(`the stock of order ${order_id} was given back before`)

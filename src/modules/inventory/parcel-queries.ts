@@ -4,8 +4,8 @@ import { sql } from '../../db/sql.ts'
 import { type ParcelMove, WorkUnits } from './schema.ts'
 
 /**
- * Locks the reservations of these orders, then their levels, sorted as everywhere. The orders are
- * locked before.
+ * Locks the reservations of these orders, then their levels, in the same order as every transaction. The
+ * orders must be locked before.
  */
 export const lockReserved = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`
@@ -23,12 +23,13 @@ export const lockReserved = (tx: Tx, order_ids: readonly string[]) =>
        for no key update`)
 
 /**
- * What orders have allocated and not packed, by variant and location, and how much of it is there.
+ * Lists the units that orders have allocated and not packed, by variant and location, and how many of them are
+ * there.
  *
- * Which orders wait for stock is not stored, it follows: what is on hand and not packed serves the
- * allocations of a level in the order of the orders' ids, which is that of their time. So a receipt,
- * a cancellation or a count serves the oldest order by itself, in its own transaction. Older orders
- * are read only where a level has allocated more than it has.
+ * Which orders wait for stock is not stored but computed: the units on hand that are not packed serve the
+ * allocations of a level by the orders' ids, which is the order of their time. So a receipt, a cancellation or
+ * a count serves the oldest order in its own transaction. Older orders are read only where a level has
+ * allocated more units than it has.
  */
 export const listWork = (db: Db, order_ids: readonly string[]) =>
   db.many(

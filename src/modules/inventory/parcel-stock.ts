@@ -9,11 +9,11 @@ import { sumLines } from './split-stock.ts'
  * of the orders and of their stock (`lockWork`, `lockParcels`).
  */
 
-/** What these orders have allocated and not packed. */
+/** Lists the units that these orders have allocated and not packed. */
 export const listWork = (db: Db, order_ids: readonly string[]): Promise<WorkUnits[]> =>
   queries.listWork(db, order_ids)
 
-/** The same, which no other transaction can change until this one ends. */
+/** Lists the same units as `listWork`, and locks them: no other transaction can change them until this one ends. */
 export async function lockWork(tx: Tx, order_ids: readonly string[]): Promise<WorkUnits[]> {
   await queries.lockReserved(tx, order_ids)
   return queries.listWork(tx, order_ids)
@@ -23,15 +23,15 @@ export async function lockWork(tx: Tx, order_ids: readonly string[]): Promise<Wo
 export const lockParcels = (tx: Tx, parcels: readonly ParcelStock[]) =>
   queries.lockReserved(tx, [...new Set(parcels.map(({ order_id }) => order_id))])
 
-/** Takes units into parcels. They stay on hand and allocated until they are shipped. */
+/** Packs units into parcels. They stay on hand and allocated until they are shipped. */
 export const pack = (tx: Tx, parcels: readonly ParcelStock[], actor: string) =>
   move(tx, parcels, actor, (quantity) => [{ ...STILL, packed: quantity }])
 
-/** Puts the units of cancelled parcels back: their orders can pack them again. */
+/** Unpacks the units of cancelled parcels: their orders can pack them again. */
 export const unpack = (tx: Tx, parcels: readonly ParcelStock[], actor: string) =>
   move(tx, parcels, actor, (quantity) => [{ ...STILL, packed: -quantity }])
 
-/** Sends packed units away. Never refused: where the count was too low, it falls below zero. */
+/** Ships packed units. It is never refused: where the count was too low, the level falls below zero. */
 export const ship = (tx: Tx, parcels: readonly ParcelStock[], actor: string) =>
   move(tx, parcels, actor, (quantity) => [
     { ...STILL, kind: 'shipped', on_hand: -quantity, allocated: -quantity, packed: -quantity },
@@ -67,7 +67,7 @@ async function move(
       ),
   )
   if (moves.length === 0) return
-  // By variant, since each movement locks the costs of its variant.
+  // Sorted by variant, since each movement locks the costs of its variant.
   const sorted = moves.toSorted((a, b) => compare(a.variant_id, b.variant_id))
   const moved = await queries.moveParcels(tx, sorted, actor)
   const distinct = (keyOf: (move: ParcelMove) => string) => new Set(moves.map(keyOf)).size

@@ -12,19 +12,19 @@ const CountedVariant = Type.Object({
   available_units: Nullable(Type.Integer()),
 })
 
-/** Of a variant with these settings and `units`: whether it can be bought, and whether few are left. */
+/** Whether a variant with the settings `s` and the units `stock` can be bought, and whether few units are left. */
 const isAvailable = sql`(s.allow_backorder or stock.units >= 1)`
 const isLow = sql`(
   not s.allow_backorder and coalesce(stock.units between 1 and s.low_stock_threshold, false))`
 const unitsOf = sql`coalesce(sum(l.on_hand - l.allocated - l.reserved), 0)::bigint`
 
-/** What is shown of that, as the store's `stock_hint` says. */
+/** The part of this that is shown, as the store's `stock_hint` says. */
 const shownAsLow = sql`(setting.stock_hint <> 'none' and ${isLow})`
 const shownUnits = sql`case when setting.stock_hint = 'count' and ${isLow} then stock.units end`
 
 /**
- * What shoppers may know of the stock of products: of each variant that is counted, whether it can
- * be bought, and as the store's `stock_hint` says, whether few are left and how many.
+ * Lists the stock of products that shoppers may see: for each variant whose stock is counted, whether it can be
+ * bought, and as the store's `stock_hint` says, whether few units are left and how many.
  */
 export const listPublicStock = (db: Db, productIds: readonly string[]) =>
   db.many(
@@ -45,8 +45,8 @@ export const listPublicStock = (db: Db, productIds: readonly string[]) =>
   )
 
 /**
- * A text that differs where what shoppers may know of the stock does, and how many variants are counted. In
- * one statement: to read it of 100,000 variants takes seconds.
+ * Reads how many variants are counted, and a text that changes when the stock that shoppers may see changes. One
+ * statement reads both: for 100,000 variants it takes seconds.
  */
 export const readPublicStockVersion = (db: Db) =>
   db.one(

@@ -28,7 +28,7 @@ const itemColumns = sql`
   l.on_hand, l.allocated, l.reserved, l.incoming, l.on_hand - l.allocated - l.reserved as available,
   v.is_low as low`
 
-/** The settings and the stock of a variant, tracked or not. */
+/** The joins that add the settings and the stock of a variant, tracked or not. */
 const itsStock = sql`
   left join inventory_settings s on s.tenant_ref = v.tenant_ref and s.variant_id = v.id
  cross join lateral (
@@ -44,7 +44,7 @@ export interface ItemFilters {
   low: boolean | undefined
 }
 
-/** `is_low` is written by triggers of the stock and of its settings. */
+/** The conditions of a list of items. Triggers of the stock and of its settings write `is_low`. */
 const itemsWhere = ({ sku, low }: ItemFilters) => [
   sql`v.archived_at is null`,
   ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),
@@ -129,7 +129,7 @@ const levelColumns = sql`
   l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved, l.incoming,
   l.on_hand - l.allocated - l.reserved as available`
 
-/** Locks levels, sorted as everywhere. */
+/** Locks levels, in the same order as every transaction. */
 export const lockLevels = (tx: Tx, places: readonly LevelKey[]) =>
   tx.many(
     PlacedLevel,
@@ -157,7 +157,7 @@ export const lockLevelsOf = (tx: Tx, variant_ids: readonly string[]) =>
 
 const KnownVariant = Type.Object({ variant_id: Id, sku: Type.String(), archived: Type.Boolean() })
 
-/** Which of these variants the store has. */
+/** Lists the variants of these ids that the store has. */
 export const listVariants = (db: Db, variant_ids: readonly string[]) =>
   db.many(
     KnownVariant,
@@ -172,7 +172,7 @@ export interface MovementFilters {
   kind: MovementKind | undefined
 }
 
-/** In the words of the index: `inventory_movements_of_kind` has all but those of sales. */
+/** The conditions of a list of movements, as the index has them: `inventory_movements_of_kind` has all but sales. */
 const movementsWhere = ({ variant_id, kind }: MovementFilters) => [
   ...(variant_id === undefined ? [] : [sql`m.variant_id = ${variant_id}`]),
   ...(kind === undefined ? [] : [sql`m.kind = ${kind}`]),
@@ -195,8 +195,9 @@ export const listMovementsByIds = (db: Db, ids: readonly string[]) =>
   )
 
 /**
- * The index of a variant has its movements location by location, and each location's in the order of the
- * list. A movement is never without a level.
+ * Divides the movements of a variant by location. The index of a variant has its movements location
+ * by location, and those of each location in the order of the list. Every movement has a level, so
+ * the levels name all locations.
  */
 const partsOfVariant = async (db: Db, variant_id: string): Promise<Sql[]> => {
   const levels = await db.many(
@@ -209,7 +210,7 @@ const partsOfVariant = async (db: Db, variant_id: string): Promise<Sql[]> => {
   return parts.length === 0 ? [sql`false`] : parts
 }
 
-/** Newest first. */
+/** Lists the stock movements, newest first. */
 export async function listMovements(db: Db, filters: MovementFilters, page: Page) {
   const { variant_id } = filters
   return readList(
@@ -266,7 +267,7 @@ export const lockLocationsShared = (tx: Tx, ids: readonly string[]) =>
        for share`,
   )
 
-/** The changes of what the units of a variant have cost, newest first. */
+/** Lists the changes of the cost of a variant's units, newest first. */
 export const listCostEntries = (db: Db, variant_id: string, page: Page) =>
   readList(
     db,
@@ -313,7 +314,7 @@ export const renameLocation = (tx: Tx, id: string, name: string) =>
     returning ${locationColumns}`,
   )
 
-/** Null if the location has units on hand, allocated, reserved or incoming. */
+/** Archives a location. Returns null if it has units on hand, allocated, reserved or incoming. */
 export const archiveLocation = (tx: Tx, id: string) =>
   tx.maybe(
     Location,

@@ -9,8 +9,8 @@ import { requireLocations } from './service.ts'
 import { moveStock } from './stock-queries.ts'
 
 /**
- * The stock of purchase orders. Each function is called under the lock of the purchase order; it locks
- * the levels of the variants, at all locations and sorted as everywhere, and changes them.
+ * The stock of purchase orders. Each function is called under the lock of the purchase order; it locks the levels
+ * of the variants, at all locations and in the same order as every transaction, and changes them.
  */
 
 /** A change of the units that are expected at a location, and of those that are there. */
@@ -29,7 +29,7 @@ export interface Arrival {
   units: readonly ArrivingUnits[]
 }
 
-/** Changes what is expected at a location. Units that are expected never count as available. */
+/** Changes the units that are expected at a location. Expected units never count as available. */
 export async function expect(
   tx: Tx,
   location_id: string,
@@ -46,8 +46,8 @@ export async function expect(
 }
 
 /**
- * Puts units that have arrived on hand. Which orders they serve follows from the level: the oldest
- * that waits comes first (`parcel-queries.ts listWork`).
+ * Puts units that have arrived on hand. The level determines which orders they serve: the oldest order that waits
+ * comes first (`parcel-queries.ts listWork`).
  */
 export async function receive(
   tx: Tx,
@@ -85,7 +85,7 @@ async function lock(tx: Tx, location_id: string, units: readonly { variant_id: s
     tx,
     units.map(({ variant_id }) => ({ variant_id, location_id })),
   )
-  // At all locations: the first cost of a variant values everything that is there.
+  // Levels at all locations are locked: the first cost of a variant values all its units on hand.
   return queries.lockLevelsOf(
     tx,
     units.map(({ variant_id }) => variant_id),
@@ -101,11 +101,11 @@ const still = (variant_id: string, location_id: string): Move => ({
   reserved: 0,
 })
 
-/** What the units of variants have cost, locked until the transaction ends. */
+/** Reads the costs of variants, and locks them until the transaction ends. */
 export const lockCosts = (tx: Tx, variant_ids: readonly string[]): Promise<VariantCost[]> =>
   costQueries.lockCosts(tx, variant_ids)
 
-/** A cost that became known after the units came: of those on hand, and of those sold since. */
+/** A cost that became known after the units came: its shares for the units on hand and for those sold since. */
 export interface LateCost {
   variant_id: string
   on_hand_cents: number

@@ -8,7 +8,7 @@ import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 import { CountedLevel, type Discrepancy, type LevelKey, SeenDiscrepancy } from './schema.ts'
 
-/** How far the recount of a store is: the last level that it has passed. Null: it has not begun. */
+/** The position of the recount of a store: the last level that it has passed. Null if it has not begun. */
 export const Recount = Type.Object({
   variant_id: Nullable(Id),
   location_id: Nullable(Type.String()),
@@ -25,8 +25,8 @@ export const recountQueue = defineQueue({
 })
 
 /**
- * Lists the stores that have stock and no row in the queue, as fd_worker. Steps from one store to
- * the next by the index, past however many levels each has.
+ * Lists the stores that have stock and no row in the queue, as fd_worker. It steps from one store to the next by
+ * the index, past all levels of each.
  */
 export const listUnplanned = (worker: GlobalDb) =>
   worker.many(
@@ -46,7 +46,7 @@ export const listUnplanned = (worker: GlobalDb) =>
        and not exists (select from inventory_recounts r where r.tenant_ref = tenants.tenant_ref)`,
   )
 
-/** Plans the first recount of a store. A store that is planned twice is planned once. */
+/** Plans the first recount of a store. Repeated, it changes nothing. */
 export const planRecount = (db: Db) =>
   db.run(sql`
     insert into inventory_recounts (tenant_ref, due_at) values (${db.tenant}, ${machineTime})
@@ -60,8 +60,8 @@ interface SliceOptions {
 }
 
 /**
- * Reads the next levels of a store and adds their new movements to the sums that are stored. A sum
- * that is old enough begins at the first movement again.
+ * Reads the next levels of a store and adds their new movements to the stored sums. A sum that is old enough starts
+ * again from the first movement.
  */
 export const listCounted = (db: Db, { after, levels, movements }: SliceOptions) =>
   db.many(
@@ -142,8 +142,8 @@ export const sumHeld = (
   )
 
 /**
- * Stores the sums of levels. A sum that began again does so after the period; the very first one at
- * a random time within it, so that the levels of a store do not all begin on the same day.
+ * Stores the sums of levels. A sum that has started again does so next after the period; a first sum at a random
+ * time within it, so that the levels of a store do not all start again on the same day.
  */
 export const saveCounts = (db: Db, counted: readonly CountedLevel[], periodDays: number) =>
   db.run(sql`
@@ -164,7 +164,7 @@ export const saveCounts = (db: Db, counted: readonly CountedLevel[], periodDays:
            again_at = case when excluded.again_at = 'infinity' then c.again_at
                            else ${machineTime} + make_interval(days => ${periodDays}) end`)
 
-/** Records counters that are wrong. One that is known already was seen again. */
+/** Records counters that are wrong. For a counter that is already recorded, it records that it was seen again. */
 export const recordDiscrepancies = (db: Db, found: readonly Discrepancy[]) =>
   db.run(sql`
     insert into inventory_discrepancies

@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import type { PlacedUnits } from './schema.ts'
 
-/** Those of the variants whose stock is counted. */
+/** Lists those of the variants whose stock is counted. */
 export const listTracked = (db: Db, variant_ids: readonly string[]) =>
   db.many(
     Type.Object({ variant_id: Id }),
@@ -22,7 +22,7 @@ const rowsOf = (units: readonly PlacedUnits[]) => sql`
          ${units.map(({ quantity }) => quantity)}::bigint[])
     as u (variant_id, location_id, quantity)`
 
-/** Creates the levels of variants at locations that had none of them yet. */
+/** Creates the levels of variants at locations where they have none yet. */
 export const ensureLevels = (tx: Tx, units: readonly PlacedUnits[]) =>
   tx.run(sql`
     insert into inventory_levels (tenant_ref, variant_id, location_id)
@@ -31,7 +31,7 @@ export const ensureLevels = (tx: Tx, units: readonly PlacedUnits[]) =>
      order by variant_id, location_id
         on conflict do nothing`)
 
-/** Locks levels, sorted as everywhere. */
+/** Locks levels, in the same order as every transaction. */
 export const lockLevels = (tx: Tx, units: readonly PlacedUnits[]) =>
   tx.run(sql`
     select from inventory_levels l

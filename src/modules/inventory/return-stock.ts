@@ -3,11 +3,11 @@ import * as queries from './return-queries.ts'
 import type { PlacedUnits, ReturnedStock } from './schema.ts'
 import { requireLocations } from './service.ts'
 
-/** The stock of returns: units that come back to the shelf. Called under the lock of their order. */
+/** The stock of returns: units that are restocked. The functions are called under the lock of their order. */
 
 /**
- * Those of the variants whose stock is counted now. Of the others nothing is put on hand, whatever was
- * counted when they were sold.
+ * Returns those of the variants whose stock is counted now. No units of the others are put on hand, even if their
+ * stock was counted when they were sold.
  */
 export async function trackedOf(db: Db, variant_ids: readonly string[]): Promise<Set<string>> {
   const found = await queries.listTracked(db, [...new Set(variant_ids)])
@@ -15,9 +15,8 @@ export async function trackedOf(db: Db, variant_ids: readonly string[]): Promise
 }
 
 /**
- * Puts returned units of tracked variants on hand. Answers the ids of the movements. Orders that wait
- * for stock count on them from now on. `named` is a location that must exist even if nothing is put
- * there.
+ * Puts returned units of tracked variants on hand. Returns the ids of the movements. From then on, orders that wait
+ * for stock can use the units. `named` is a location that must exist even if nothing is put there.
  */
 export async function restock(
   tx: Tx,
@@ -44,7 +43,7 @@ export async function restock(
 /** The reason of the movements. */
 const RETURNED = 'returned'
 
-/** A statement changes a level once: two lines may have units of one variant. */
+/** Adds up units by level, because a statement changes a level once and two lines may have units of one variant. */
 function sumByLevel(units: readonly PlacedUnits[]): PlacedUnits[] {
   const byLevel = Map.groupBy(
     units.filter(({ quantity }) => quantity > 0),

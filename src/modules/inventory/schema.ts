@@ -6,7 +6,7 @@ import { Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts
  */
 export const DEFAULT_LOCATION = 'default'
 
-/** More units than any store has, and few enough that sums stay exact integers. */
+/** The highest quantity: more units than any store has, and few enough that sums stay exact integers. */
 export const QUANTITY_MAX = 1_000_000_000
 
 export const MOVEMENT_KINDS = [
@@ -40,7 +40,7 @@ export const LockedLevel = Type.Object({
   tracked: Type.Boolean(),
   reserved: Type.Integer(),
   allocated: Type.Integer(),
-  /** Of the allocated units those that are in parcels. */
+  /** How many of the allocated units are in parcels. */
   packed: Type.Integer(),
   /** The order has a reservation here, though perhaps of no units. */
   has_reservation: Type.Boolean(),
@@ -60,7 +60,7 @@ export interface Move {
   incoming?: number
   /** What all its units cost, where that is known. */
   cost_cents?: number
-  /** Stands for the reason of the cause, where moves of one cause have their own. */
+  /** The move's own reason, which replaces that of the cause. */
   reason?: string | null
 }
 
@@ -81,7 +81,7 @@ export const WorkUnits = Type.Object({
   location_id: Type.String(),
   /** Allocated and not packed. */
   open: Type.Integer(),
-  /** Of these, the units that are there. The others wait for stock, behind older orders. */
+  /** How many of the open units are there. The others wait for stock, behind older orders. */
   ready: Type.Integer(),
 })
 export type WorkUnits = Static<typeof WorkUnits>
@@ -181,7 +181,7 @@ const adjustment = {
   expected_on_hand: Type.Optional(Type.Integer({ minimum: -QUANTITY_MAX, maximum: QUANTITY_MAX })),
 }
 
-/** Either `delta` or `set_on_hand`. */
+/** An adjustment of a level, by either `delta` or `set_on_hand`. */
 export const Adjustment = Type.Object({ ...adjustment, reason: Reason })
 export type Adjustment = Static<typeof Adjustment>
 
@@ -227,7 +227,7 @@ export const Movement = Shared(
 )
 export type Movement = Static<typeof Movement>
 
-/** Units of a variant that come on hand at a location. */
+/** Units of a variant that are put on hand at a location. */
 export interface PlacedUnits extends StockLine {
   location_id: string
 }
@@ -259,7 +259,7 @@ export const Transfer = Type.Object({
 })
 export type Transfer = Static<typeof Transfer>
 
-/** A change of what the units of a variant have cost. */
+/** A change of the cost of a variant's units. */
 export const CostEntry = Shared(
   'InventoryCostEntry',
   Type.Object({
@@ -296,7 +296,7 @@ const LocationName = Type.String({ minLength: 1, maxLength: 200 })
 const LOCATION_ID = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 const locationId = new RegExp(LOCATION_ID)
 
-/** Whether a text has the form of a location's id. Saves a query for a text that has not. */
+/** Whether a text has the form of a location's id. A text without it needs no query. */
 export const isLocationId = (text: string): boolean => locationId.test(text)
 
 export const NewLocation = Type.Object({
@@ -335,7 +335,7 @@ export const CountedLevel = Type.Object({
   moved_allocated: Type.Integer(),
   /** Movements that were added to the sums just now. */
   added: Type.Integer(),
-  /** The sums began at the first movement just now. */
+  /** Whether the sums started again from the first movement just now. */
   is_again: Type.Boolean(),
 })
 export type CountedLevel = Static<typeof CountedLevel>

@@ -19,8 +19,8 @@ import {
 import { listLimited } from './stock-queries.ts'
 
 /**
- * How many units of each variant can be sold. Null: no limit, as it is not tracked or backorders
- * are allowed.
+ * Returns how many units of each variant can be sold. Null means no limit: the variant is not
+ * tracked, or backorders are allowed.
  */
 export async function available(
   db: Db,
@@ -31,11 +31,11 @@ export async function available(
   return new Map(variant_ids.map((id) => [id, counts.get(id) ?? null]))
 }
 
-/** What shoppers may know of the stock of products. */
+/** Reads the stock of products that shoppers may see. */
 export const publicStock = listPublicStock
 export const readStockVersion = readPublicStockVersion
 
-/** Every variant on sale and its stock, by SKU. */
+/** Lists every variant on sale with its stock, by SKU. */
 export async function list(db: Db, filters: queries.ItemFilters, page: Page) {
   const { rows, shown } = await queries.listItems(db, filters, page)
   return { items: rows, ...shown }
@@ -74,7 +74,10 @@ export async function putSettings(
 
 const isGiftCard = () => invalidBody('track_inventory', 'must be false: a gift card has no stock')
 
-/** The locations among these that are in use, which cannot be archived until the transaction ends. */
+/**
+ * Returns the locations among these that are in use, and locks them: none can be
+ * archived until the transaction ends.
+ */
 export async function lockLocations(tx: Tx, ids: readonly string[]): Promise<Set<string>> {
   if (ids.includes(DEFAULT_LOCATION)) await queries.ensureDefaultLocation(tx)
   const found = await queries.lockLocationsShared(tx, [...new Set(ids.filter(isLocationId))])

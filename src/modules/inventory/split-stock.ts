@@ -37,7 +37,7 @@ export function splitReservation(
 }
 
 /**
- * Takes all units from one location if it has them, else from one location after the other. Units
+ * Divides units among locations: all from one location if it has them, otherwise from one after the other. Units
  * that no location has are backordered at the first.
  */
 function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
@@ -82,7 +82,7 @@ const share = ({ variant_id, location_id }: LockedLevel, quantity: number): Shar
   quantity,
 })
 
-/** The default location, then the others by their id. */
+/** Sorts levels: the default location first, then the others by their id. */
 const defaultFirst = (levels: readonly LockedLevel[]) =>
   levels.toSorted((a, b) => rank(a) - rank(b) || (a.location_id < b.location_id ? -1 : 1))
 

@@ -139,7 +139,7 @@ export const releaseReservations = (tx: Tx, order_id: string) =>
        set reserved = 0, allocated = 0, released_at = fd_now(), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and released_at is null`)
 
-/** Records a change of an order. Answers false if it was made before. */
+/** Records a change of an order. Returns false if the change was recorded before. */
 export const insertChange = async (tx: Tx, order_id: string, change_id: string) =>
   (await tx.run(sql`
     insert into inventory_order_changes (tenant_ref, order_id, change_id)

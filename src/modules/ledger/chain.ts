@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { CanonicalJournal } from './schema.ts'
 
-/** Journals between two checkpoints. A trial balance adds up at most these, and the unnumbered ones. */
+/** How many journals are between two checkpoints. A trial balance adds up at most these, and the unnumbered ones. */
 export const CHECKPOINT_EVERY = 1_000
 
 /** The hash before the first link. */

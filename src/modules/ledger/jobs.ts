@@ -4,7 +4,7 @@ import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 import { announceLinks } from './verified-queries.ts'
 
-/** Stores of one step. The next step goes on with those after them. */
+/** The most stores of one step. The next step continues with the stores after them. */
 const STORES_MAX = 200
 
 /** Journals of one transaction: some milliseconds of hashing, and one write. */
@@ -15,16 +15,15 @@ const STORES_AT_ONCE = 4
 
 interface ChainOptions {
   signal?: AbortSignal
-  /** Told in the transaction that numbers journals of a store. */
+  /** Called in the transaction that numbers journals of a store. */
   onLinks?: (tx: Tx) => Promise<unknown>
-  /** Told when it has committed, with the time of the stopwatch before it began. */
+  /** Called when it has committed, with the time of the stopwatch before it began. */
   onNumbered?: (tenant: string, beganMs: number) => void
 }
 
 /**
- * One step of the loop, as fd_worker: numbers committed journals and adds them to the hash chain of their
- * store. A number never changes; a journal that commits late gets the next one. Answers the number of
- * journals.
+ * One step of the loop, as fd_worker: numbers committed journals and adds them to the hash chain of their store. A
+ * number never changes; a journal that commits late gets the next number. Returns the number of journals.
  */
 export async function chainNewJournals(
   database: Database,

@@ -13,7 +13,7 @@ export async function post(tx: Tx, journal: NewJournal): Promise<{ journal_id: s
   return { journal_id: written ?? null }
 }
 
-/** Posts many journals in one round trip. Answers the ids of the written ones. */
+/** Posts many journals in one round trip. Returns the ids of the written ones. */
 export async function postAll(tx: Tx, journals: readonly NewJournal[]): Promise<string[]> {
   const rows = journals.map(prepare).filter(({ entries }) => entries.length > 0)
   if (rows.length > 0) await queries.insertJournals(tx, rows)
@@ -28,7 +28,7 @@ function prepare({ entries, order_id = null, ref = null, at = null, ...journal }
   return { id: newId(), ...journal, order_id, ref, at, entries: moved }
 }
 
-/** Uses BigInt, since a sum of safe integers may exceed them. */
+/** Checks that the entries of a journal sum to zero. It uses BigInt, since a sum of safe integers may not be safe. */
 function requireZeroSum(kind: string, entries: readonly Entry[]): void {
   let sum = 0n
   for (const { account, amount_cents } of entries) {
@@ -53,6 +53,6 @@ interface CloseHolds {
   account?: HeldKind
 }
 
-/** Closes the pending holds of an order, and answers them. A closed hold never changes. */
+/** Closes the pending holds of an order, and returns them. A closed hold never changes. */
 export const closeHolds = (tx: Tx, { order_id, to, account }: CloseHolds): Promise<Hold[]> =>
   queries.closeHolds(tx, order_id, to, account ?? null)

@@ -23,7 +23,7 @@ export interface JournalRow {
   currency: string
   order_id: string | null
   ref: string | null
-  /** Null: now. */
+  /** Null means now. */
   at: string | null
   entries: readonly Entry[]
 }
@@ -81,7 +81,7 @@ export const listHolds = (db: Db, account: HeldKind, ref: string) =>
      order by created_at, id`,
   )
 
-/** Closes pending holds. Of two concurrent callers one gets the row; for the other it is not pending. */
+/** Closes pending holds. If two callers do this at the same time, one gets the row; the other finds none pending. */
 export const closeHolds = (
   tx: Tx,
   orderId: string,
@@ -109,7 +109,7 @@ export const listEntriesOfOrder = (db: Db, orderId: string) =>
      order by j.created_at, j.id, e.position`,
   )
 
-/** The turns of the stores with journals that have no number yet. */
+/** The stores with journals that have no number yet, which take turns. */
 export const unchainedTurns = createRowTurns({ table: sql`ledger_unsealed` })
 
 /** Takes the lock under which one worker at a time extends a store's chain. */
@@ -244,7 +244,7 @@ export const listBalances = (db: Db, base: Base) =>
      order by account, currency`,
   )
 
-/** Adds the journals since the previous checkpoint to its balances. */
+/** Inserts a checkpoint: the balances of the previous checkpoint plus the journals since. */
 export const insertCheckpoint = (tx: Tx, before: number, at: number) =>
   tx.run(sql`
     insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
@@ -274,17 +274,17 @@ export const listCheckpoint = (db: Db, sequence: number) =>
 
 interface CountOptions {
   checkpointEvery: number
-  /** The link up to which checkpoints do not matter, since the trial balance begins there. */
+  /** The link up to which checkpoints do not matter, because the trial balance begins there. */
   after: number
   /** The most journals that are counted. */
   limit: number
 }
 
 /**
- * Counts in one statement, so that a journal that is numbered meanwhile is counted once. The links
- * are counted by the newest number: the proof finds gaps by itself. `doubled` are journals in both
- * tables, which would hide journals that are in neither. `stray` are lines of checkpoints at numbers
- * where the loop writes none: a trial balance would begin with one, and no link would prove it wrong.
+ * Counts the journals in one statement, so that a journal that is numbered meanwhile is counted once. The links are
+ * counted by the newest number: the proof finds gaps itself. `doubled` are journals in both tables, which would
+ * hide journals that are in neither. `stray` are lines of checkpoints at numbers where the loop writes none: a
+ * trial balance would begin with one, and no link would prove it wrong.
  */
 export const countJournals = (db: Db, { checkpointEvery, after, limit }: CountOptions) =>
   db.one(

@@ -7,7 +7,7 @@ import * as ledger from './service.ts'
 
 const FROM = { min: 1, max: Number.MAX_SAFE_INTEGER - 1_000_000, otherwise: 1 }
 
-/** `key` signs how far the platform has verified a ledger. */
+/** Adds the routes of the ledger. `key` signs how far the platform has verified a ledger. */
 export const merchantRoutes =
   (key: Buffer): Routes =>
   async (app) => {

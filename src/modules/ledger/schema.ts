@@ -30,7 +30,7 @@ export type AccountKind = Static<typeof AccountKind>
 /** Accounts with an owner, whose balance can be held for an order. */
 export type HeldKind = 'gift_card' | 'store_credit'
 
-/** A debit is positive, a credit negative. */
+/** An entry of a journal. A debit is positive, a credit negative. */
 export const Entry = Type.Object({
   account: AccountKind,
   ref: Type.String(),
@@ -104,7 +104,7 @@ export type CanonicalJournal = Static<typeof CanonicalJournal>
 /** A link of the hash chain. */
 export const Link = Type.Object({ sequence: Type.Integer(), hash: Type.String() })
 
-/** A link with the journal that it was computed from. Null: the journal is missing. */
+/** A link with the journal that it was computed from. The journal is null if it is missing. */
 export const LinkWithJournal = Type.Object({
   sequence: Type.Integer(),
   hash: Type.String(),
@@ -141,7 +141,7 @@ export interface Fault {
 /** A row of `ledger_verified` without its lease: how far a store's chain is verified. */
 export const Verified = Type.Object({
   sequence: Type.Integer(),
-  /** Null: nothing is verified yet. */
+  /** Null if nothing is verified yet. */
   hash: Nullable(Type.String()),
   balances: Type.Array(BalanceLine),
   verified_at: Nullable(Timestamp),

@@ -17,8 +17,8 @@ export const listHolds = queries.listHolds
 const VERIFIED_MAX = 10_000
 
 /**
- * After this time a call ends at the next checkpoint, so that its answer comes within about a second, also
- * where the database is busy or far.
+ * The time after which a call ends at the next checkpoint, so that its answer comes within about a second, even if
+ * the database is busy or far away.
  */
 const VERIFIED_MS = 500
 
@@ -31,7 +31,7 @@ const COUNTED_MAX = 10_000
 interface ProofOptions {
   /** The key that signs how far a ledger is verified. */
   key: Buffer
-  /** The number of the first journal to verify. Null: after what the platform has verified. */
+  /** The number of the first journal to verify. Null means the first after those that the platform has verified. */
   from?: number | null
   /** After how long it ends at the next checkpoint. */
   afterMs?: number
@@ -97,15 +97,15 @@ interface Walk {
 }
 
 /**
- * Verifies the links from `from` to `last`, or as many as there is time for. Answers the last one that
- * was looked at, and the first one that does not verify. The place before `from` is trusted.
+ * Verifies the links from `from` to `last`, or as many as the time allows. Returns the last link that it looked at,
+ * and the first one that does not verify. The position before `from` is trusted.
  */
 async function verifyFrom(db: Db, { from, last, base, afterMs }: Walk) {
   const start = from - 1 === base.sequence ? base : await readPosition(db, from - 1)
   if (start === null) return { to: last, brokenAt: from - 1 }
   const ends = performance.now() + afterMs
   const { position, fault } = await verifyLinks(db, start, last, () => performance.now() < ends)
-  // A fault ends the walk. What is behind it is looked at by the next call, as if the walk had gone on.
+  // A fault ends this walk. `to` is `last` all the same, so the next call continues behind the fault.
   return fault === null
     ? { to: position.sequence, brokenAt: null }
     : { to: last, brokenAt: Number(fault.at) }
@@ -115,7 +115,7 @@ function checkpointOf({ sequence, hash, verified_at, walked_at }: Verified): Pro
   return hash === null || verified_at === null ? null : { sequence, hash, verified_at, walked_at }
 }
 
-/** What is wrong with the stored checkpoint now, or what the loop has found. */
+/** Returns the fault of the stored checkpoint now, or the fault that the loop has found. */
 function faultOf(stored: Verified | null, untrue: Fault | null): Proof['fault'] {
   const kind = untrue?.kind ?? stored?.fault ?? null
   if (kind === null) return null
@@ -142,9 +142,9 @@ function sumsToZero(lines: Proof['trial_balance']): boolean {
 }
 
 /**
- * Whether the chain has links behind a position, or may be getting some at this moment. For the end of a transaction
- * that follows the chain: no journal is numbered between the answer `false` and its commit, so that whoever numbers
- * the next one sees that nobody waits for it.
+ * Whether the chain has links behind a position, or may be getting some at this moment. It is for the end of a
+ * transaction that follows the chain: if it returns false, no journal is numbered until that transaction commits,
+ * so the process that numbers the next journal sees that nothing waits for it.
  */
 export async function mayHaveLinksAfter(tx: Tx, sequence: number): Promise<boolean> {
   const { locked } = await queries.tryLockChain(tx)

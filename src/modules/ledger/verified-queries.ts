@@ -20,7 +20,7 @@ export const verificationQueue = defineQueue({
   shape: Verified,
 })
 
-/** Makes the verification of a store due, because it has new links. Creates the row at the first. */
+/** Makes the verification of a store due, because it has new links. The first links create the row. */
 export const announceLinks = (tx: Tx, newest: number) =>
   tx.run(sql`
     insert into ledger_verified as v (tenant_ref, newest, due_at)
@@ -59,7 +59,7 @@ export const finish = (db: Db, lease: Lease, verified: Verified, dueAt: string) 
                   else ${dueAt}::timestamptz end`,
   )
 
-/** Replaces what is known of a store, whatever it was: an operator has accepted the ledger. */
+/** Replaces the record of how far a store is verified, whatever it said: an operator has accepted the ledger. */
 export const replace = (tx: Tx, verified: Verified) =>
   tx.run(sql`
     update ledger_verified
@@ -106,7 +106,7 @@ export const readJournals = (db: Db, after: string | null, limit: number) =>
              limit 1) as stray`,
   )
 
-/** Stores whose ledger has a fault, as any role that sees all stores. */
+/** Counts the stores whose ledger has a fault, as any role that sees all stores. */
 export const countFaulty = async (all: GlobalDb): Promise<number> =>
   (
     await all.one(
@@ -116,9 +116,9 @@ export const countFaulty = async (all: GlobalDb): Promise<number> =>
   ).count
 
 /**
- * The state of the verification over all stores, as fd_operator: `faulty` stores, `missing` ones
- * that have links and no row, `late` ones that no worker has looked at although they are due, and
- * `postponed` ones that are due later than the loop ever plans.
+ * Reads the state of the verification over all stores, as fd_operator: `faulty` stores, `missing` ones that have
+ * links and no row, `late` ones that no worker has looked at although they are due, and `postponed` ones that are
+ * due later than the loop ever plans.
  */
 export const summarize = (operator: GlobalDb, lateSeconds: number, periodDays: number) =>
   operator.one(

@@ -23,7 +23,7 @@ const RECHECK_MS = HOUR_MS
 /** How far a walk may lag behind its plan. A worker that was down does not catch up with more. */
 const LAG_MAX_MS = HOUR_MS
 
-/** What is known of a store before its first step. */
+/** The record of a store before its first step. */
 const UNVERIFIED: Verified = {
   sequence: 0,
   hash: null,
@@ -42,7 +42,7 @@ const UNVERIFIED: Verified = {
 }
 
 export interface VerifyOptions {
-  /** Signs what was verified. */
+  /** Signs the record of the verification. */
   key: Buffer
   /** Machine time in milliseconds. */
   now: number
@@ -87,7 +87,7 @@ export async function advance(db: Db, stored: Verified, options: VerifyOptions):
   return { ...endStep(db, { ...after, walk_due_at }, options), did }
 }
 
-/** Signs the result, unless it is a forgery: that keeps its wrong signature. */
+/** Signs the result. A forged record is not signed: it keeps its wrong signature. */
 function endStep(db: Db, verified: Verified, { key, now }: VerifyOptions): Step {
   const mac = verified.fault === 'forged' ? verified.mac : sign(key, db.tenant, verified)
   const dueAt = verified.fault === null ? (verified.walk_due_at ?? iso(now)) : iso(now + RECHECK_MS)
@@ -95,9 +95,9 @@ function endStep(db: Db, verified: Verified, { key, now }: VerifyOptions): Step 
 }
 
 /**
- * Finds out whether what is stored of a store is untrue: it is not signed by us, it is older than
- * what this process has seen, or the chain was written anew below it. That it went back stays known
- * until an operator accepts the ledger, because a new process could not see it again.
+ * Finds out whether the record of a store is untrue: it is not signed by us, it is older than this process has
+ * seen, or the chain below it was written again. A record that went back stays a fault until an operator accepts
+ * the ledger, because a new process could not see it again.
  */
 export async function findUntrue(
   db: Db,
@@ -144,20 +144,20 @@ const WALK_BEGIN = { walk_sequence: 0, walk_hash: null, walk_balances: [], walk_
 const gapMs = ({ sequence }: Verified, { periodMs }: Pick<VerifyOptions, 'periodMs'>) =>
   periodMs / (Math.ceil(sequence / WALK_LINKS) + Math.floor(sequence / WALK_JOURNALS) + 1)
 
-/** A row that says that a ledger is verified to a position, signed: an operator has accepted it. */
+/** Returns a signed row that says that a ledger is verified up to a position, because an operator has accepted it. */
 export function acceptPosition(key: Buffer, tenant: string, position: Position, now: number) {
   const accepted = { ...UNVERIFIED, ...savePosition(position), verified_at: iso(now) }
   return { ...accepted, mac: sign(key, tenant, accepted) }
 }
 
-/** Whether the row was signed by this installation, for this store. One without anything is. */
+/** Whether the row was signed by this installation for this store. A row that verifies nothing needs no signature. */
 export function isGenuine(key: Buffer, tenant: string, stored: Verified): boolean {
   if (stored.mac === null) return stored.sequence === 0
   const mac = Buffer.from(stored.mac, 'hex')
   return timingSafeEqual(mac, Buffer.from(sign(key, tenant, stored), 'hex'))
 }
 
-/** Covers every column of the meaning; times as numbers, which have one spelling. */
+/** Signs every column that has a meaning. Times are signed as numbers, which have one spelling. */
 function sign(key: Buffer, tenant: string, { mac: _, ...rest }: Verified): string {
   const at = (time: string | null) => (time === null ? null : Date.parse(time))
   const text = canonicalJson({

@@ -7,7 +7,7 @@ import type { Verified } from './schema.ts'
 import { advance } from './verified.ts'
 import * as queries from './verified-queries.ts'
 
-/** Stores of one step, and how many of them at the same time: verifying must not crowd out selling. */
+/** Stores of one step, and how many are verified at the same time: verifying must not crowd out selling. */
 const SLOTS = 16
 const STORES_AT_ONCE = 2
 
@@ -20,15 +20,15 @@ export interface VerificationDeps {
   /** Within how many days the whole history of a store is verified again. */
   days: number
   logger: Pick<Logger, 'error' | 'info'>
-  /** Takes the figures of a step for the metrics. Absent: they are not computed. */
+  /** Gets the figures of a step for the metrics. If absent, they are not computed. */
   onStep?: ((figures: { verified: number; faulty: number }) => void) | undefined
   now?: () => number
 }
 
 /**
- * Creates the step of the loop that verifies the ledgers of all stores, as fd_worker. It remembers
- * how far each store was verified, so that a row that is set back or removed is noticed, and which
- * faults it has reported: each is an alert when it is found, and once a day while it lasts.
+ * Creates the step of the loop that verifies the ledgers of all stores, as fd_worker. It remembers how far each
+ * store was verified, so that it notices a row that is set back or removed. It also remembers which faults it has
+ * reported: each is an alert when it is found, and once a day while it lasts.
  */
 export function createVerification(deps: VerificationDeps) {
   const { database, key, days, logger, onStep, now: readTime = machineNow } = deps
@@ -65,13 +65,13 @@ export function createVerification(deps: VerificationDeps) {
       slots: SLOTS,
       perTenant: 1,
     })
-    // The result of an overtaken worker is dropped: the other one has verified the same.
+    // The result of an overtaken worker is dropped: the other worker has verified the same.
     const work = (each: Lease & Verified) =>
       verify(each).catch((error: unknown) => {
         if (error instanceof LeaseLostError) return 0
         throw error
       })
-    // Not ended by the signal: what is claimed would be due again only after its lease.
+    // The signal does not end it: a claimed store would be due again only after its lease.
     const verified = await forEachDue(due, work, { concurrency: STORES_AT_ONCE })
     onStep?.({ verified, faulty: await queries.countFaulty(database.global) })
     return due.length

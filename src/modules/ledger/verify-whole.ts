@@ -17,9 +17,9 @@ const JOURNALS = 1_000
 
 export interface Whole {
   position: Position
-  /** What is wrong with the journals and links. */
+  /** The fault of the journals and links. */
   fault: Fault | null
-  /** What is wrong with the record of how far they were verified before. */
+  /** The fault of the record of how far they were verified before. */
   untrue: Fault | null
 }
 
@@ -46,8 +46,8 @@ async function findStray(db: Db): Promise<Fault | null> {
 }
 
 /**
- * Records, as fd_worker, that a ledger is verified up to there, in place of what was recorded
- * before: an operator knows why the record was untrue.
+ * Records, as fd_worker, that a ledger is verified up to a position. This replaces the earlier record, of which an
+ * operator knows why it was untrue.
  */
 export async function accept(database: Database, tenant: string, key: Buffer, position: Position) {
   const accepted = acceptPosition(key, tenant, position, machineNow())

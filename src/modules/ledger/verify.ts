@@ -6,11 +6,11 @@ import type { Balance, CanonicalJournal, Fault, LinkWithJournal } from './schema
 /** Journals that are read and hashed together. Hashing them takes a few milliseconds. */
 const BATCH = 250
 
-/** A place in the hash chain: everything up to this link is known. */
+/** A place in the hash chain, with the hash and the sums up to this link. */
 export interface Position {
   sequence: number
   hash: string
-  /** The sums of the accounts up to there. Null: unknown. */
+  /** The sums of the accounts up to this link. Null if they are unknown. */
   balances: readonly Balance[] | null
 }
 
@@ -18,10 +18,10 @@ export interface Position {
 export const START: Position = { sequence: 0, hash: GENESIS, balances: [] }
 
 /**
- * Verifies the links after `start` up to `last`: each hash matches its journal, and each checkpoint
- * the sum of the journals. Answers the last place that verifies, and the fault after it, if any.
- * `goesOn` is asked at each checkpoint; false ends the walk there, where another walk can begin and know
- * the sums. Anywhere else it would have to trust the next checkpoint.
+ * Verifies the links after `start` up to `last`: each hash matches its journal, and each checkpoint the sum of the
+ * journals. Returns the last place that verifies, and the fault after it, if any. `goesOn` is called at each
+ * checkpoint; false ends the walk there, where another walk can begin and know the sums. Anywhere else it would
+ * have to trust the next checkpoint.
  */
 export async function verifyLinks(
   db: Db,
@@ -59,8 +59,8 @@ export async function verifyLinks(
 }
 
 /**
- * The place before a link, as the tables have it: it is trusted, not verified. Null: there is no
- * link before it.
+ * Reads the place before a link from the tables: it is trusted, not verified. Returns null
+ * if there is no link before it.
  */
 export async function readPosition(db: Db, sequence: number): Promise<Position | null> {
   if (sequence === 0) return START
@@ -88,20 +88,21 @@ function openSums(start: readonly Balance[] | null) {
   let sums = start === null ? null : sumsOf(start)
   return {
     lines: () => (sums === null ? null : [...sums.values()].toSorted(byKey)),
-    /** The sums with a journal. Null where they are unknown. */
+    /** Returns the sums with a journal added. Null if the sums are unknown. */
     plus({ entries }: CanonicalJournal): Sums | null | 'out_of_range' {
       if (sums === null) return null
       const next = new Map(sums)
       for (const [, account, , currency, amount_cents] of entries) {
         const line = { account: account as Balance['account'], currency }
         const balance_cents = (next.get(keyOf(line))?.balance_cents ?? 0) + amount_cents
-        // No answer and no row can have it. It is a fault of its store alone, and stops no other.
+        // Neither an answer nor a row can hold such a sum. It is a fault of this store
+        // alone, and stops no other store.
         if (!Number.isSafeInteger(balance_cents)) return 'out_of_range'
         next.set(keyOf(line), { ...line, balance_cents })
       }
       return next
     },
-    /** Goes on with sums. False, and they stay: they are not those of the checkpoint, if there is one. */
+    /** Accepts new sums. Returns false, and keeps the old sums, if there is a checkpoint with other sums. */
     accept(next: Sums | null, checkpoint: readonly Balance[] | null): boolean {
       const same =
         checkpoint === null || (next === null ? checkpoint.length > 0 : isEqual(next, checkpoint))

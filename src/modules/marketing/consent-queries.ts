@@ -6,9 +6,9 @@ import type { Page } from '../../kernel/page.ts'
 import { OpenObject } from '../../kernel/schema.ts'
 import { Consent, type ConsentState, type ConsentText, type Withdrawal } from './consent-schema.ts'
 
-/** Every statement that changes what a reader agreed to also writes its record: there is no change without one. */
+/** The statements of consents. Each one that changes the state of a reader also writes a row of the reader's record. */
 
-/** Writes texts down that are new. The others are known by their hash. */
+/** Inserts the texts that are new. The others are known by their hash. */
 export const saveTexts = (tx: Tx, texts: readonly ConsentText[]) =>
   tx.run(sql`
     insert into consent_texts (tenant_ref, sha256, version, locale, text)
@@ -24,7 +24,7 @@ export interface Confirmation {
   ip: string | null
 }
 
-/** Puts a person on the list who confirmed the mailed link. One who is on it stays as they are. */
+/** Puts a reader on the list who has confirmed the mailed link. A reader who is already on it is not changed. */
 export const confirm = (tx: Tx, id: string, { text_sha256, mail_id, ip }: Confirmation) =>
   tx.run(sql`
     with changed as (
@@ -48,7 +48,7 @@ export interface NewWithdrawal {
   note?: string | null
 }
 
-/** Takes a person off the list, also one who was never on it. One who has left stays as they are. */
+/** Takes a reader off the list, even one who was never on it. A reader who has left is not changed. */
 export const withdraw = (tx: Tx, withdrawal: NewWithdrawal) =>
   tx.run(sql`
     with changed as (
@@ -75,8 +75,9 @@ export interface ImportedConsent {
 }
 
 /**
- * Puts people on the list that the merchant vouches for. A person who has left, or is on it, stays as they are. Answers
- * those who are new. In the order of their addresses, so that two imports do not wait for each other in a circle.
+ * Puts readers on the list whose consents the merchant imports. A reader who has left, or is on the list, is not
+ * changed. Returns the new ones. Rows are inserted in the order of their addresses, so that two imports do not
+ * wait for each other in a circle.
  */
 export const importConsents = (tx: Tx, actor: string, consents: readonly ImportedConsent[]) =>
   tx.many(
@@ -107,7 +108,7 @@ export const importConsents = (tx: Tx, actor: string, consents: readonly Importe
     returning email_folded`,
   )
 
-/** The state of each of some folded addresses. One that was never decided is not in the answer. */
+/** Lists the states of folded addresses. An address without a decision has no row. */
 export const listStates = (db: Db, emails: readonly string[]) =>
   db.many(
     Type.Object({ email_folded: Type.String(), status: Type.String() }),
@@ -131,7 +132,7 @@ export interface ConsentFilters {
   state?: ConsentState | undefined
 }
 
-/** Newest first. */
+/** Lists the decisions of readers, newest first. */
 export const list = (db: Db, { email_folded, state }: ConsentFilters, page: Page) =>
   readList(
     db,
@@ -151,7 +152,7 @@ export const list = (db: Db, { email_folded, state }: ConsentFilters, page: Page
     page,
   )
 
-/** The record of some folded addresses, for the reader. */
+/** Lists the record of folded addresses, for the reader. */
 export const listWhole = (db: Db, emails: readonly string[]) =>
   db.many(
     Type.Object({ data: OpenObject }),
@@ -168,14 +169,15 @@ export const erase = (tx: Tx, emails: readonly string[]) =>
     delete from marketing_consents
      where tenant_ref = ${tx.tenant} and email_folded = any(${emails}::text[])`)
 
-/** The platform names an address by its hash, as `hashAddress` makes it. */
+/** The condition that the platform does not suppress an address. It knows the address by the hash of `hashAddress`. */
 const notSuppressedGlobally = sql`
   not exists (select from global_mail_suppressions g
                where g.email_hash = sha256(convert_to(w.email_folded, 'UTF8')))`
 
 /**
- * Of some addresses those that may be written to: they are on the list, and neither the store nor the platform
- * suppresses them. Each is looked up by itself: joined, PostgreSQL might read the whole list, at every claim of mails.
+ * Lists those of the addresses that may be written to: they are on the list, and neither the store nor the
+ * platform suppresses them. Each is looked up separately: with a join, PostgreSQL might read the whole
+ * list at every claim of mails.
  */
 export const listMailable = (db: Db, emails: readonly string[]) =>
   db.many(

@@ -4,7 +4,7 @@ import { Email, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 export const CONSENT_STATES = ['given', 'withdrawn'] as const
 export type ConsentState = (typeof CONSENT_STATES)[number]
 
-/** How a reader withdrew, or who recorded it. */
+/** The ways to withdraw a consent, by the reader or by a record of others. */
 export const WITHDRAWALS = ['link', 'one_click', 'merchant', 'complaint'] as const
 export type Withdrawal = (typeof WITHDRAWALS)[number]
 
@@ -59,7 +59,7 @@ export const WantedWithdrawal = Type.Object({
 })
 export type WantedWithdrawal = Static<typeof WantedWithdrawal>
 
-/** Addresses of one import: a request that ends within seconds. */
+/** The most addresses of one import, so that the request ends within seconds. */
 const IMPORT_MAX = 500
 
 export const WantedImport = Type.Object({

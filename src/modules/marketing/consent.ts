@@ -21,11 +21,11 @@ import type {
 } from './consent-schema.ts'
 
 /**
- * Who may be written to. A consent and its withdrawal are rows that never change; what holds now is the state
- * on the list of the newsletter, which no statement changes without such a row.
+ * Consents: which readers may be written to. A consent and its withdrawal are rows that never change. What holds
+ * now is the state on the list of the newsletter, which no statement changes without such a row.
  */
 
-/** Of some addresses, those that marketing may be sent to, as they were given. */
+/** Returns those of the addresses that marketing may be sent to, as they were given. */
 export async function mayBeMailed(db: Db, emails: readonly string[]): Promise<Set<string>> {
   const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
   const asked = [...new Set(folded.values())].filter((each) => each !== null)
@@ -36,8 +36,8 @@ export async function mayBeMailed(db: Db, emails: readonly string[]): Promise<Se
 }
 
 /**
- * Of some addresses, those that have not left and are not suppressed. Whether they agreed is not asked: for
- * mails that a law allows without.
+ * Returns those of the addresses that have not left and are not suppressed. It does not check for a consent: it is
+ * for mails that a law allows without one.
  */
 export async function hasNotLeft(db: Db, emails: readonly string[]): Promise<Set<string>> {
   const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
@@ -51,16 +51,16 @@ export async function hasNotLeft(db: Db, emails: readonly string[]): Promise<Set
 export interface UnsubscribeDeps {
   /** Encrypts the addresses in links. */
   unsubscribeKey: Buffer
-  /** Where this platform answers. */
+  /** The base URL at which this platform answers. */
   publicUrl: () => string
 }
 
-/** What an encrypted link is for, so that it cannot be used as anything else. */
+/** The purpose of an encrypted link, so that it cannot be used as anything else. */
 const LINK = 'unsubscribe link'
 
 /**
- * The link by which a reader leaves. It is encrypted: proxies and logs see addresses of pages, and need not
- * learn whose they are. It never expires, since it is in mails of years ago.
+ * Returns the link by which a reader leaves. It is encrypted: proxies and logs see the addresses of pages, and need
+ * not learn whose they are. It never expires, because mails of years ago have it.
  */
 export function unsubscribeUrl(
   { unsubscribeKey, publicUrl }: UnsubscribeDeps,
@@ -83,7 +83,7 @@ export const unsubscribeHeaders = (
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** Whose link it is. Null where it is not ours. */
+/** Decrypts a link: returns the store and the address that it is for, or null if the link is not ours. */
 export function openUnsubscribe(
   { unsubscribeKey }: UnsubscribeDeps,
   token: string,
@@ -101,11 +101,11 @@ export function openUnsubscribe(
   }
 }
 
-/** The networks that are recorded, in bits: enough to place a reader, too little to name one. */
+/** How many bits of an address are recorded: enough to place a reader, too few to identify one. */
 const IPV4_BITS = 24
 const IPV6_BITS = 48
 
-/** The network of an address. Null where it is no address. */
+/** Returns the network of an address, or null if the text is no address. */
 export function networkOf(written: string | null | undefined): string | null {
   const ip = withoutPort(written ?? '')
   if (isIP(ip) === 0) return null
@@ -115,13 +115,13 @@ export function networkOf(written: string | null | undefined): string | null {
   return `${network}/${bits}`
 }
 
-/** A text as it is recorded: known by the hash of what was shown. */
+/** Returns a text as it is recorded: known by the hash of the shown text. */
 export const consentText = (text: Omit<ConsentText, 'sha256'>): ConsentText => ({
   ...text,
   sha256: tokens.sha256(text.text).toString('hex'),
 })
 
-/** Records that a reader leaves. Answers whether they had not left before. */
+/** Records that a reader leaves. Returns false if the reader had left before. */
 export async function recordWithdrawal(
   tx: Tx,
   withdrawal: queries.NewWithdrawal,
@@ -135,7 +135,7 @@ function requireFolded(email: string, path = 'email'): string {
   return folded
 }
 
-/** A merchant records that a person told them to stop, also of one who was never on the list. */
+/** Records for a merchant that a person wants no more mails, even a person who was never on the list. */
 export function withdraw(db: TenantDb, actor: audit.Actor, { email, note }: WantedWithdrawal) {
   const email_folded = requireFolded(email)
   return db.transaction('consent: withdraw', async (tx) => {
@@ -149,12 +149,12 @@ export function withdraw(db: TenantDb, actor: audit.Actor, { email, note }: Want
   })
 }
 
-/** The version of texts that a merchant brings. Their own wording is told by the hash. */
+/** The version of texts that a merchant imports. Their hash identifies the wording. */
 const IMPORTED = 'import'
 
 /**
- * A merchant brings consents that were given elsewhere, each with its evidence. None is put on the list who has
- * left it.
+ * Imports consents that were given elsewhere, each with its evidence. A reader who has left the
+ * list is not put on it again.
  */
 export async function importConsents(
   db: TenantDb,
@@ -224,7 +224,7 @@ const uniqueTexts = (rows: readonly ImportedRow[]): ConsentText[] => [
   ...new Map(rows.map(({ text }) => [text.sha256, text])).values(),
 ]
 
-/** The record of all readers, or the proof of one: by address, or by the address of a customer. */
+/** Lists the records of all readers, or of one: by address, or by the address of a customer. */
 export async function list(
   db: Db,
   customersKey: Buffer,
@@ -245,7 +245,10 @@ export async function list(
   return { consents: rows, ...shown }
 }
 
-/** The address of a customer; none where there is no such customer, or both are named and differ. */
+/**
+ * Finds the address of a customer. Returns no address if there is no such customer, or
+ * if both are named and differ.
+ */
 async function emailOf(db: Db, key: Buffer, customer_ref: string, named: string | undefined) {
   const customer = isCustomerRef(customer_ref) ? await customers.find(db, key, customer_ref) : null
   const email = customer?.email ?? ''

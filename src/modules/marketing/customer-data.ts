@@ -21,8 +21,8 @@ export async function eraseOrders(
 const foldAll = (emails: readonly string[]) => emails.map(foldEmail).filter((each) => each !== null)
 
 /**
- * Takes the addresses of a person off the newsletter, with the proof that they asked for it. Their
- * suppressions go too: without a consent nothing is sent.
+ * Takes the addresses of a person off the newsletter, and deletes the proof that the person asked for it. Their
+ * suppressions are deleted too: without a consent no newsletter and no campaign is mailed to them.
  */
 export async function eraseSubscriber(tx: Tx, emails: readonly string[]) {
   const folded = foldAll(emails)
@@ -31,7 +31,7 @@ export async function eraseSubscriber(tx: Tx, emails: readonly string[]) {
   await suppressions.erase(tx, folded)
 }
 
-/** What a person agreed to under an address, and what became of mails to it. */
+/** Reads the decisions of a person under an address and its suppressions, for the privacy export. */
 export async function exportReader(db: Db, email: string) {
   const folded = foldAll([email])
   const [decided, suppressed] = await Promise.all([

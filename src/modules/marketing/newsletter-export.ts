@@ -19,7 +19,7 @@ const COLUMNS = [
 const PAGE_ROWS = 1_000
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
-/** In pages: no transaction is open between two of them, and no more than one is in memory. */
+/** Writes the table in pages: no transaction is open between two of them, and only one is in memory. */
 export async function* exportCsv(
   deps: UnsubscribeDeps,
   db: Db,

@@ -6,7 +6,7 @@ import * as queries from './newsletter-queries.ts'
 /** Requests of one store that one statement deletes. */
 const ROWS_MAX = 1_000
 
-/** One step, as fd_worker: deletes requests that their readers did not confirm in time. Answers how many. */
+/** One step, as fd_worker: deletes requests that their readers did not confirm in time. Returns how many. */
 export async function deleteUnconfirmed(database: Database): Promise<number> {
   const stores = await queries.listStoresWithUnconfirmed(database.global)
   return forEachStore(stores, (tenant) =>

@@ -19,7 +19,7 @@ interface NewsletterRequest {
   ip: string | null
 }
 
-/** Writes a request down. Null where the address is on the list already. */
+/** Records a request. Returns null if the address is already on the list. */
 export const request = (tx: Tx, { email, email_folded, source, form_url, ip }: NewsletterRequest) =>
   tx.maybe(
     Type.Object({ id: Id }),
@@ -42,7 +42,7 @@ export const find = (db: Db, id: string) =>
      where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
   )
 
-/** Keeps an erasure waiting: what follows must not write the address again after it. */
+/** Locks a subscriber. An erasure then waits, so that this transaction cannot write the address again after it. */
 export const lock = (tx: Tx, id: string) =>
   tx.maybe(
     Subscriber,
@@ -52,7 +52,7 @@ export const lock = (tx: Tx, id: string) =>
        for update`,
   )
 
-/** Newest first. */
+/** Lists the subscribers, newest first. */
 export const list = (
   db: Db,
   {
@@ -79,7 +79,7 @@ export const list = (
     page,
   )
 
-/** A part of all subscribers of one status, by id. */
+/** Lists the subscribers of one status by id, in slices. */
 export const listAfter = (db: Db, status: SubscriberState, after: string, limit: number) =>
   db.many(
     Subscriber,
@@ -93,7 +93,7 @@ export const listAfter = (db: Db, status: SubscriberState, after: string, limit:
 const byEmail = (db: Db, emails: readonly string[]) =>
   sql`s.tenant_ref = ${db.tenant} and s.email_folded = any(${emails}::text[])`
 
-/** Folded addresses. */
+/** Lists the subscribers with these folded addresses. */
 export const listByEmail = (db: Db, emails: readonly string[]) =>
   db.many(
     Subscriber,

@@ -116,7 +116,7 @@ export const merchantRoutes =
 export const pageRoutes =
   (database: Database, deps: newsletter.NewsletterDeps): Routes =>
   async (app) => {
-    // In scopes of their own: no route of the API reads forms.
+    // Each group has a scope of its own, because no route of the API reads forms.
     await app.register(async (pages) => {
       readForms(pages)
       addConfirmation(pages, database, deps)
@@ -155,10 +155,13 @@ function addConfirmation(pages: App, database: Database, deps: newsletter.Newsle
   })
 }
 
-/** A mail program presses the button by itself (RFC 8058): at once, with no cookie, page or redirect between. */
+/**
+ * Adds the routes of the links to leave. A mail program presses the button itself (RFC 8058), so that they answer
+ * at once, with no cookie, page or redirect in between.
+ */
 function addLeaving(pages: App, database: Database, deps: newsletter.NewsletterDeps): void {
   const path = '/v1/unsubscribe/:token'
-  // A link and a form stay usable, whatever digits chance puts into them: nothing of them is stored.
+  // A link and a form stay usable, whatever random digits they contain: none of them is stored.
   const page = { config: { ...FORM_PAGE.config, acceptsAnyDigits: true } }
 
   pages.get(path, page, async ({ params }, reply) => {
@@ -185,8 +188,8 @@ const buttonWith = (question: string, button: string): Html =>
 const FORM_BYTES_MAX = 8_192
 
 /**
- * Reads a form of any type, as text. Mail programs send `multipart/form-data` or `x-www-form-urlencoded`, and
- * some no type at all. Who has the link may leave: no other check stands before it, and there is no cookie
+ * Reads a form of any type, as text. Mail programs send `multipart/form-data` or `x-www-form-urlencoded`,
+ * and some no type at all. The link alone allows to leave: there is no other check before it, and no cookie
  * that another site could use.
  */
 function readAnyForm(pages: App): void {
@@ -205,7 +208,7 @@ interface Token {
   token: string
 }
 
-/** What a page of a token shows. Null where the token or its store is no longer valid. */
+/** Returns what the page of a token needs, or null if the token has expired or its store does not exist. */
 async function openPage(database: Database, opened: newsletter.Opened) {
   const db = database.tenant(opened.tenant)
   const expires = opened.purpose === 'confirm' ? opened.expires : null
@@ -221,7 +224,7 @@ type OpenedPage = NonNullable<Awaited<ReturnType<typeof openPage>>>
 const send = (reply: FastifyReply, { texts, language }: OpenedPage, body: Html) =>
   sendPage(reply, { title: texts.title, body, isForm: true, language: language.split('-')[0] })
 
-/** Whose link it was is not known, so that it is told in English. */
+/** Sends the page of an invalid link. The store of the link is not known, so the page is in English. */
 function sendEnded(reply: FastifyReply) {
   const { title, ended } = textsIn('en')
   return sendPage(reply.code(404), { title, body: html`<p>${ended}</p>`, isForm: true })

@@ -1,6 +1,6 @@
 import { oneLine } from '../../platform/mail.ts'
 
-/** What a reader of a newsletter is told, in the languages of the storefront. */
+/** The texts that the readers of a newsletter see, in the languages of the storefront. */
 
 interface Texts {
   subject(store: string): string
@@ -72,17 +72,17 @@ const TEXTS: Record<string, Texts> = {
   },
 }
 
-/** The texts of a language, or else the English ones. */
+/** Returns the texts of a language, or the English ones if it has none. */
 export function textsIn(language: string): Texts {
   const texts = TEXTS[language.split('-')[0] ?? ''] ?? TEXTS.en
   if (texts === undefined) throw new Error('there are no English texts')
   return texts
 }
 
-/** Changes with every change of the question or of its button, in any language. */
+/** The version of the question and its button. It changes with every change of them, in any language. */
 const TEXT_VERSION = 'newsletter-1'
 
-/** What a reader sees before they agree: the question, and the button that says yes. */
+/** Returns the text that a reader sees before agreeing: the question, and the button that says yes. */
 export function confirmationText(language: string, store: string) {
   const texts = textsIn(language)
   const [locale = 'en'] = language.split('-')

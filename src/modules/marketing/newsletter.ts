@@ -24,8 +24,9 @@ import { confirmationMail, confirmationText } from './newsletter-texts.ts'
 import { liftConfirmed } from './suppressions.ts'
 
 /**
- * The newsletter of a store: who wants it. An address is on the list only after a person has confirmed
- * it by a mailed link. Who asks learns nothing of the list: every request is answered alike.
+ * The newsletter of a store: which readers want it. A request puts an address on the list only after its reader has
+ * confirmed the mailed link. (A merchant can also import consents, see `consent.ts`.) The caller learns nothing of
+ * the list: every request is answered alike.
  */
 
 export interface NewsletterDeps extends UnsubscribeDeps {
@@ -36,21 +37,24 @@ export interface NewsletterDeps extends UnsubscribeDeps {
 
 /** Requests per minute of one shopper: enough for typing errors. */
 const PER_SHOPPER = 5
-/** Of a storefront's server that does not say whose request it sends: it has many shoppers. */
+/** Requests per minute of a storefront's server that does not send the shopper's address: it has many shoppers. */
 const PER_SERVER = 60
-/** Of all shoppers of a store together. */
+/** Requests per minute of all shoppers of a store together. */
 const PER_STORE = 120
-/** Mails to one address of a store in a day: others may ask in its name. */
+/** Mails to one address of a store in a day: strangers may ask in its name. */
 const MAILS_PER_DAY = 2
 const DAY_SECONDS = 86_400
 const LINK_DAYS = 7
 
-/** Where a mail would go that is not sent. */
+/** The recipient of a mail that is not sent. */
 const NO_RECIPIENT = 'no-recipient@example.invalid'
-/** In place of an id: the token of a mail that is not sent is as long. */
+/** Stands for an id, so that the token of a mail that is not sent has the same length. */
 const NO_ID = '00000000-0000-4000-8000-000000000000'
 
-/** Links to leave were signed with the id of a subscriber once. They are in mails, and work for ever. */
+/**
+ * The payload of a signed link. Links to leave were once signed with the id of a subscriber: mails still have such
+ * links, and they work for ever.
+ */
 type Payload = [
   tenant: string,
   id: string,
@@ -62,7 +66,7 @@ type Payload = [
 const sign = ({ key }: NewsletterDeps, payload: Payload): string =>
   tokens.sign(key, Buffer.from(JSON.stringify(payload)))
 
-/** Mails a link by which the address is confirmed, unless it is on the list already. */
+/** Mails a link that confirms the address, unless the address is already on the list. */
 export async function subscribe(
   deps: NewsletterDeps,
   db: TenantDb,
@@ -102,19 +106,19 @@ export async function subscribe(
   })
 }
 
-/** Who a mailed link is for, and what it does. */
+/** The purpose of a mailed link, and the reader that it is for. */
 export type Opened =
   | {
       purpose: 'confirm'
       tenant: string
       id: string
-      /** By the clock of its store. */
+      /** A time by the clock of the store. */
       expires: number | null
       mail_id: string | null
     }
   | { purpose: 'unsubscribe'; tenant: string; who: { id: string } | { email: string } }
 
-/** Null where the token is not ours. */
+/** Reads the token of a mailed link. Returns null if the token is not ours. */
 export function open(deps: NewsletterDeps, token: string): Opened | null {
   const payload = tokens.verify(deps.key, token)
   if (payload === null) {
@@ -127,13 +131,13 @@ export function open(deps: NewsletterDeps, token: string): Opened | null {
   return { purpose, tenant, id, expires, mail_id: mail_id ?? null }
 }
 
-/** What a reader saw who pressed the button, and from where. */
+/** The text that a reader saw when pressing the button, and the reader's address. */
 export interface Press {
   text: ConsentText
   ip: string
 }
 
-/** Puts a reader on the list. Null where the person was erased, or never confirmed in time. */
+/** Puts a reader on the list. Returns null if the person was erased, or did not confirm in time. */
 export function confirm(
   db: TenantDb,
   { id, mail_id }: Extract<Opened, { purpose: 'confirm' }>,
@@ -149,7 +153,7 @@ export function confirm(
   })
 }
 
-/** Takes a reader off the list. Null where an old link names a person who was erased. */
+/** Takes a reader off the list. Returns null if an old link names a person who was erased. */
 export function leave(
   db: TenantDb,
   { who }: Extract<Opened, { purpose: 'unsubscribe' }>,
@@ -183,7 +187,7 @@ export async function list(
   return { subscribers: rows, ...shown }
 }
 
-/** A merchant takes a reader off the list. Only readers put themselves on it. */
+/** Takes a reader off the list for a merchant. Merchants put readers on it only by an import of consents. */
 export function unsubscribe(db: TenantDb, actor: audit.Actor, id: string): Promise<Subscriber> {
   return db.transaction('newsletter: unsubscribe', async (tx) => {
     const found = isUuid(id) ? await queries.lock(tx, id) : null

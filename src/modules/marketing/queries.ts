@@ -95,7 +95,7 @@ const HAVING_STATUS: Record<CouponStatus, Sql> = {
   expired: sql`status = 'active' and ends_at <= fd_now()`,
 }
 
-/** Whether any order ever used a coupon, also one that released it. */
+/** Whether any order has ever used a coupon, even if its use was released. */
 export const hasRedemptions = (db: Db, coupon_id: string) =>
   db.one(
     Type.Object({ found: Type.Boolean() }),
@@ -109,7 +109,7 @@ export interface CouponFilters {
   campaign_id: string | undefined
 }
 
-/** Newest first. */
+/** Lists the coupons of a store, newest first. */
 export const listCoupons = (db: Db, { status: wanted, campaign_id }: CouponFilters, page: Page) =>
   readList(
     db,
@@ -140,7 +140,7 @@ export const listOfCampaign = (db: Db, campaign_id: string) =>
      order by coupons.created_at desc, coupons.id desc`,
   )
 
-/** The coupon behind a code, and how often the customer has used it. */
+/** Finds the coupon of a code, and how often the customer has used it. */
 export const findByCode = (db: Db, folded: string, customer_ref: string) =>
   db.maybe(
     FoundCoupon,
@@ -187,7 +187,7 @@ export const insertMainCode = (tx: Tx, coupon_id: string, { code, folded }: NewC
     insert into coupon_codes (tenant_ref, coupon_id, code, folded, single_use)
     values (${tx.tenant}, ${coupon_id}, ${code}, ${folded}, false)`)
 
-/** Inserts the codes that do not exist yet, and answers those. */
+/** Inserts the codes that do not exist yet, and returns those. */
 export const insertSingleCodes = (tx: Tx, coupon_id: string, codes: readonly NewCode[]) =>
   tx.many(
     Type.Object({ code: Type.String() }),
@@ -200,7 +200,7 @@ export const insertSingleCodes = (tx: Tx, coupon_id: string, codes: readonly New
     returning code`,
   )
 
-/** Oldest first. The code that every customer may use is not among them. */
+/** Lists the single-use codes of a coupon, oldest first. The code for every customer is not among them. */
 export const listCodes = (db: Db, coupon_id: string, page: Page) =>
   readList(
     db,
@@ -217,7 +217,7 @@ export const listCodes = (db: Db, coupon_id: string, page: Page) =>
     page,
   )
 
-/** Newest first. All are of one coupon, whose code is read once. */
+/** Lists the redemptions of a coupon, newest first. All have the same coupon, so its code is read once. */
 export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
   readList(
     db,
@@ -244,8 +244,8 @@ export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
 const OfCampaign = Type.Object({ campaign_id: Nullable(Id) })
 
 /**
- * Reserves one use, if one is left. The row stays locked until the transaction ends, so that a
- * later count of a customer's uses includes all earlier ones.
+ * Reserves one use of a coupon. Returns null if none is left. The row stays locked until the transaction ends, so
+ * that a later count of a customer's uses includes all earlier ones.
  */
 export const reserveUse = (tx: Tx, coupon_id: string) =>
   tx.maybe(
@@ -282,12 +282,12 @@ export interface Use {
   code_id: string | null
   order_id: string
   customer_ref: string
-  /** What it took of the budget of its campaign. */
+  /** The amount that it reserved of the budget of its campaign. */
   budget_taken: number
 }
 
 /**
- * Serialises a customer's uses of coupons for a first order, which may be of several coupons and
+ * Lets a customer's uses of coupons for a first order run one after another: they may be of several coupons and
  * have no row in common. Coupons of other kinds lock nothing.
  */
 export const lockFirstOrder = (tx: Tx, { coupon_id, customer_ref }: Use) =>

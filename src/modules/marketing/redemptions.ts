@@ -14,7 +14,7 @@ interface Reservation {
   code_id?: string | null
   order_id: string
   customer_ref: string
-  /** What the coupon takes off the goods of the order, for the budget of its campaign. */
+  /** The discount that the coupon gives on the goods of the order, for the budget of its campaign. */
   discount_cents?: number
 }
 
@@ -35,7 +35,7 @@ export async function reserve(tx: Tx, reservation: Reservation): Promise<void> {
   if (inserted === 0) throw invalid('per_customer')
 }
 
-/** A coupon of no campaign costs no statement. */
+/** Reserves the discount from the budget of the campaign. A coupon without a campaign costs no statement. */
 async function takeBudget(
   tx: Tx,
   { campaign_id }: { campaign_id: string | null },
@@ -52,7 +52,7 @@ export async function confirm(tx: Tx, { order_id }: { order_id: string }): Promi
   await queries.confirmRedemption(tx, order_id)
 }
 
-/** Releases the use of an order, once. An order without a coupon has none. */
+/** Releases the use of an order, once. An order without a coupon has no use to release. */
 export async function release(tx: Tx, { order_id }: { order_id: string }): Promise<void> {
   const released = await queries.releaseRedemption(tx, order_id)
   if (released === null) return

@@ -45,7 +45,7 @@ const couponFields = {
 export const Coupon = Shared('Coupon', Type.Object(couponFields))
 export type Coupon = Static<typeof Coupon>
 
-/** A coupon as a checkout finds it. `exhausted` also where its single-use code is used. */
+/** A coupon as a checkout finds it. It is `exhausted` even if only its single-use code is used. */
 export const FoundCoupon = Type.Object({
   ...couponFields,
   code_id: Nullable(Id),
@@ -53,20 +53,23 @@ export const FoundCoupon = Type.Object({
 })
 export type FoundCoupon = Static<typeof FoundCoupon>
 
-/** The same with what its campaign allows. */
+/** A found coupon, with the limit of its campaign. */
 export interface CheckoutCoupon extends FoundCoupon {
-  /** What it may take off at most. Null: any amount. */
+  /** The highest discount that it may give. Null means any amount. */
   budget_left_cents: number | null
 }
 
-/** More than a store needs, and few enough that checking a coupon against an order stays fast. */
+/**
+ * The most products and collections of a coupon: more than a store needs, and few enough that checking it
+ * against an order stays fast.
+ */
 const APPLIES_TO_MAX = 500
 
-/** Any script, but no spaces and no invisible characters. */
+/** A code in any script, but without spaces and invisible characters. */
 const NO_SPACES = 'must be visible characters without spaces'
 const Code = Pattern('^[^\\s\\p{C}]+$', NO_SPACES, { minLength: 1, maxLength: 64 })
 
-/** At most the largest total of an order. */
+/** An amount of money, at most the largest total of an order. */
 const Amount = Type.Integer({ minimum: 0, maximum: 100_000_000_000 })
 
 /** The largest number of uses that PostgreSQL's integer counts. */

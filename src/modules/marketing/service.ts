@@ -48,14 +48,14 @@ export function change(db: TenantDb, actor: audit.Actor, id: string, patch: Coup
 }
 
 /**
- * Moves a coupon to another campaign, or to none. One that was used stays: its figures and what it took
- * of a budget belong to its campaign.
+ * Moves a coupon to another campaign, or to none. A used coupon cannot move: its figures and its share of a
+ * budget belong to its campaign.
  */
 async function moveToCampaign(tx: Tx, before: Coupon, to: string | null): Promise<void> {
   const { id, campaign_id: from } = before
   if (from === to || from?.toLowerCase() === to?.toLowerCase()) return
   if ((await queries.hasRedemptions(tx, id)).found) throw new ApiError('coupon_used')
-  // In the order of their ids, so that two coupons that change places do not wait for each other.
+  // In the order of the campaigns' ids, so that two coupons that change places do not wait for each other.
   const moves = [
     ...(from === null ? [] : [{ campaign_id: from, run: campaigns.detachCoupon }]),
     ...(to === null ? [] : [{ campaign_id: to.toLowerCase(), run: campaigns.attachCoupon }]),
@@ -63,7 +63,10 @@ async function moveToCampaign(tx: Tx, before: Coupon, to: string | null): Promis
   for (const { campaign_id, run } of moves) await run(tx, campaign_id)
 }
 
-/** A repeated call is harmless. Activating an expired or exhausted coupon leaves it so. */
+/**
+ * Pauses a coupon, and `activate` activates it. A repeated call is harmless. Activating an expired or
+ * exhausted coupon leaves it so.
+ */
 export const pause = (db: TenantDb, actor: audit.Actor, id: string) =>
   setStatus(db, actor, id, 'paused')
 export const activate = (db: TenantDb, actor: audit.Actor, id: string) =>
@@ -105,7 +108,7 @@ export async function list(
   { status, campaign_id }: { status: CouponStatus | undefined; campaign_id: string | undefined },
   page: Page,
 ) {
-  // A text that is no id is that of no campaign.
+  // A text that is not an id belongs to no campaign.
   const of = campaign_id === undefined || isUuid(campaign_id) ? campaign_id : NO_CAMPAIGN
   const { rows, shown } = await queries.listCoupons(db, { status, campaign_id: of }, page)
   return { coupons: rows, ...shown }
@@ -150,7 +153,7 @@ export function createCodes(db: TenantDb, actor: audit.Actor, id: string, reques
 /** Crockford's alphabet: letters and digits that are not mistaken for one another. */
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** 60 bits: guessing finds one of a thousand codes after some 10^15 tries. */
+/** The length of a random code. It has 60 bits: guessing finds one of a thousand codes after some 10^15 attempts. */
 const RANDOM_LENGTH = 12
 
 function randomCode(prefix: string): queries.NewCode {
@@ -173,19 +176,22 @@ export async function findForCheckout(
   return found === null ? null : limitByCampaign(db, found)
 }
 
-/** Whether the store has a code, also one that cannot be used now. */
+/** Whether the store has a code, even one that cannot be used now. */
 export async function hasCode(db: Db, code: string): Promise<boolean> {
   const folded = readCode(code)
   return folded !== null && queries.hasCode(db, folded)
 }
 
-/** A code as it is stored, or null where none can be. */
+/** Returns a code as it is stored, or null if no stored code can have this form. */
 function readCode(code: string): string | null {
   const folded = foldCode(code)
   return folded === '' || folded.length > FOLDED_LENGTH_MAX ? null : folded
 }
 
-/** A coupon of a campaign that does not run cannot be used either. Others cost no statement. */
+/**
+ * Limits a coupon by its campaign: while the campaign does not run, the coupon cannot be used. A coupon without a
+ * campaign costs no statement.
+ */
 async function limitByCampaign(db: Db, coupon: FoundCoupon): Promise<CheckoutCoupon> {
   if (coupon.campaign_id === null) return { ...coupon, budget_left_cents: null }
   const { stop, starts_at, budget_left_cents } = await campaigns.allowanceOf(db, coupon.campaign_id)
@@ -194,7 +200,7 @@ async function limitByCampaign(db: Db, coupon: FoundCoupon): Promise<CheckoutCou
   return stop === 'not_started' ? { ...limited, starts_at } : { ...limited, status: stop }
 }
 
-/** The id of no campaign. */
+/** An id that no campaign has. */
 const NO_CAMPAIGN = '00000000-0000-0000-0000-000000000000'
 
 /**
@@ -204,7 +210,7 @@ export const findOfOrder = queries.findOfOrder
 
 const FOLDED_LENGTH_MAX = 256
 
-/** Folds cases and widths into one spelling. The upper case in between makes ß, ẞ and ss equal. */
+/** Folds a code: all cases and widths get one spelling. The upper case in between makes ß, ẞ and ss equal. */
 export const foldCode = (code: string): string =>
   code.trim().normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
 
@@ -229,7 +235,7 @@ const NO_TERMS = {
   referral_code: null,
 }
 
-/** The terms after a change, or a refusal that lists the invalid ones. */
+/** Returns the terms after a change, or throws a refusal that lists the invalid ones. */
 function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch): CouponTerms {
   const issues: { path: string; message: string }[] = []
   const check = (holds: boolean, path: string, message: string) => {
@@ -239,7 +245,7 @@ function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch):
   const terms: CouponTerms = { ...before, ...Object.fromEntries(given) }
   if (applies_to !== undefined) {
     const { product_ids = [], collection_slugs = [] } = applies_to ?? {}
-    // The lines of an order name their products and collections in this spelling.
+    // The spelling that the lines of an order have for their products and collections.
     const ids = product_ids.map((id) => id.toLowerCase())
     const slugs = collection_slugs.map((slug) => slug.normalize('NFC'))
     terms.applies_to = applies_to === null ? null : { product_ids: ids, collection_slugs: slugs }

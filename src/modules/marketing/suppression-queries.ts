@@ -19,10 +19,10 @@ export interface NewRow extends Address {
   created_by: string
 }
 
-/** A reason gives way to those behind it: a complaint stays one when the address bounces later. */
+/** The reasons by rank. A reason gives way to those behind it: a complaint stays one when the address bounces later. */
 const RANKED = sql`array['soft_bounces', 'manual', 'hard_bounce', 'complaint']`
 
-/** Suppresses an address. Null where it is suppressed already, for this reason or one that counts for more. */
+/** Suppresses an address. Returns null if it is already suppressed for this reason or one of higher rank. */
 export const suppress = (tx: Tx, row: NewRow) =>
   tx.maybe(
     Suppression,
@@ -45,8 +45,8 @@ export interface SoftBounce extends Address {
 }
 
 /**
- * Counts a soft bounce, and suppresses the address with the last one of a row. The count begins again after
- * some days without one. The same event counts once. Answers whether it has suppressed the address.
+ * Counts a soft bounce, and suppresses the address when the count reaches `max`. The count starts again after
+ * `days` without a bounce. The same event counts once. Returns whether this bounce has suppressed the address.
  */
 export const countSoftBounce = async (
   tx: Tx,
@@ -96,13 +96,16 @@ export const lock = (tx: Tx, id: string) =>
 export const remove = (tx: Tx, id: string) =>
   tx.run(sql`delete from mail_suppressions where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** What a reader has proven wrong who opened a mail and wants more. The merchant's own entries stay. */
+/**
+ * Lifts the suppressions of an address whose reader has opened a mail and wants more. The
+ * merchant's own entries stay.
+ */
 export const removeConfirmed = (tx: Tx, email_folded: string) =>
   tx.run(sql`
     delete from mail_suppressions
      where tenant_ref = ${tx.tenant} and email_folded = ${email_folded} and reason <> 'manual'`)
 
-/** Newest first. */
+/** Lists the suppressions of a store, newest first. */
 export const list = (
   db: Db,
   {
@@ -153,7 +156,7 @@ export interface NewGlobalRow {
   detail: string | null
 }
 
-/** Suppresses an address in all stores. Answers whether it was not before. */
+/** Suppresses an address in all stores. Returns false if it was suppressed before. */
 export const suppressGlobally = async (db: Runner, row: NewGlobalRow): Promise<boolean> =>
   (await db.run(sql`
     insert into global_mail_suppressions (email_hash, domain, reason, detail)
@@ -163,7 +166,7 @@ export const suppressGlobally = async (db: Runner, row: NewGlobalRow): Promise<b
 export const removeGlobally = (db: Runner, email_hash: Buffer) =>
   db.run(sql`delete from global_mail_suppressions where email_hash = ${email_hash}`)
 
-/** Newest first, as fd_operator. */
+/** Lists the suppressions of all stores, newest first, as fd_operator. */
 export const listGlobal = (operator: Runner, page: Page) =>
   readList(
     operator,

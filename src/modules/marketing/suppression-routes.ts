@@ -92,12 +92,15 @@ export const merchantRoutes: Routes = async (app) => {
 
 export interface FeedbackDeps {
   database: Database
-  /** Signs what the mail provider sends, after Standard Webhooks. Absent: nothing is accepted. */
+  /** Verifies the signature of the mail provider, after Standard Webhooks. If absent, nothing is accepted. */
   feedbackKey: string | undefined
   limited: Limited
 }
 
-/** In a Fastify scope of its own: the signature is of the bytes, so that they are kept beside what they say. */
+/**
+ * Adds the route of the mail provider, in a Fastify scope of its own: the signature covers the bytes, so they are
+ * kept beside the parsed body.
+ */
 export const publicRoutes =
   (deps: FeedbackDeps): Routes =>
   async (app) => {
@@ -126,7 +129,7 @@ function addFeedback(app: App, { database, feedbackKey, limited }: FeedbackDeps)
     '/v1/mail/feedback',
     {
       config: { failures: ['invalid_signature', 'rate_limited', 'db_error'] },
-      // Before the body is checked: only the provider learns what is wrong with it.
+      // Runs before the body is checked: only the provider learns what is wrong with it.
       preValidation: (request) =>
         limited(request, async () => {
           if (!isSigned(request)) throw new ApiError('invalid_signature')

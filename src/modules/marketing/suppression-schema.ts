@@ -9,7 +9,7 @@ const Reason = Type.Enum([...SUPPRESSION_REASONS], {
     '`hard_bounce`: the address does not exist. `soft_bounces`: five in 30 days. `complaint`: a mail was reported as spam; only the reader can lift it, by asking for the newsletter again. `manual`: added by the merchant.',
 })
 
-/** An address that the store sends no marketing to. Mails about orders are sent all the same. */
+/** An address to which the store sends no marketing. Mails about orders are still sent. */
 export const Suppression = Shared(
   'MailSuppression',
   Type.Object({
@@ -29,7 +29,7 @@ const Detail = Type.String({ maxLength: 500 })
 export const NewSuppression = Type.Object({ email: Email, detail: Type.Optional(Detail) })
 export type NewSuppression = Static<typeof NewSuppression>
 
-/** An address that no store of the installation sends marketing to, known by its hash. */
+/** An address to which no store of the installation sends marketing, known by its hash. */
 export const GlobalSuppression = Shared(
   'GlobalMailSuppression',
   Type.Object({
@@ -48,7 +48,7 @@ export const WantedLift = Type.Object({ email: Email })
 
 export const FEEDBACK_KINDS = ['hard_bounce', 'soft_bounce', 'complaint'] as const
 
-/** What became of a mail after the server had accepted it, as the operator's mail provider tells it. */
+/** The feedback on a mail that the server had accepted, from the operator's mail provider. */
 export const FeedbackEvent = Type.Object({
   event_id: Type.String({
     minLength: 1,

@@ -20,14 +20,17 @@ import type {
 } from './suppression-schema.ts'
 
 /**
- * Addresses that are sent no marketing: of a store, and of all stores. Mails about orders and accounts are
- * sent all the same, since a provider may be wrong and a shopper needs them.
+ * Addresses that are sent no marketing: by one store, or by all stores. Mails about orders and accounts are still
+ * sent, since a provider may be wrong and a shopper needs them.
  */
 
-/** A mailbox that is full for a month has been abandoned. */
+/**
+ * How many soft bounces suppress an address, each at most so many days after the one before: a mailbox that is full
+ * for so long has been abandoned.
+ */
 const SOFT_BOUNCES = { max: 5, days: 30 }
 
-/** Recorded as the author of what the provider told, and of what a mail server answered. */
+/** The recorded authors of feedback from the mail provider, and of refusals by a mail server. */
 const PROVIDER = 'mail_provider'
 const MAIL_SERVER = 'mail_server'
 
@@ -50,7 +53,7 @@ export async function list(
   return { suppressions: rows, ...shown }
 }
 
-/** A merchant suppresses an address. One that is suppressed already stays as it is. */
+/** Suppresses an address for a merchant. An address that is already suppressed does not change. */
 export function add(
   db: TenantDb,
   actor: audit.Actor,
@@ -68,13 +71,13 @@ export function add(
       return { suppression: added, isNew: true }
     }
     const known = await queries.findByAddress(tx, email_folded)
-    // Lifted by another call since then: the caller may ask again.
+    // Another call has lifted it since: the caller may try again.
     if (known === null) throw new ApiError('suppression_not_found')
     return { suppression: known, isNew: false }
   })
 }
 
-/** A merchant lifts a suppression. A complaint is the reader's own decision. */
+/** Lifts a suppression for a merchant. A complaint cannot be lifted: it is the reader's own decision. */
 export function lift(db: TenantDb, actor: audit.Actor, id: string): Promise<Suppression> {
   return db.transaction('suppressions: lift', async (tx) => {
     const found = isUuid(id) ? await queries.lock(tx, id) : null
@@ -90,15 +93,15 @@ export function lift(db: TenantDb, actor: audit.Actor, id: string): Promise<Supp
   })
 }
 
-/** Lifts what a reader has proven wrong by opening a mail and confirming that they want more. */
+/** Lifts the suppressions of an address whose reader has opened a mail and confirmed to want more. */
 export async function liftConfirmed(tx: Tx, email_folded: string): Promise<void> {
   await queries.removeConfirmed(tx, email_folded)
   await queries.removeGlobally(tx, hashAddress(email_folded))
 }
 
 /**
- * Takes in what the mail provider tells. Each event is stored by itself, and storing it again changes nothing,
- * so that a request that failed is simply sent again.
+ * Receives the feedback of the mail provider. Each event is stored separately, and storing it again changes
+ * nothing, so a request that failed can simply be sent again.
  */
 export async function receive(
   database: Database,
@@ -109,10 +112,10 @@ export async function receive(
   return { received: events.length, suppressed }
 }
 
-/** Whether the event has suppressed the address, somewhere. */
+/** Stores an event. Returns whether it has suppressed the address, in a store or in all of them. */
 async function receiveOne(database: Database, event: FeedbackEvent): Promise<boolean> {
   const db = event.tenant_ref ? database.tenant(event.tenant_ref) : null
-  // A provider may name a store that has been renamed or is none of ours: then it names none.
+  // A provider may name a store that has another name now or is none of ours: the event then counts as of no store.
   const store = db === null || (await stores.find(db)) === null ? null : db
   if (store !== null) {
     return store.transaction('suppressions: feedback', (tx) => record(tx, event, PROVIDER))
@@ -122,14 +125,14 @@ async function receiveOne(database: Database, event: FeedbackEvent): Promise<boo
   return suppressGlobally(database.global, { ...told, reason: kind })
 }
 
-/** What became of a mail of a store, without the store. */
+/** The feedback on a mail of a store, without the store. */
 export type MailFeedback = Omit<FeedbackEvent, 'tenant_ref'>
 
-/** Takes in what a mail server says that refuses a reader, in the transaction that writes the refusal. */
+/** Records that a mail server has refused a reader, in the transaction that writes the refusal. */
 export const recordRefusal = (tx: Tx, event: MailFeedback): Promise<boolean> =>
   record(tx, event, MAIL_SERVER)
 
-/** Whether the event has suppressed the address, in the store or in all of them. */
+/** Records an event of a store. Returns whether it has suppressed the address, in the store or in all of them. */
 async function record(tx: Tx, event: MailFeedback, created_by: string): Promise<boolean> {
   const { kind, ...told } = describe(event)
   if (kind === 'soft_bounce') {
@@ -138,13 +141,13 @@ async function record(tx: Tx, event: MailFeedback, created_by: string): Promise<
   }
   const added = await queries.suppress(tx, { ...told, reason: kind, created_by })
   if (kind === 'complaint') await withdraw(tx, { ...told, source: 'complaint' })
-  // An address that does not exist exists for no store. A complaint is about one.
+  // An address that does not exist does not exist for any store. A complaint is about one store.
   const isNewGlobally =
     kind === 'hard_bounce' && (await suppressGlobally(tx, { ...told, reason: kind }))
   return added !== null || isNewGlobally
 }
 
-/** An event as it is stored. Its words repeat the address, which only its own column may have. */
+/** Returns an event as it is stored. Its text repeats the address, which only the address column may have. */
 function describe(event: MailFeedback) {
   const { email, kind } = event
   const email_folded = requireFolded(email)
@@ -173,7 +176,7 @@ export async function listGlobal(operator: Runner, page: Page) {
   return { suppressions: rows, ...shown }
 }
 
-/** The operator lifts a suppression of all stores. Those of stores stay. */
+/** Lifts a suppression of all stores, for the operator. Those of single stores stay. */
 export async function liftGlobal(database: Database, email: string): Promise<void> {
   const removed = await queries.removeGlobally(database.global, hashAddress(requireFolded(email)))
   if (removed === 0) throw new ApiError('suppression_not_found')

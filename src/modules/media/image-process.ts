@@ -16,7 +16,7 @@ const VERIFY_WIDTH = 32
 sharp.cache(false)
 sharp.concurrency(1)
 
-/** Does a job. An image that the decoder refuses is an answer; it is not a fault of this process. */
+/** Performs a job. If the decoder refuses an image, that is a reply and not a fault of this process. */
 async function perform({ bytes, animated, task }: ImageInput): Promise<ImageReply> {
   try {
     const image = sharp(bytes, { animated, failOn: 'error', sequentialRead: true })
@@ -57,19 +57,19 @@ function toUpright(image: Sharp, orientation: number): Sharp {
   return orientation === 8 ? image.rotate(270) : image
 }
 
-/** How well an image is encoded. `effort` is of AVIF alone, whose scale of quality is another one. */
+/** How well an image is encoded. `effort` exists only for AVIF, whose scale of quality is another one. */
 interface Encoding {
   quality: number
   avif: { quality: number; effort: number }
 }
 
 /**
- * The stored image is encoded without visible loss, since the smaller ones are made from it. 12 megapixels
- * of AVIF take 4 s of CPU with an effort of 0, and 14 s with 2; the highest takes minutes.
+ * The encoding of the stored image: without visible loss, since the smaller ones are made from it. 12 megapixels of
+ * AVIF take 4 s of CPU with an effort of 0, and 14 s with 2; the highest effort takes minutes.
  */
 const ORIGINAL: Encoding = { quality: 90, avif: { quality: 70, effort: 0 } }
 
-/** Pages show the smaller ones, mostly on screens whose pixels are too small to see the loss. */
+/** The encoding of resized images. Most screens that show them have pixels too small to see the loss. */
 const SMALLER: Encoding = { quality: 72, avif: { quality: 52, effort: 2 } }
 
 /** Encodes in the original format. */

@@ -5,7 +5,7 @@ import { WorkQueue } from '../../platform/work-queue.ts'
 import { damaged } from './images/parsed-image.ts'
 import type { Raster } from './schema.ts'
 
-/** What is done with an image. */
+/** A task for an image process. */
 export type ImageTask =
   /** Decodes all of it, so that a stored image is one that can be shown. */
   | { kind: 'verify' }
@@ -21,23 +21,23 @@ export interface ImageInput {
 }
 
 export interface ImageResult {
-  /** Null where the image was only verified. */
+  /** Null if the image was only verified. */
   bytes: Buffer | null
   width: number
   height: number
 }
 
-/** What an image process answers. */
+/** The reply of an image process. */
 export type ImageReply = ({ kind: 'done' } & ImageResult) | { kind: 'damaged'; message: string }
 
 /** Runs a job in an image process. Throws `image_invalid` if the image is at fault. */
 export type PerformImageJob = (input: ImageInput) => Promise<ImageResult>
 
-/** All work on images of a process. */
+/** Runs all work on images of this process. */
 export interface ImageProcesses {
   /**
-   * Runs work of a store when it is its turn. Its jobs run in a process that is ended when the signal
-   * is aborted, and when a job exceeds its bounds.
+   * Runs work of a store when its turn comes. Its jobs run in a process that is ended when the signal is aborted,
+   * and when a job exceeds its bounds.
    */
   run<T>(
     store: string,
@@ -56,8 +56,8 @@ export interface ImageProcesses {
 const BOUNDS: ChildBounds = { cpuMs: 20_000, memoryMb: 640, wallMs: 120_000 }
 
 /**
- * Two images at a time, of two stores: a store whose images take long waits for itself. Each can be 20 MB
- * before it is decoded.
+ * The bounds of the queue: two images at a time, of two stores, so that a store whose images take long delays only
+ * itself. Each image can be 20 MB before it is decoded.
  */
 const QUEUE = { running: 2, runningPerStore: 1, waiting: 1_000, waitingPerStore: 64 }
 

@@ -6,12 +6,12 @@ import { resizedKeyOf } from './resized-images.ts'
 import type { CollectableAsset } from './schema.ts'
 import { keyOf } from './service.ts'
 
-/** Assets removed at the same time. Few, since no caller waits for it. */
+/** How many assets are removed at the same time. They are few, since no caller waits for it. */
 const SLOTS = 10
 
 /**
- * One step of the collector, as fd_worker: removes assets that were deleted 30 days ago and the
- * rows of uploads that never finished. Answers how many it looked at.
+ * One step of the collector, as fd_worker: removes assets that were deleted 30 days ago and the rows of uploads
+ * that never finished. Returns how many assets it looked at.
  */
 export async function collectDue(
   database: Database,
@@ -26,7 +26,7 @@ export async function collectDue(
   return due.length
 }
 
-/** Deletes the row last, so that a collector that stops midway is repeated by the next one. */
+/** Removes an asset. It deletes the row last: if a collector stops midway, the next one repeats the work. */
 async function collect(database: Database, blobs: BlobStore, due: CollectableAsset & Lease) {
   const db = database.tenant(due.tenant_ref)
   if (!(await queries.beginCollecting(db, due))) return queries.collectableAssets.release(db, due)

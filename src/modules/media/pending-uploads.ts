@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { machineNow } from '../../kernel/clock.ts'
 import { freeBuffer } from './process-image.ts'
 
-/** An upload takes seconds. An older file belongs to a process that was killed. */
+/** The age from which a file is abandoned. An upload takes seconds; an older file belongs to a killed process. */
 const ABANDONED_MS = 60 * 60 * 1_000
 
 /**
@@ -29,7 +29,7 @@ export interface PendingUploads {
    * `rate_limited` if the store has too many uploads waiting; either leaves nothing behind.
    */
   receive(tenant: string, stream: Readable, bytesMax: number): Promise<PendingUpload>
-  /** Removes the files of killed processes. Answers how many. */
+  /** Removes the files of killed processes. Returns how many. */
   removeAbandoned(): Promise<number>
 }
 
@@ -61,7 +61,10 @@ export function createPendingUploads(dataDir: string): PendingUploads {
   }
 }
 
-/** Counts the uploads of each store. Calling the answered function again releases nothing more. */
+/**
+ * Counts the uploads of each store. `reserve` returns a function that releases the place; calling it
+ * again releases nothing more.
+ */
 function createStoreLimit() {
   const byStore = new Map<string, Set<symbol>>()
   return {

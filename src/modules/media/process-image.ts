@@ -24,9 +24,9 @@ export interface ProcessedImage {
 }
 
 /**
- * How many pixels are accepted, in all frames. JPEG and PNG are read in rows; the others hold the whole image
- * in memory. AVIF is the heaviest by far: 25 megapixels take 500 MB and 2 s of CPU to decode, and 12 as
- * much to encode.
+ * How many pixels are accepted, in all frames. JPEG and PNG are read in rows; the others need the whole
+ * image in memory. AVIF is the most expensive by far: 25 megapixels take 500 MB and 2 s of CPU to
+ * decode, and 12 as much to encode.
  */
 const PIXELS: Record<Raster, { decode: number; encode: number }> = {
   'image/png': { decode: 50_000_000, encode: 50_000_000 },

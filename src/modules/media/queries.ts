@@ -17,7 +17,7 @@ import {
 const columns = sql`assets.sha256, extension, content_type, bytes, width, height, alt,
                     assets.created_at`
 
-/** The asset is uploaded and not deleted. */
+/** The condition that an asset is uploaded and not deleted. */
 const present = sql`stored_at is not null and deleted_at is null`
 
 export const findAsset = (db: Db, sha256: string) =>
@@ -65,7 +65,8 @@ const stateColumns = sql`
   ${columns}, stored_at is not null as stored, deleted_at is not null as deleted`
 
 /**
- * Inserts the row before the bytes are stored. The collector ignores it for a day. Null: it exists.
+ * Inserts the row of an asset before its bytes are stored. The collector ignores it for a day.
+ * Returns null if the row exists.
  */
 export const insertAsset = (tx: Tx, asset: NewAsset) =>
   tx.maybe(
@@ -79,7 +80,7 @@ export const insertAsset = (tx: Tx, asset: NewAsset) =>
     returning ${stateColumns}`,
   )
 
-/** Postpones the collection by a day. Null if the collector is removing these bytes right now. */
+/** Postpones the collection by a day. Returns null if the collector is removing these bytes right now. */
 export const postponeCollection = (tx: Tx, sha256: string) =>
   tx.maybe(
     AssetState,
@@ -92,8 +93,8 @@ export const postponeCollection = (tx: Tx, sha256: string) =>
   )
 
 /**
- * The bytes that the store uses. After an insert in the same transaction the number is final, since
- * other inserts wait for the end of that transaction.
+ * Reads how many bytes the store uses. After an insert in the same transaction the number is final, since other
+ * inserts wait for the end of that transaction.
  */
 export const readUsage = (tx: Tx) =>
   tx.one(
@@ -107,7 +108,7 @@ export const findUsage = (db: Db) =>
     sql`select bytes from media_usage where tenant_ref = ${db.tenant}`,
   )
 
-/** Records that the bytes are stored. Null if another upload of the same bytes was first. */
+/** Records that the bytes are stored. Returns null if another upload of the same bytes was first. */
 export const completeAsset = (tx: Tx, sha256: string, alt: string | null) =>
   tx.maybe(
     AssetRow,
@@ -147,7 +148,7 @@ const assetsWhere = ({ content_type, unused }: AssetFilters) => [
   ...(unused ? [sql`not is_used`] : []),
 ]
 
-/** Newest first. */
+/** Lists the assets of a store, newest first. */
 export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
   readList(
     db,
@@ -197,7 +198,7 @@ export const findResized = (db: Db, sha256: string, width: number) =>
      where tenant_ref = ${db.tenant} and sha256 = ${sha256} and width = ${width}`,
   )
 
-/** Inserts or replaces a resized image: its bytes may have been lost. */
+/** Inserts a resized image, or replaces one whose bytes may have been lost. */
 export const saveResized = (db: Db, sha256: string, width: number, form: ResizedImage) =>
   db.run(sql`
     insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
@@ -213,7 +214,7 @@ export const listResized = (db: Db, sha256: string) =>
      where tenant_ref = ${db.tenant} and sha256 = ${sha256}`,
   )
 
-/** Assets whose row and bytes can be removed. */
+/** The queue of assets whose row and bytes can be removed. */
 export const collectableAssets = defineQueue({
   table: sql`assets`,
   due: sql`collect_at`,
@@ -221,7 +222,7 @@ export const collectableAssets = defineQueue({
   shape: CollectableAsset,
 })
 
-/** Marks an asset before its bytes are deleted. False if it was uploaded again meanwhile. */
+/** Marks an asset before its bytes are deleted. Returns false if it was uploaded again meanwhile. */
 export const beginCollecting = async (db: Db, lease: Lease) =>
   (await db.run(sql`
     update assets set collecting_at = coalesce(collecting_at, fd_now())

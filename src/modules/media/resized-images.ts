@@ -14,7 +14,7 @@ import { keyOf } from './service.ts'
  */
 export const WIDTHS = [160, 320, 480, 640, 960, 1_280, 1_920] as const
 
-/** Images of a store that may wait to be resized. Beyond that a reader gets the original at once. */
+/** How many images of a store may wait to be resized. If more wait, a reader gets the original at once. */
 const WAITING_MAX = 32
 
 /**
@@ -33,7 +33,7 @@ export function widthFor(requested: number, asset: AssetRow): number | null {
   return asset.width === null || asset.width <= width ? null : width
 }
 
-/** Whether the original is used in place of the resized image, which would take no fewer bytes. */
+/** Whether the original replaces the resized image, which would take at least as many bytes. */
 export const isOriginal = ({ form_sha256 }: ResizedImage, { sha256 }: AssetRow): boolean =>
   form_sha256 === sha256
 
@@ -44,9 +44,9 @@ export interface ResizerDeps {
 
 /** Resizes images. Each is resized once, however many callers ask for it at the same time. */
 export interface ImageResizer {
-  /** The resized image, created on first use. Null if too many others wait already. */
+  /** Gets the resized image, which is created on first use. Returns null if too many others are waiting. */
   get(db: TenantDb, asset: AssetRow, width: number): Promise<ResizedImage | null>
-  /** Resizes even if it was done before: the bytes may be lost. */
+  /** Resizes an image even if it was resized before: the bytes may be lost. */
   create(db: TenantDb, asset: AssetRow, width: number): Promise<ResizedImage | null>
 }
 
@@ -97,16 +97,19 @@ async function createResized(db: Db, blobs: BlobStore, { asset, width, perform }
   return resized
 }
 
-/** An image that cannot be resized is shown as it is. Else each of its readers would try again. */
+/**
+ * Returns null for an image that cannot be resized, which is then shown as it is. Otherwise each of its readers
+ * would cause another attempt.
+ */
 function nullIfTooCostly(error: unknown): null {
   if (error instanceof ApiError && error.code === 'image_invalid') return null
   throw error
 }
 
 /**
- * The smaller of the original and the resized image. Any reader can ask for resized images, and
- * they do not count against the store's limit. So none takes more bytes than its original:
- * otherwise a few small images could fill the disk.
+ * Returns the smaller of the original and the resized image. Any reader can ask for resized images, and
+ * they do not count against the store's limit. So none takes more bytes than its original: otherwise a few
+ * small images could fill the disk.
  */
 function smallerOf(asset: AssetRow, bytes: Buffer | null): ResizedImage {
   if (bytes === null || bytes.length >= asset.bytes)

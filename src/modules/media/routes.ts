@@ -30,7 +30,10 @@ const LIST_QUERY = {
   ...PAGE_QUERY,
 }
 
-/** Base64 takes a third more than the bytes; the rest is room for the other members. */
+/**
+ * The most bytes of an upload in JSON. Base64 takes a third more than the bytes; the
+ * rest is room for other members.
+ */
 const JSON_BYTES_MAX = Math.ceil((ASSET_BYTES_MAX * 4) / 3) + 64 * 1_024
 
 /**
@@ -44,7 +47,7 @@ interface Received {
   isJson: boolean
 }
 
-/** Writes any body to disk first, bytes or JSON alike. It is read when it is its turn. */
+/** Writes any body to disk first, bytes or JSON alike. It is read when its turn comes. */
 async function receive(pendingUploads: PendingUploads, request: FastifyRequest, stream: Readable) {
   const {
     'content-type': type,
@@ -115,7 +118,7 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
 export const merchantRoutes =
   (deps: MediaRouteDeps): Routes =>
   async (app) => {
-    // In a plugin scope of its own: everywhere else JSON is the only body.
+    // The upload has a plugin scope of its own: everywhere else JSON is the only body.
     await app.register(async (scope) => addUpload(scope as App, deps))
 
     app.get(
@@ -189,11 +192,11 @@ export const merchantRoutes =
     )
   }
 
-/** The name contains the hash, so the bytes of a URL never change. */
+/** How long an asset is cached. Its name contains the hash, so the bytes of a URL never change. */
 const FOREVER = 'public, max-age=31536000, immutable'
 const BRIEFLY = 'public, max-age=10'
 
-/** A browser opens an SVG as a document: the policy forbids it to run or load anything. */
+/** The policy of an SVG, which a browser opens as a document: it may not run or load anything. */
 const SVG_POLICY = "default-src 'none'; sandbox"
 
 function headersOf({ asset, hash, isFallback }: serving.ServedAsset) {

@@ -21,7 +21,7 @@ export const CONTENT_TYPES = Object.keys(EXTENSIONS) as ContentType[]
 
 /** The contract's limit of an upload, in bytes. */
 export const ASSET_BYTES_MAX = 20 * 1_024 * 1_024
-/** Every page waits for its font. */
+/** The limit of a font, in bytes. It is small because every page waits for its font. */
 export const FONT_BYTES_MAX = 1_024 * 1_024
 
 export const ALT_LENGTH_MAX = 1_000
@@ -46,7 +46,7 @@ export const AssetState = Type.Object({
   deleted: Type.Boolean(),
 })
 
-/** An asset as the API answers it. */
+/** An asset as the API shows it. */
 export const Asset = Shared(
   'Asset',
   Type.Object({

@@ -48,14 +48,14 @@ function parse(ref: string): (ParsedRef & { tenant: string }) | null {
   return { tenant, sha256, extension: extension as Extension }
 }
 
-/** Parses `asset:<tenant>/<sha256>.<ext>`. Null if it is malformed or of another store. */
+/** Parses `asset:<tenant>/<sha256>.<ext>`. Returns null if it is malformed or belongs to another store. */
 export function parseAssetRef(tenant: string, ref: string): ParsedRef | null {
   const parsed = parse(ref)
   if (parsed === null || parsed.tenant !== tenant) return null
   return { sha256: parsed.sha256, extension: parsed.extension }
 }
 
-/** The public URL of an asset. Null if the base is unset or the ref malformed. */
+/** Returns the public URL of an asset, or null if the base is unset or the ref malformed. */
 export function assetUrl(base: string | null, ref: string | null): string | null {
   const parsed = base === null || ref === null ? null : parse(ref)
   if (parsed === null) return null
@@ -150,13 +150,13 @@ export interface UploadedImage {
 
 interface Upload {
   actor: audit.Actor
-  /** Reads the bytes. Called only when it is the image's turn. */
+  /** Reads the bytes. It is called only when the image's turn comes. */
   read: () => Promise<UploadedImage>
   /** Aborted when the caller no longer waits. */
   signal?: AbortSignal
 }
 
-/** Stores an image. An image whose caller is gone is not processed any further. */
+/** Stores an image. An image whose caller is gone is not processed further. */
 export async function upload(
   db: TenantDb,
   deps: MediaDeps,
@@ -181,7 +181,7 @@ export async function upload(
   return deps.images.run(db.tenant, work, signal)
 }
 
-/** The collector takes seconds; an upload of the same bytes waits that long. */
+/** How often an upload waits for the collector, which takes seconds to remove the same bytes. */
 const TRIES_MAX = 20
 const RETRY_MS = 250
 
@@ -242,7 +242,7 @@ async function reserve(db: TenantDb, asset: queries.NewAsset, bytesMax: number) 
   throw new ApiError('service_unavailable')
 }
 
-/** The bytes of all assets of the store. */
+/** Reads how many bytes all assets of the store have. */
 export const readUsedBytes = async (db: Db) => (await queries.findUsage(db))?.bytes ?? 0
 
 const entityOf = ({ sha256 }: Pick<AssetRow, 'sha256'>) => `asset:${sha256}`
@@ -270,7 +270,7 @@ type UrlDeps = Pick<MediaDeps, 'assetBase'>
 export const read = async (db: Db, deps: UrlDeps, sha256: string) =>
   toAsset(db.tenant, deps, await get(db, sha256))
 
-/** The bytes of one of the store's images; null where there is none of that name, or it is too large. */
+/** Reads the bytes of one of the store's images. Returns null if there is none of that name, or if it is too large. */
 export async function readImage(
   db: Db,
   { blobs }: Pick<MediaDeps, 'blobs'>,
@@ -312,7 +312,7 @@ export function setAlt(db: TenantDb, deps: UrlDeps, { actor, sha256 }: Change, a
   })
 }
 
-/** Enough to find the uses; a store may use one logo a thousand times. */
+/** How many uses are shown: enough to find them; a store may use one logo a thousand times. */
 const USES_SHOWN_MAX = 100
 
 /** Deletes an unused asset. Its bytes are no longer served, and are removed after 30 days. */

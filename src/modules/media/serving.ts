@@ -18,7 +18,7 @@ export interface ServedAsset {
   hash: string
   /** The width of a resized image; null for the original. */
   width: number | null
-  /** The original is sent because a resized image cannot be made right now. */
+  /** Whether the original is sent because a resized image cannot be made right now. */
   isFallback: boolean
 }
 
@@ -49,7 +49,7 @@ export async function find(
   return { db, asset, key, bytes, hash, width: resizedWidth, isFallback: false }
 }
 
-/** Opens the bytes. A resized image whose bytes are lost is made again; an original cannot be. */
+/** Opens the bytes of an asset. If those of a resized image are lost, it is made again; an original cannot be. */
 export async function open(
   blobs: BlobStore,
   resizer: ImageResizer,
@@ -69,9 +69,7 @@ export async function open(
 /** The range of a `Range` header: a part, all, or a part beyond the end. */
 export type RequestedRange = { start: number; end: number } | 'all' | 'beyond'
 
-/**
- * Reads one range of bytes. Several ranges, other units and invalid headers are answered with all.
- */
+/** Reads one range of bytes. For several ranges, other units and invalid headers it returns `all`. */
 export function readRange(header: string | undefined, bytes: number): RequestedRange {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return 'all'

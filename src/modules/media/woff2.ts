@@ -3,28 +3,28 @@ import { brotliDecompress } from 'node:zlib'
 import { ApiError } from '../../errors.ts'
 import { FONT_BYTES_MAX } from './schema.ts'
 
-/** Web fonts (WOFF2, a recommendation of the W3C): checked, and stored as they came. */
+/** Web fonts (WOFF2, a recommendation of the W3C): they are checked, and stored as they are. */
 
 const decompress = promisify(brotliDecompress)
 
-/** More than a font of that size unpacks to; a bomb ends here. */
+/** The most bytes that a font may unpack to: more than a font of that size needs. A decompression bomb ends here. */
 const UNPACKED_BYTES_MAX = 16 * 1_024 * 1_024
 
 const HEADER_BYTES = 48
 const TABLES_MAX = 100
 
-/** TrueType and OpenType outlines. Collections are not for the web. */
+/** The accepted flavours: TrueType and OpenType outlines. Collections are not for the web. */
 const FLAVOURS = new Set([0x00010000, 0x4f54544f, 0x74727565])
 
-/** The numbers of tables whose tag is written out, and of those with a transform of their own. */
+/** The number of a table whose tag is written out, and those of the tables with a transform of their own. */
 const [OWN_TAG, GLYF, LOCA] = [63, 10, 11]
 
 const invalid = (what: string) =>
   new ApiError('image_invalid', { message: `The file is not a web font: ${what}.` })
 
 /**
- * Checks a font: its header, its list of tables, and that the rest unpacks to just these tables. A
- * browser checks what is in them, and shows another font if it does not like them.
+ * Checks a font: its header, its list of tables, and that the rest unpacks to exactly these tables. A browser
+ * checks their content, and shows another font if it refuses this one.
  */
 export async function checkFont(bytes: Buffer): Promise<void> {
   if (bytes.length > FONT_BYTES_MAX) {
@@ -44,7 +44,7 @@ export async function checkFont(bytes: Buffer): Promise<void> {
   if (unpacked.length !== unpackedBytes) throw invalid('its tables are not of the sizes it names')
 }
 
-/** Where the list of tables ends, and how long they are together. */
+/** Reads the list of tables. Returns where it ends, and how long the tables are together. */
 function readTables(bytes: Buffer, count: number): { end: number; unpackedBytes: number } {
   if (count === 0 || count > TABLES_MAX) throw invalid('it has no tables, or too many')
   let at = HEADER_BYTES
@@ -53,7 +53,7 @@ function readTables(bytes: Buffer, count: number): { end: number; unpackedBytes:
     if (byte === undefined) throw invalid('its list of tables is cut off')
     return byte
   }
-  // Seven bits in each byte; the last one has no high bit. Five bytes at most.
+  // Each byte has seven bits of the number; the last one has no high bit. There are at most five bytes.
   const readNumber = () => {
     let value = 0
     for (let digits = 0; digits < 5; digits++) {

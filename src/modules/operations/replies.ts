@@ -50,21 +50,21 @@ export const outcomeOf = (reply: GatewayReply): ReplyOutcome => ({
  */
 const CHARGE_TRANSIT_MS = 10_000
 
-/** Whether a gateway that has no record of the charge counts as never having got it. */
+/** Whether a charge of which the gateway has no record counts as never received. */
 export const isOutOfTransit = (
   { clock }: Db,
   { created_at }: Pick<Attempt, 'created_at'>,
 ): boolean => clock.now() - Date.parse(created_at) >= CHARGE_TRANSIT_MS
 
-/** The same of a refund, which cannot be reversed. */
+/** Like `isOutOfTransit`, but for a refund, which cannot be reversed. */
 export const isRefundOutOfTransit = (
   { clock }: Db,
   { sent_at, created_at }: Pick<Attempt, 'sent_at' | 'created_at'>,
 ): boolean => clock.now() - Date.parse(sent_at ?? created_at) >= REFUND_TRANSIT_MS
 
 /**
- * Sends an attempt that a gateway might carry out twice. It is marked as sent before, so that one
- * process alone sends it, whatever happens to the others. Null: another process has.
+ * Sends an attempt that a gateway might carry out twice. It is first marked as sent, so that only one process sends
+ * it, even if that process stops. Returns null if another process has marked it.
  */
 export async function sendOnce(
   deps: Fenced<OperationDeps>,
@@ -96,7 +96,7 @@ interface Recall {
   read?: (gateway: Gateway, attempt: Attempt, found: Lookup) => Promise<GatewayReply>
 }
 
-/** Finds out how an attempt ended: by our own row if it is closed, else by the gateway's record. */
+/** Finds out how an attempt ended: by our own row if it is closed, otherwise by the gateway's record. */
 export async function recallAttempt(
   deps: OperationDeps,
   db: Db,

@@ -2,7 +2,7 @@ import type * as audit from '../../platform/audit.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 
-/** What became of one attempt at a gateway. */
+/** The reply of a gateway to one attempt. */
 export type GatewayReply =
   | { kind: 'approved' | 'refused'; attempt_id: string; result: GatewayResult }
   /** The gateway has no record of the attempt. */
@@ -10,7 +10,7 @@ export type GatewayReply =
   /** The gateway has not answered; only a later lookup can tell. */
   | { kind: 'unknown'; attempt_id: string }
 
-/** Who asks for an operation, and the claim on the key that they sent. */
+/** The caller of an operation, and the claim on the key that the caller sent. */
 export interface Caller {
   actor: audit.Actor
   claim: WonClaim

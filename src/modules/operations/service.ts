@@ -22,20 +22,20 @@ import { OPERATIONS, type OperationName } from './table.ts'
  * `end`. An outcome that is still unknown postpones the key, and the next attempt recalls again.
  */
 
-/** What every operation needs. */
+/** The dependencies of every operation. */
 export interface OperationDeps {
   payments: Payments
-  /** Reports what an operator must look at. */
+  /** Reports an alert to the operator. */
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. Tests stop an operation there. */
   at?: (point: string) => void | Promise<void>
-  /** The clocks that the trust in a claim is measured by. Tests move them. */
+  /** The clocks that limit how long a claim is trusted. Tests move them. */
   trustClocks?: readonly Clock[]
 }
 
 /** Deps whose gateways refuse to send once the claim is lost. */
 export type Fenced<Deps> = Deps & {
-  /** Throws where another process has taken the claim over. */
+  /** Throws if another process has taken over the claim. */
   assertClaimHeld: () => Promise<void>
 }
 
@@ -45,13 +45,13 @@ export type Reach = (tx: Tx, resourceId: string) => Promise<idempotency.WonClaim
 export interface Begun<Work> {
   state: 'begun'
   claim: idempotency.WonClaim
-  /** What `load` would read, where `begin` knows it already. */
+  /** The result of `load`, if `begin` knows it already. */
   work?: Work
-  /** What is charged. It is never stored, so only `ask` has it. */
+  /** The source of the charge. It is never stored, so only `ask` has it. */
   source?: Source | null
 }
 
-/** What `ask` and `recall` bring back. */
+/** The gateways' replies, as `ask` and `recall` return them. */
 export interface Replies {
   /** Attempts whose outcome is unknown. Unless it is empty, the operation cannot end yet. */
   unknown: readonly string[]
@@ -66,7 +66,7 @@ interface OrderBrief {
 export interface OperationSpec<Deps extends OperationDeps, Request, Work, R extends Replies> {
   name: OperationName
   /**
-   * How long after its start the claim counts as held without asking the database. More than 0 only
+   * For how long after its start the claim counts as held without a query of the database. It is more than 0 only
    * where a round trip to the database before each call is too expensive.
    */
   trustClaimMs?: number
@@ -80,11 +80,11 @@ export interface OperationSpec<Deps extends OperationDeps, Request, Work, R exte
   load(db: TenantDb, resourceId: string): Promise<Work>
   ask(deps: Fenced<Deps>, db: TenantDb, work: Work, source: Source | null): Promise<R>
   recall(deps: Fenced<Deps>, db: TenantDb, work: Work): Promise<R>
-  /** Also called a second time, with `work` read anew, where it throws `StaleWorkError`. */
+  /** Ends the operation. It is called a second time, with `work` loaded again, if it throws `StaleWorkError`. */
   end(tx: Tx, deps: Deps, ending: Ending<Work, R>): Promise<idempotency.StoredAnswer>
-  /** What else is written, in the same transaction, while the outcome is unknown. */
+  /** Writes more in the same transaction, while the outcome is unknown. */
   markUnknown?(tx: Tx, work: Work): Promise<unknown>
-  /** Follows a committed end. Best effort: a process that stops before it loses it. */
+  /** Runs after the end has committed. Best effort: if the process stops before, it does not run. */
   after?(deps: Deps, db: TenantDb, work: Work, replies: R): Promise<void>
   /** The order as refusals show it. */
   orderOf(work: Work): OrderBrief
@@ -96,7 +96,7 @@ export interface Ending<Work, R> {
   replies: R
 }
 
-/** What `begin` knew of the order is no longer true: the order has changed in between. */
+/** Thrown if the order has changed since `begin` read it, so that the loaded work is no longer true. */
 export class StaleWorkError extends Error {
   constructor() {
     super('the order has changed since the operation began')
@@ -104,7 +104,7 @@ export class StaleWorkError extends Error {
 }
 
 export interface Operation<Deps, Request> {
-  /** Runs the operation, or resumes it where the claim shows that it has begun. */
+  /** Runs the operation, or resumes it if the claim shows that it has begun. */
   run(deps: Deps, db: TenantDb, caller: Caller, request: Request): Promise<idempotency.StoredAnswer>
   /** Continues from the recovery point, by the gateways' own records. */
   resume(deps: Deps, db: TenantDb, claim: idempotency.WonClaim): Promise<idempotency.StoredAnswer>
@@ -147,12 +147,12 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
 }
 
 /**
- * Two clocks, since each can be too slow: machine time may be set back, and the time since the start of the process
- * stands still while its machine sleeps.
+ * The clocks of the trust in a claim. There are two, since each can be too slow: machine time may be set back, and
+ * the time since the start of the process stands still while its machine sleeps.
  */
 const TRUST_CLOCKS: readonly Clock[] = [systemClock, { now: () => performance.now() }]
 
-/** Whether a claim counts as held without asking the database, for so long from now by every clock. */
+/** Returns whether a claim counts as held without a query of the database: for `ms` from now, by every clock. */
 function trustFor({ trustClocks = TRUST_CLOCKS }: OperationDeps, ms: number): () => boolean {
   const limits = trustClocks.map((clock) => ({ clock, until: clock.now() + ms }))
   return () => limits.every(({ clock, until }) => clock.now() < until)
@@ -170,9 +170,9 @@ const load = <Deps extends OperationDeps, Work, R extends Replies>(
 ): Promise<Work> => spec.load(db, resourceId ?? '')
 
 /**
- * Wraps the gateways so that every call that moves money first checks that we still hold the claim.
- * A process that was paused for longer than its lease has lost it: another process may have ended
- * the operation, and the same attempt may have been asked for anew.
+ * Wraps the gateways so that every call that moves money first checks that we still hold the claim, unless the
+ * claim is still trusted. A process that was paused for longer than its lease has lost it: another process may have
+ * ended the operation, and the same payment may have been requested again.
  */
 function fence<Deps extends OperationDeps>(
   deps: Deps,
@@ -204,9 +204,7 @@ async function finish<Deps extends OperationDeps, Work, R extends Replies>(
   return answer
 }
 
-/**
- * Writes down which attempts are unknown, and leaves the key for the reconciler or the same caller.
- */
+/** Records which attempts are unknown, and leaves the key to the reconciler or the same caller. */
 async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>(
   spec: AnySpec<Deps, Work, R>,
   db: TenantDb,
@@ -226,8 +224,8 @@ async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>
 }
 
 /**
- * How long to wait before attempts of this age are looked up again: often at first, since most
- * outcomes are known within a minute, and patiently while a gateway is unreachable.
+ * Returns how long to wait before attempts of this age are looked up again: a short time at first, since most
+ * outcomes are known within a minute, and longer while a gateway is unreachable.
  */
 export function nextAttemptSeconds(ageMs: number): number {
   if (ageMs < 60_000) return 10
@@ -237,7 +235,7 @@ export function nextAttemptSeconds(ageMs: number): number {
 const unconfirmed = ({ id, order_number, status }: OrderBrief) =>
   new ApiError('payment_unconfirmed', {
     body: { order: { id, order_number, status } },
-    // The first look at an open payment is ten seconds after it began.
+    // The first lookup of an open payment is ten seconds after it began.
     headers: { 'retry-after': '10' },
     kind: 'upstream',
   })

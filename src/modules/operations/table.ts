@@ -31,32 +31,32 @@ export const OPERATIONS = {
     scope: 'manage:own_orders',
     isMerchants: true,
   },
-  /** Takes units of a return back, and refunds them. Shoppers have no part in it. */
+  /** Receives units of a return, and refunds them. Shoppers have no part in it. */
   return_receive: {
     recoveryPoint: 'receiving',
     actions: ['return'],
     scope: 'manage:own_returns',
     isMerchants: true,
   },
-  /** Makes an order that is paid from the refund of a return. */
+  /** Creates an order that is paid from the refund of a return. */
   exchange: {
     recoveryPoint: 'exchanging',
     actions: [],
     scope: 'manage:own_returns',
     isMerchants: true,
   },
-  /** A shopper pays what a payment request asks for. */
+  /** Charges a shopper for a payment request. */
   pay: { recoveryPoint: 'paying', actions: ['pay'], scope: 'manage:own_orders' },
 } as const satisfies Record<string, OperationRow>
 
 interface OperationRow {
-  /** The step of an idempotency key after which the operation is resumed and never begun anew. */
+  /** The step of an idempotency key after which the operation is resumed and never begun again. */
   recoveryPoint: string
-  /** What merchants can do with an order by it. */
+  /** The actions of merchants on an order that run this operation. */
   actions: readonly string[]
   /** The scope of a merchant who may see its answers. */
   scope: Scope
-  /** No storefront runs it, so none may see its answers. */
+  /** Whether no storefront runs it, so that no storefront may see its answers. */
   isMerchants?: true
 }
 
@@ -70,8 +70,8 @@ const row = (name: OperationName): OperationRow => OPERATIONS[name]
 export const SHOPPER_OPERATIONS = OPERATION_NAMES.filter((name) => !row(name).isMerchants)
 
 /**
- * What runs in the steps of an operation and posts nothing to the ledger, so that it is not in the table:
- * a label that is bought. Its answers can be looked up, too.
+ * The work that runs in the steps of an operation and posts nothing to the ledger, so that it is not in the table:
+ * the purchase of a label. Its answers can be looked up, too.
  */
 const UNPOSTED = { label: 'manage:own_fulfillment' } as const satisfies Record<string, Scope>
 

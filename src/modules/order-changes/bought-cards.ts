@@ -6,15 +6,15 @@ import { listItems } from '../orders/service.ts'
 import type { NewRefundItem } from './refund-queries.ts'
 import type { Parts } from './schema.ts'
 
-/** What a refund of all that is left takes back of the gift cards that an order has bought. */
+/** The gift cards that a refund of everything left takes back from an order. */
 interface TakenBack {
   items: NewRefundItem[]
   cards?: CardShare[]
 }
 
 /**
- * All gift cards of an order that no refund has taken; none where the parts have none. It is refused
- * once something of one of them is spent.
+ * Finds all gift cards of an order that no refund has taken back, or none if the parts have none. Refuses if
+ * any of them is partly spent.
  */
 export async function takeBackAll(
   db: Db,
@@ -35,8 +35,8 @@ export async function takeBackAll(
 }
 
 /**
- * What is left on the gift cards of an order whose money has left the store already, by a lost
- * dispute or a late refund. What has been spent of them is lost.
+ * Finds what is left on the gift cards of an order whose money has already left the store, by a lost dispute or a
+ * late refund. Amounts that have been spent are lost.
  */
 export const takeBackLeft = async (
   tx: Tx,

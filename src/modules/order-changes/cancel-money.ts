@@ -52,9 +52,9 @@ interface Terms {
   reason: CancelReason
   /** Free text for the merchant. */
   note: string | null
-  /** False: the units are written off instead of returned to stock. */
+  /** Whether the units return to stock. Otherwise they are written off. */
   restock: boolean
-  /** An edit that leaves no units is answered as an edit; only a held order can be rejected. */
+  /** The form of the answer: an edit that leaves no units is answered as an edit; only a held order can be rejected. */
   as: 'cancel' | 'edit' | 'reject'
 }
 
@@ -79,9 +79,7 @@ interface Work {
   refund: RefundRow | null
 }
 
-/**
- * The reply to a void, and what a gateway keeps of a payment that it would neither void nor refund.
- */
+/** The reply to a void, and the amount that a gateway keeps if it neither voids nor refunds the payment. */
 type VoidReply = GatewayReply & { kept_cents?: number }
 
 interface CancelOutcome extends Replies {
@@ -134,7 +132,7 @@ export const cancelOperation = defineOperation<OrderChangeDeps, CancelRequest, W
   },
 )
 
-/** Reserves the refund of everything captured, writes down the voids, and takes the order. */
+/** Reserves the refund of everything captured, records the voids, and claims the order for the cancellation. */
 async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Promise<void> {
   const [charges, reserved] = await Promise.all([
     orders.listCharges(tx, order.id),
@@ -143,7 +141,7 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
   // An unpaid order cannot be edited, but an edit that leaves no units cancels it.
   const action = terms.as === 'edit' && order.placed_at === null ? 'cancel' : terms.as
   orders.requireAllowed(order, action, reserved.pending)
-  // What came from a return goes back to the return, when the cancellation ends.
+  // Money that came from a return is returned to that return when the cancellation ends.
   const own = charges.filter(({ moved_from }) => moved_from === null)
   const amount = orders.refundableOf(own)
   const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
@@ -183,12 +181,13 @@ const beginVoid = (
     currency,
     charge_id,
     parent_txn_id: charge.txn_id,
-    // Of a void only the refund in its place counts as sent: a void can be repeated.
+    // Only the refund in place of a void counts as sent: a void can be repeated.
     isUnsent: true,
   })
 
 /**
- * A void can be sent again without harm, so that only the refund differs between ask and recall.
+ * Sends the refund and the voids. A void can be sent again without harm, so only the refund
+ * differs between ask and recall.
  */
 async function askGateways(
   deps: Fenced<OrderChangeDeps>,
@@ -205,21 +204,18 @@ async function askGateways(
   return { refunds, voids, unknown: unknownOf([...refunds.values(), ...voids]) }
 }
 
-/**
- * Refusals that pass by themselves: a fault at the gateway, or a capture that it has not settled
- * yet.
- */
+/** Refusals that pass without an action: a fault at the gateway, or a capture that it has not settled yet. */
 const PASSING: readonly (Reason | null)[] = ['processing_error', 'not_settled']
 
-/** How long to wait for a passing refusal to pass. After that it counts as a refusal. */
+/** How long a passing refusal is tried again. After that it counts as a refusal. */
 const PASSING_MS = 3_600_000
 
 /**
- * Voids an authorised charge. A charge that turns out to be captured and settled, by an abandoned
- * release or in the gateway's own back office, is refunded. A gateway that refuses to void holds
- * nothing any more, or its authorisation lapses within days: the order is cancelled all the same. A
- * gateway that refuses the refund as well keeps money of a cancelled order: that is an alert. A
- * gateway that was not reached, or has a passing fault, has not answered.
+ * Voids an authorised charge. A charge that turns out to be captured and settled, by an abandoned release or in the
+ * gateway's own back office, is refunded. If the gateway refuses the void, it no longer has an active
+ * authorisation, or the authorisation lapses within days: the order is cancelled in either case. If the gateway
+ * also refuses the refund, it keeps money of a cancelled order: that is an alert. A gateway that was not reached,
+ * or has a passing fault, counts as unanswered.
  */
 async function voidCharge(
   deps: Fenced<OrderChangeDeps>,
@@ -258,8 +254,8 @@ function alertKept(
 }
 
 /**
- * Refunds a charge in place of its void. A refund sent twice would refund twice: one that was sent
- * before and has not ended is looked up until it counts as lost.
+ * Refunds a charge in place of its void. A refund sent twice would refund twice: one that was sent before and has
+ * not ended is looked up until it counts as lost.
  */
 async function refundOnce(
   deps: Fenced<OrderChangeDeps>,
@@ -281,7 +277,7 @@ async function refundOnce(
   const to = { attempt_id, gateway }
   const result = await sendOnce(deps, db, to, async (opened, mark) => {
     const sent = await opened.refund(what)
-    // A refusal is an answer: nothing is on its way, and the refund may be sent again.
+    // A refusal is a reply: no refund is on its way, and it may be sent again.
     const isRefused = sent.outcome === 'declined' || sent.outcome === 'error'
     if (isRefused) await attempts.clearSent(db, attempt_id, mark)
     return sent
@@ -305,7 +301,7 @@ async function end(
   // The order of the return is locked before stock.
   const giveBack = isRefused ? null : await deps.openExchange(tx, found, plan.actor)
   const order = isRefused ? found : await deps.cancelParcels(tx, found, plan.actor)
-  // Stock is locked before balances, here as everywhere.
+  // Stock is locked before balances, here and everywhere else.
   if (!isRefused) {
     const isRestocked = plan.restock || order.placed_at === null
     await (isRestocked ? orderStock.release : orderStock.writeOff)(tx, order.id)

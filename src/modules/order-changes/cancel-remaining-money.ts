@@ -24,16 +24,16 @@ import type { CancelReason } from './schema.ts'
 import { exceeds, reserveRefund, type SettledRefund, settleRefund } from './settle-refund-money.ts'
 
 /**
- * Cancels the rest of a partly shipped order in one operation: its parcels that are not shipped are
- * unpacked, its open units go back to stock, and what was paid for them is returned as an adjustment,
- * by the amounts that were stored with the lines. If a gateway refuses, the order stays as it was.
+ * Cancels the rest of a partly shipped order in one operation: its parcels that are not shipped are unpacked, its
+ * open units go back to stock, and the amounts paid for them are refunded as an adjustment, by the amounts that
+ * were stored with the lines. If a gateway refuses, the order stays as it was.
  */
 
 export interface CancelRemainingRequest {
   orderId: string
   reason: CancelReason
   note: string | null
-  /** False: the units are written off instead of returned to stock. */
+  /** Whether the units return to stock. Otherwise they are written off. */
   restock: boolean
 }
 
@@ -81,7 +81,7 @@ export const cancelRemainingOperation = defineOperation<
   orderOf: ({ order }) => briefOf(order),
 })
 
-/** Reserves what is returned, and takes the order: no unit of it can ship meanwhile. */
+/** Reserves the refund, and claims the order for the operation: no unit of it can ship meanwhile. */
 async function begin(
   tx: Tx,
   order: OrderRow,
@@ -97,7 +97,7 @@ async function begin(
   const remaining = planRemaining(order, items)
   const amount_cents = -remaining.delta_cents
   const refundable = orders.refundableOf(charges)
-  // Amounts that were refunded for no unit may leave less than the units cost.
+  // Refunds of amounts without units may have left less than the units cost.
   if (amount_cents > refundable) throw exceeds(refundable)
   const refund_id =
     amount_cents === 0
@@ -116,8 +116,8 @@ async function begin(
 }
 
 /**
- * A hold asks for a decision about the order, and may be a bank's: what the bank takes must not be
- * returned as well. So it ends first, as for packing and shipping.
+ * Refuses a held order. A hold needs a decision about the order, and may come from a dispute: money that the bank
+ * takes must not be refunded as well. So the hold ends first, as for packing and shipping.
  */
 function requireReleased({ status }: OrderRow): void {
   if (status === 'on_hold') throw new ApiError('order_on_hold')
@@ -143,7 +143,7 @@ async function end(
   return apply(tx, claim, order, { plan, settled: settled?.state === 'succeeded' ? settled : null })
 }
 
-/** Unpacks what is packed, and frees the stock of all open units. Stock is locked before balances. */
+/** Unpacks the packed units, and releases the stock of all open units. Stock is locked before balances. */
 async function withdraw(
   tx: Tx,
   { cancelParcels }: OrderChangeDeps,
@@ -189,7 +189,7 @@ async function apply(
   return idempotency.finish(tx, claim, 200, JSON.stringify(body))
 }
 
-/** Free text goes into a note, which can be erased; the timeline cannot. */
+/** Records the change. Free text goes into a note, which can be erased; the timeline cannot. */
 async function record(
   tx: Tx,
   claim: idempotency.WonClaim,

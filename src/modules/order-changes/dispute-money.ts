@@ -20,7 +20,7 @@ import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
 
 /** Disputes: a card holder asks the bank for the money of an order. */
 
-/** Sets the state of a dispute, as an operator learnt it: gateways do not report how one ends. */
+/** Sets the state of a dispute, as an operator has learned it: gateways do not report how a dispute ends. */
 export function setDispute(
   db: TenantDb,
   actor: audit.Actor,
@@ -29,7 +29,7 @@ export function setDispute(
 ): Promise<MerchantOrder> {
   return db.transaction('orders: dispute', async (tx) => {
     const order = await orders.lock(tx, orderId)
-    // A lost dispute is a refund, so that it waits for what a refund waits for.
+    // A lost dispute is a refund, so it waits for the same things as a refund.
     orders.requireFree(order, 'refund')
     const isDue =
       outcome === 'opened' ? isDisputable(order) && (await hasCard(tx, order)) : order.disputed
@@ -65,8 +65,8 @@ const invalidTransition = (order: OrderRow) =>
   })
 
 /**
- * Opens a dispute: the order shows it, and is held where units are still to be shipped. No money
- * moves: the bank decides later who keeps it.
+ * Opens a dispute: the order shows it, and is held if units are still to be shipped. No money moves: the
+ * bank decides later who gets it.
  */
 async function openDispute(
   tx: Tx,
@@ -96,13 +96,13 @@ function isHoldable(order: OrderRow): boolean {
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
 }
 
-/** The facts that end a dispute. A hold by a person stays. */
+/** The facts that end a dispute. A hold by a person does not end with it. */
 const endedDispute = (order: OrderRow) => ({
   disputed_at: null,
   ...(isHeldByDispute(order) && { hold: null }),
 })
 
-/** The dispute is won: the order is as it was before. */
+/** Records that the dispute is won: the order is as it was before. */
 async function win(tx: Tx, order: OrderRow, by: string): Promise<OrderRow> {
   const after = await orders.change(tx, order, endedDispute(order))
   await Promise.all([
@@ -119,15 +119,15 @@ async function emitReleased(tx: Tx, before: OrderRow, after: OrderRow): Promise<
 }
 
 /**
- * The dispute is lost: the bank has taken the money. That is a refund without a request to a
- * gateway. What the shopper had been refunded already is taken a second time: a loss of the store.
+ * Records that the dispute is lost: the bank has taken the money. That is a refund without a request to a gateway.
+ * Money that was already refunded to the shopper is taken a second time: a loss of the store.
  */
 async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promise<OrderRow> {
   const [charges, reserved] = await Promise.all([
     orders.listCharges(tx, order.id),
     sumReserved(tx, order.id),
   ])
-  // A gateway may refuse a pending refund; then its money is part of what the bank has taken.
+  // A gateway may refuse a pending refund; its money is then part of the amount that the bank has taken.
   if (reserved.pending > 0) throw orders.busy()
   const cards = orders.cardsOf(charges)
   const left = orders.refundableOf(cards)
@@ -151,7 +151,7 @@ const amountNeeded = () =>
     'must be sent: nothing is left of the card charges, so that it is what the bank took twice',
   )
 
-/** The journal of what the shopper has twice: the gateway owes it no more, and no sale is undone. */
+/** The journal of an amount that the shopper gets twice: the gateway owes it no more, and no sale is undone. */
 const lossJournal = ({ id: order_id, currency }: OrderRow, cents: number) => ({
   kind: 'dispute.lost',
   currency,
@@ -186,8 +186,8 @@ async function bookLoss(
 }
 
 /**
- * Records a dispute that the gateway's record of an attempt shows. False: the order cannot show it,
- * since nothing was captured, or this dispute is over and its event came late.
+ * Records a dispute that the gateway's record of an attempt shows. Returns false if the order cannot show it, since
+ * nothing was captured, or if this dispute is over and its event came late.
  */
 export function recordDispute(db: TenantDb, { id, order_id, txn_id }: Attempt): Promise<boolean> {
   return db.transaction('dispute: record', async (tx) => {

@@ -3,15 +3,18 @@ import type { OrderRow } from '../orders/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
 import type { NewTotals } from './queries.ts'
 
-/** What a journal needs of an edit, or of the cancellation of the rest. */
+/** The facts that a journal needs of an edit, or of the cancellation of the rest. */
 interface Change {
   id: string
   totals: NewTotals
-  /** What was charged for the difference. */
+  /** The charge of the difference. */
   charge?: { amount_cents: number } | null
 }
 
-/** The journal of an edit: the difference between two sales, and the money that made up for it. */
+/**
+ * Returns the journal of an edit: the difference between two sales, and the money that
+ * was charged or refunded for it.
+ */
 export function editJournal(
   before: OrderRow,
   { totals, charge, id }: Change,

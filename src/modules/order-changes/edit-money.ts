@@ -51,7 +51,7 @@ import {
  * it has not, everything is as before.
  */
 
-/** What pays if the order becomes more expensive: a card that was sent, or the stored one. */
+/** The tender that pays if the order becomes more expensive: a card that was sent, or the stored one. */
 export type EditTender = { by: 'card'; source: Source | null } | { by: 'vault'; allowed: boolean }
 
 export interface EditRequest {
@@ -146,10 +146,7 @@ export function editOrder(
     : editOperation.run(deps, db, caller, request)
 }
 
-/**
- * Prices the edit outside of a transaction, since a tax provider may be asked, and then reserves
- * it.
- */
+/** Prices the edit outside of a transaction, since a tax provider may be asked. Then reserves it. */
 async function begin(
   deps: OrderChangeDeps,
   db: TenantDb,
@@ -197,10 +194,7 @@ interface EditToReserve {
   ban_ids: string[]
 }
 
-/**
- * Gives the order to this edit, reserves its stock, and reserves the refund or writes the charge
- * down.
- */
+/** Claims the order for this edit, reserves its stock, and reserves the refund or records the charge. */
 async function reserve(
   tx: Tx,
   deps: OrderChangeDeps,
@@ -243,9 +237,7 @@ async function reserve(
 
 interface CardToCharge {
   source: Source
-  /**
-   * The gateway that stores the card: no other knows it. A new card goes to the store's gateway.
-   */
+  /** The gateway that stores the card: no other can charge it. A new card goes to the store's gateway. */
   gateway?: GatewayName
 }
 
@@ -328,7 +320,7 @@ async function chargeCard(
   return replyOf(attempt_id, result)
 }
 
-/** Applies the edit, or leaves the order as it was where a gateway has refused. */
+/** Applies the edit, or leaves the order as it was if a gateway has refused. */
 async function end(
   tx: Tx,
   claim: idempotency.WonClaim,
@@ -359,7 +351,7 @@ async function end(
   return apply(tx, claim, order, { plan, refunded, charge })
 }
 
-/** Sells or releases the units reserved for the edit, and releases the units it takes away. */
+/** Sells or releases the units reserved for the edit, and releases the units that it removes. */
 async function moveStock(tx: Tx, { id }: OrderRow, { take, keep }: EditPlan, isApproved: boolean) {
   if (take.length > 0) await (isApproved ? orderStock.sell : orderStock.releaseReserved)(tx, id)
   if (keep.length > 0 && isApproved) await orderStock.releaseExcess(tx, id, keep)

@@ -19,7 +19,7 @@ import type { MerchantEdit, ShopperEdit } from './schema.ts'
 export interface Edited {
   lines: EditedLine[]
   totals: NewTotals
-  /** Charged, or refunded where it is negative. */
+  /** The amount to charge, or to refund if it is negative. */
   delta_cents: number
   /** Additional units of each variant that has more. */
   take: StockLine[]
@@ -41,7 +41,7 @@ interface PricedBy {
 const couponOf = async (db: Db, order_id: string, { coupon }: PricedBy) =>
   coupon ?? (await marketing.findOfOrder(db, order_id))
 
-/** The lines with their new quantities; null where no unit is left. */
+/** Returns the lines with their new quantities, or null if no unit is left. */
 export function withQuantities(
   items: readonly OrderItem[],
   { edits }: EditTerms,
@@ -58,7 +58,7 @@ export function withQuantities(
   return edited
 }
 
-/** Gift cards are issued already, and stay in the order: a refund takes them back. */
+/** Refuses changes of gift cards: they are already issued, and stay in the order until a refund takes them back. */
 function requireIssued(items: readonly OrderItem[], edited: readonly OrderItem[]): void {
   const changed = edited.filter(
     ({ gift_card, quantity }, at) => gift_card && quantity !== items[at]?.quantity,
@@ -69,7 +69,7 @@ function requireIssued(items: readonly OrderItem[], edited: readonly OrderItem[]
   })
 }
 
-/** Units in a parcel stay in the order: the parcel is cancelled first. */
+/** Refuses to remove units in a parcel: the parcel must be cancelled first. */
 function requireUnpacked(items: readonly OrderItem[], edited: readonly OrderItem[]): void {
   const packed = edited.filter(
     ({ quantity, packed_quantity, shipped_quantity }) =>
@@ -169,7 +169,7 @@ const questionOf = (
     })),
 })
 
-/** Reprices; a total above the limit of an order is a mistake of the caller. */
+/** Prices the order again. A total above the limit of an order is a mistake of the caller. */
 function reprice(input: Parameters<typeof repriceOrder<OrderItem & RepricedLine>>[0]) {
   try {
     return repriceOrder(input)
@@ -197,7 +197,7 @@ const lineOf = (line: EditedLine): EditedLine => ({
   shipping_cents: line.shipping_cents,
 })
 
-/** By variant and not by line, so that units that move between lines move no stock. */
+/** Returns the changes of stock by variant and not by line, so that units that move between lines move no stock. */
 function stockOf(before: readonly OrderItem[], after: readonly OrderItem[]) {
   const had = unitsOf(before)
   const take: StockLine[] = []

@@ -18,7 +18,7 @@ interface Reviewed {
 
 const REASON = 'fraud_review'
 
-/** The hold that an edit needs; null where no ban asks for it, or a hold of its own is in place. */
+/** Returns the hold that an edit needs, or null if no ban asks for it or the order is held for another reason. */
 export function reviewOf({ clock }: Tx, order: OrderRow, { ban_ids }: Reviewed) {
   const isHeld = order.hold !== null && !isHeldByDispute(order)
   if (ban_ids.length === 0 || isHeld) return null

@@ -13,8 +13,8 @@ import * as queries from './refund-queries.ts'
 import { chargeOf, settleRefund } from './settle-refund-money.ts'
 
 /**
- * Late refunds: a gateway carried out a refund after we had given it up as `not_found`. The shopper
- * has the money, so it counts as a refund of its own. The failed refund stays on record as failed.
+ * Late refunds: a gateway has carried out a refund that we had given up as `not_found`. The shopper has the money,
+ * so it counts as a separate refund. The failed refund stays on record as failed.
  */
 
 interface LateReply {

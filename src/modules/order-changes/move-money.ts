@@ -18,10 +18,10 @@ import type { Parts } from './schema.ts'
 import { chargeOf, requireNoDispute, reserveRefund, succeed } from './settle-refund-money.ts'
 
 /**
- * Moves what one order was paid with to another order, for an exchange. No gateway is asked: the
- * money stays where it is, and the charges of the second order say which charges of the first it
- * comes from. So whatever is refunded of the second order later goes to the tenders that had paid for
- * the first. In the books, the first order is refunded and the second one is paid.
+ * Moves money from one order to another, for an exchange. No gateway is asked: the money stays where it is,
+ * and the charges of the second order name the charges of the first order that it comes from. So a later
+ * refund of the second order goes to the tenders that paid for the first. In the books, the first order is
+ * refunded and the second is paid.
  */
 
 interface Wanted {
@@ -43,7 +43,7 @@ export async function reserveMove(
   return reserveRefund(tx, from, charges, plan)
 }
 
-/** Gives up a move that has not been made. */
+/** Cancels a move that is reserved and not settled. */
 export async function cancelMove(tx: Tx, refund: RefundRow): Promise<void> {
   for (const { charge_id, tender, amount_cents } of refund.tenders) {
     await queries.releaseToCharge(tx, charge_id, amount_cents)
@@ -52,7 +52,7 @@ export async function cancelMove(tx: Tx, refund: RefundRow): Promise<void> {
   await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'failed' })
 }
 
-/** Moves reserved money to another order. Both orders are locked. Answers the first as it is now. */
+/** Moves reserved money to another order. Both orders are locked. Returns the first order as it is now. */
 export async function settleMove(
   tx: Tx,
   from: OrderRow,
@@ -69,7 +69,7 @@ export async function settleMove(
   return (await succeed(tx, from, refund, { entries })).order
 }
 
-/** Writes a captured charge of the second order, at the same transaction as that of the first. */
+/** Inserts a captured charge of the second order, with the gateway's transaction of the first order's charge. */
 async function insertMoved(
   tx: Tx,
   order_id: string,
@@ -109,8 +109,8 @@ interface Moved {
 }
 
 /**
- * Moves back what is left of moved money: what the second order has not refunded. The refund that
- * moved it has failed then, or is of so much less.
+ * Moves back the moved money that the second order has not refunded. The refund that moved it then has
+ * failed, or is lower by this amount.
  */
 export async function reverseMove(
   tx: Tx,
@@ -140,7 +140,7 @@ interface Back {
   actor: string
 }
 
-/** Refunds the second order what goes back to the first. */
+/** Refunds to the second order the money that moves back to the first. */
 async function refundMoved(
   tx: Tx,
   to: OrderRow,
@@ -163,7 +163,7 @@ async function refundMoved(
   return (await succeed(tx, to, refund, { entries: exchangeEntry(-amount_cents) })).order
 }
 
-/** The reverse of the journal that refunded the first order, of as much as comes back. */
+/** The journal that reverses the refund of the first order, for the amount that moves back. */
 const releaseJournal = (
   { id: order_id, currency }: OrderRow,
   { refund_id }: RefundRow,

@@ -3,13 +3,13 @@ import type { OrderItem, OrderRow, UnitChange } from '../orders/schema.ts'
 import { lineShare } from '../pricing/price.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 
-/** What an order is once its units that have not shipped are cancelled. A pure function. */
+/** Computes how an order changes when its units that have not shipped are cancelled. A pure function. */
 
 export interface Remaining {
-  /** The lines that lose units, with what is left of them. */
+  /** The lines that lose units, with the rest of each. */
   lines: EditedLine[]
   totals: NewTotals
-  /** What is returned to the shopper, as a negative number. */
+  /** The amount to refund to the shopper, as a negative number. */
   delta_cents: number
   /** Refunded units that will not be shipped any more. They stay in their lines. */
   withdrawn: UnitChange[]
@@ -18,14 +18,14 @@ export interface Remaining {
 }
 
 /**
- * Each unit is worth its stored share: the order is not priced again, so that a coupon does not drop
- * because the merchant could not deliver. What was paid for shipping stays paid: something has shipped.
+ * Plans the cancellation. Each unit is worth its stored share: the order is not priced again, so that a coupon does
+ * not drop because the merchant could not deliver. Shipping stays paid, since something has shipped.
  *
- * Units that were refunded and have not come back count as those that were not shipped. They are
- * withdrawn without money, so that no unit is refunded twice.
+ * Units that were refunded and have not come back count as units that have not shipped. They are withdrawn
+ * without money, so that no unit is refunded twice.
  */
 export function planRemaining(order: OrderRow, items: readonly OrderItem[]): Remaining {
-  // Gift cards are issued, and stay the shopper's.
+  // Gift cards are already issued, and stay with the shopper.
   const goods = items.filter(({ gift_card }) => !gift_card)
   const open = goods.map((item) => ({ item, ...splitOpen(item) }))
   const taken = open.map(({ item, cancelled }) => ({ item, ...takeLast(order, item, cancelled) }))
@@ -72,7 +72,7 @@ function splitOpen(item: OrderItem) {
   return { cancelled: open - withdrawn, withdrawn }
 }
 
-/** The stored amounts of the last units of a line. Those before them keep theirs. */
+/** Returns the stored amounts of the last units of a line. The units before them keep theirs. */
 function takeLast({ prices_include_tax }: OrderRow, item: OrderItem, quantity: number) {
   const share = lineShare(item, item.quantity - quantity, quantity, prices_include_tax)
   const goods_cents = share.product_cents + (prices_include_tax ? share.tax_cents : 0)

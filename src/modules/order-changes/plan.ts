@@ -5,13 +5,13 @@ import { busy } from '../orders/service.ts'
 import * as queries from './queries.ts'
 
 /**
- * What a running operation is going to do, stored with its order until it ends. An order has one
- * plan at a time, so that edits, cancellations and releases exclude each other.
+ * The plan of a running operation, stored with its order until the operation ends. An order has one plan at a time,
+ * so that edits, cancellations and releases exclude each other.
  */
 export interface Plan {
   id: string
   kind: string
-  /** Who began the operation. */
+  /** The actor who began the operation. */
   actor: string
 }
 
@@ -22,7 +22,7 @@ export async function beginPlan(tx: Tx, order: OrderRow, plan: Plan): Promise<vo
 export const endPlan = (tx: Tx, order: OrderRow, { id }: Plan): Promise<number> =>
   queries.endOperation(tx, order.id, id)
 
-/** The running operation's plan; null where no operation of that kind runs. */
+/** Returns the running operation's plan, or null if no operation of that kind runs. */
 export function findPlan<P extends Plan>(order: OrderRow, kind: P['kind']): P | null {
   const plan = order.operation as P | null
   return plan?.kind === kind ? plan : null
@@ -34,7 +34,7 @@ export function getPlan<P extends Plan>(order: OrderRow, kind: P['kind']): P {
   return plan
 }
 
-/** Refuses a charge of another order. A request that names no charge may mean any. */
+/** Refuses a charge that the order does not have. A request that names no charge may mean any. */
 export function requireCharge(
   charges: readonly ChargeRow[],
   charge_id: string | null | undefined,

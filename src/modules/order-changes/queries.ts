@@ -3,9 +3,9 @@ import { sql } from '../../db/sql.ts'
 import type { OrderItem } from '../orders/schema.ts'
 
 /**
- * Gives the order to one operation, with its plan. It has no time limit: the claim that reaches its
- * recovery point in the same transaction is resumed until the operation has ended. No row: another
- * operation has the order.
+ * Claims the order for one operation, with its plan. The claim of the order has no time limit: the idempotency key
+ * that reaches its recovery point in the same transaction is resumed until the operation has ended. Returns 0 if
+ * another operation has the order.
  */
 export const beginOperation = (
   tx: Tx,
@@ -47,8 +47,8 @@ export type EditedLine = Pick<
 >
 
 /**
- * Writes the lines of an edit, and by how much each has changed. The change has the reference of the
- * edit's journal, so that reports know what a journal was for.
+ * Writes the lines of an edit, and by how much each has changed. The change has the reference of the edit's
+ * journal, so that reports know the change behind a journal.
  */
 export const writeLines = (
   tx: Tx,

@@ -42,7 +42,7 @@ interface Work {
   refund: RefundRow
 }
 
-/** The claim's resource is the refund: several refunds of one order can run at once. */
+/** The operation of a refund. The resource of its claim is the refund: several refunds of one order can run at once. */
 export const refundOperation = defineOperation<
   OrderChangeDeps,
   { orderId: string; wanted: RefundRequest },
@@ -85,10 +85,7 @@ export const refundOperation = defineOperation<
   orderOf: ({ order }) => briefOf(order),
 })
 
-/**
- * Writes a refund to the audit log, also the part of a failed cancellation or edit that was
- * refunded.
- */
+/** Writes a refund to the audit log. The refunded part of a failed cancellation or edit is written, too. */
 export async function auditRefund(
   tx: Tx,
   acting: Acting,
@@ -108,7 +105,7 @@ export const refundFailed = ({
   refunded_cents: number
 }) => new ApiError('refund_failed', { body: { reason, refunded_cents } })
 
-/** Works out a merchant's refund without carrying it out. */
+/** Computes a merchant's refund without carrying it out. */
 export async function previewRefund(
   db: Db,
   orderId: string,
@@ -149,9 +146,7 @@ async function planRefund(
   return { charges, plan: { ...rest, method, ...planned, tenders } }
 }
 
-/**
- * Refuses a refund before anything was captured or with nothing left, and names what is possible.
- */
+/** Refuses a refund if nothing was captured or nothing is left, and names the actions that are possible. */
 function requireRefundable(order: OrderRow, charges: readonly ChargeRow[], left: Left): void {
   const { allowed } = allowedActions(orders.factsOf(order))
   if (allowed.includes('refund') && orders.refundableOf(charges) > 0) return
@@ -163,7 +158,7 @@ function notRefundable(order: OrderRow, { pending }: Left): ApiError {
   return new ApiError('not_refundable', { body: { current_status: order.status, allowed } })
 }
 
-/** A shopper names a charge, and the refund is of that charge alone. */
+/** Plans the refund of a shopper, who names a charge: only this charge is refunded. */
 function planOfCharge(
   order: OrderRow,
   charges: readonly ChargeRow[],
@@ -182,8 +177,8 @@ function planOfCharge(
 }
 
 /**
- * An amount is one of goods, tax and shipping: gift cards are refunded whole. Only the refund of all
- * that is left takes them, too.
+ * Refuses an amount that would include a part of the gift cards. An amount refunds goods, tax and shipping; gift
+ * cards are refunded whole. Only the refund of everything that is left includes them.
  */
 function requireAmountOfGoods(amount_cents: number, left: Left): void {
   if (left.gift_card_cents === 0) return
@@ -192,15 +187,18 @@ function requireAmountOfGoods(amount_cents: number, left: Left): void {
   throw exceeds(most)
 }
 
-/** What was paid for gift cards does not make up for goods that were refunded by amounts. */
+/**
+ * Refuses parts that need money paid for gift cards: it cannot replace the money of goods
+ * that was refunded as amounts.
+ */
 function requireGoodsLeft(parts: Parts, left: Left): void {
   if (left.gift_card_cents === 0 || goodsOf(parts) <= goodsOf(left)) return
   throw exceeds(Math.max(0, goodsOf(left)))
 }
 
 /**
- * The parts of an amount, of units at the price paid for them, or of shipping; else of all that is
- * left.
+ * Returns the parts to refund: of an amount, of units at the price paid for them, or of shipping;
+ * otherwise of everything that is left.
  */
 async function wantedParts(
   db: Db,
@@ -246,9 +244,7 @@ async function wantedParts(
 
 const ambiguous = () => invalidBody('amount_cents', 'must be sent without items and shipping_cents')
 
-/**
- * Units with the amounts that were stored with their line. Shipping is refunded apart from them.
- */
+/** Returns the units with the amounts that were stored with their line. Shipping is refunded separately. */
 async function unitsOf(
   db: Db,
   order: OrderRow,
@@ -289,7 +285,7 @@ async function unitsOf(
   })
 }
 
-/** Gift cards cost what they are worth, and are on no shelf. */
+/** Returns units of gift cards. They cost what they are worth, and have no stock. */
 function giftCardUnits({ id: order_item_id, unit_price_cents }: OrderItem, quantity: number) {
   const amount_cents = unit_price_cents * quantity
   return {
@@ -299,7 +295,7 @@ function giftCardUnits({ id: order_item_id, unit_price_cents }: OrderItem, quant
   }
 }
 
-/** Units that are packed or shipped are not on the shelf: they come back by a return. */
+/** Refuses units that are packed or shipped: they come back in a return. */
 function requireOpenUnits(line: OrderItem, requested: number): void {
   const { id, quantity, packed_quantity, shipped_quantity, restocked_quantity } = line
   const open = quantity - packed_quantity - shipped_quantity - restocked_quantity

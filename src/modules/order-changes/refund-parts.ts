@@ -4,9 +4,9 @@ import { leftOn } from '../orders/service.ts'
 import { withoutTax } from '../pricing/price.ts'
 import type { Parts } from './schema.ts'
 
-/** How a refund is divided: what it was paid for, and which tenders it goes to. Pure functions. */
+/** Divides a refund: into what it was paid for, and among tenders. Pure functions. */
 
-/** What an order was paid for, the tax apart. */
+/** Returns what an order was paid for, with the tax as a part of its own. */
 export function partsOf(order: OrderRow): Parts {
   const { sales_cents, discount_cents, ...rest } = withoutTax(order)
   return { product_cents: sales_cents - discount_cents, ...rest }
@@ -33,8 +33,8 @@ export const withoutNegatives = (parts: Parts): Parts => ({
 })
 
 /**
- * Divides an amount over goods, tax and shipping in proportion; only what they do not have is taken
- * from gift cards. No part gives more than it has.
+ * Divides an amount over goods, tax and shipping in proportion; only the rest beyond them comes from gift cards. No
+ * part gives more than it has.
  */
 export function splitAmount(amount_cents: number, left: Parts): Parts {
   const weights = [left.product_cents, left.tax_cents, left.shipping_cents]
@@ -45,8 +45,8 @@ export function splitAmount(amount_cents: number, left: Parts): Parts {
 }
 
 /**
- * The wanted parts where each has enough left; what one part lacks, the others make up for. Gift
- * cards neither lack anything nor make up for it.
+ * Fits wanted parts to what each part has left; if one part lacks money, the others give it. Gift
+ * cards neither lack nor give any.
  */
 export function fitParts(wanted: Parts, left: Parts): Parts {
   const lower = (a: number, b: number) => Math.max(0, Math.min(a, b))

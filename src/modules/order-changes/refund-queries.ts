@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { Cents, Id } from '../../kernel/schema.ts'
 import type { Parts } from './schema.ts'
 
-/** `exchange`: the money moves to the order of an exchange, or back. No gateway is asked. */
+/** How a refund is paid. `exchange`: the money moves to the order of an exchange, or back; no gateway is asked. */
 export type RefundMethod = 'original' | 'store_credit' | 'exchange'
 
 export interface NewRefund extends Parts {
@@ -46,7 +46,7 @@ export interface NewRefundItem {
   order_item_id: string
   quantity: number
   amount_cents: number
-  /** Of the units, those that have not shipped and go back to stock. */
+  /** How many of the units have not shipped and go back to stock. */
   restocked_quantity: number
 }
 
@@ -72,8 +72,8 @@ export const findOfAttempt = (db: Db, order_id: string, attempt_id: string) =>
   )
 
 /**
- * What tenders have got of these refunds: by those that succeeded in part, and by late refunds, which
- * have the attempts of the failed ones.
+ * Adds up the amounts that tenders have got of these failed refunds: by refunds that succeeded in part, and by late
+ * refunds, which have the attempts of the failed ones.
  */
 export const sumPaidOfFailed = (db: Db, refund_ids: readonly string[]) =>
   db.one(
@@ -91,7 +91,7 @@ export const sumPaidOfFailed = (db: Db, refund_ids: readonly string[]) =>
                                  where o.tenant_ref = f.tenant_ref and o.refund_id = f.refund_id))`,
   )
 
-/** Reserves a part of a charge for a refund. No row: the charge has less than that left. */
+/** Reserves a part of a charge for a refund. Returns 0 if the charge has less left. */
 export const reserveFromCharge = (tx: Tx, chargeId: string, cents: number) =>
   tx.run(sql`
     update charges
@@ -112,7 +112,7 @@ export const findWholeRefund = (tx: Tx, chargeId: string) =>
      limit 1`,
   )
 
-/** An order with an open dispute that card money of these charges came from, over however many exchanges. */
+/** Finds an order with an open dispute from which card money of these charges came, over any number of exchanges. */
 export const findDisputedSource = (tx: Tx, charge_ids: readonly string[]) =>
   tx.maybe(
     Type.Object({ order_id: Id }),
@@ -133,7 +133,7 @@ export const findDisputedSource = (tx: Tx, charge_ids: readonly string[]) =>
      limit 1`,
   )
 
-/** Ends the reservation of a refund that failed. */
+/** Releases a part of a charge that a refund had reserved: the refund has failed, or its money has moved back. */
 export const releaseToCharge = (tx: Tx, chargeId: string, cents: number) =>
   tx.run(sql`
     update charges
@@ -141,8 +141,8 @@ export const releaseToCharge = (tx: Tx, chargeId: string, cents: number) =>
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId} and refunded_cents >= ${cents}`)
 
 /**
- * Counts units as refunded, or no longer with -1. Fewer rows than items: a line has not so many
- * left.
+ * Counts units as refunded, or with -1 no longer as refunded. Returns how many lines it changed: fewer than the
+ * items if a line has too few units left.
  */
 export const countRefundedUnits = (
   tx: Tx,
@@ -163,7 +163,7 @@ const RefundedUnits = Type.Object({
 })
 export type RefundedUnits = Static<typeof RefundedUnits>
 
-/** Takes back a part of a refund that has moved money to another order; all of it: the refund has failed. */
+/** Reduces a refund that has moved money to another order. If all of it moves back, the refund has failed. */
 export const lowerRefund = (tx: Tx, refundId: string, by: Parts & { amount_cents: number }) =>
   tx.run(sql`
     update refunds
@@ -175,11 +175,11 @@ export const lowerRefund = (tx: Tx, refundId: string, by: Parts & { amount_cents
      where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and method = 'exchange'
        and amount_cents >= ${by.amount_cents}`)
 
-/** A refund that has failed still says how much it was to be. */
+/** The reduced amount. A refund that has failed keeps its amount, to show how much it was for. */
 const lowered = (column: Sql, cents: number, { amount_cents }: { amount_cents: number }) =>
   sql`case when amount_cents = ${amount_cents} then ${column} else ${column} - ${cents} end`
 
-/** The same for what one of its tenders has moved. */
+/** Reduces the share of one tender, like `lowerRefund`. */
 export const lowerTender = (tx: Tx, refundId: string, chargeId: string, cents: number) =>
   tx.run(sql`
     update refund_tenders
@@ -211,8 +211,8 @@ const Reserved = Type.Object({
 })
 
 /**
- * What refunds have taken or reserved of an order, and how many of them wait for a gateway. One that
- * waits until the order of an exchange is paid is not counted: that may take days.
+ * Adds up the parts of an order that refunds have taken or reserved, and counts the refunds that wait for a
+ * gateway. A refund that waits until the order of an exchange is paid is not counted: that may take days.
  */
 export const sumReserved = (db: Db, orderId: string) =>
   db.one(

@@ -17,14 +17,14 @@ export type RefundReplies = ReadonlyMap<string, GatewayReply>
 
 export const NO_REPLIES: RefundReplies = new Map()
 
-/** What an operation brings back of its refund. */
+/** The replies to the refund of an operation. */
 export interface RefundOutcome extends Replies {
   refunds: RefundReplies
 }
 
 /**
- * Asks each card's gateway to refund its share. A share of the whole charge is voided if possible. Null: the
- * operation refunds nothing.
+ * Asks each card's gateway to refund its share. A share of the whole charge is voided if possible. Without a
+ * refund there is nothing to ask.
  */
 export const askRefund = (
   deps: Fenced<OperationDeps>,
@@ -57,7 +57,10 @@ interface CardShare {
   amount_cents: number
 }
 
-/** A transaction of which an exchange has moved a part is never voided: another order has the rest. */
+/**
+ * Whether a share is the whole charge. A transaction of which an exchange has moved a part is never
+ * voided: another order has the rest.
+ */
 const isWhole = ({ captured_cents, moved_from }: ChargeRow, { amount_cents }: CardShare): boolean =>
   moved_from === null && amount_cents === captured_cents
 

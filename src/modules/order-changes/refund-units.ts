@@ -8,9 +8,9 @@ import { partsOf, subtractParts, type TenderShare } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import type { Parts } from './schema.ts'
 
-/** What a refund is planned by, for refunds of a merchant and for receipts of returns alike. */
+/** The facts that refunds are planned by, both those of a merchant and those of received returns. */
 
-/** What no refund has taken or reserved, and how many refunds are pending. */
+/** The parts that no refund has taken or reserved, and how many refunds are pending. */
 export interface Left extends Parts {
   pending: number
 }
@@ -32,8 +32,8 @@ export async function readRefundable(db: Db, order: OrderRow): Promise<Refundabl
 }
 
 /**
- * Refuses a refund while the answer to another one of the order is missing. A caller that repeats
- * that one under a new key would refund it twice.
+ * Refuses a refund while another one of the order is unanswered. A caller that repeats that one under a
+ * new key would refund it twice.
  */
 export async function requireAnswered(tx: Tx, order: OrderRow): Promise<void> {
   const open = await attempts.listAttempts(tx, order.id)
@@ -43,14 +43,14 @@ export async function requireAnswered(tx: Tx, order: OrderRow): Promise<void> {
 /** Units of a line that are refunded or reserved for a refund, with their amount. */
 export type RefundedUnits = queries.RefundedUnits
 
-/** Of each line of an order. */
+/** Lists the refunded units of each line of an order. */
 export const listRefundedUnits = (db: Db, order_id: string): Promise<RefundedUnits[]> =>
   queries.listRefundedUnits(db, order_id)
 
 /**
- * The amount of some units of a line, by the amounts that were stored with it. The last units get
- * what is left of the line: their stored share differs where later units were refunded while a
- * refund of earlier units was pending and then failed.
+ * Returns the amount of some units of a line, by the amounts that were stored with it. The last units get the
+ * rest of the line: their stored share differs if later units were refunded while a refund of earlier units
+ * was pending and then failed.
  */
 export function shareOf(
   { prices_include_tax }: Pick<OrderRow, 'prices_include_tax'>,
@@ -69,7 +69,7 @@ export function shareOf(
   return { ...share, product_cents, tax_cents: left - product_cents }
 }
 
-/** The tenders that get shares: store credit in place of a gift card that is no longer usable. */
+/** Returns the shares with their tenders: store credit replaces a gift card that is no longer usable. */
 export const destinationsOf = (
   db: Db,
   charges: readonly ChargeRow[],

@@ -39,7 +39,7 @@ export interface OrderChangeRouteDeps extends OrderChangeDeps {
   idempotencyKey: Buffer
 }
 
-/** A running operation ends by itself, so that the same key may try again. */
+/** Refusals after which the same key may try again: a running operation ends without the caller. */
 const BUSY: readonly ErrorCode[] = ['order_busy']
 
 const MONEY: readonly ErrorCode[] = [
@@ -128,7 +128,7 @@ async function shopperRefund(app: App, deps: OrderChangeRouteDeps) {
   )
 }
 
-/** The shopper's own words, for the merchant's notes only. */
+/** Returns the shopper's own words, for the merchant's notes only. */
 const noteOf = (reason: string | null | undefined, actor: string | null | undefined) =>
   [reason, actor ? `(${actor})` : null].filter(Boolean).join(' ') || null
 
@@ -160,7 +160,7 @@ async function shopperCancel(app: App, deps: OrderChangeRouteDeps) {
   )
 }
 
-/** Every member is optional, so the whole body is. */
+/** Replaces a missing body: every member is optional, so the body is too. */
 async function emptyBody(request: { body?: unknown }): Promise<void> {
   request.body ??= {}
 }

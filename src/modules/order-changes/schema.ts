@@ -15,14 +15,15 @@ import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 
 const Words = Type.String({ maxLength: 2_000 })
 
-/** Any text: a text that is no id is answered as not found. */
+/** An id that may be any text: one that is no id is answered as not found. */
 const SomeId = Type.String({ maxLength: 200 })
 
 /** The most lines an order can have. */
 const LINES_MAX = 500
 
 /**
- * A refund without an amount refunds everything, so a misspelt member must be refused, not ignored.
+ * Refuses unknown members of a refund. A refund without an amount refunds everything, so a
+ * misspelt member must not be ignored.
  */
 const STRICT = { additionalProperties: false }
 
@@ -187,11 +188,11 @@ export const DisputeChange = Type.Object({
 })
 export type DisputeChange = Static<typeof DisputeChange>
 
-/** What an amount was paid for. */
+/** The parts of an amount, by what it was paid for. */
 export interface Parts {
   product_cents: number
   tax_cents: number
   shipping_cents: number
-  /** Owed to the holders of gift cards, and no sale: it is refunded only with the cards. */
+  /** The part owed to the holders of gift cards. It is no sale, and is refunded only with the cards. */
   gift_card_cents: number
 }

@@ -44,17 +44,17 @@ export interface RefundPlan {
   parts: Parts
   tenders: readonly TenderShare[]
   items?: readonly queries.NewRefundItem[]
-  /** Gift cards that the order has bought, and the refund takes back. */
+  /** Gift cards that the order has bought, and that the refund takes back. */
   cards?: readonly CardShare[]
   reason: string | null
   actor: string
-  /** The bank has taken the money already, by a lost dispute: no gateway is asked. */
+  /** Whether the bank has already taken the money, by a lost dispute: no gateway is asked. */
   isTaken?: boolean
 }
 
 /**
- * Under the order's lock. However many refunds begin at once, no charge refunds more than it
- * captured.
+ * Reserves a refund, under the order's lock. Even if many refunds begin at once, no charge
+ * refunds more than it captured.
  */
 export async function reserveRefund(
   tx: Tx,
@@ -92,8 +92,8 @@ export async function reserveRefund(
 }
 
 /**
- * Takes units that are to be restocked out of the open quantity, or puts them back with -1: no parcel
- * is packed with a unit whose refund is on its way.
+ * Subtracts units that are to be restocked from the open quantity, or adds them again with -1: no parcel is packed
+ * with a unit whose refund is on its way.
  */
 async function withdrawUnits(
   tx: Tx,
@@ -112,7 +112,7 @@ async function withdrawUnits(
   return changed ?? order
 }
 
-/** Releases the stock of units that are not shipped any more, of the variants that a refund restocks. */
+/** Releases the stock of units that will not ship, of the variants that a refund restocks. */
 async function restock(tx: Tx, { id }: OrderRow, { items }: RefundRow): Promise<void> {
   const withdrawn = items.filter(({ restocked_quantity }) => restocked_quantity > 0)
   if (withdrawn.length === 0) return
@@ -150,7 +150,10 @@ function disputed(order: OrderRow): ApiError {
   return new ApiError('disputed', { body: { current_status: order.status, allowed } })
 }
 
-/** The same for money that an exchange has moved here: its dispute is that of the order it came from. */
+/**
+ * Refuses a refund like `requireUndisputed`, also of money that an exchange has moved here: its dispute belongs to
+ * the order that it came from.
+ */
 export async function requireNoDispute(
   tx: Tx,
   order: OrderRow,
@@ -204,7 +207,7 @@ export type SettledRefund =
       state: 'succeeded'
       order: OrderRow
       refund: OrderRefund
-      /** What left the tenders, for the journal of the edit that an adjustment belongs to. */
+      /** The entries of the tenders, for the journal of the edit that an adjustment belongs to. */
       entries: NewJournal['entries']
     }
   /** Nothing was refunded, or less than planned; that part then counts as a refund. */
@@ -214,14 +217,14 @@ interface Settling {
   charges: readonly ChargeRow[]
   replies: RefundReplies
   also?: FactChange
-  /** The money has left already: what its gift cards no longer have is a loss of the store. */
+  /** Whether the money has already left: amounts that its gift cards no longer have are then a loss of the store. */
   mayLose?: boolean
 }
 
 /**
- * Writes what the gateways replied, under the order's lock. A refund that succeeds gets its
- * journal, its event and its entry in the timeline; the journal of an adjustment is that of its
- * edit. `also` are facts of the order that hold once it succeeds, so that its event shows them.
+ * Settles a refund with the gateways' replies, under the order's lock. A refund that succeeds gets its journal, its
+ * event and its entry in the timeline; the journal of an adjustment is that of its edit. `also` are facts of the
+ * order that hold once it succeeds, so that its event shows them.
  */
 export async function settleRefund(
   tx: Tx,
@@ -234,7 +237,7 @@ export async function settleRefund(
     ({ kind }) => kind === 'refused' || kind === 'not_found',
   )
   if (refusal !== undefined) return settleRefused(tx, order, refund, { replies, refusal })
-  // Stock is locked before balances, here as everywhere.
+  // Stock is locked before balances, here and everywhere else.
   await restock(tx, order, refund)
   const entries = await creditTenders(tx, order, refund, charges)
   const taken = await takeBack(tx, refund, mayLose)
@@ -276,7 +279,7 @@ async function creditTenders(
   { account: 'card_clearing' | 'gift_card' | 'store_credit'; ref?: string; amount_cents: number }[]
 > {
   const entries = []
-  // Store credit is locked before gift cards, here as everywhere.
+  // Store credit is locked before gift cards, here and everywhere else.
   for (const share of refund.tenders.toSorted((a, b) => RANK[a.tender] - RANK[b.tender])) {
     const { charge_id, amount_cents } = share
     const actor = { name: refund.actor }
@@ -304,10 +307,7 @@ async function creditTenders(
 
 const RANK = { store_credit: 0, gift_card: 1, card: 2 } as const
 
-/**
- * Credits a gift card's share, and returns its tender: store credit where the card is no longer
- * usable.
- */
+/** Credits a gift card's share, and returns its tender: store credit if the card is no longer usable. */
 async function creditGiftCard(
   tx: Tx,
   { id: order_id }: OrderRow,
@@ -321,9 +321,9 @@ async function creditGiftCard(
 }
 
 interface Succeeding {
-  /** What the tenders got. */
+  /** The entries of the tenders that got the money. */
   entries: NewJournal['entries']
-  /** What gift cards no longer owe. */
+  /** The entries of gift cards, which owe less. */
   taken?: NewJournal['entries']
   also?: FactChange
 }
@@ -358,7 +358,7 @@ export async function succeed(
   return { state: 'succeeded', order: changed, refund: shown, entries }
 }
 
-/** The journal of a refund: what the store no longer has or owes, and where it went. */
+/** The journal of a refund: what the store no longer has or owes, and where the money went. */
 const refundJournal = (
   { id: order_id, currency }: OrderRow,
   { refund_id, product_cents, tax_cents, shipping_cents }: RefundRow,
@@ -376,7 +376,7 @@ const refundJournal = (
   ],
 })
 
-/** The reason is free text of a merchant or a shopper, and no part of the event. */
+/** Emits the event of a refund without its reason, which is free text of a merchant or a shopper. */
 const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRefund) =>
   emitOrderEvent(tx, 'commerce.order.refunded.v1', order, { refund })
 

@@ -22,7 +22,7 @@ export type WantedLink = Type.Static<typeof WantedLink>
 
 export const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 500 }) })
 
-/** What a link opens. */
+/** The order that a link opens. */
 export const OpenedLink = Type.Object({
   order_id: Id,
   customer_ref: Type.String(),

@@ -11,24 +11,24 @@ import { linkMail } from './mail.ts'
 import type { WantedLink } from './schema.ts'
 
 /**
- * A link to an order that is mailed to its shopper. It opens the order without the browser that
- * bought. Who asks learns nothing: an order that does not exist is answered like one that does.
+ * The link to an order that is mailed to its shopper. It opens the order in any browser, not only in the one that
+ * bought. The caller learns nothing: an order that does not exist is answered like one that does.
  */
 
 export interface LinkDeps {
   key: Buffer
   limits: Pick<Limits, 'velocity'>
-  /** Whether the store's shop answers at this host. */
+  /** Whether the store's storefront answers at this host. */
   isHostOf(db: Db, hostname: string): Promise<boolean>
 }
 
 /** Requests per minute of one shopper: enough for typing errors. */
 const PER_SHOPPER = 5
-/** Of a storefront's server that does not say whose request it sends: it has many shoppers. */
+/** Requests per minute of a storefront's server that does not send the shopper's address: it has many shoppers. */
 const PER_SERVER = 60
-/** Of all shoppers of a store together. */
+/** Requests per minute of all shoppers of a store together. */
 const PER_STORE = 120
-/** Mails to one address of a store in an hour: others may ask for links in its name. */
+/** Mails to one address of a store in an hour: strangers may ask for links in its name. */
 const MAILS_PER_HOUR = 3
 const HOUR_SECONDS = 3_600
 
@@ -36,7 +36,7 @@ const HOUR_SECONDS = 3_600
 const LINK_DAYS = 7
 const DAY_MS = 86_400_000
 
-/** Where a mail would go that is not sent. */
+/** The recipient of a mail that is not sent. */
 const NO_RECIPIENT = 'no-recipient@example.invalid'
 
 type Payload = [tenant: string, orderId: string, expires: number]
@@ -72,13 +72,13 @@ export async function mailLink(
   })
 }
 
-/** The token of a link that opens an order for so many days. */
+/** Returns the token of a link that opens an order for `days` days. */
 export function createLinkToken(key: Buffer, db: Db, order_id: string, days: number): string {
   const payload: Payload = [db.tenant, order_id, db.clock.now() + days * DAY_MS]
   return tokens.sign(key, Buffer.from(JSON.stringify(payload)))
 }
 
-/** The order of a link, and the customer it was placed by. An erased customer's order is not found. */
+/** Finds the order of a link, and the customer who placed it. An erased customer's order is not found. */
 export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   const payload = tokens.verify(key, token)
   if (payload === null) throw new ApiError('order_not_found')
@@ -93,7 +93,10 @@ export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   }
 }
 
-/** Otherwise a link in a mail of the store could lead to a stranger, with the token in it. */
+/**
+ * Refuses a return URL of another host: a mail of the store could otherwise lead to a
+ * stranger, with the token in the link.
+ */
 async function checkReturnUrl({ isHostOf }: LinkDeps, db: Db, text: string): Promise<string> {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password

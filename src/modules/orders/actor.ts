@@ -2,10 +2,10 @@ import type { Tx } from '../../db/database.ts'
 import * as audit from '../../platform/audit.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 
-/** The storefront's server acts for its shopper. */
+/** The actor of a storefront's server, which acts for its shopper. */
 const SHOPPER = 'shopper'
 
-/** The name that the rows of an order show. It names no person. */
+/** Returns the actor's name that the rows of an order show. It names no person. */
 export const actorOf = ({ name }: audit.Actor): string => (name === 'storefront' ? SHOPPER : name)
 
 export const isShopper = (actor: string): boolean => actor === SHOPPER

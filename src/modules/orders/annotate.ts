@@ -8,7 +8,7 @@ import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow, SHOWN_MAX 
 import * as orders from './service.ts'
 import { forMerchant } from './show.ts'
 
-/** What merchants and operators do to an order without moving money: notes, holds, flags. */
+/** Changes of an order by merchants and operators that move no money: notes, holds, flags. */
 
 export function noteOrder(
   db: TenantDb,
@@ -26,7 +26,7 @@ export function noteOrder(
       })
     }
     const written = await orders.addNote(tx, order.id, { note, actor: actor.name })
-    // The text is in the note alone, where it can be erased.
+    // The text is only in the note, where it can be erased.
     const data = { note_id: written.id }
     await Promise.all([
       orders.addToTimeline(tx, order.id, { type: 'noted', actor: actor.name, data }),
@@ -95,10 +95,10 @@ async function changeOrder(
   })
 }
 
-/** Told of an order that is flagged, in the same transaction. */
+/** Called when an order is flagged, in the same transaction. */
 export type OnTestFlag = (tx: Tx, order: OrderRow, is_test: boolean) => Promise<unknown>
 
-/** Flags a test order, which money reports leave out: `onTestFlag` takes it out of them. */
+/** Flags a test order, which money reports leave out: `onTestFlag` removes it from them. */
 export function setTestFlag(
   db: TenantDb,
   actor: audit.Actor,

@@ -9,10 +9,13 @@ import type { CustomerStats } from './customer-schema.ts'
 const ORDERS_SHOWN = 10
 const ADDRESSES_SHOWN = 10
 
-/** How far back addresses and gift cards are looked for. */
+/** How many orders are searched for addresses and gift cards. */
 const ORDERS_SEARCHED = 100
 
-/** More addresses than a customer has. A customer with more is found by the first ones. */
+/**
+ * The most e-mail addresses of a customer that are read: more than a customer has. If
+ * one has more, the first count.
+ */
 const EMAILS_MAX = 20
 
 /** The sums of customers by their reference. A customer without a placed order has no entry. */
@@ -38,7 +41,7 @@ export async function profileOf(db: Db, customer_ref: string) {
 export const emailsOf = async (db: Db, customer_ref: string): Promise<string[]> =>
   (await queries.listEmails(db, customer_ref, EMAILS_MAX)).map(({ email }) => email)
 
-/** The customers who ordered under one of the addresses, without those who are another person. */
+/** Finds the customers who ordered under one of the addresses, without those who are another person. */
 export const refsByEmail = async (
   db: Db,
   emails: readonly string[],
@@ -49,10 +52,10 @@ export const refsByEmail = async (
 
 export const countOrders = queries.countOrders
 
-/** How many orders of a person tell their cards and addresses. */
+/** How many orders of a person are searched for their cards and addresses. */
 const TRACES_MAX = 50
 
-/** The cards that paid for orders of a person, and where these went: the newest ones. */
+/** Lists the cards that paid for orders of a person, and the addresses these went to: the newest ones. */
 export const listTraces = (
   db: Db,
   person: { customer_ref: string | null; email_folded: string | null },

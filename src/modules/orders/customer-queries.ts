@@ -10,10 +10,10 @@ import { MERCHANT_HOLD, MerchantOrder } from './schema.ts'
 /** Replaces a text that a person wrote. */
 const ERASED = '[erased]'
 
-/** A hold whose reason no person wrote: it is the platform's own, or the merchant gave none. */
+/** The condition that no person wrote the reason of a hold: it is the platform's own, or the merchant gave none. */
 const hasFixedReason = sql`(hold_by = ${SYSTEM.name} or hold_reason = ${MERCHANT_HOLD})`
 
-/** Sums over the placed orders of customers, without test orders. Amounts are of one currency. */
+/** Adds up the placed orders of customers, without test orders. Amounts are in one currency. */
 export const sumOrders = (db: Db, customer_refs: readonly string[], currency: string) =>
   db.many(
     CustomerStats,
@@ -86,9 +86,7 @@ export const listEmails = (db: Db, customer_ref: string, limit: number) =>
      limit ${limit}`,
   )
 
-/**
- * The customers who ordered under these addresses, without those whose orders name another person.
- */
+/** Lists the customers who ordered under these addresses, without those whose orders name another person. */
 export const listRefsByEmail = (
   db: Db,
   emails: readonly string[],
@@ -112,7 +110,7 @@ export const listRefsByEmail = (
      limit ${limit}`,
   )
 
-/** The newest orders of a person, by their reference and by their address. */
+/** Lists the newest orders of a person, found by reference and by address. */
 export const listTraces = (
   db: Db,
   { customer_ref, email_folded }: { customer_ref: string | null; email_folded: string | null },
@@ -140,14 +138,14 @@ export const listTraces = (
   )
 
 /**
- * An order whose payment is open. A hold before the capture counts, too: a release would capture
- * it.
+ * The condition that the payment of an order is open. A hold before the capture counts,
+ * too: a release would capture it.
  */
 const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
 
 /**
- * An order with units to ship. A partial refund hides that in the status, so fulfilment decides
- * there.
+ * The condition that an order has units to ship. A partial refund hides that in the status,
+ * so fulfilment decides there.
  */
 const toBeSent = sql`(status in ('placed', 'processing', 'on_hold', 'partially_shipped')
   or (status = 'partially_refunded'
@@ -177,15 +175,14 @@ interface Erasure {
   limit: number
 }
 
-/** The plan of a running operation without the facts of the person that its end would write. */
+/** The plan of a running operation without the facts of the person, which its end would otherwise write. */
 const erasedPlan = sql`
   jsonb_set(jsonb_set(operation, '{note}', 'null', false),
             '{charge,card_fingerprint}', 'null', false)`
 
 /**
- * Erases the person from some orders and returns their ids; none when there are no more. An order
- * that is being paid was committed after the erasure began, since an erasure does not begin beside
- * one: it is new, and stays.
+ * Erases the person from some orders and returns their ids; none if no order is left. An order that is being paid
+ * was committed after the erasure began, since an erasure does not begin while one is: it is new, and stays.
  */
 export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }: Erasure) =>
   tx.many(
@@ -222,7 +219,7 @@ export const eraseRefundReasons = (tx: Tx, order_ids: readonly string[]) =>
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
        and reason is not null`)
 
-/** The refunds of orders: stored answers about a refund have the id of the refund. */
+/** Lists the refunds of orders: stored answers about a refund have the id of the refund. */
 export const listRefundIds = (db: Db, order_ids: readonly string[]) =>
   db.many(
     Type.Object({ refund_id: Id }),
@@ -248,10 +245,7 @@ const rowsOf = (table: Sql) => sql`
      from ${table} as r
     where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 
-/**
- * Whole orders for the customer to read, in pages by id. Columns of our own bookkeeping are left
- * out.
- */
+/** Lists whole orders for the customer to read, in slices by id. Columns of our own bookkeeping are left out. */
 export const listWhole = (db: Db, customer_ref: string, after: string, limit: number) =>
   db.many(
     Type.Object({ id: Id, data: OpenObject }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, Timestamp } from '../../kernel/schema.ts'
 
-/** What a customer has bought, in numbers. */
+/** The sums of a customer's orders. */
 export const CustomerStats = Type.Object({
   customer_ref: Type.String(),
   orders_count: Type.Integer({ minimum: 0 }),

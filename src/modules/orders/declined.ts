@@ -7,7 +7,7 @@ import { briefOf } from './show.ts'
 const NOT_PROCESSED =
   'The payment could not be processed. No bank declined it, and it is not charged. Try again.'
 
-/** A payment that was refused, for its caller. The result is null where the gateway has no record. */
+/** Returns the error of a declined payment. The result is null if the gateway has no record. */
 export function declinedPayment(result: GatewayResult | null, order: OrderRow): ApiError {
   const decline = {
     reason: shownReason(result?.reason ?? null),

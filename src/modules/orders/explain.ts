@@ -83,7 +83,7 @@ export async function explain(
     subscriptionsOf(db, order.id),
     listAttempts(db, order.id),
   ])
-  // One that waits until the order of an exchange is paid keeps no action waiting.
+  // A refund that waits until the order of an exchange is paid blocks no action.
   const pending = refunds.filter((each) => each.status === 'pending' && each.method !== 'exchange')
   const underWay: Wait[] = underWayOf(order, pending.length)
   if (pending.length > 0 && refundableOf(charges) === 0) underWay.push('last_refund')
@@ -115,7 +115,7 @@ export async function explain(
   }
 }
 
-/** The oldest attempt whose gateway has not answered, when it is looked up next, and until when. */
+/** Finds the oldest attempt whose gateway has not answered, when it is looked up next, and until when. */
 async function explainWait(db: Db, attempts: readonly Attempt[], resources: readonly string[]) {
   const open = attempts.find(({ state }) => state === 'begun' || state === 'unknown')
   if (open === undefined) return null

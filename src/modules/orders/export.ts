@@ -4,7 +4,7 @@ import { type Parcels, type Tracked, withCode } from './read.ts'
 import { listBelow, listReturned, type OrderFilters } from './read-queries.ts'
 import type { MerchantOrder } from './schema.ts'
 
-/** A table of orders, for a spreadsheet. */
+/** The export of orders as a table, for a spreadsheet. */
 
 const COLUMNS = [
   'order_number',
@@ -32,14 +32,14 @@ const COLUMNS = [
 
 const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
 
-/** Columns of later versions stand last, so that a program that counts columns still reads it. */
+/** Columns of later versions are last, so that a program that counts columns can still read the table. */
 const LATER = [
   'prices_include_tax',
   'gift_card_cents',
 ] as const satisfies readonly (keyof MerchantOrder)[]
 const AFTER_SALE = ['parcels', 'tracking_numbers', 'returned_units'] as const
 
-/** A page is a few hundred kilobytes, however many orders there are. */
+/** Rows of a page, which has a few hundred kilobytes however many orders there are. */
 const PAGE_ROWS = 500
 
 const header = csvLine([
@@ -49,7 +49,7 @@ const header = csvLine([
   ...AFTER_SALE,
 ])
 
-/** What has become of an order's units. */
+/** The parcels and returns of an order. */
 interface AfterSale extends Tracked {
   returned_units: number
 }
@@ -67,9 +67,9 @@ const rowOf = (order: MerchantOrder, after: AfterSale): string =>
   ])
 
 /**
- * The whole table, the newest number first, in pages: no transaction is open between two pages, and
- * no more than one is in memory. An order that is placed meanwhile is left out. An error on the way
- * is thrown, so that an incomplete file is never taken for a whole one.
+ * Writes the whole table, the newest number first, in pages: no transaction is open between two pages, and only
+ * one is in memory. An order that is placed meanwhile is left out. An error halfway is thrown, so that an
+ * incomplete file never looks complete.
  */
 export async function* exportCsv(
   db: Db,
@@ -88,7 +88,7 @@ export async function* exportCsv(
   }
 }
 
-/** Two more statements for a page, whatever its orders are. */
+/** Writes a page. It costs two more statements, whatever its orders are. */
 async function writePage(
   db: Db,
   orders: readonly MerchantOrder[],

@@ -18,7 +18,7 @@ export const insertNote = (
     returning id, note, actor, created_at`,
   )
 
-/** The newest of an order, the oldest of them first. */
+/** Lists the newest notes of an order, the oldest of them first. */
 export const listNotes = (db: Db, orderId: string) =>
   db.many(
     Note,
@@ -42,7 +42,7 @@ export const countNotes = async (db: Db, orderId: string): Promise<number> => {
   return notes
 }
 
-/** The newest entries of an order, the oldest of them first. */
+/** Lists the newest entries of an order's timeline, the oldest of them first. */
 export const listTimeline = (db: Db, orderId: string) =>
   db.many(
     TimelineEntry,
@@ -56,7 +56,7 @@ export const listTimeline = (db: Db, orderId: string) =>
      order by id`,
   )
 
-/** All entries of an order, oldest first. */
+/** Lists all entries of an order's timeline, oldest first. */
 export const listTimelinePage = (db: Db, orderId: string, page: Page) =>
   readList(
     db,

@@ -3,7 +3,7 @@ import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 
 export const REQUEST_STATES = ['open', 'paid', 'withdrawn', 'expired'] as const
 
-/** What a shopper is asked to pay for a held order. */
+/** A request to a shopper to pay for a held order. */
 export const PaymentRequest = Shared(
   'PaymentRequest',
   Type.Object({

@@ -10,17 +10,17 @@ import type { OrderRow } from './schema.ts'
 import { addToTimeline, change, lock } from './service.ts'
 
 /**
- * Payment requests: what a shopper is asked to pay for an order that is held until then. Nothing is
- * ever charged without the shopper. An order has at most one, and it ends with its order's wait: the
- * shopper pays, the merchant withdraws it, or it expires.
+ * Payment requests: a shopper is asked to pay for an order that is held until then. Nothing is ever charged without
+ * the shopper. An order has at most one request, and it ends when the order stops waiting: the shopper pays, the
+ * merchant withdraws it, or it expires.
  */
 
-/** A hold for a payment request. Shoppers see it. */
+/** The reason of a hold for a payment request. Shoppers see it. */
 const HOLD_REASON = 'payment_request'
 
 const DAY_MS = 86_400_000
 
-/** A shopper who has not paid after so many mails will not. */
+/** How often a request is mailed. A shopper who has not paid after so many mails will not. */
 const SENT_MAX = 10
 
 interface Wanted {
@@ -49,7 +49,7 @@ export async function requestPayment(
   return { order: held, request }
 }
 
-/** Writes a request to the timeline, and emits the event that the mail follows from. */
+/** Writes a request to the timeline, and emits the event that causes the mail. */
 const tell = (tx: Tx, order: OrderRow, request: PaymentRequest, actor: string) =>
   Promise.all([
     addToTimeline(tx, order.id, {
@@ -60,11 +60,11 @@ const tell = (tx: Tx, order: OrderRow, request: PaymentRequest, actor: string) =
     emitOrderEvent(tx, 'commerce.order.payment_requested.v1', order, { payment_request: request }),
   ])
 
-/** The request of an order; null where there is none. */
+/** Finds the request of an order. Returns null if there is none. */
 export const findRequest = (db: Db, order_id: string): Promise<PaymentRequest | null> =>
   queries.findRequest(db, order_id)
 
-/** Refuses an order whose shopper is not asked to pay any more. */
+/** Requires an open payment request. Refuses an order without one. */
 export async function requireOpen(db: Db, order_id: string): Promise<PaymentRequest> {
   const found = await queries.findRequest(db, order_id)
   const isOver = found !== null && Date.parse(found.expires_at) <= db.clock.now()

@@ -68,13 +68,13 @@ export const takeNumber = (db: TenantDb) =>
     returning last_number`,
   )
 
-/** Returns a number that no order has. It stays unused where a later number is taken already. */
+/** Puts an unused order number back into the counter. It stays unused if a later number is already taken. */
 export const returnNumber = (db: TenantDb, order_number: number) =>
   db.asyncCommit.run(sql`
     update order_counters set last_number = last_number - 1
      where tenant_ref = ${db.tenant} and last_number = ${order_number}`)
 
-/** The version of a row: every change of the row gives it another. */
+/** A written row with its version, which every change of the row changes. */
 const Written = Type.Object({ created_at: Timestamp, version: Type.String() })
 
 /**
@@ -142,17 +142,14 @@ export interface CardOutcome {
 export interface Settlement extends WrittenFacts {
   card: CardOutcome
   entry: NewEntry
-  /**
-   * The version that the facts were derived from; null where it was read under the order's lock.
-   */
+  /** The version that the facts were derived from; null if they were read under the order's lock. */
   version: string | null
 }
 
 /**
- * Writes the outcome of the payment of a waiting order: its facts, its charges and a timeline
- * entry. No row: the order has another version by now, and nothing was written. A bank honours an
- * authorisation for seven days from the authorisation on, so that the time counts from the creation
- * of the order, however late the reply comes.
+ * Writes the outcome of the payment of a waiting order: its facts, its charges and a timeline entry. Returns 0 if
+ * the order has another version by now; then nothing was written. A bank honours an authorisation for seven days,
+ * so the time counts from the creation of the order, however late the reply comes.
  */
 export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts }: Settlement) =>
   tx.run(sql`

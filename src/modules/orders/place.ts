@@ -135,7 +135,7 @@ const chargeRow = (order_id: string, charge: NewCharge): ChargeRow => ({
   moved_from: charge.moved_from ?? null,
 })
 
-/** The order, its status and its charges after the gateway's reply to its payment. */
+/** Returns the order, its lines and its charges as they are after the gateway's reply to its payment. */
 export function settled(
   { order, items, charges }: WholeOrder,
   facts: FactChange,
@@ -186,8 +186,8 @@ export const takeOrderNumber = async (db: TenantDb): Promise<number> =>
   (await queries.takeNumber(db)).last_number
 
 /**
- * Returns the number of a checkout that was refused before it wrote an order, so that a store's
- * first sale is 1001 and refusals leave few gaps.
+ * Puts the order number of a refused checkout back into the counter, if no order was written: so a store's first
+ * sale is 1001, and refusals leave few gaps.
  */
 export const returnOrderNumber = (db: TenantDb, order_number: number) =>
   queries.returnNumber(db, order_number)

@@ -76,7 +76,7 @@ export const captureCharge = (
            vault_id = coalesce(${captured.vault_id ?? null}, vault_id)
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
 
-/** How many orders a customer has placed. Cancelled orders do not count. */
+/** Counts the orders that a customer has placed. Cancelled orders do not count. */
 export const countPlaced = (db: Db, customerRef: string) =>
   db.one(
     Type.Object({ placed: Type.Integer() }),
@@ -109,7 +109,7 @@ export const listByIds = (db: Db, ids: readonly string[]) =>
 export const lockOrder = (tx: Tx, id: string) =>
   tx.run(sql`select from orders where tenant_ref = ${tx.tenant} and id = ${id} for update`)
 
-/** The same for several, always in the same order, so that two such transactions do not deadlock. */
+/** Locks several orders, always in the same sequence, so that two such transactions do not deadlock. */
 export const lockOrders = (tx: Tx, ids: readonly string[]) =>
   tx.run(sql`
     select from orders
@@ -117,7 +117,7 @@ export const lockOrders = (tx: Tx, ids: readonly string[]) =>
      order by id
        for update`)
 
-/** The lines of these orders, each order's in their places. */
+/** Lists the lines of these orders, in their places within each order. */
 export const listItems = (db: Db, orderIds: readonly string[]) =>
   db.many(
     OrderItem,
@@ -203,7 +203,7 @@ export const changeUnits = (tx: Tx, changes: readonly UnitChange[]) => {
      where i.tenant_ref = ${tx.tenant} and i.id = c.id`)
 }
 
-/** Writes the derived status of locked orders whose other facts stay. */
+/** Writes the derived status of locked orders. Their other facts do not change. */
 export const writeStatuses = (tx: Tx, changed: readonly (Derived & { id: string })[], at: string) =>
   tx.run(sql`
     update orders o
@@ -222,8 +222,8 @@ export const insertTimeline = (tx: Tx, entries: readonly (NewEntry & { order_id:
            as e (order_id uuid, type text, actor text, data jsonb)`)
 
 /**
- * The entry of an earlier dispute of this payment, or of one that an operator recorded for the
- * order.
+ * Finds the timeline entry of an earlier dispute of this payment, or of one that an
+ * operator recorded for the order.
  */
 export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
   tx.maybe(

@@ -20,12 +20,15 @@ export interface OrderFilters {
   created_from?: string | undefined
   created_to?: string | undefined
   is_test?: boolean | undefined
-  /** As the order has it: see `withCode`. */
+  /** The code as the order has it: see `withCode`. */
   coupon_code?: string | undefined
   sku?: string | undefined
 }
 
-/** More results than a person reads. A search that finds more needs a longer text. */
+/**
+ * The most results of each part of a search: more than a person reads. A search that
+ * finds more needs a longer text.
+ */
 const FOUND_MAX = 1_000
 
 /** Sorts after every character: appended to a prefix, it is an upper bound of all texts with it. */
@@ -64,7 +67,10 @@ const withSku = (db: Db, sku: string): Sql => sql`
 
 const ofStore = (db: Db) => sql`o.tenant_ref = ${db.tenant}`
 
-/** Says in words, for a plan that knows no values, that the index of the rarer states has it. */
+/**
+ * Filters by payment status. It also states the index's condition, because a plan does not know the values: one
+ * index has only the rarer statuses.
+ */
 const byPaymentStatus = (wanted: string): Sql[] => [
   sql`o.payment_status = ${wanted}`,
   ...(wanted === 'paid' ? [] : [sql`o.payment_status <> 'paid'`]),
@@ -87,12 +93,15 @@ function conditions(f: OrderFilters): Sql[] {
   return where
 }
 
-/** Where another filter chooses the orders, each is asked for a line of the SKU. */
+/** The condition that an order has a line of the SKU, used if another filter selects the orders. */
 const hasSku = (sku: string): Sql => sql`
   exists (select from order_items i
            where i.tenant_ref = o.tenant_ref and i.order_id = o.id and i.sku = ${sku})`
 
-/** What a text finds, or a SKU without any other filter. Otherwise the orders are chosen by their columns. */
+/**
+ * Returns the keys that a search text finds, or a SKU without any other filter. Otherwise returns undefined:
+ * columns of the orders select them.
+ */
 function findKeys(db: Db, { q, sku }: OrderFilters, where: readonly Sql[]): Found | undefined {
   if (q === undefined) {
     const isAlone = sku !== undefined && where.length === 0
@@ -111,7 +120,7 @@ function findKeys(db: Db, { q, sku }: OrderFilters, where: readonly Sql[]): Foun
   return { keys, isSearch: true }
 }
 
-/** Newest first. */
+/** Lists the orders of a store, newest first. */
 export function listOrders(db: Db, filters: OrderFilters, page: Page) {
   const { sku } = filters
   const where = conditions(filters)
@@ -159,9 +168,9 @@ export function listWithWork(db: Db, { location_id }: WorkFilters, page: Page) {
 }
 
 /**
- * The ids of orders with units to pack at a location, which begin with their time. They are read from
- * the stock, whose index has them in this order: a filter over all orders would read those of the
- * other locations, too.
+ * Selects the ids of orders with units to pack at a location. The ids begin with the time of the order.
+ * They are read from the stock, whose index has them in this order: a filter over all orders would also
+ * read those of other locations.
  */
 const withWorkAt = (db: Db, location_id: string): Sql => sql`
   select distinct r.order_id as id
@@ -171,8 +180,9 @@ const withWorkAt = (db: Db, location_id: string): Sql => sql`
    order by r.order_id`
 
 /**
- * Units that are allocated nowhere, since their variant is not tracked, are at the default location.
- * A sum and not `exists`, which PostgreSQL may answer by reading the units of all orders.
+ * The condition that an order has units to pack at the default location. Units that are allocated nowhere,
+ * since their variant is not tracked, are there. It is a sum and not `exists`, for which PostgreSQL might
+ * read the units of all orders.
  */
 const hasWorkAtDefault = sql`(
   select coalesce(sum(r.allocated - r.packed) filter (where r.location_id = ${DEFAULT_LOCATION}), 0) > 0
@@ -193,7 +203,7 @@ export function listBelow(db: Db, filters: OrderFilters, below: number, limit: n
   const where = [
     ofStore(db),
     ...conditions(filters),
-    // As one list of ids: asked order by order, a SKU that no one bought reads all orders.
+    // One list of ids: checked for each order, a SKU that was never bought would make it read all orders.
     ...matches.map((keys) => sql`o.id in (select id from (${keys}) as found)`),
   ]
   return db.many(
@@ -217,7 +227,7 @@ export const lockByNumber = (tx: Tx, number: number) =>
        for share`,
   )
 
-/** How many units of each of these orders have come back. Orders of which none has are left out. */
+/** Counts how many units of each of these orders have come back. Orders without such units are left out. */
 export const listReturned = (db: Db, order_ids: readonly string[]) =>
   db.many(
     Type.Object({ order_id: Id, units: Type.Integer() }),

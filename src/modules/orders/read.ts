@@ -29,7 +29,8 @@ export const listWithWork = (db: Db, filters: WorkFilters, page: Page) =>
   reads.listWithWork(db, filters, page)
 
 /**
- * Orders store the coupon code as the merchant wrote it; a filter may spell it as shoppers type it.
+ * Replaces the coupon code of a filter by the spelling of the merchant, which orders store. A filter may have the
+ * spelling that shoppers type.
  */
 export async function withCode(db: Db, filters: reads.OrderFilters): Promise<reads.OrderFilters> {
   const { coupon_code } = filters
@@ -51,7 +52,7 @@ const moneyOf = (db: Db, orderId: string) =>
 const giftCardsOf = async (db: Db, order: OrderRow): Promise<GiftCardPurchase[]> =>
   order.gift_card_cents === 0 ? [] : await listPurchases(db, order.id)
 
-/** Nothing is packed for an order that is not paid, or that is cancelled. */
+/** Whether an order can have units to pack: no unit of an unpaid or cancelled order is packed. */
 const hasUnits = ({ placed_at, cancelled_at }: OrderRow) =>
   placed_at !== null && cancelled_at === null
 
@@ -61,17 +62,17 @@ export interface Tracked {
   tracking_numbers: string[]
 }
 
-/** What later modules know of an order. */
+/** The functions of later modules that read facts about an order. */
 export interface Parcels {
   listFulfillments(db: Db, order_id: string): Promise<Fulfillment[]>
-  /** What is to be packed. Waits for the order's lines, which are being read. */
+  /** Lists the units to be packed. It waits for the order's lines, which are being read. */
   listWork(db: Db, order_id: string, lines: Promise<OrderItem[]>): Promise<Work[]>
   /** The parcels of each of these orders that are not cancelled. Orders without one are left out. */
   listTracking(db: Db, order_ids: readonly string[]): Promise<Map<string, Tracked>>
   listReturns(db: Db, order_id: string): Promise<Return[]>
-  /** The exchange that made the order; null where none did. */
+  /** Finds the exchange that created the order. Returns null if there is none. */
   findExchange(db: Db, order_id: string): Promise<OrderExchange | null>
-  /** The returns as their shopper sees them, and what the shopper can send back. */
+  /** Reads the returns as the shopper sees them, and the units that the shopper can send back. */
   readForShopper(
     db: Db,
     order: OrderRow,
@@ -113,7 +114,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
   }
 }
 
-/** Only the order of an exchange has a payment request. */
+/** Reads the exchange and the payment request of an order. Only the order of an exchange has them. */
 async function askedOf(db: Db, { id, source }: OrderRow, { findExchange }: Parcels) {
   if (source !== 'exchange') return { exchange: null, payment_request: null }
   const [exchange, payment_request] = await Promise.all([findExchange(db, id), findRequest(db, id)])
@@ -162,7 +163,7 @@ export async function listHeldForReview(db: Db, page: Page) {
 }
 
 /**
- * Finds an order by its number, and keeps its person from being erased until the transaction ends: what
- * is written for its address meanwhile is erased as well.
+ * Finds an order by its number, and locks it against an erasure of its person until the transaction ends: rows that
+ * are written for its address meanwhile are erased as well.
  */
 export const lockByNumber = (tx: Tx, number: number) => reads.lockByNumber(tx, number)

@@ -30,7 +30,7 @@ export const findRefund = (db: Db, refundId: string) =>
      where r.tenant_ref = ${db.tenant} and r.refund_id = ${refundId}`,
   )
 
-/** Of one order, oldest first. */
+/** Lists the refunds of an order, oldest first. */
 export const listRefunds = (db: Db, orderId: string) =>
   db.many(
     RefundRow,

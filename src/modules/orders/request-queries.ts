@@ -41,7 +41,7 @@ export const endRequest = (tx: Tx, order_id: string, status: 'paid' | 'withdrawn
     update payment_requests set status = ${status}, due_at = null, ended_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and status = 'open'`)
 
-/** Counts another mail. No row: it is not open, or was mailed as often as it may be. */
+/** Counts another mail of a request. Returns null if the request is not open, or was mailed as often as it may be. */
 export const countSent = (tx: Tx, order_id: string, max: number) =>
   tx.maybe(
     PaymentRequest,
@@ -52,10 +52,10 @@ export const countSent = (tx: Tx, order_id: string, max: number) =>
     returning ${columns}`,
   )
 
-/** The turns of the stores with requests that have expired. */
+/** The stores with requests that have expired, which take turns. */
 export const requestTurns = createTurns({ table: sql`payment_requests`, due: sql`due_at` })
 
-/** When the next request of a store expires. */
+/** A query of the time at which the next request of a store expires. */
 export const nextExpiry = (db: Db) => sql`
   select min(due_at) from payment_requests where tenant_ref = ${db.tenant} and due_at is not null`
 
@@ -70,7 +70,7 @@ export const listExpired = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
-/** Makes an expired request due again in five minutes, behind those that have not been tried yet. */
+/** Makes an expired request due again in five minutes, behind those that were not tried yet. */
 export const postponeExpiry = (db: Db, order_id: string) =>
   db.run(sql`
     update payment_requests set due_at = fd_now() + interval '5 minutes'

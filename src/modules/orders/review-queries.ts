@@ -27,7 +27,7 @@ const lastDecision = (db: Db) => sql`
     order by created_at desc, id desc
     limit 1)`
 
-/** The longest held first. */
+/** Lists the orders held by the fraud check, the longest held first. */
 export const listReviews = (db: Db, page: Page) =>
   readList(
     db,

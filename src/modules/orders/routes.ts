@@ -47,7 +47,7 @@ const FILTERS = {
 
 const BOOLEANS = ['true', 'false'] as const
 
-/** Longer search texts are cut. */
+/** The longest search text. A longer one is cut. */
 const Q_LENGTH_MAX = 200
 
 function readFilters(query: unknown): OrderFilters {
@@ -69,7 +69,10 @@ function readFilters(query: unknown): OrderFilters {
   }
 }
 
-/** What an order is shown with, so that one page has the whole timeline of nearly every order. */
+/**
+ * The limits of a page of the timeline. They are those of an order's answer, so that one page has the whole
+ * timeline of nearly every order.
+ */
 const TIMELINE = { limitDefault: SHOWN_MAX, limitMax: SHOWN_MAX }
 
 const Csv = { content: { 'text/csv': { schema: Type.String() } } }
@@ -111,8 +114,7 @@ const listRoutes =
           response: { 200: Csv },
         },
       },
-      // A failure on the way ends the connection, so that half a table is never taken for a whole
-      // one.
+      // A failure halfway ends the connection, so that half a table never looks complete.
       async ({ db, query }, reply) =>
         reply
           .header('content-type', 'text/csv; charset=utf-8')
@@ -190,7 +192,7 @@ const annotateRoutes: Routes = async (app) => {
         body: NewHold,
         response: { 200: OneOrder },
       },
-      // Every member may be left out, so the whole body may be.
+      // All members of the body are optional, so the body is too.
       preValidation: async (request) => {
         request.body ??= {}
       },

@@ -11,7 +11,7 @@ export const PaymentStatus = Type.Enum([...PAYMENT_STATUSES])
 export const FulfillmentStatus = Type.Enum([...FULFILLMENT_STATUSES])
 
 const line = Type.String({ minLength: 1, maxLength: 300 })
-/** May be empty: many countries have no states, some no postcodes. */
+/** A line of an address that may be empty: many countries have no states, some no postcodes. */
 const lineOrEmpty = Type.String({ maxLength: 300 })
 
 /** The address that an order is shipped to, as callers send it. */
@@ -163,7 +163,7 @@ export type Tender = Static<typeof Tender>
 
 export const ChargeStatus = Type.Enum(['pending', 'authorized', 'captured', 'voided', 'failed'])
 
-/** What one tender pays of an order. */
+/** A charge: what one tender pays of an order. */
 export const OrderCharge = Shared(
   'OrderCharge',
   Type.Object({
@@ -221,7 +221,7 @@ export const OrderRow = Type.Object({
   busy: Type.Boolean(),
   /** The plan of that operation, by which another process can end it. */
   operation: Nullable(OpenObject),
-  /** Goods. Gift cards are counted apart. */
+  /** The units of goods. Gift cards are counted separately. */
   q_ordered: Type.Integer(),
   q_gift_cards: Type.Integer(),
   q_cancelled: Type.Integer(),
@@ -243,7 +243,7 @@ export const OrderWithWork = Type.Object({
   expedited: Type.Boolean(),
 })
 
-/** Which orders of the pick queue are listed. */
+/** The filters of the pick queue. */
 export interface WorkFilters {
   location_id: string | undefined
 }
@@ -288,7 +288,7 @@ const refundTender = {
   amount_cents: Cents,
 }
 
-/** Money that is returned to a shopper. */
+/** A refund: money that is returned to a shopper. */
 export const OrderRefund = Shared(
   'OrderRefund',
   Type.Object({
@@ -304,7 +304,7 @@ export const OrderRefund = Shared(
         '`exchange`: the money pays for the order of an exchange, or comes back from it. `tenders` are those that had paid.',
     }),
     amount_cents: Cents,
-    // One of an adjustment may be negative: a discount that the edit ends reduces the refund.
+    // The parts of an adjustment may be negative: a discount that the edit ends reduces the refund.
     product_cents: Type.Integer(),
     tax_cents: Type.Integer(),
     shipping_cents: Type.Integer(),
@@ -408,7 +408,7 @@ export const NewHold = Type.Object({
   reason: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
 })
 
-/** Facts of an order to change. A fact that is left out stays. */
+/** Facts of an order to change. A fact that is left out does not change. */
 export interface FactChange {
   payment?: string
   payment_failure?: string | null

@@ -63,8 +63,8 @@ export const countPlaced = async (db: Db, customerRef: string): Promise<number> 
 export const hasOrders = queries.hasOrders
 
 /**
- * Locks the order until the transaction ends, and reads it. Two statements: one that has waited for
- * the lock would show the lines as they were before the wait.
+ * Locks the order until the transaction ends, and reads it. It takes two statements: one that has waited for the
+ * lock would show the lines as they were before the wait.
  */
 export async function lock(tx: Tx, id: string): Promise<OrderRow> {
   const [, order] = await awaitAll([isUuid(id) && queries.lockOrder(tx, id), get(tx, id)])
@@ -88,7 +88,7 @@ export const listItems = (db: Db, orderId: string): Promise<OrderItem[]> =>
 export const listItemsOf = (db: Db, orderIds: readonly string[]): Promise<OrderItem[]> =>
   queries.listItems(db, orderIds)
 
-/** Of one order, the oldest first. */
+/** Lists the refunds of one order, oldest first. */
 export const listRefunds = (db: Db, orderId: string): Promise<RefundRow[]> =>
   refundQueries.listRefunds(db, orderId)
 
@@ -98,32 +98,29 @@ export async function getRefund(db: Db, refundId: string): Promise<RefundRow> {
   return refund
 }
 
-/** What is left of a charge: neither refunded nor reserved for a refund. */
+/** Returns what is left of a charge: neither refunded nor reserved for a refund. */
 export const leftOn = ({ captured_cents, refunded_cents }: ChargeRow): number =>
   captured_cents - refunded_cents
 
 export const refundableOf = (charges: readonly ChargeRow[]): number => sum(charges.map(leftOn))
 
-/** Only card payments can be disputed. */
+/** Returns the card charges: only card payments can be disputed. */
 export const cardsOf = (charges: readonly ChargeRow[]): ChargeRow[] =>
   charges.filter(({ tender }) => tender === 'card')
 
-/** Whether a bank may still take something of an order: a dispute is open, and a card has it. */
+/** Whether a bank may still take money of an order: a dispute is open, and money of a card charge is left. */
 export const isAtRisk = ({ disputed }: OrderRow, charges: readonly ChargeRow[]): boolean =>
   disputed && refundableOf(cardsOf(charges)) > 0
 
-/**
- * Adds an entry to what happened to an order. It cannot be erased: no words of a person belong
- * here.
- */
+/** Adds an entry to an order's timeline. It cannot be erased, so texts written by a person do not belong here. */
 export const addToTimeline = (tx: Tx, order_id: string, entry: NewEntry) =>
   queries.insertTimeline(tx, [{ order_id, ...entry }])
 
-/** The same for several orders. */
+/** Adds entries to the timelines of several orders. */
 export const addToTimelines = (tx: Tx, entries: readonly (NewEntry & { order_id: string })[]) =>
   queries.insertTimeline(tx, entries)
 
-/** Writes charges of an order that are not captured yet. */
+/** Inserts charges of an order that are not captured yet. */
 export const insertCharges = (tx: Tx, orderId: string, charges: readonly NewCharge[]) =>
   queries.insertCharges(tx, orderId, charges)
 
@@ -138,7 +135,7 @@ export const captureCharge = (
 export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>
   queries.endCharges(tx, orderId, status)
 
-/** Whether this payment was disputed before, or an operator has said so of the order. */
+/** Whether this payment was disputed before, or an operator has recorded a dispute for the order. */
 export const wasDisputed = async (tx: Tx, orderId: string, attemptId: string): Promise<boolean> =>
   (await queries.findDisputed(tx, orderId, attemptId)) !== null
 
@@ -149,7 +146,7 @@ export const addNote = (
   note: Pick<Note, 'note' | 'actor'>,
 ): Promise<Note> => insertNote(tx, orderId, note)
 
-/** What is under way at an order, which an action may have to wait for. */
+/** Returns what is under way at an order, which an action may have to wait for. */
 export function underWayOf(order: OrderRow, pendingRefunds = 0): Wait[] {
   const isPaying = order.captured_cents === 0 && ['pending', 'unknown'].includes(order.payment)
   const waits: Wait[] = []
@@ -171,8 +168,8 @@ export const allowedOf = (order: OrderRow, pendingRefunds = 0): Allowed =>
   allowedActions(factsOf(order), underWayOf(order, pendingRefunds))
 
 /**
- * Refuses an action that has to wait or that the order's facts do not allow, and names what they
- * do.
+ * Refuses an action that has to wait or that the order's facts do not allow. The refusal names
+ * the actions that are allowed.
  */
 export function requireAllowed(order: OrderRow, action: Action, pendingRefunds = 0): void {
   requireFree(order, action, pendingRefunds)
@@ -184,7 +181,7 @@ export function requireAllowed(order: OrderRow, action: Action, pendingRefunds =
   })
 }
 
-/** The order as it is once these facts hold, with the status that follows from them. */
+/** Returns the order as it is once these facts hold, with the status that follows from them. */
 export function withFacts(order: OrderRow, facts: FactChange, at: string): OrderRow {
   const { hold, disputed_at, ...plain } = facts
   const changed: OrderRow = {
@@ -200,11 +197,11 @@ export function withFacts(order: OrderRow, facts: FactChange, at: string): Order
   return { ...changed, status, payment_status, fulfillment_status }
 }
 
-/** Writes facts down, with an order that `withFacts` has made of them. */
+/** Writes facts, with an order that `withFacts` has computed from them. */
 export const writeFacts = (tx: Tx, after: OrderRow, facts: FactChange) =>
   queries.writeFacts(tx, after.id, writtenFacts(after, facts))
 
-/** The same, for a statement that writes more than that. */
+/** Returns the facts and the derived status, for a statement that writes more than these. */
 export const writtenFacts = (after: OrderRow, facts: FactChange) => ({
   facts,
   derived: deriveStatus(factsOf(after)),
@@ -233,9 +230,9 @@ export interface OrderUnits {
 }
 
 /**
- * Changes how many units of the lines of orders are packed, shipped, delivered and coming back, and
- * the statuses that follow. Called under the orders' locks, with each order once, as it was read there; returns
- * the orders as they are now.
+ * Changes how many units of the lines of orders are packed, shipped, delivered and coming back, and the
+ * statuses that follow. It is called under the orders' locks, with each order once, as it was read there.
+ * Returns the orders as they are now.
  */
 export async function changeUnits(tx: Tx, changes: readonly OrderUnits[]): Promise<OrderRow[]> {
   const at = isoNow(tx.clock)

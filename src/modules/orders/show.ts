@@ -33,7 +33,7 @@ export const forMerchant = (order: OrderRow): MerchantOrder => pick(order, MERCH
 export const forActor = (order: OrderRow, actor: string): StorefrontOrder | MerchantOrder =>
   isShopper(actor) ? forShopper(order) : forMerchant(order)
 
-/** As much of an order as a refusal shows. */
+/** Returns the members of an order that a refusal shows. */
 export const briefOf = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })
 
 /** A charge without the gateway's transaction and the stored card. */

@@ -11,12 +11,12 @@ import type {
  * and never set directly. Pure functions: the caller reads the facts under the order's lock.
  */
 
-/** No action and no event leads out of these. A refunded order can still be cancelled. */
+/** The terminal statuses: no action and no event leads out of them. A refunded order can still be cancelled. */
 export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
 export interface OrderFacts {
   total_cents: number
-  /** Over all tenders, less the adjustments of edits and cancelled quantities. */
+  /** The captured amount of all tenders, less the adjustments of edits and cancelled quantities. */
   captured_cents: number
   /** Refunds that have succeeded, without adjustments. */
   refunded_cents: number
@@ -33,7 +33,7 @@ export interface OrderFacts {
    * shopper has been asked to pay.
    */
   payment: 'none' | 'pending' | 'requested' | 'unknown' | 'authorized' | 'captured' | 'failed'
-  /** Goods. Gift cards are issued when the order is placed, and nothing of them is shipped. */
+  /** The units of goods. Gift cards are issued when the order is placed, and are not shipped. */
   q_ordered: number
   q_gift_cards: number
   q_cancelled: number
@@ -46,14 +46,14 @@ export interface OrderFacts {
   q_returned: number
 }
 
-/** An order with a total of zero has nothing to capture. */
+/** Whether an order is paid. An order with a total of zero has nothing to capture. */
 const isPaid = (facts: OrderFacts): boolean =>
   facts.captured_cents > 0 || (facts.total_cents === 0 && facts.placed_at !== null)
 
-/** Units that are ordered and not cancelled. `q_cancelled` has those, too, that a refund restocked. */
+/** Returns how many units are ordered and not cancelled. `q_cancelled` also has the units that a refund restocked. */
 const openQuantity = (facts: OrderFacts): number => facts.q_ordered - facts.q_cancelled
 
-/** All units have arrived. An order of gift cards alone is delivered by being placed. */
+/** Whether all units have arrived. An order of gift cards alone is delivered when it is placed. */
 function isDelivered(facts: OrderFacts): boolean {
   const open = openQuantity(facts)
   return open > 0 ? facts.q_delivered === open : facts.q_gift_cards > 0
@@ -61,7 +61,7 @@ function isDelivered(facts: OrderFacts): boolean {
 
 const isInHand = (facts: OrderFacts): boolean => facts.q_packed > 0 || facts.processing_at !== null
 
-/** Units can be packed and shipped, as far as there are any. */
+/** The statuses in which units can be packed and shipped, if there are any. */
 const OPEN: readonly OrderStatus[] = [
   'placed',
   'processing',
@@ -71,7 +71,7 @@ const OPEN: readonly OrderStatus[] = [
 
 type Rule = readonly [status: OrderStatus, holds: (facts: OrderFacts) => boolean]
 
-/** The first rule that holds decides. Where none holds, the order is placed. */
+/** The rules of the status. The first rule that holds decides. If none holds, the order is placed. */
 const RULES: readonly Rule[] = [
   ['cancelled', (f) => f.cancelled_at !== null],
   ['payment_failed', (f) => !isPaid(f) && f.payment === 'failed'],
@@ -144,7 +144,7 @@ export type Reason =
   | 'refund_pending'
   | 'disputed'
 
-/** A reason, or a status that the action is not possible in. */
+/** The reason of a refusal, or a status in which the action is not possible. */
 export type RefusalReason = Reason | `order_${OrderStatus}`
 
 type Guard = readonly [reason: Reason, holds: (facts: OrderFacts) => boolean]
@@ -157,9 +157,9 @@ const someToReturn: Guard = ['nothing_to_return', (f) => f.q_returning + f.q_ret
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
 /**
- * What may be under way at an order. The last refund is one that leaves nothing to refund; a refund
- * is unanswered once its process has no answer, or has stopped. A dispute is under way while the
- * bank may still take what is left of the card charges.
+ * The kinds of work that may be under way at an order. The last refund is one that leaves nothing to refund; a
+ * refund is unanswered once its process has no answer, or has stopped. A dispute is under way while the bank may
+ * still take what is left of the card charges.
  */
 export type Wait =
   | 'payment'
@@ -179,7 +179,7 @@ const UNDER_WAY: Record<Wait, Reason> = {
 }
 
 interface Condition {
-  /** What must have ended before the action. */
+  /** The work that must have ended before the action. */
   after: readonly Wait[]
   from: readonly OrderStatus[]
   guards: readonly Guard[]
@@ -189,7 +189,7 @@ const ALONE: readonly Wait[] = ['operation']
 const SETTLED: readonly Wait[] = ['payment', 'operation']
 const ALL_SETTLED: readonly Wait[] = [...SETTLED, 'refund']
 
-/** From which status each action is possible, after what, and which guards must hold. */
+/** The conditions of each action: the statuses that allow it, the work it waits for, and the guards that must hold. */
 const CONDITIONS: Record<Action, Condition> = {
   hold: { after: ALONE, from: OPEN, guards: [someUnshipped] },
   release: {
@@ -208,7 +208,7 @@ const CONDITIONS: Record<Action, Condition> = {
   },
   fulfill: { after: ALONE, from: OPEN, guards: [someUnpacked] },
   ship: { after: ALONE, from: OPEN, guards: [someUnshipped] },
-  // A delivered parcel is delivered, whatever happened to the money or to the other units.
+  // A parcel can be delivered whatever happens to the money or to the other units.
   deliver: {
     after: [],
     from: ['shipped', 'partially_shipped', 'partially_refunded', 'refunded', 'on_hold'],
@@ -224,8 +224,8 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['shipped', 'partially_shipped', 'partially_refunded'],
     guards: [['nothing_to_recall', (f) => f.q_delivered < f.q_shipped]],
   },
-  // Also a refunded order: until it is cancelled its stock stays reserved and its coupon used. An
-  // order of gift cards alone is delivered although nothing has shipped.
+  // A refunded order can be cancelled, too: until then its stock stays reserved and its coupon used. An order of
+  // gift cards alone is delivered although nothing has shipped.
   cancel: {
     after: [...ALL_SETTLED, 'dispute'],
     from: [
@@ -260,7 +260,7 @@ const CONDITIONS: Record<Action, Condition> = {
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
     guards: [captured],
   },
-  // Goods come back whatever happened to their money, or to the units that have not shipped.
+  // Goods can come back whatever happens to their money, or to the units that have not shipped.
   return: {
     after: ALONE,
     from: [
@@ -282,11 +282,11 @@ const CONDITIONS: Record<Action, Condition> = {
 
 export interface Allowed {
   allowed: Action[]
-  /** The others, each with the first reason against it. */
+  /** The other actions, each with the first reason against it. */
   refused: { action: Action; reason: RefusalReason }[]
 }
 
-/** What an action has to wait for; undefined where nothing. */
+/** Returns what an action has to wait for, or undefined if it need not wait. */
 export const waitOf = (action: Action, underWay: readonly Wait[]): Wait | undefined =>
   CONDITIONS[action].after.find((wait) => underWay.includes(wait))
 

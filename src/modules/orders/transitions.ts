@@ -1,6 +1,6 @@
 import type { Action, OrderStatus } from './status-schema.ts'
 
-/** What happens to an order without an action: replies of gateways, disputes, time. */
+/** The events that change an order without an action: replies of gateways, disputes, time. */
 export type OrderEvent =
   | 'checkout'
   | 'request_payment'
@@ -20,9 +20,9 @@ export type OrderEvent =
 export type Trigger = Action | OrderEvent
 
 export interface Transition {
-  /** Rows with the same number belong together. */
+  /** The number of the row. Rows with the same number belong together. */
   row: number
-  /** Empty: the order does not exist yet. */
+  /** The statuses before the change. Empty if the order does not exist yet. */
   from: readonly OrderStatus[]
   trigger: Trigger
   to: readonly OrderStatus[] | 'same'
@@ -72,7 +72,7 @@ export const TRANSITIONS: readonly Transition[] = [
     trigger: 'cancel_remaining',
     to: ['shipped', 'delivered'],
   },
-  // The cancelled rest was all that had not been refunded.
+  // The cancelled rest may be all that was not refunded.
   { row: 17, from: ['partially_refunded'], trigger: 'cancel_remaining', to: ['refunded'] },
   {
     row: 18,
@@ -105,7 +105,7 @@ export const TRANSITIONS: readonly Transition[] = [
     to: ['partially_shipped', 'processing', 'placed', 'on_hold'],
   },
   { row: 26, from: ['partially_refunded'], trigger: 'recall', to: ['on_hold'] },
-  // An order of gift cards alone is delivered by being placed, and can be cancelled after that.
+  // An order of gift cards alone is delivered when it is placed, and can be cancelled after that.
   { row: 27, from: ['pending_payment'], trigger: 'approve', to: ['delivered'] },
   { row: 27, from: ['pending_payment'], trigger: 'find_approved', to: ['delivered'] },
   { row: 27, from: ['on_hold'], trigger: 'release', to: ['delivered'] },
@@ -115,7 +115,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 28, from: ['pending_payment'], trigger: 'request_payment', to: ['on_hold'] },
   // A ban with the decision `review` holds the order once it is paid.
   { row: 28, from: ['on_hold'], trigger: 'pay', to: ['placed', 'delivered'] },
-  // A cancelled exchange gives the money back to the return, and nothing of it is refunded any more.
+  // A cancelled exchange moves the money back to the return, and none of it counts as refunded any more.
   {
     row: 29,
     from: REFUNDS,
@@ -124,7 +124,7 @@ export const TRANSITIONS: readonly Transition[] = [
   },
 ]
 
-/** Whether the table allows the change. To keep the status is always allowed. */
+/** Whether the table allows the change. Keeping the status is always allowed. */
 export function permits(from: OrderStatus, trigger: Trigger, to: OrderStatus): boolean {
   if (from === to) return true
   return TRANSITIONS.some(

@@ -90,7 +90,7 @@ export const markVoided = (tx: Tx, id: string, result: GatewayResult | null) =>
         txn_id = coalesce(${result?.txn_id ?? null}, txn_id)`,
   )
 
-/** Attempts closed as `not_found` that the gateway may still approve late. */
+/** The queue of attempts closed as `not_found`, which the gateway may still approve late. */
 export const lateQueue = defineQueue({
   table: sql`payment_attempts`,
   due: sql`next_check_at`,
@@ -99,7 +99,7 @@ export const lateQueue = defineQueue({
   shape: Attempt,
 })
 
-/** A query of the time at which the next of them is looked up. */
+/** A query of the time at which the next attempt of this queue is looked up. */
 export const nextLateLookup = (db: Db) => sql`
   select min(next_check_at) from payment_attempts
    where tenant_ref = ${db.tenant} and state = 'not_found'`
@@ -146,7 +146,7 @@ export const closeLate = (tx: Tx, id: string, result: GatewayResult) =>
     sql`state = 'approved', next_check_at = null, ${facts(result)}`,
   )
 
-/** Notes an alert. One row where the last alert is a day old, or there was none. */
+/** Notes an alert. Returns 1 if the last alert is a day old, or if there was none. */
 export const noteAlert = (db: Db, id: string) =>
   db.run(sql`
     update payment_attempts set alerted_at = fd_now()
@@ -158,14 +158,14 @@ export const endLateLookups = (db: Db, lease: Lease) =>
   lateQueue.finish(db, lease, sql`checks = checks + 1, next_check_at = null`)
 
 /**
- * Marks an attempt as unknown. One that was unknown before has been looked up once more. Its operation says
- * when it is looked up next: of an open attempt `next_check_at` only puts it into the index of the few that are
- * not settled.
+ * Marks an attempt as unknown. If it was unknown before, a lookup is counted. Its operation decides when
+ * it is looked up next: for an open attempt, `next_check_at` only puts it into the index of the few
+ * attempts that are not settled.
  */
 export const markUnknown = (db: Db, id: string) =>
   updateAttempt(db, id, open, sql`state = 'unknown', checks = checks + (state = 'unknown')::int`)
 
-/** Marks an attempt as sent. Null: another process has sent it, or has closed it. */
+/** Marks an attempt as sent. Returns null if another process has sent or closed it. */
 export const markSent = (db: Db, id: string) =>
   db.maybe(
     Type.Object({ sent_at: Timestamp }),
@@ -175,20 +175,20 @@ export const markSent = (db: Db, id: string) =>
     returning sent_at`,
   )
 
-/** Takes back one mark. It was read in milliseconds. */
+/** Removes one mark, which is known in milliseconds. */
 export const clearSent = (db: Db, id: string, sent_at: string) =>
   db.run(sql`
     update payment_attempts set sent_at = null
      where tenant_ref = ${db.tenant} and id = ${id} and state in (${open})
        and date_trunc('milliseconds', sent_at) = ${sent_at}`)
 
-/** Writes down why an attempt is about to be reversed. */
+/** Records why an attempt is about to be reversed. */
 export const markReversing = (db: Db, id: string, reason: string) =>
   updateAttempt(db, id, open, sql`reason = ${reason}`)
 
 /**
- * Makes the lookups of an order's `not_found` attempts due now, also of one that is no longer watched: a provider
- * that reports on it has a record of it. A lookup that is running may have missed that record, so its lease ends:
+ * Makes the lookups of an order's `not_found` attempts due now, even of an attempt that is no longer watched: a
+ * provider that reports on it has a record of it. A running lookup may have missed that record, so its lease ends:
  * it writes nothing, and the attempt is looked up again.
  */
 export const makeLookupsDue = (db: Db, order_id: string) =>
@@ -199,8 +199,8 @@ export const makeLookupsDue = (db: Db, order_id: string) =>
             or lease_until > ${machineTime})`)
 
 /**
- * Oldest first. Found by their due time: few attempts have one, however many a store has had, and
- * an index in the order of the list would cost each checkout.
+ * Lists the unsettled attempts of a store, oldest first. They are found by their due time: few attempts have one,
+ * however many a store has had, and an index in the order of the list would cost time at each checkout.
  */
 export const listUnsettled = (db: Db, page: Page) =>
   readList(
@@ -209,7 +209,7 @@ export const listUnsettled = (db: Db, page: Page) =>
     page,
   )
 
-/** The same over all stores, with the rights of the operator. */
+/** Lists the unsettled attempts of all stores, with the rights of the operator. */
 export const listAllUnsettled = (operator: Runner, page: Page) =>
   readList(
     operator,
@@ -236,7 +236,7 @@ const unsettledList = {
                a.state, a.txn_id, a.parent_txn_id, a.created_at, a.closed_at`,
 }
 
-/** Another payment of the store with that transaction. No index has it: an operator asks rarely. */
+/** Finds another payment of the store with that transaction. No index has it, since operators rarely need this. */
 export const findOfTxn = (
   db: Db,
   { id, gateway, txn_id }: { id: string; gateway: GatewayName; txn_id: string },
@@ -251,6 +251,6 @@ export const findOfTxn = (
      limit 1`,
   )
 
-/** Serialises decisions about one transaction: the second sees what the first has written. */
+/** Makes decisions about one transaction wait for each other: the second sees what the first has written. */
 export const lockTxn = (tx: Tx, txn_id: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/txn/${txn_id}`}, 0))`)

@@ -5,11 +5,11 @@ import * as queries from './attempt-queries.ts'
 import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
 
 /**
- * Attempts: each request to a gateway that moves money is written down before it is sent, under the
- * reference that the gateway gets. So the gateway can be asked about it even if the process stops.
+ * Attempts: each request to a gateway that moves money is recorded before it is sent, under the reference that the
+ * gateway gets. So the gateway can be asked about it even if the process stops.
  */
 
-/** Writes an attempt down. */
+/** Records an attempt. */
 export const beginAttempt = (tx: Tx, attempt: NewAttempt): Promise<unknown> =>
   queries.insertAttempt(tx, attempt)
 
@@ -22,14 +22,14 @@ export async function getAttempt(db: Db, id: string): Promise<Attempt> {
   return attempt
 }
 
-/** Of one order, the oldest first. */
+/** Lists the attempts of one order, oldest first. */
 export const listAttempts = (db: Db, orderId: string): Promise<Attempt[]> =>
   queries.listAttempts(db, orderId)
 
 /**
- * Closes an attempt with the gateway's result. False: it was closed already, by the reconciler or
- * by the call itself; an approval must then be reversed unless the attempt was closed as approved.
- * An unknown result leaves it open.
+ * Closes an attempt with the gateway's result. Returns false if it was already closed, by the reconciler or
+ * by the call itself; an approval must then be reversed unless the attempt was closed as approved. An
+ * unknown result leaves it open.
  */
 export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
   if (result.outcome === 'unknown') return (await queries.markUnknown(tx, id)) === 1
@@ -41,16 +41,13 @@ export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
   (await queries.markUnknown(db, id)) === 1
 
 /**
- * Marks an attempt as sent, before its gateway gets it. Answers the mark; null where another process has made
- * one, and only that one may send it.
+ * Marks an attempt as sent, before its gateway gets it. Returns the mark, or null if another process has made one:
+ * only that process may send the attempt.
  */
 export const markSent = async (db: Db, id: string): Promise<string | null> =>
   (await queries.markSent(db, id))?.sent_at ?? null
 
-/**
- * Takes a mark back: nothing of the attempt is on its way, so that it can be sent again. The mark of another
- * process stays.
- */
+/** Removes a mark: nothing of the attempt is on its way, so it can be sent again. The mark of another process stays. */
 export const clearSent = async (db: Db, id: string, mark: string): Promise<boolean> =>
   (await queries.clearSent(db, id, mark)) === 1
 
@@ -62,13 +59,12 @@ export const isUnansweredRefund = ({ clock }: Db, { kind, state, created_at }: A
   kind === 'refund' &&
   (state === 'unknown' || (state === 'begun' && clock.now() - Date.parse(created_at) >= WORK_MS))
 
-/** As long as a process may work on a key. After that it has stopped. */
+/** How long a process may work on a key. After that it has stopped. */
 const WORK_MS = CLAIM_LEASE_SECONDS * 1_000
 
 /**
- * Writes down that an attempt is about to be voided and why, before the gateway is asked to. From
- * then on the void may be on its way, whatever happens to this process: a resume continues with the
- * void.
+ * Records that an attempt is about to be voided and why, before the gateway is asked. From then on the void may be
+ * on its way, even if this process stops: a resume continues with the void.
  */
 export const markReversing = async (db: Db, id: string, reason: Reason): Promise<boolean> =>
   (await queries.markReversing(db, id, reason)) === 1
@@ -95,7 +91,7 @@ export const markVoided = async (
 export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
   (await queries.noteAlert(db, id)) === 1
 
-/** Makes the lookups of an order's `not_found` attempts due now. Counts them. */
+/** Makes the lookups of an order's `not_found` attempts due now. Returns how many. */
 export const makeLookupsDue = (db: Db, orderId: string): Promise<number> =>
   queries.makeLookupsDue(db, orderId)
 
@@ -103,7 +99,7 @@ export const makeLookupsDue = (db: Db, orderId: string): Promise<number> =>
 export const lateQueue = queries.lateQueue
 export const nextLateLookup = queries.nextLateLookup
 
-/** Begins the lease on a due attempt anew. Throws when it was lost. */
+/** Renews the lease on a due attempt. Throws if the lease was lost. */
 export async function renewLookup(db: Db, lease: Lease): Promise<void> {
   if (await lateQueue.renew(db, lease)) return
   throw new LeaseLostError(`attempt ${lease.id}`, lease.lease_token)

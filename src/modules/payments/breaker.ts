@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../kernel/clock.ts'
 export interface BreakerOptions {
   /** Failures in a row after which nothing more is sent. */
   failuresMax?: number
-  /** How long nothing is sent. Then one call tries, and the others wait for its result. */
+  /** How long nothing is sent. Then one call is sent, and the others are stopped until it reports its result. */
   coolMs?: number
   clock?: Clock
 }
@@ -18,11 +18,11 @@ export interface Breakers {
 
 interface FailingAccount {
   failures: number
-  /** When the next call may try. */
+  /** The time from which the next call may be sent. */
   retryAt: number
 }
 
-/** Without a breaker, a gateway that is down costs every shopper the whole deadline of a call. */
+/** Creates the breakers. Without one, a gateway that is down costs every shopper the whole deadline of a call. */
 export function createBreakers(options: BreakerOptions = {}): Breakers {
   const { failuresMax = 5, coolMs = 10_000, clock = systemClock } = options
   // Only accounts whose last call failed have an entry.
@@ -32,7 +32,7 @@ export function createBreakers(options: BreakerOptions = {}): Breakers {
       const state = failing.get(account)
       if (state === undefined || state.failures < failuresMax) return true
       if (clock.now() < state.retryAt) return false
-      // This caller tries. If it never reports, the next caller tries after the same wait.
+      // This caller may send. If it never reports, the next caller may send after the same wait.
       state.retryAt = clock.now() + coolMs
       return true
     },

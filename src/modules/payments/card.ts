@@ -10,7 +10,7 @@ import type { CardFacts } from './schema.ts'
  * stores objects finds nothing in it. Only `reveal` returns the number, for the gateways' adapters.
  */
 export interface Card extends Readonly<CardFacts> {
-  /** The first digits, by which the issuer is known. */
+  /** The first digits, which identify the issuer. */
   readonly bin: string
   /** Equal for equal numbers. Without the key it reveals nothing about the number. */
   fingerprint(key: Buffer): string
@@ -24,25 +24,22 @@ interface Secrets {
 /** Numbers and CVVs are kept outside of the card objects, and are collected with them. */
 const secrets = new WeakMap<Card, Secrets>()
 
-/** Digits in groups, as they are printed on the card. */
+/** Digits in groups, as the card shows them. */
 const NUMBER = /^[0-9](?:[ -]?[0-9])*$/
 const EXPIRY = /^(0[1-9]|1[0-2])\/([0-9]{2})$/
 const CVV = /^[0-9]{3,4}$/
 
-/** The shortest and the longest that the networks issue. */
+/** The shortest and the longest card numbers that the networks issue. */
 const DIGITS_MIN = 13
 const DIGITS_MAX = 19
 
 /** How many first digits identify an issuer. A ban may name as many. */
 const BIN_LENGTH = 8
 
-/** Longer text is no card number, however it is grouped, and is not examined. */
+/** The longest text that is examined. A longer one is no card number, however it is grouped. */
 const TEXT_MAX = 2 * DIGITS_MAX
 
-/**
- * A card expires when its month has ended everywhere: the last time zone is twelve hours behind
- * UTC.
- */
+/** How far the last time zone is behind UTC: twelve hours. A card expires when its month has ended everywhere. */
 const LAST_ZONE_MS = 12 * 3_600_000
 
 interface Issue {
@@ -50,9 +47,7 @@ interface Issue {
   message: string
 }
 
-/**
- * Reads a card, or throws 400 `invalid_body` that names what is wrong and repeats nothing of it.
- */
+/** Reads a card, or throws 400 `invalid_body`, which names what is wrong and repeats nothing of the card. */
 export function readCard(input: TypedCard, clock: Clock): Card {
   const issues: Issue[] = []
   const refuse = (member: string, message: string) => {
@@ -74,7 +69,7 @@ export function readCard(input: TypedCard, clock: Clock): Card {
 /** A token of the gateway's own form in the shopper's browser: opaque, and of bounded length. */
 const TOKEN = /^[\x21-\x7e]{1,255}$/
 
-/** Reads what a shopper pays by; null where nothing was sent. Refuses a card beside a token. */
+/** Reads the source of a shopper's payment. Returns null if none was sent. Refuses a card beside a token. */
 export function readSource(
   input: { card?: CardInput | null | undefined; payment_token?: string | null | undefined },
   clock: Clock,

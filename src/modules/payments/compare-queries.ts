@@ -32,7 +32,7 @@ export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
      where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
   )
 
-/** Attempts of a range whose gateway has not answered for hours. */
+/** Lists the attempts of a range whose gateway has not answered for hours. */
 export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =>
   db.many(
     Type.Pick(OurRecord, ['id', 'order_id', 'amount_cents', 'txn_id']),

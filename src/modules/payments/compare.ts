@@ -13,9 +13,7 @@ import type { Payments } from './service.ts'
 
 const DAY_MS = 86_400_000
 
-/**
- * The gateway's clock differs from ours: a payment at midnight may be on either day of its record.
- */
+/** How far the gateway's clock may differ from ours: a payment at midnight may be on either day of its record. */
 const SLACK_MS = 3_600_000
 
 interface Range {
@@ -24,9 +22,9 @@ interface Range {
 }
 
 /**
- * Compares a day (UTC) of the gateways' records with ours and writes down the differences. A
- * repeated comparison finds the same rows, and resolves differences that are gone. Returns how many
- * are open, or null when a gateway gave no answer.
+ * Compares a day (UTC) of the gateways' records with ours and records the differences. A repeated
+ * comparison finds the same rows, and resolves differences that are gone. Returns how many are open, or
+ * null if a gateway gave no answer.
  */
 export async function compareDay(
   payments: Payments,
@@ -50,7 +48,7 @@ export async function compareDay(
   return open
 }
 
-/** Every gateway that can have moved money for the store on that day. */
+/** Lists every gateway that may have moved money for the store on that day. */
 async function listGateways(payments: Payments, db: Db, range: Range): Promise<GatewayName[]> {
   const [accounts, used] = await Promise.all([
     queries.listAccounts(db),
@@ -84,9 +82,9 @@ const activeRefs = (theirs: DayRecord[]) =>
   new Set(theirs.filter((each) => each.is_active).map((each) => each.ref))
 
 /**
- * Finds charges that failed here, are active in the gateway's record of the day, and were refunded:
- * a charge that had settled when it was reversed was refunded under its own reference, perhaps on
- * another day. Null: the gateway gave no answer.
+ * Finds charges that failed here, are active in the gateway's record of the day, and were refunded: a charge
+ * that had settled when it was reversed was refunded under its own reference, perhaps on another day. Returns
+ * null if the gateway gave no answer.
  */
 async function findRefunded(gateway: Gateway, theirs: DayRecord[], ours: OurRecord[]) {
   const active = activeRefs(theirs)
@@ -103,7 +101,7 @@ async function findRefunded(gateway: Gateway, theirs: DayRecord[], ours: OurReco
 const isWithin = ({ from, to }: Range, { created_at }: { created_at: string }) =>
   Date.parse(created_at) >= from.getTime() && Date.parse(created_at) < to.getTime()
 
-/** Problems of the gateway's active records: we do not have the payment, or with another amount. */
+/** Finds problems of the gateway's active records: payments that we do not have, or have with another amount. */
 function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   const known = new Map(ours.map((each) => [each.id, each]))
   return theirs.flatMap((record): NewDiscrepancy[] => {

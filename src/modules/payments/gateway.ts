@@ -2,9 +2,7 @@ import type { Card } from './card.ts'
 import { meaningOf } from './response-codes.ts'
 import type { Attempt, GatewayName, GatewayResult, Lookup, Outcome, Reason } from './schema.ts'
 
-/**
- * What is charged: a card, a token that the gateway gave the shopper's browser, or a stored card.
- */
+/** The source of a charge: a card, a token that the gateway gave the shopper's browser, or a stored card. */
 export type Source =
   | { card: Card }
   | { payment_token: string }
@@ -54,7 +52,7 @@ export interface CardCheck {
   ship_to?: ShipTo | null
 }
 
-/** An amount of an earlier transaction: what is captured or refunded of it. */
+/** An amount of an earlier transaction that is captured or refunded. */
 export interface TransactionAmount {
   ref: string
   txn_id: string
@@ -73,14 +71,13 @@ export interface DayRecord {
   created_at: string
 }
 
-/** What a lookup is about: our reference, or the gateway's transaction id. */
+/** The target of a lookup: our reference, or the gateway's transaction id. */
 export type LookupTarget = { ref: string } | { txn_id: string }
 
 /**
- * A payment gateway. Every call resolves within its deadline, and none rejects: a call without a
- * usable answer is `unknown` (a lookup: `unreachable`), and only a lookup can tell how it ended. A
- * gateway never repeats a call by itself. Only a fenced gateway rejects, and then it has sent
- * nothing.
+ * A payment gateway. Every call resolves within its deadline, and none rejects: a call without a usable answer is
+ * `unknown` (a lookup: `unreachable`), and only a lookup can find out how it ended. A gateway never repeats a call
+ * itself. Only a fenced gateway rejects, and then it has sent nothing.
  */
 export interface Gateway {
   readonly name: GatewayName
@@ -96,8 +93,8 @@ export interface Gateway {
   refund(amount: TransactionAmount): Promise<GatewayResult>
   lookup(target: LookupTarget): Promise<Lookup>
   /**
-   * Verifies a card by an authorisation of nothing, and stores it for later charges of the merchant: in
-   * one call, since a token is good for one.
+   * Verifies a card with an authorisation of nothing, and stores it for later charges of the merchant: in one call,
+   * since a token can be used once.
    */
   verify(request: CardCheck): Promise<GatewayResult>
   /** Deletes a stored card. One that the gateway does not have is deleted already. */
@@ -111,7 +108,7 @@ export interface Gateway {
       initial_txn_id?: string | null
     },
   ): Promise<GatewayResult>
-  /** All records of the store between two times, or null when the gateway gives no answer. */
+  /** Lists all records of the store between two times. Returns null if the gateway gives no answer. */
   listRecords(from: Date, to: Date): Promise<DayRecord[] | null>
 }
 
@@ -132,7 +129,7 @@ const EMPTY_RESULT: GatewayResult = {
   card: null,
 }
 
-/** The result that a response code stands for, with the other facts of the response. */
+/** Returns the result of a response code, with the other facts of the response. */
 export const resultOfCode = (code: string, facts: Partial<GatewayResult> = {}): GatewayResult => ({
   ...EMPTY_RESULT,
   ...meaningOf(code),
@@ -140,14 +137,14 @@ export const resultOfCode = (code: string, facts: Partial<GatewayResult> = {}): 
   ...facts,
 })
 
-/** A request without a usable answer: the gateway may or may not have carried it out. */
+/** The result of a request without a usable answer: the gateway may or may not have carried it out. */
 export const unknownResult = (facts: Partial<GatewayResult> = {}): GatewayResult => ({
   ...EMPTY_RESULT,
   reason: 'processing_error',
   ...facts,
 })
 
-/** A request that never left: no connection to the gateway was made. */
+/** The result of a request that was never sent: there was no connection to the gateway. */
 export const notSent = (): GatewayResult => ({
   ...EMPTY_RESULT,
   outcome: 'error',
@@ -188,10 +185,10 @@ const EMPTY_LOOKUP: Lookup = {
   disputed: false,
 }
 
-/** The gateway answers that it has no such transaction. */
+/** The lookup of a transaction of which the gateway has no record. */
 export const noRecord = (): Lookup => ({ ...EMPTY_LOOKUP })
 
-/** The gateway gives no usable answer, which proves nothing. */
+/** The lookup if the gateway gives no usable answer, which proves nothing. */
 export const unreachable = (): Lookup => ({ ...EMPTY_LOOKUP, found: 'unreachable' })
 
 /** The result of a charge, as a lookup shows it. */
@@ -202,13 +199,13 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
   const codes = { network_code, advice_code }
   const facts = { txn_id, auth_code, avs, cvv, card, vault_id, fraud_signal, ...codes }
   if (lookup.found !== 'yes') return unknownResult()
-  // It was approved and then voided: no money is held, and no bank declined.
+  // The charge was approved and then voided: the gateway holds no money, and no bank declined.
   if (lookup.state === 'voided') return refused('invalid_state', facts)
   if (lookup.state === 'failed') return failedResult(lookup.code, facts)
   return resultOfCode('100', { ...facts, code: lookup.code ?? '100' })
 }
 
-/** How an attempt ended, by its own row; null while it is open, and where it was not found. */
+/** Returns how an attempt ended, by its own row; null while it is open, or if it was not found. */
 export function closedResult(attempt: Attempt): GatewayResult | null {
   const { state, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal } = attempt
   if (state === 'begun' || state === 'unknown' || state === 'not_found') return null
@@ -250,10 +247,7 @@ export function isPartialPayment(lookup: Lookup, amount_cents: number): boolean 
   return cents > 0 && cents < amount_cents
 }
 
-/**
- * Reverses a partial payment. Once reversed, it counts as declined for lack of funds; otherwise it
- * is unknown.
- */
+/** Reverses a partial payment. Once reversed, it counts as declined for insufficient funds; otherwise it is unknown. */
 export async function reversePartialPayment(
   gateway: Gateway,
   lookup: Lookup,
@@ -270,9 +264,8 @@ export async function reversePartialPayment(
 }
 
 /**
- * The result of a charge that has failed by the gateway's record. One with the code of an approval counts
- * as a plain decline. One whose answer would have been uncertain is certain now: otherwise it would be
- * looked up for ever.
+ * Returns the result of a charge that has failed by the gateway's record. With the code of an approval it counts as
+ * a plain decline. With a code of an uncertain outcome it is certain now: otherwise it would be looked up for ever.
  */
 function failedResult(code: string | null, facts: Partial<GatewayResult>): GatewayResult {
   const { outcome } = meaningOf(code ?? '100')
@@ -281,8 +274,8 @@ function failedResult(code: string | null, facts: Partial<GatewayResult>): Gatew
 }
 
 /**
- * The same gateway, which calls `assertHeld` before every request that moves money. It throws where
- * another process has taken the operation over; then nothing is sent. Lookups need no check.
+ * Wraps a gateway so that it calls `assertHeld` before every request that moves money. `assertHeld` throws if
+ * another process has taken over the operation; then nothing is sent. Lookups need no check.
  */
 export function fencedGateway(gateway: Gateway, assertHeld: () => Promise<void>): Gateway {
   const fenced =

@@ -9,17 +9,19 @@ import type { Payments } from './service.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** By then the gateways have recorded the whole day, and the machine has little other work. */
+/**
+ * How long after midnight a day is compared: the gateways have recorded the whole day, and the
+ * machine has little other work.
+ */
 const DUE_AFTER_MS = 2 * HOUR_MS
 
 /**
- * How many days a worker that was down catches up with. A day with differences is compared as long.
+ * How many days back are compared: a worker that was down catches up with them. A day with differences
+ * is compared again for as long.
  */
 const DAYS_BACK = 30
 
-/**
- * How many of them are compared although we have no payment: the gateway may have one that we lack.
- */
+/** How many of these days are compared even if we have no payment: the gateway may have one that we lack. */
 const DAYS_BACK_UNPAID = 7
 
 /** Stores compared at the same time. */
@@ -55,7 +57,7 @@ export function createComparison({ database, payments, clock }: ComparisonDeps) 
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** Plans the days to compare. A day that is planned twice, or by two workers, is planned once. */
+/** Plans the days to compare. Planned again, or by two workers, a day is planned once. */
 async function planDays(database: Database, last: string, signal?: AbortSignal): Promise<void> {
   const days = { last, count: DAYS_BACK, countUnpaid: DAYS_BACK_UNPAID }
   await forEachDue(

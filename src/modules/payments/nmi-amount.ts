@@ -5,10 +5,10 @@ import { coinDigits } from '../../kernel/money.ts'
  * coin.
  */
 
-/** NMI wants at least two decimals in every currency: `1500.00` in JPY, too. */
+/** The fewest decimals: NMI wants at least two in every currency, `1500.00` in JPY, too. */
 const DIGITS_MIN = 2
 
-/** 1234 as `12.34`, computed without floating point. */
+/** Writes 1234 as `12.34`, without floating point. */
 export function toDecimal(cents: number, currency: string): string {
   const digits = coinDigits(currency)
   const text = String(cents).padStart(digits + 1, '0')
@@ -20,9 +20,9 @@ export function toDecimal(cents: number, currency: string): string {
 const AMOUNT = /^-?(?=\.?\d)(\d{0,13})(?:\.(\d{1,4}))?$/
 
 /**
- * `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Null for text
- * that is no amount, for fractions of a coin and for more than we can count. Without a currency two
- * decimals are assumed, and more are no amount: `1.500` is 1.50 in one currency and 1,500 coins in another.
+ * Reads `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Returns null for text
+ * that is no amount, for fractions of a coin and for more than we can count. Without a currency two decimals are
+ * assumed, and text with more is no amount: `1.500` is 1.50 in one currency and 1,500 coins in another.
  */
 export function toCents(amount: string, currency: string | null): number | null {
   const [, whole, fraction = ''] = AMOUNT.exec(amount) ?? []

@@ -1,10 +1,10 @@
 import { Agent, request } from 'undici'
 
 /**
- * How a call ended. `answer`: a complete 200. `not_sent`: there was no connection, so that NMI has
- * not got it. `lost`: anything else; NMI may or may not have acted on it. `isOutage`: other calls
- * will fail, too. A 4xx is no outage: otherwise one shopper's unusual address would close the
- * gateway to all. `why` is a word for the log, with nothing of the request.
+ * How a call ended. `answer`: a complete 200. `not_sent`: there was no connection, so NMI did not get the call.
+ * `lost`: anything else; NMI may or may not have acted on it. `isOutage`: other calls will fail, too. A 4xx is no
+ * outage: otherwise one shopper's unusual address would close the gateway to all. `why` is a word for the log,
+ * with nothing of the request.
  */
 export type Exchange =
   | { kind: 'answer'; body: string }
@@ -25,10 +25,10 @@ export interface NmiHttp {
   close(): Promise<void>
 }
 
-/** The largest answer is a page of the record; the answer to a charge has a few hundred bytes. */
+/** The largest body that is read: a page of the record. The response to a charge has a few hundred bytes. */
 const BODY_BYTES = 1_024 * 1_024
 
-/** Enough for every call that one process can have in flight to a gateway that answers. */
+/** The most connections: enough for all calls of one process to a gateway that answers. */
 const CONNECTIONS = 100
 
 /**

@@ -11,7 +11,10 @@ import {
   type NetworkCodes,
 } from './schema.ts'
 
-/** Entities are not expanded: the record has ids, amounts and plain words, which need none. */
+/**
+ * The parser of the record. Entities are not expanded: the record has ids, amounts and
+ * plain words, which need none.
+ */
 const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: '@',
@@ -46,7 +49,8 @@ export interface NmiTransaction {
 }
 
 /**
- * Reads a record. Null: it is no record, or incomplete. An empty list: NMI has no such transaction.
+ * Reads a record. Returns null if the text is no record, or incomplete, and an empty list if
+ * NMI has no such transaction.
  */
 export function readTransactions(xml: string): NmiTransaction[] | null {
   // NMI never sends a document type, and its entities are a known way to attack an XML parser.
@@ -69,7 +73,7 @@ const object = (node: unknown): Record<string, unknown> =>
 const list = (node: unknown): Record<string, unknown>[] =>
   Array.isArray(node) ? node.map(object) : []
 
-/** The text of a node; null where it is empty, nested or longer than any value of a record. */
+/** Returns the text of a node, or null if it is empty, nested or longer than any value of a record. */
 function text(node: Record<string, unknown>, name: string): string | null {
   const value = node[name]
   return typeof value === 'string' && value !== '' && value.length <= 100 ? value : null
@@ -143,9 +147,8 @@ const sum = (actions: Action[], ...types: string[]) =>
     .reduce((cents, each) => cents + each.amount_cents, 0)
 
 /**
- * Several transactions have one reference when the first failed, or was refunded under it. The
- * lookup shows the most significant one: active before voided before failed, a charge before its
- * refund.
+ * The states that rank lowest. Several transactions have one reference if the first failed, or was refunded under
+ * it. The lookup shows the most significant one: active before voided before failed, a charge before its refund.
  */
 const INACTIVE: readonly (LookupState | undefined)[] = ['failed', 'voided']
 const significance = (each: NmiTransaction) => {
@@ -155,13 +158,13 @@ const significance = (each: NmiTransaction) => {
 const bySignificance = (a: NmiTransaction, b: NmiTransaction) =>
   significance(b) - significance(a) || Number(isRefundOnly(a)) - Number(isRefundOnly(b))
 
-/** The sum of separate refund transactions. NMI's record of the charge may not show them. */
+/** Adds up separate refund transactions. NMI's record of the charge may not show them. */
 const sumSeparateRefunds = (others: NmiTransaction[]) =>
   others
     .filter((each) => isRefundOnly(each) && significance(each) === INACTIVE.length)
     .reduce((cents, { actions }) => cents + sum(actions, 'refund', 'credit'), 0)
 
-/** The lookup that the transactions of one reference amount to. */
+/** Combines the transactions of one reference to a lookup. */
 export function lookupOf(record: NmiTransaction[]): Lookup {
   const [main, ...others] = record.toSorted(bySignificance)
   if (main === undefined) return noRecord()
@@ -201,7 +204,7 @@ export function lookupOf(record: NmiTransaction[]): Lookup {
   }
 }
 
-/** Whether a record shows the money that its condition speaks of. One without it is incomplete. */
+/** Whether a record shows the money that its condition implies. A record without it is incomplete. */
 function hasMoney(transaction: NmiTransaction): boolean {
   const { actions, condition } = transaction
   const state = CONDITIONS[condition]
@@ -217,7 +220,7 @@ const isRefundOnly = ({ actions }: NmiTransaction) =>
 const authorised = (actions: Action[]) =>
   actions.find((each) => each.type === 'auth' || each.type === 'sale')?.amount_cents ?? 0
 
-/** A transaction for the comparison of a day. Null: it has no reference or no time. */
+/** Returns a transaction for the comparison of a day, or null if it has no reference or no time. */
 export function dayRecordOf(transaction: NmiTransaction): DayRecord | null {
   const { actions, txn_id, ref, condition } = transaction
   const state = CONDITIONS[condition]

@@ -10,19 +10,18 @@ export interface RequestFacts {
   ref?: string
   txn_id?: string
   currency?: string
-  /** What was asked for, e.g. `refund`. NMI repeats it. */
+  /** The type of the request, e.g. `refund`. NMI repeats it. */
   type?: string | undefined
 }
 
 export interface NmiResponse {
   result: GatewayResult
   /**
-   * Less than the requested amount where the issuer approved a part. Null: the response has none.
+   * The authorised amount: less than the requested one if the issuer approved a part.
+   * Null if the response has none.
    */
   authorised_cents: number | null
-  /**
-   * A word for the log where neither shopper nor card is at fault. It has nothing of NMI's text.
-   */
+  /** A word for the log if neither shopper nor card is at fault. It has nothing of NMI's text. */
   accountProblem: string | null
 }
 
@@ -42,7 +41,7 @@ export function readResponse(body: string, sent: RequestFacts): NmiResponse {
   return { result, authorised_cents, accountProblem }
 }
 
-/** A fault of the account at NMI, which every shopper meets and only an operator can mend. */
+/** Names a fault of the account at NMI, which every shopper meets and only an operator can repair. */
 function accountProblemOf({ outcome, reason, code }: GatewayResult, text: string): string | null {
   if (outcome !== 'error') return null
   if (NOT_TAKEN.test(text)) return 'type_or_currency_refused'
@@ -51,8 +50,8 @@ function accountProblemOf({ outcome, reason, code }: GatewayResult, text: string
 }
 
 /**
- * The account accepts no cards of that brand, or no payments in that currency. NMI does not say
- * which.
+ * The text of a refusal because the account accepts no cards of that brand, or no payments in that
+ * currency. NMI does not say which.
  */
 const NOT_TAKEN = /payment type .* is not accepted/i
 
@@ -78,17 +77,18 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
     avs: matching('avsresponse', SHORT),
     cvv: matching('cvvresponse', SHORT),
     vault_id: matching('customer_vault_id', TOKEN),
-    // Not every processor behind NMI passes them on.
+    // Not every processor behind NMI passes these codes on.
     network_code: matching('processor_response_code', NETWORK_CODE),
     advice_code: matching('merchant_advice_code', NETWORK_CODE),
   }
-  // An answer that contradicts itself proves neither.
+  // A response that contradicts itself proves neither.
   if ((meaningOf(code).outcome === 'approved') !== (response === '1')) return unknownResult()
   return code === '300' ? readRefusal(one('responsetext') ?? '', facts) : resultOfCode(code, facts)
 }
 
 /**
- * NMI leaves out fields that it was not sent, so that only a different value shows another request.
+ * Whether a response belongs to the request. NMI leaves out fields that it did not get, so only a different
+ * value shows another request.
  */
 const isSame = (received: string | null, sent: string | undefined) =>
   received === null || sent === undefined || received === sent

@@ -33,7 +33,7 @@ interface Send {
   (path: string, fields: Fields): Promise<Exchange>
   /** Reports a call without a usable answer. */
   reportNoAnswer(path: string, why: string): void
-  /** Reports an answer that blames the account or the card network. */
+  /** Reports a response that blames the account or the card network. */
   reportAccountProblem(path: string, why: string): void
 }
 
@@ -47,7 +47,7 @@ const CALLS: Readonly<Record<string, string>> = { [TRANSACT]: 'transaction', [QU
 const PAGE_ROWS = 100
 const PAGES_MAX = 5_000
 
-/** Longer than any field of a payment, shorter than what NMI refuses. */
+/** The longest field that is sent: longer than any field of a payment, shorter than what NMI refuses. */
 const FIELD_LENGTH_MAX = 255
 
 interface NmiOptions extends NmiHttpOptions {
@@ -56,7 +56,7 @@ interface NmiOptions extends NmiHttpOptions {
   onAccountProblem?: (call: FailedCall) => void
 }
 
-/** All stores share the connections; each account has its own breaker. */
+/** Opens the gateways of NMI. All stores share the connections; each account has its own breaker. */
 export function openNmiGateways(url: string, options: NmiOptions = {}): NmiGateways {
   const http = openNmiHttp(url, options)
   const breakers = createBreakers(options.breaker)
@@ -80,7 +80,8 @@ export function openNmiGateways(url: string, options: NmiOptions = {}): NmiGatew
     const send = async (path: string, fields: Fields): Promise<Exchange> => {
       const exchange =
         securityKey === null ? NO_KEY : await post(securityKey, path, fields, deadline)
-      // The calls that opened the breaker were reported. These would repeat that for every shopper.
+      // The calls that opened the breaker were reported. Calls that it stops would repeat
+      // the report for every shopper.
       const isReported = exchange.kind === 'answer' || exchange === BREAKER_OPEN
       if (!isReported) reportNoAnswer(path, exchange.why)
       return exchange
@@ -96,7 +97,7 @@ export function openNmiGateways(url: string, options: NmiOptions = {}): NmiGatew
 const BREAKER_OPEN: Exchange = { kind: 'not_sent', why: 'breaker_open' }
 const NO_KEY: Exchange = { kind: 'not_sent', why: 'no_security_key' }
 
-/** `begin` starts one task: all its calls share one deadline. */
+/** Creates the gateway of an account. `begin` starts one task: all its calls share one deadline. */
 function createGateway(begin: () => Send, tenant: string): Gateway {
   const storeField = { merchant_defined_field_1: tenant }
   const sendAs = (type: 'auth' | 'sale', charge: Charge) =>
@@ -116,7 +117,7 @@ function createGateway(begin: () => Send, tenant: string): Gateway {
     async vaultAdd({ ref, source }) {
       const fields = { customer_vault: 'add_customer', orderid: ref, ...sourceFields(source) }
       const { result } = await transact(begin(), fields, { ref })
-      // Without a token the card cannot be charged later, so that this is no approval.
+      // Without a token the card cannot be charged later, so this is no approval.
       if (result.outcome === 'approved' && result.vault_id === null) return unknownResult()
       return { ...result, card: 'card' in source ? factsOf(source.card) : null }
     },
@@ -145,12 +146,12 @@ async function sendCharge(send: Send, head: Fields, charge: Charge): Promise<Gat
   const card = 'card' in charge.source ? factsOf(charge.source.card) : result.card
   const isPartial = authorised_cents !== null && authorised_cents < charge.amount_cents
   if (result.outcome !== 'approved' || !isPartial) return { ...result, card }
-  // A partial approval pays for no order. It is voided and counts as insufficient funds.
+  // A partial approval pays for no order. It is voided and counts as a decline for insufficient funds.
   const voided = await sendVoid(send, result.txn_id ?? '')
   return voided.outcome === 'approved' ? resultOfCode('202', { card }) : unknownResult({ card })
 }
 
-/** Verifies a card and stores it. Without a token it cannot be charged later, so that it is no approval. */
+/** Verifies a card and stores it. Without a token it cannot be charged later, so an approval without one is unknown. */
 async function sendCheck(send: Send, head: Fields, check: CardCheck): Promise<GatewayResult> {
   const { ref, currency, source, email, ip, ship_to } = check
   const optional = { email, ipaddress: ip, ...addressFields(ship_to) }
@@ -179,11 +180,11 @@ async function lookup(send: Send, target: LookupTarget): Promise<Lookup> {
     isRef ? { order_id: target.ref } : { transaction_id: target.txn_id },
   )
   if (record === null) return unreachable()
-  // NMI may match more than the exact id, so that others are left out here.
+  // NMI may match more than the exact id, so other transactions are left out here.
   const matching = record.filter((each) =>
     isRef ? each.ref === target.ref : each.txn_id === target.txn_id,
   )
-  // A record of others alone is the answer to another request, and proves nothing about this one.
+  // A record with only other transactions is the answer to another request, and proves nothing about this one.
   if (record.length > 0 && matching.length === 0) return unreachable()
   return lookupOf(matching)
 }
@@ -248,7 +249,7 @@ function chargeFields(charge: Charge): Fields {
   }
 }
 
-/** The shopper is present and agrees that the card is stored. */
+/** The fields that store a card. The shopper is present and agrees that the card is stored. */
 const STORE_CARD = {
   customer_vault: 'add_customer',
   initiated_by: 'customer',
@@ -275,7 +276,7 @@ function sourceFields(source: Source): Fields {
   }
 }
 
-/** An order has one address: the ship-to address is also the one that the issuer checks. */
+/** Returns the fields of an address. An order has one: the issuer checks the ship-to address, too. */
 function addressFields(to: ShipTo | null | undefined) {
   const address = {
     address1: to?.line1,
@@ -296,7 +297,7 @@ const present = (fields: Record<string, string | null | undefined>): Fields =>
     ),
   )
 
-/** Reads NMI's record. Null: NMI gave no answer, or its answer is no record. */
+/** Reads NMI's record. Returns null if NMI gave no answer, or if its answer is no record. */
 async function query(send: Send, fields: Fields): Promise<NmiTransaction[] | null> {
   const exchange = await send(QUERY, fields)
   if (exchange.kind !== 'answer') return null

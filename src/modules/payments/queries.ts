@@ -16,7 +16,7 @@ export const listAccounts = (db: Db) =>
      where tenant_ref = ${db.tenant}`,
   )
 
-/** Serialises the changes of one store's accounts, the first of which has no row to lock. */
+/** Makes changes of one store's accounts wait for each other; the first account has no row to lock yet. */
 export const lockAccounts = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/payments`}, 0))`)
 
@@ -55,8 +55,8 @@ export interface NewCredentials {
 }
 
 /**
- * Sets the account in use. Without new credentials it keeps its own. `credentials_at` is when others
- * were replaced: no payment is older than a store's first account.
+ * Sets the account in use. Without new credentials the account keeps its old ones. `credentials_at` is the time at
+ * which others were replaced: no payment is older than a store's first account.
  */
 export const useAccount = (
   tx: Tx,
@@ -79,7 +79,7 @@ export const useAccount = (
     returning gateway, in_use, credentials, hint, tokenization_key, updated_at`,
   )
 
-/** Which days (UTC) are compared: the days up to `last`, and `last` itself. */
+/** The days (UTC) to compare: the days before `last`, and `last` itself. */
 export interface DaysToPlan {
   last: string
   /** The number of days, for a store that moved money on them. */
@@ -88,7 +88,7 @@ export interface DaysToPlan {
   countUnpaid: number
 }
 
-/** Stores with days to be compared that are not planned yet. Reads over all stores, as fd_worker. */
+/** Lists the stores with days to compare that are not planned yet. It reads over all stores, as fd_worker. */
 export const listUnplanned = (worker: GlobalDb, { last, count, countUnpaid }: DaysToPlan) =>
   worker.many(
     Type.Object({ tenant_ref: Type.String(), days: Type.Array(Type.String()) }),
@@ -122,7 +122,7 @@ export const dayQueue = defineQueue({
   shape: Type.Object({ day: Type.String() }),
 })
 
-/** An older day is no longer compared, unless a payment of it is still unknown. */
+/** A day this young is compared. An older one is not, unless a payment of it is still unknown. */
 const isYoung = sql`day > fd_now()::date - 30`
 const isUnknown = sql`
   exists (select from payment_discrepancies d
@@ -140,8 +140,9 @@ export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
   )
 
 /**
- * Postpones a day whose gateway gave no answer. A gateway that never answers, because the account
- * was closed, is not asked for ever.
+ * Postpones a day whose gateway gave no answer: by an hour, and for an old day with an unknown payment
+ * by a day. Any other old day ends, so that a gateway that never answers, because the account was
+ * closed, is not asked for ever.
  */
 export const postponeDay = (db: Db, lease: Lease) =>
   dayQueue.finish(
@@ -173,7 +174,7 @@ export const resolveOthers = (tx: Tx, day: string, gateway: GatewayName, open: s
      where tenant_ref = ${tx.tenant} and day = ${day} and gateway = ${gateway}
        and resolved_at is null and not (problem || ' ' || ref = any(${open}::text[]))`)
 
-/** Newest first. */
+/** Lists the differences between the gateways' records and ours, newest first. */
 export const listDiscrepancies = (db: Db, onlyOpen: boolean, page: Page) =>
   readList(
     db,

@@ -22,7 +22,7 @@ const failed = (reason: Reason, retry: typeof soft | typeof plain): Meaning => (
   ...retry,
 })
 
-/** The card is lost, stolen or misused. The shopper only sees that it was declined. */
+/** A decline because the card is lost, stolen or misused. The shopper only sees that it was declined. */
 const suspect: Meaning = { ...declined('card_declined', hard), fraud_signal: true }
 const unsupported = declined('card_not_supported', hard)
 const uncertain: Meaning = { outcome: 'unknown', reason: 'processing_error', ...plain }
@@ -54,7 +54,7 @@ const CODES: Readonly<Record<string, Meaning>> = {
   // Refused by the gateway itself. The text of the response says why, see nmi-response.ts.
   300: failed('processing_error', plain),
   400: failed('processing_error', soft),
-  // The merchant's account is at fault. A retry does not help.
+  // The merchant's account is at fault. Another attempt does not help.
   410: failed('processing_error', plain),
   411: failed('processing_error', plain),
   // The gateway lost its connection to the card network half-way.
@@ -80,7 +80,7 @@ const SHOWN: readonly (Reason | null)[] = [
   'incorrect_cvv',
 ]
 
-/** Reasons that banks give for renewals. To a shopper who pays now they are a plain decline. */
+/** Reasons of banks for declined renewals. To a shopper who pays now they are a plain decline. */
 const RENEWAL_REASONS: readonly (Reason | null)[] = [
   'stop_all_recurring',
   'stop_recurring',

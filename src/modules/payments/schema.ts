@@ -39,7 +39,7 @@ export const REASONS = [
   'amount_exceeded',
   'invalid_state',
   'duplicate',
-  // Ours, of no gateway: it approved a subscription's payment and did not store the card.
+  // Our own reason, of no gateway: it approved a subscription's payment and did not store the card.
   'card_not_stored',
 ] as const
 export type Reason = (typeof REASONS)[number]
@@ -47,15 +47,15 @@ export type Reason = (typeof REASONS)[number]
 /** Whether the same card may be tried again: later (soft), or never (hard). */
 export type RetryClass = 'soft' | 'hard'
 
-/** What the card network said of a charge, in its own codes, as far as a gateway passes them on. */
+/** What the card network said of a charge, in its own codes, if the gateway passes them on. */
 export interface NetworkCodes {
-  /** The issuer's answer, such as `51`. */
+  /** The issuer's reply, such as `51`. */
   network_code: string | null
   /** The network's advice about another attempt, such as Mastercard's `03`. */
   advice_code: string | null
 }
 
-/** Shorter than any part of a card number that must not be stored. */
+/** A code of a network: shorter than any part of a card number that must not be stored. */
 export const NETWORK_CODE = /^[0-9A-Za-z]{1,8}$/
 
 export interface GatewayResult extends NetworkCodes {
@@ -146,7 +146,7 @@ export const Attempt = Type.Object({
   card: Nullable(CardFacts),
   checks: Type.Integer(),
   created_at: Timestamp,
-  /** Null: it was not sent yet. Only refunds and voids are written down unsent. */
+  /** Null if it was not sent yet. Only refunds and voids are recorded unsent. */
   sent_at: Nullable(Timestamp),
   closed_at: Nullable(Timestamp),
 })
@@ -164,7 +164,7 @@ export const ANSWER_WAIT_HOURS = 2
  */
 export const REFUND_TRANSIT_MS = 3_600_000
 
-/** How a payment ended, as an operator read it in the gateway's back office. */
+/** The outcome of a payment, as an operator read it in the gateway's back office. */
 export interface OperatorDecision {
   outcome: 'approved' | 'declined' | 'not_found'
   txn_id?: string | undefined
@@ -194,7 +194,7 @@ export const Unsettled = Shared(
 )
 export type Unsettled = Static<typeof Unsettled>
 
-/** The same beside its store, where those of all stores are listed. */
+/** An unsettled payment with its store, for the list of all stores. */
 export const UnsettledOfStore = Shared(
   'UnsettledPaymentOfStore',
   Type.Object({ tenant_ref: Type.String(), ...Unsettled.properties }),
@@ -210,7 +210,7 @@ export interface NewAttempt {
   charge_id?: string | null
   /** The transaction that is captured, voided or refunded. */
   parent_txn_id?: string | null
-  /** It is marked as sent later, by `markSent`. Otherwise it counts as sent from the start. */
+  /** Whether it is marked as sent later, by `markSent`. Otherwise it counts as sent from the start. */
   isUnsent?: boolean
 }
 
@@ -294,7 +294,7 @@ export const PROBLEMS = [
   'outcome_unknown',
 ] as const
 
-/** Where the gateway's record of a day and ours differ. */
+/** A difference between the gateway's record of a day and ours. */
 export const Discrepancy = Shared(
   'PaymentDiscrepancy',
   Type.Object({

@@ -19,7 +19,7 @@ import { openSimulated } from './simulated.ts'
 import * as simulatedQueries from './simulated-queries.ts'
 
 export interface PaymentDeps {
-  /** Has the tables of the simulated gateway, on a handle of its own. */
+  /** The database with the tables of the simulated gateway, on a handle of its own. */
   database: Database
   /** Derives a separate key for each purpose. */
   key(purpose: string): Buffer
@@ -33,22 +33,18 @@ export interface PaymentDeps {
   }
   /** How long a time-out of the simulated gateway takes; for tests. */
   timeoutMs?: number
-  /**
-   * Reports an unexpected error of ours in a gateway's adapter. It has no card and no credential.
-   */
+  /** Reports an unexpected error of ours in a gateway's adapter. The report has no card and no credential. */
   onFault: (error: unknown) => void
-  /** Reports a call without a usable answer. It has nothing of the request. */
+  /** Reports a call without a usable answer. The report has nothing of the request. */
   onNoAnswer: (call: FailedCall) => void
-  /**
-   * Reports a refusal that an operator must mend the account for. It has nothing of the request.
-   */
+  /** Reports a refusal for which an operator must repair the account. The report has nothing of the request. */
   onAccountProblem: (call: FailedCall) => void
 }
 
 export interface Payments {
   /**
-   * The gateway of a store, for new payments. Or the named one, for earlier payments: an attempt is
-   * looked up, and a charge is refunded, at the gateway where it was made.
+   * Opens the gateway of a store, for new payments, or the named one, for earlier payments: an attempt is looked
+   * up, and a charge is refunded, at the gateway where it was made.
    */
   forStore(db: Db, gateway?: GatewayName): Promise<Gateway>
   readonly deps: PaymentDeps
@@ -88,9 +84,9 @@ export function openPayments(deps: PaymentDeps): Payments {
 }
 
 /**
- * The same gateway, whose lookups answer `unreachable` instead of `no` for an attempt that is older
- * than the store's credentials. The attempt may have gone to the account before, so that a missing
- * record in this account proves nothing. The attempt stays unknown until an operator decides.
+ * Wraps a gateway so that lookups return `unreachable` instead of `no` for an attempt that is older than the
+ * store's credentials. The attempt may have gone to the account before, so a missing record in this account proves
+ * nothing. The attempt stays unknown until an operator decides.
  */
 const distrustNewAccount = (gateway: Gateway, deps: PaymentDeps, tenant: string): Gateway => ({
   ...gateway,
@@ -104,7 +100,7 @@ const distrustNewAccount = (gateway: Gateway, deps: PaymentDeps, tenant: string)
   },
 })
 
-/** The same payments, whose gateways call `assertHeld` before every request that moves money. */
+/** Wraps the payments so that their gateways call `assertHeld` before every request that moves money. */
 export const fencedPayments = (payments: Payments, assertHeld: () => Promise<void>): Payments => ({
   ...payments,
   forStore: async (...of) => fencedGateway(await payments.forStore(...of), assertHeld),
@@ -145,8 +141,8 @@ const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSetti
 })
 
 /**
- * How a storefront asks for a card. A token is good for the account that its key belongs to: a store
- * with an account of its own never uses the key of the installation.
+ * Returns how a storefront asks for a card. A token works only at the account that its key belongs to: a store with
+ * an account of its own never uses the key of the installation.
  */
 export async function cardForm(db: Db, deps: PaymentDeps): Promise<CardForm> {
   const [store, accounts] = await Promise.all([stores.findLive(db), queries.listAccounts(db)])
@@ -159,7 +155,8 @@ export async function cardForm(db: Db, deps: PaymentDeps): Promise<CardForm> {
 }
 
 /**
- * The last four characters distinguish long credentials. Of a short one they would reveal too much.
+ * The shortest credential whose last four characters are shown: they distinguish long credentials, and would
+ * reveal too much of a short one.
  */
 const HINT_LENGTH_MIN = 16
 
@@ -217,8 +214,8 @@ interface CredentialContext {
 }
 
 /**
- * Whether the stored credential is the one that was sent, which changes nothing. One that cannot be
- * decrypted was encrypted with a secret that no longer exists, and counts as different.
+ * Whether the stored credential equals the sent one, which then changes nothing. One that cannot be decrypted was
+ * encrypted with a secret that no longer exists, and counts as different.
  */
 function isSameCredential(
   { db, deps, gateway }: CredentialContext,

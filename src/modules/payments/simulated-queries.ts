@@ -20,7 +20,7 @@ const Row = Type.Object({
 })
 export type ChargeRow = Static<typeof Row>
 
-/** Captures settle after a day, as at a real gateway. */
+/** The columns of a charge. Captures settle after a day, as at a real gateway. */
 const columns = sql`
   txn_id, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card, fingerprint,
   captured_cents, refunded_cents, vault_id, captured_at, voided_at, dispute_at, created_at,
@@ -43,7 +43,7 @@ export interface NewCharge {
   isDisputed: boolean
 }
 
-/** Writes the charge and its authorisation down. Null: the reference was sent before. */
+/** Records the charge and its authorisation. Returns null if the reference was sent before. */
 export const insertCharge = (db: Db, c: NewCharge) =>
   db.maybe(
     Row,
@@ -98,7 +98,7 @@ export const lockCharge = (tx: Tx, txn_id: string) =>
        for update`,
   )
 
-/** Captures an authorisation, once. Null: it cannot be captured, or was captured before. */
+/** Captures an authorisation, once. Returns null if it cannot be captured, or was captured before. */
 export const capture = (
   db: Db,
   { txn_id, ref, amount_cents }: { txn_id: string; ref: string; amount_cents: number },
@@ -220,7 +220,7 @@ export const findVault = (db: Db, vault_id: string) =>
      where tenant_ref = ${db.tenant} and vault_id = ${vault_id}`,
   )
 
-/** Newest first. */
+/** Lists the charges of the simulated gateway, newest first. */
 export const listCharges = (db: Db, page: Page) =>
   readList(
     db,

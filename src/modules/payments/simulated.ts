@@ -33,8 +33,8 @@ const TRIGGERS: Readonly<Record<string, string>> = {
 const APPROVES = '100'
 
 /**
- * Cards that are approved when they are typed, and follow a script once they are stored: a response code for each charge
- * of the stored card, and then approvals. A star repeats the last code for ever.
+ * Cards that are approved when they are typed, and follow a script once they are stored: a response code for each
+ * charge of the stored card, and then approvals. A star repeats the last code for ever.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   '4000000000000341': '200*',
@@ -48,8 +48,8 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * What a card network would have said: its answer, and its advice where it gives one. `27` is Mastercard's "not before four
- * days".
+ * The codes that a card network would send: its reply, and its advice where it gives one. `27` is
+ * Mastercard's "not before four days".
  */
 const NETWORK: Readonly<Record<string, readonly [network_code: string, advice_code?: string]>> = {
   100: ['00'],
@@ -101,8 +101,8 @@ interface PresentedCard {
 }
 
 /**
- * The simulated gateway: it lives in our database and behaves like a real one. It has its own
- * tables, commits on its own, and always answers the same card in the same way.
+ * Opens the simulated gateway: it uses our database and behaves like a real one. It has its own tables and commits
+ * separately. A typed card always gets the same reply; a stored one may follow a script.
  */
 export function openSimulated(options: SimulatedOptions): Gateway {
   const { db, key, timeoutMs = TIMEOUT_MS, onFault } = options
@@ -152,7 +152,7 @@ async function timeOut(ms: number): Promise<GatewayResult> {
   return unknownResult()
 }
 
-/** Null: a token or a stored card that the gateway does not know. */
+/** Reads the presented card. Returns null for a token or a stored card that the gateway does not know. */
 async function presentCard(
   db: TenantDb,
   key: Buffer,
@@ -180,7 +180,7 @@ async function presentCard(
   return { card, fingerprint, behaviour, stored, charged_vault_id: id, cvv: null }
 }
 
-/** What a stored card does at its next charge. */
+/** Returns the behaviour of a stored card at its next charge. */
 async function scripted(db: TenantDb, vault_id: string, stored: string): Promise<string> {
   if (!stored.startsWith(SCRIPT)) return stored
   const codes = stored.slice(SCRIPT.length).split(',')
@@ -199,8 +199,8 @@ async function storeCard(db: TenantDb, key: Buffer, source: Source): Promise<Gat
 }
 
 /**
- * Declines a card that declines every charge, and stores any other. Cards that follow a script decline
- * only what is charged later.
+ * Verifies a card: declines one that declines every charge, and stores any other. Cards that follow a
+ * script decline only later charges.
  */
 async function verifyCard(
   { db, key, timeoutMs = TIMEOUT_MS }: SimulatedOptions,
@@ -223,7 +223,7 @@ async function deleteCard(db: TenantDb, vault_id: string): Promise<GatewayResult
   return resultOfCode(APPROVES)
 }
 
-/** Writes the charge down, once for each reference. */
+/** Records the charge, once for each reference. */
 async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isSale: boolean) {
   const { behaviour, card, fingerprint, cvv, stored, charged_vault_id } = presented
   const code = /^\d+$/.test(behaviour) ? behaviour : APPROVES
@@ -255,7 +255,7 @@ async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isS
   return { row, isNew: true }
 }
 
-/** Checks an address by the test values of NMI. Null without an address. */
+/** Checks an address by the test values of NMI. Returns null without an address. */
 function addressCheck(to: ShipTo | null | undefined): string | null {
   if (!to) return null
   const [street, zip] = [to.line1 === '888', to.postal_code === '77777']
@@ -308,7 +308,7 @@ async function refund(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: Tra
   return resultOfRow(row)
 }
 
-/** Answers a repeated reference: as before, or as a duplicate where the request differs. */
+/** Replies to a repeated reference: as before, or as a duplicate if the request differs. */
 const answerRepeat = (
   before: { txn_id: string; amount_cents: number },
   row: queries.ChargeRow,

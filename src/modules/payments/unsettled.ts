@@ -6,13 +6,13 @@ import { unknownResult } from './gateway.ts'
 import { resolveUnknown } from './queries.ts'
 import type { Attempt, AttemptKind, GatewayResult, OperatorDecision, Reason } from './schema.ts'
 
-/** Attempts whose gateway has not answered for hours, the oldest first. */
+/** Lists the attempts whose gateway has not answered for hours, the oldest first. */
 export async function listUnsettled(db: Db, page: Page) {
   const { rows, shown } = await queries.listUnsettled(db, page)
   return { payments: rows, ...shown }
 }
 
-/** The same of all stores, each with its store. */
+/** Lists the unsettled attempts of all stores, each with its store. */
 export async function listAllUnsettled(operator: Runner, page: Page) {
   const { rows, shown } = await queries.listAllUnsettled(operator, page)
   return { payments: rows, ...shown }
@@ -29,8 +29,8 @@ export const isTxnTaken = async (db: Db, { id, gateway }: Attempt, txn_id: strin
 const WATCHED: readonly AttemptKind[] = ['checkout', 'edit', 'refund', 'renewal', 'pay']
 
 /**
- * Closes an attempt with the outcome that an operator decided. False: it was closed already. An
- * attempt that was not found is watched like any other, so that a late approval is reversed.
+ * Closes an attempt with the outcome that an operator decided. Returns false if it was already closed. An attempt
+ * that was not found is watched like any other, so that a late approval is reversed.
  */
 export async function closeByOperator(
   tx: Tx,
@@ -47,7 +47,7 @@ export async function closeByOperator(
   return closed === 1
 }
 
-/** An attempt that was about to be reversed keeps its reason. */
+/** Returns the result of a decision. An attempt that was about to be reversed keeps its reason. */
 function decidedResult({ reason }: Attempt, { outcome, txn_id }: OperatorDecision): GatewayResult {
   if (outcome === 'approved') {
     return unknownResult({ outcome, txn_id: txn_id ?? null, reason: null })

@@ -42,7 +42,7 @@ export type DiscountTerms = Pick<
   | 'max_discount_cents'
   | 'applies_to'
 > & {
-  /** What is left of a budget, for a coupon that is about to be used. Absent or null: any amount. */
+  /** What is left of a budget, for a coupon that is about to be used. Absent or null means any amount. */
   budget_left_cents?: number | null
 }
 
@@ -51,7 +51,7 @@ export interface CouponLine {
   collection_slugs: readonly string[]
   quantity: number
   line_total_cents: number
-  /** No coupon applies to a gift card, and none counts towards a minimum. */
+  /** Whether the line buys gift cards. No coupon applies to them, and they do not count towards a minimum. */
   gift_card?: boolean
 }
 
@@ -75,8 +75,8 @@ export function couponRefusalOf(coupon: CouponTerms, context: CouponContext): Co
 }
 
 /**
- * Whether a coupon has amounts in a currency other than the order's, or its campaign a budget of them. A
- * coupon without amounts fits every order.
+ * Whether the currency of a coupon's amounts, or of its campaign's budget, is not the order's. A coupon
+ * without amounts fits every order.
  */
 export const isOtherCurrency = (coupon: DiscountTerms, context: CouponContext, currency: string) =>
   currency !== context.currency &&
@@ -90,7 +90,7 @@ export interface Discount {
   /** The discount on the goods; `weights` split it over the lines that the coupon is for. */
   discount_cents: number
   weights: number[]
-  /** The discount on the shipping, at most. */
+  /** The highest discount on the shipping. */
   waived_cents: number
 }
 
@@ -139,9 +139,9 @@ export function termsForOrder(coupon: DiscountTerms, lines: readonly CouponLine[
 }
 
 /**
- * The terms that the renewals of one line keep. Each renewal is an order of this line alone, so that a
- * fixed amount and a limit of the discount become what the line had of them, and the minimum, which was
- * reached once, counts no more. Null where the line had nothing of the coupon.
+ * Returns the terms that the renewals of one line keep. Each renewal is an order of this line alone. So a fixed
+ * amount and a limit of the discount become the share of this line, and the minimum, which was reached once, no
+ * longer counts. Returns null if the line had no share of the discount.
  */
 export function recurringTerms(
   terms: DiscountTerms,

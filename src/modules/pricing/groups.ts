@@ -100,7 +100,7 @@ export function removeMember(db: TenantDb, actor: audit.Actor, id: string, custo
   })
 }
 
-/** Whether a path segment has the form of a customer_ref. Saves a query for a text that has not. */
+/** Whether a path segment has the form of a customer_ref. A text without it needs no query. */
 const isCustomerRef = (text: string): boolean =>
   text !== '' && [...text].length <= CUSTOMER_REF_LENGTH_MAX && !text.includes('\0')
 

@@ -12,10 +12,10 @@ import {
 import type { GroupPrice, ShippingPolicy } from './schema.ts'
 import { missingForFreeShipping, shippingCents } from './shipping.ts'
 
-/** More units than a store sells of one variant at once, and few enough that sums stay exact. */
+/** The most units of one variant: more than a store sells at once, and few enough that sums stay exact. */
 export const LINE_QUANTITY_MAX = 10_000
 
-/** A thousand million of any currency with cents: a larger amount is a typing error. */
+/** The highest total of an order: a thousand million of any currency with cents. A larger amount is a typing error. */
 export const ORDER_CENTS_MAX = 100_000_000_000
 
 /** Thrown for an order beyond a limit. The caller translates it into its own error code. */
@@ -34,16 +34,16 @@ interface Goods {
   quantity: number
   list_price_cents: number
   collection_slugs: readonly string[]
-  /** A gift card costs what it is worth: no discount, no tax and no shipping apply to it. */
+  /** Whether the goods are gift cards. They cost what they are worth: no discount, tax or shipping applies to them. */
   gift_card?: boolean
 }
 
 /** One line of a new order, with every price that may apply to it. */
 export interface PriceLine extends Goods {
   group_prices: readonly GroupPrice[]
-  /** Null where the product cannot be subscribed to, or has no subscription price. */
+  /** Null if the product cannot be subscribed to, or has no subscription price. */
   subscription_price_cents: number | null
-  /** The price that a subscription was sold at, which stands whatever the others are. */
+  /** The price at which a subscription was sold. It holds whatever the other prices are. */
   locked_price_cents?: number | null
 }
 
@@ -60,7 +60,7 @@ export interface Terms {
   shipping: ShippingPolicy | null
   expedited: boolean
   tax: { rate_bps: number } | null
-  /** The tax that a provider has computed, in place of the rate. */
+  /** The tax that a provider has computed, which replaces the rate. */
   tax_override?: number | undefined
   /** Whether the prices, of goods and of shipping, have the tax inside. */
   prices_include_tax: boolean
@@ -92,7 +92,7 @@ export interface Priced<L> {
   tax_cents: number
   total_cents: number
   coupon: { applied: boolean; reason: CouponReason | null }
-  /** Null where no amount makes shipping free. */
+  /** Null if no amount makes shipping free. */
   free_shipping_remaining_cents: number | null
 }
 
@@ -212,15 +212,15 @@ function couponDiscount(
   return refusal === null ? discountOf(coupon, lines) : { ...none, reason: refusal }
 }
 
-/** The rate applies to the goods alone. Only a provider taxes the shipping. */
+/** Returns the tax. The rate applies only to the goods. Only a provider taxes the shipping. */
 const taxCents = (terms: Terms, goods_cents: number): number =>
   terms.tax_override ??
   (terms.prices_include_tax ? taxInside : bpsOf)(goods_cents, terms.tax?.rate_bps ?? 0)
 
 /**
- * Splits an amount of the order over its goods, by weights or, where those are all 0, by quantity.
- * Ties go by variant and not by place, so that a line's share does not depend on how they are
- * sorted.
+ * Returns a function that splits an amount of the order over its goods, by weights or, if those are
+ * all 0, by quantity. Ties are decided by variant and not by place, so that a line's share does not
+ * depend on how they are sorted.
  */
 function splitter(lines: readonly (BoughtLine & { line_total_cents: number })[]) {
   const places = lines.map((_, place) => place).sort(byLine(lines))
@@ -258,7 +258,7 @@ function requireInBounds(cents: number, limit: PriceLimitError['limit'] = 'order
   return cents
 }
 
-/** The currency of all lines, or null where they differ or there are none. */
+/** Returns the currency of all lines, or null if they differ or there are none. */
 export function singleCurrency(lines: readonly { currency: string }[]): string | null {
   const currencies = new Set(lines.map(({ currency }) => currency))
   const [first = null] = currencies
@@ -276,10 +276,10 @@ export interface StoredTotals {
 }
 
 /**
- * What an order's total is made of, without tax and the tax apart: `sales - discount + shipping +
- * tax + gift cards` is the total, whether the tax is inside the prices or on top of them. Tax inside is taken
- * from the goods. Only a provider, which taxes the shipping too, can answer more than the goods
- * cost; the rest is then inside the shipping. The discount stays as it was given.
+ * Divides an order's total into parts without tax, and the tax: `sales - discount + shipping + tax + gift cards` is
+ * the total, whether the tax is inside the prices or on top of them. Tax inside is taken from the goods. Only a
+ * provider, which taxes the shipping too, can return more tax than the goods cost; the rest is then inside the
+ * shipping. The discount does not change.
  */
 export function withoutTax(totals: StoredTotals) {
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, gift_card_cents = 0 } = totals

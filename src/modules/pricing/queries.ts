@@ -66,7 +66,7 @@ export const listGroups = (db: Db, page: Page) =>
     page,
   )
 
-/** Null if the customer is a member already. */
+/** Adds a customer to a group. Returns null if the customer is a member already. */
 export const insertMember = (tx: Tx, group_id: string, customer_ref: string) =>
   tx.maybe(
     Member,

@@ -11,7 +11,7 @@ export const ShippingPolicy = Type.Object({
 })
 export type ShippingPolicy = Static<typeof ShippingPolicy>
 
-/** The whole price again: no sales tax is higher, and a rate beyond it is a typing error. */
+/** The highest tax rate: the whole price. No sales tax is higher, and a rate beyond it is a typing error. */
 const RATE_BPS_MAX = 10_000
 
 /**

@@ -16,7 +16,7 @@ export function shippingCents(policy: ShippingPolicy | null, parcel: Parcel): nu
   return Math.min(rate, policy.max_cents)
 }
 
-/** The amount that is missing for free shipping. Null where no amount makes it free. */
+/** Returns the amount that is missing for free shipping, or null if no amount makes it free. */
 export function missingForFreeShipping(
   policy: ShippingPolicy | null,
   parcel: Parcel,

@@ -7,7 +7,7 @@ export interface TaxQuestion {
   currency: string
   lines: readonly { variant_id: string; quantity: number; amount_cents: number }[]
   shipping_cents: number
-  /** Whether the amounts have the tax inside. The answer is then the tax that they contain. */
+  /** Whether the amounts have the tax inside. The provider then returns the tax that they contain. */
   prices_include_tax: boolean
   ship_to: Record<string, unknown> | null
 }
@@ -36,14 +36,14 @@ export async function resolveTax(
   return { tax: null, tax_override: await provider(named, question) }
 }
 
-/** The rate of a policy, for answers; null where no rate is known: no tax, or that of a provider. */
+/** Returns the rate of a policy, for answers; null if no rate is known: for no tax, or for that of a provider. */
 export const rateOf = (policy: TaxPolicy | null | undefined): number | null =>
   policy?.provider === 'flat_rate' ? policy.rate_bps : null
 
-/** Shoppers wait for the tax, so the limit is far below that of a payment. */
+/** How long a provider may take. Shoppers wait for the tax, so the limit is far below that of a payment. */
 const TIMEOUT_MS = 3_000
 
-/** More than an answer of one number needs. */
+/** The most bytes of a provider's response: more than one number needs. */
 const ANSWER_BYTES_MAX = 64 * 1_024
 
 const TaxAnswer = Type.Object({ tax_cents: Type.Integer({ minimum: 0 }) })
@@ -55,9 +55,9 @@ interface Endpoint {
 }
 
 /**
- * The provider behind the operator's `TAX_PROVIDER_URL`: one POST, answered by `{tax_cents}`. The
- * address is the operator's own and may be private, so the rules for URLs of merchants do not
- * apply. The answer is checked all the same.
+ * Creates the provider behind the operator's `TAX_PROVIDER_URL`: one POST, with `{tax_cents}` as its response.
+ * The address is the operator's own and may be private, so the rules for URLs of merchants do not apply. The
+ * response is checked in any case.
  */
 export const httpTaxProvider =
   ({ url, key, timeoutMs = TIMEOUT_MS }: Endpoint): TaxProvider =>
@@ -105,7 +105,7 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** Refuses a tax above the taxed amount: such an answer is an error of the provider. */
+/** Refuses a tax above the taxed amount: such a response is an error of the provider. */
 async function checkAnswer(answer: unknown, { lines, shipping_cents }: TaxQuestion) {
   const { Value } = await import('typebox/value')
   if (!Value.Check(TaxAnswer, answer))

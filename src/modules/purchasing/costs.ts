@@ -8,12 +8,12 @@ import type { LandedCost, NewCost, PurchaseOrder } from './schema.ts'
 import { get, lockFor, notAllowed, record } from './service.ts'
 import { canSplit, splitCost } from './split-cost.ts'
 
-/** More bills than a delivery has. */
+/** The most late costs of a purchase order: more bills than a delivery has. */
 const COSTS_MAX = 100
 
 /**
- * Adds a cost that became known after the goods came. It changes nothing that was written before:
- * what falls on units that have left is cost of goods sold from now on.
+ * Adds a cost that became known after the goods came. It changes nothing that was written before: the share of
+ * units that have left counts as cost of goods sold from now on.
  */
 export function addCost(
   db: TenantDb,

@@ -15,7 +15,7 @@ const vendorColumns = sql`
   v.id, v.name, v.email, v.phone, v.address, v.lead_time_days, v.notes, v.created_at, v.updated_at,
   v.archived_at`
 
-/** By name. */
+/** Lists the vendors by name. */
 export const listVendors = (db: Db, { archived }: { archived: boolean }, page: Page) =>
   readList(
     db,
@@ -83,7 +83,7 @@ export interface OrderFilters {
   vendor_id: string | undefined
 }
 
-/** Newest first. */
+/** Lists the purchase orders, newest first. */
 export const listOrders = (db: Db, { status, vendor_id }: OrderFilters, page: Page) =>
   readList(
     db,
@@ -103,7 +103,7 @@ export const listOrders = (db: Db, { status, vendor_id }: OrderFilters, page: Pa
     page,
   )
 
-/** What is still expected of a line: nothing of an order that has ended. */
+/** The units of a line that are still expected: none of an order that has ended. */
 const openQuantity = sql`
   case when o.status in ('ordered', 'partially_received')
        then greatest(0, l.quantity - l.received_quantity - l.rejected_quantity) else 0 end`
@@ -148,7 +148,10 @@ export const lockOrder = (tx: Tx, id: string) =>
     select from purchase_orders o where o.tenant_ref = ${tx.tenant} and o.id = ${id}
        for no key update`)
 
-/** Two callers take two numbers; one that is refused later leaves a gap. */
+/**
+ * Takes the next number of a purchase order. Two callers get two numbers, one after the other; a transaction that
+ * is rolled back returns its number.
+ */
 export const takeNumber = (tx: Tx) =>
   tx.one(
     Type.Object({ last_number: Type.Integer() }),
@@ -159,7 +162,7 @@ export const takeNumber = (tx: Tx) =>
     returning last_number`,
   )
 
-/** What a purchase order says, as long as it is a draft. */
+/** The terms of a purchase order, which change only while it is a draft. */
 export interface OrderTerms {
   id: string
   vendor_id: string
@@ -216,7 +219,7 @@ export const insertLines = (tx: Tx, order_id: string, lines: readonly WrittenLin
            as l (position int, variant_id uuid, sku text, quantity bigint, unit_cost_cents bigint,
                  unit_weight_grams int)`)
 
-/** Sets the status, and the time of it. */
+/** Sets the status, and its time. */
 export const setStatus = (tx: Tx, id: string, status: PurchaseOrderState) =>
   tx.run(sql`
     update purchase_orders

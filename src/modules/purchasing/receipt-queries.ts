@@ -13,7 +13,7 @@ export interface AddedUnits {
   arrived_after: number | null
 }
 
-/** Adds to the totals of lines. */
+/** Adds units to the totals of lines. */
 export const addToLines = (tx: Tx, units: readonly AddedUnits[]) =>
   tx.run(sql`
     update purchase_order_lines l
@@ -61,7 +61,7 @@ const columns = sql`
      join purchase_order_lines l on l.tenant_ref = n.tenant_ref and l.id = n.line_id
     where n.tenant_ref = r.tenant_ref and n.receipt_id = r.id) as lines`
 
-/** The first one first. */
+/** Lists the receipts of a purchase order, the first one first. */
 export const listReceipts = (db: Db, order_id: string, page: Page) =>
   readList(
     db,
@@ -84,7 +84,7 @@ export const getReceipt = (db: Db, id: string) =>
     sql`select ${columns} from purchase_receipts r where r.tenant_ref = ${db.tenant} and r.id = ${id}`,
   )
 
-/** Units of the lines of an order that came together. */
+/** Lists the units of the lines of an order, by the receipts in which they came. */
 export const listParts = (db: Db, order_id: string) =>
   db.many(
     LinePart,

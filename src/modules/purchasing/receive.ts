@@ -18,11 +18,11 @@ import type {
 import { get, lockFor, record } from './service.ts'
 
 /**
- * Receipts. A receipt names the totals received so far, which only grow: the same receipt sent twice
- * adds nothing the second time, whatever became of the first answer.
+ * Receipts. A receipt names the totals received so far, which only grow: the same receipt sent twice adds nothing
+ * the second time, even if the first answer was lost.
  */
 
-/** What a receipt adds to a line. */
+/** The units that a receipt adds to a line. */
 interface Added {
   line: PurchaseLine
   added: number
@@ -30,7 +30,7 @@ interface Added {
   reason: string | null
 }
 
-/** As many deliveries as no order has: receiving unit by unit ends somewhere. */
+/** The most receipts of an order: more deliveries than any order has. It bounds receiving unit by unit. */
 const RECEIPTS_MAX = 1_000
 
 export async function listReceipts(db: Db, id: string, page: Page) {
@@ -41,7 +41,7 @@ export async function listReceipts(db: Db, id: string, page: Page) {
 
 interface Received {
   purchase_order: PurchaseOrder
-  /** Null: nothing was added. */
+  /** Null if nothing was added. */
   receipt: Receipt | null
   lines: ReceivedLine[]
 }
@@ -67,7 +67,7 @@ export function receive(
   })
 }
 
-/** The named lines with what is added to them, or the refusal of totals that cannot be. */
+/** Returns the named lines with the units that are added to them, or refuses impossible totals. */
 function toAdded(order: PurchaseOrder, { lines }: ReceivedTotals): Added[] {
   const ids = lines.map(({ line_id }) => line_id.toLowerCase())
   if (new Set(ids).size < ids.length) throw invalidBody('lines', 'must name each line once')
@@ -162,14 +162,14 @@ async function write(
 const openAfter = ({ open_quantity }: PurchaseLine, come: number): number =>
   Math.max(0, open_quantity - come)
 
-/** An order is received once nothing more is expected of any line. */
+/** Returns the status after a receipt. An order is received once no line expects more units. */
 function statusAfter({ lines }: PurchaseOrder, grown: readonly Added[]): PurchaseOrderState {
   const come = new Map(grown.map(({ line, added, rejected }) => [line.id, added + rejected]))
   const isDone = lines.every((line) => openAfter(line, come.get(line.id) ?? 0) === 0)
   return isDone ? 'received' : 'partially_received'
 }
 
-/** Which of all units of their variant the added ones are, for costs that become known later. */
+/** Adds the positions of the added units among all units of their variant, for costs that become known later. */
 async function withPositions(tx: Tx, grown: readonly Added[]): Promise<queries.AddedUnits[]> {
   const costs = await receiptStock.lockCosts(
     tx,

@@ -27,7 +27,7 @@ const contact = {
   notes: Nullable(text(2_000)),
 }
 
-/** Who sells goods to the store. */
+/** A vendor: it sells goods to the store. */
 export const Vendor = Shared(
   'Vendor',
   Type.Object({
@@ -71,7 +71,7 @@ export const PO_STATES = [
 export const PurchaseOrderState = Type.Enum([...PO_STATES])
 export type PurchaseOrderState = Static<typeof PurchaseOrderState>
 
-/** As many as a vendor's sheet has; larger deliveries are several purchase orders. */
+/** The most lines of a purchase order: as many as a vendor's sheet has. Larger deliveries are several orders. */
 export const LINES_MAX = 500
 export const QUANTITY_MAX = 1_000_000
 
@@ -246,7 +246,7 @@ export const Receipt = Shared(
 )
 export type Receipt = Static<typeof Receipt>
 
-/** What a receipt did to a line: the totals, and what was added to them. */
+/** The result of a receipt for a line: the totals, and the units that were added to them. */
 export const ReceivedLine = Type.Object({
   line_id: Id,
   variant_id: Id,

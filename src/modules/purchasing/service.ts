@@ -21,9 +21,9 @@ import type {
 import { getInUse } from './vendors.ts'
 
 /**
- * Purchase orders. One changes only under the lock of its row; locks are taken in one order
- * everywhere: the purchase order, then the stock, then its costs. What is ordered and has not come is
- * `incoming` of its level, and never available.
+ * Purchase orders. One changes only under the lock of its row. Every transaction takes its locks in this order:
+ * the purchase order, then the stock, then its costs. Units that are ordered and have not come are `incoming` of
+ * their level, and never available.
  */
 
 type Action = 'change' | 'order' | 'receive' | 'close' | 'cancel' | 'add_cost'
@@ -32,7 +32,7 @@ const ALLOWED: Record<PurchaseOrderState, readonly Action[]> = {
   draft: ['change', 'order', 'cancel'],
   ordered: ['receive', 'close', 'cancel'],
   partially_received: ['receive', 'close', 'add_cost'],
-  // Up to the tolerance, more may come.
+  // More units may come, up to the tolerance.
   received: ['receive', 'add_cost'],
   closed_short: ['add_cost'],
   cancelled: [],
@@ -115,7 +115,7 @@ function readExpected(text: string | null | undefined): string | null {
   return at
 }
 
-/** The lines as they are stored, each variant once. */
+/** Returns the lines as they are stored, each variant once. */
 async function toLines(db: Db, lines: readonly NewLine[]): Promise<queries.WrittenLine[]> {
   const ids = lines.map(({ variant_id }) => variant_id.toLowerCase())
   if (new Set(ids).size < ids.length) throw invalidBody('lines', 'must name each variant once')
@@ -171,11 +171,11 @@ export function patch(
 export const order = (db: TenantDb, actor: audit.Actor, id: string): Promise<PurchaseOrder> =>
   change(db, actor, id, { action: 'order', status: 'ordered', verb: 'ordered' })
 
-/** Ends an order of which no more is expected. */
+/** Ends an order that expects no more units. */
 export const close = (db: TenantDb, actor: audit.Actor, id: string): Promise<PurchaseOrder> =>
   change(db, actor, id, { action: 'close', status: 'closed_short', verb: 'closed_short' })
 
-/** Ends an order of which nothing has come. */
+/** Ends an order of which no unit has come. */
 export const cancel = (db: TenantDb, actor: audit.Actor, id: string): Promise<PurchaseOrder> =>
   change(db, actor, id, { action: 'cancel', status: 'cancelled', verb: 'cancelled' })
 

@@ -7,26 +7,26 @@ import type { CostAllocation, LinePart, PurchaseLine, Split } from './schema.ts'
  * all shares add up to the amount.
  */
 
-/** What a line counts for. A line of which nothing was received counts for nothing. */
+/** Returns the weight of a line. A line without received units has none. */
 function weightOf(line: PurchaseLine, split_by: Split): number {
   const { received_quantity: units, unit_cost_cents, unit_weight_grams } = line
   if (split_by === 'quantity') return units
   return units * (split_by === 'value' ? unit_cost_cents : (unit_weight_grams ?? 0))
 }
 
-/** Whether there is anything to split a cost by. */
+/** Whether any line has a weight by which a cost can be split. */
 export const canSplit = (lines: readonly PurchaseLine[], split_by: Split): boolean =>
   lines.some((line) => weightOf(line, split_by) > 0)
 
-/** What is known of the units of a variant: how many are on hand, and how many have ever come. */
+/** The counted units of a variant: how many are on hand, and how many have ever come. */
 export interface Units {
   units: number
   arrived: number
 }
 
 /**
- * How many units of a line are still on hand. The oldest units leave first: of what is on hand, those
- * that came after a part of the line are not of that part.
+ * Returns how many units of a line are still on hand. The oldest units leave first, so units on hand that came
+ * after a part of the line do not belong to that part.
  */
 export function stillOnHand(parts: readonly LinePart[], { units, arrived }: Units): number {
   return parts.reduce((total, { added, arrived_after }) => {
@@ -40,7 +40,7 @@ export interface CostToSplit {
   split_by: Split
   lines: readonly PurchaseLine[]
   parts: readonly LinePart[]
-  /** By variant. */
+  /** The units of each variant, by its id. */
   known: ReadonlyMap<string, Units>
 }
 

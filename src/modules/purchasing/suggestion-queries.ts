@@ -9,7 +9,7 @@ const Demand = Type.Object({
   archived: Type.Boolean(),
   available: Type.Integer(),
   incoming: Type.Integer(),
-  /** Units that orders have bought in the period, less those they have given back. */
+  /** Units that orders have bought in the period, less those they have released. */
   sold_units: Type.Integer(),
   sold_days: Type.Integer(),
   vendor_id: Nullable(Id),
@@ -28,9 +28,9 @@ export interface Slice {
 }
 
 /**
- * Examines the next tracked variants, by id. Of each level the newest movements are read, at most so
- * many: where that is not the whole period, the period begins with the oldest that was read. So the
- * work of a slice is bounded, whatever the store has sold.
+ * Examines the next tracked variants, by id. At most `movements` of the newest movements are read of each level: if
+ * they do not cover the whole period, the period begins with the oldest that was read. So the work of a slice is
+ * bounded, however much the store has sold.
  */
 export const listDemand = (db: Db, { after, variants, days, movements }: Slice) =>
   db.many(

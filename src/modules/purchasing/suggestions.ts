@@ -13,17 +13,20 @@ const DAYS = 28
 export const EXAMINED = 200
 const MOVEMENTS = 200
 
-/** Of a variant whose vendor is unknown, or does not say. */
+/** The lead time of a variant whose vendor is unknown, or has none. */
 export const LEAD_TIME_DAYS = 14
 
 export interface SuggestionPage {
   suggestions: Suggestion[]
-  /** How many variants were looked at. */
+  /** How many variants were examined. */
   examined: number
   next_after?: string
 }
 
-/** The variants of the next slice that should be ordered, each with the numbers it follows from. */
+/**
+ * Lists the variants of the next slice that should be ordered, each with the numbers that
+ * its suggestion follows from.
+ */
 export async function listSuggestions(
   db: Db,
   { after, leadTimeDays }: { after: string | undefined; leadTimeDays: number },
@@ -53,7 +56,7 @@ function readAfter(after: string | undefined): string | null {
 export function suggest({ archived: _, ...demand }: Demand, leadTimeDefault: number): Suggestion {
   const { sold_units, sold_days, available, incoming } = demand
   const lead_time_days = demand.lead_time_days ?? leadTimeDefault
-  // Given back more than bought: nothing is sold.
+  // If more units were released than bought, no unit counts as sold.
   const sold = Math.max(0, sold_units)
   const needed = Math.ceil((sold * lead_time_days) / sold_days)
   return {

@@ -8,8 +8,8 @@ import * as queries from './queries.ts'
 import type { NewVendor, Vendor, VendorPatch } from './schema.ts'
 
 /**
- * Vendors. One may be a person: what is known of it stands in its row alone, where the merchant can
- * change or empty it. Purchase orders and the audit log name it by its id.
+ * Vendors. One may be a person: the facts about a vendor are only in its row, where the merchant can change or
+ * empty them. Purchase orders and the audit log name it by its id.
  */
 
 export async function list(db: Db, filters: { archived: boolean }, page: Page) {
@@ -57,7 +57,7 @@ export function patch(
     await audit.record(tx, actor, {
       action: 'vendor.changed',
       entity: `vendor:${vendor.id}`,
-      // What has changed and not to what: a vendor may be a person.
+      // The log has the changed members and not their values: a vendor may be a person.
       after: { changed: Object.keys(changes), archived: vendor.archived_at !== null },
     })
     return vendor

@@ -20,7 +20,7 @@ import { textsIn } from './texts.ts'
 /** Mails that a worker sends at the same time. */
 const SLOTS = 5
 
-/** A cart of a week ago is no news. */
+/** The age from which a cart is too old: a reminder of a week ago is no use. */
 const STALE_MS = 7 * 86_400_000
 
 export interface ReminderWorkerOptions extends MailDeps {
@@ -32,7 +32,7 @@ export interface ReminderWorkerOptions extends MailDeps {
 
 type DueCart = DueReminder & Lease
 
-/** Sends the reminders that are due. Each is sent at most once, whatever is killed. */
+/** Creates the worker that sends the reminders that are due. Each is sent at most once, even if a process is killed. */
 export function createReminderWorker(options: ReminderWorkerOptions): SlotWorker {
   const { database, onFree } = options
   return createSlotWorker({
@@ -100,7 +100,10 @@ async function remind(
   return 'sent'
 }
 
-/** What the mail server says of an address counts as in campaigns: the next mail is not sent to it. */
+/**
+ * Ends the sending of a reminder. If the mail server refuses the address, that counts as in campaigns:
+ * no further mail is sent to it.
+ */
 const endSending = (db: TenantDb, cart: DueCart, failure: unknown): Promise<void> =>
   db.transaction('checkout reminder: result', async (tx) => {
     const { id, email, sent_count } = cart
@@ -112,7 +115,7 @@ const endSending = (db: TenantDb, cart: DueCart, failure: unknown): Promise<void
     await recordRefusal(tx, { event_id: `${id}.${sent_count}`, kind, email, detail: refusal })
   })
 
-/** Why nothing more is sent to a cart. Null: it is reminded of. */
+/** Returns why nothing more is sent to a cart, or null if its reminder is sent. */
 async function findStop(
   { mayBeMailed }: MailDeps,
   db: TenantDb,
@@ -141,7 +144,7 @@ async function isInStock(db: TenantDb, items: readonly CartItem[]): Promise<bool
   return items.every(({ variant_id, quantity }) => (stock.get(variant_id) ?? quantity) >= quantity)
 }
 
-/** Names of products may have any characters, which must not become marks of Markdown. */
+/** Escapes the name of a product: its characters must not become marks of Markdown. */
 const escapeMarkdown = (text: string): string => text.replace(/[!-/:-@[-`{-~]/g, '\\$&')
 
 async function writeDraft(
@@ -175,7 +178,7 @@ async function writeDraft(
 /** Carts of one store that one statement deletes. */
 const ROWS_MAX = 1_000
 
-/** One step, as fd_worker: deletes carts that were last seen a month ago. Answers how many. */
+/** One step, as fd_worker: deletes carts that were last seen a month ago. Returns how many. */
 export async function deleteOldCarts(database: Database): Promise<number> {
   const stores = await queries.listStoresWithOldCarts(database.global)
   return forEachStore(stores, (tenant) => queries.deleteOld(database.tenant(tenant), ROWS_MAX))

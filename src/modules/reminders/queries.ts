@@ -35,7 +35,7 @@ export const findSettings = (db: Db) =>
     select ${settingColumns} from checkout_reminder_settings where tenant_ref = ${db.tenant}`,
   )
 
-/** Locks the settings, which are written if the store had none. */
+/** Locks the settings, and creates them if the store has none. */
 export const lockSettings = (tx: Tx) =>
   tx.one(
     ReminderSettings,
@@ -58,7 +58,7 @@ export const writeSettings = (tx: Tx, to: ReminderSettings) =>
     returning ${settingColumns}`,
   )
 
-/** What is kept goes with the permission to keep it. */
+/** Deletes all carts of a store, which may only be kept while reminders are on. */
 export const deleteAll = (tx: Tx) =>
   tx.run(sql`delete from checkout_reminders where tenant_ref = ${tx.tenant}`)
 
@@ -70,8 +70,9 @@ export interface SeenCart {
 }
 
 /**
- * Keeps a cart where the store reminds of them, by one statement. Seen again before the first mail, it waits
- * anew; after one, it keeps its time. A person who was reminded is left alone for a week.
+ * Records a cart if the store has reminders, by one statement. A cart that is seen again before its first mail
+ * starts to wait again; after its first mail, it keeps its time. Once the reminders of a cart have ended, another
+ * cart of the person is recorded only a week after the last mail.
  */
 export const keepCart = (db: Db, cart: SeenCart) =>
   db.run(sql`
@@ -127,8 +128,8 @@ export const finishStopped = (db: Db, lease: Lease, reason: StopReason) =>
   )
 
 /**
- * Writes a mail down as sent before it is: a reminder that a crash loses is better than one that comes
- * twice. Answers whether the lease was still held. It goes on until the mail was sent.
+ * Marks a mail as sent before it is sent: a reminder that a crash loses is better than one that comes twice.
+ * Returns whether the lease was still held. The lease goes on until the mail was sent.
  */
 export const markSent = async (
   db: Db,
@@ -147,7 +148,7 @@ export const markSent = async (
 export const endSending = (db: Db, lease: Lease, error: string | null) =>
   queue.finish(db, lease, sql`last_error = ${error}`)
 
-/** Newest first. */
+/** Lists the reminders of a store, newest first. */
 export const list = (db: Db, state: ReminderState | undefined, page: Page) =>
   readList(
     db,
@@ -179,7 +180,7 @@ export const deleteOld = (db: Db, limit: number) =>
 
 interface Person {
   customer_ref: string
-  /** Folded. */
+  /** The addresses, folded. */
   emails: readonly string[]
 }
 

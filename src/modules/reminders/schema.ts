@@ -47,7 +47,7 @@ export type ReminderSettingsChange = Static<typeof ReminderSettingsChange>
 export const REMINDER_STATES = ['waiting', 'stopped'] as const
 export type ReminderState = (typeof REMINDER_STATES)[number]
 
-/** Why nothing more is sent. */
+/** The reasons for which nothing more is sent. */
 export const STOP_REASONS = [
   'ordered',
   'out_of_stock',

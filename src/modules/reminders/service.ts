@@ -11,8 +11,8 @@ import * as queries from './queries.ts'
 import type { ReminderSettings, ReminderSettingsChange, ReminderState } from './schema.ts'
 
 /**
- * Reminders of checkouts that were begun and not finished. They are off unless the store has said that its
- * law allows them; until then nothing of a cart is kept.
+ * Reminders of checkouts that were begun and not finished. They are off unless the store has confirmed that its law
+ * allows them; until then no cart is stored.
  */
 
 const OFF: ReminderSettings = {
@@ -27,7 +27,7 @@ const OFF: ReminderSettings = {
 export const readSettings = async (db: Db): Promise<ReminderSettings> =>
   (await queries.findSettings(db)) ?? OFF
 
-/** Switches reminders on or off. Off, what was kept is deleted at once. */
+/** Switches reminders on or off. When they are switched off, all stored carts are deleted at once. */
 export function changeSettings(
   db: TenantDb,
   actor: audit.Actor,
@@ -58,10 +58,10 @@ export async function list(db: Db, state: ReminderState | undefined, page: Page)
   return { reminders: rows, ...shown }
 }
 
-/** Carts of one store in a minute that are kept: more than any has shoppers who type. */
+/** The most carts of one store that are recorded in a minute: more than its shoppers can type. */
 const CARTS_PER_MINUTE = 600
 
-/** More lines than a reminder shows. */
+/** The most lines of a cart that are stored: more than a reminder shows. */
 const ITEMS_MAX = 50
 
 /** A cart that a shopper looks at, with the address that they have entered. */
@@ -72,8 +72,8 @@ export interface ShownCart {
 }
 
 /**
- * Keeps a cart for a reminder, where the store wants that. A cart without an address costs nothing. What is
- * no address is left: a shopper may still be typing.
+ * Records a cart for a reminder, if the store wants that. A cart without an address costs nothing. A text that is
+ * not an address is ignored: the shopper may still be typing.
  */
 export async function keepCart(
   limits: Pick<Limits, 'velocity'>,

@@ -1,4 +1,4 @@
-/** What a reminder says, in the languages of the storefront. */
+/** The texts of a reminder, in the languages of the storefront. */
 interface Texts {
   subject(store: string): string
   first: string
@@ -33,7 +33,7 @@ const TEXTS: Record<string, Texts> = {
   },
 }
 
-/** The texts of a language, or else the English ones. */
+/** Returns the texts of a language, or the English ones if it has none. */
 export function textsIn(language: string): Texts {
   const texts = TEXTS[language.split('-')[0] ?? ''] ?? TEXTS.en
   if (texts === undefined) throw new Error('there are no English texts')

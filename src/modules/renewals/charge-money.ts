@@ -27,7 +27,7 @@ import { keptBy, requestOf } from './price.ts'
  * of `checkout/place-money.ts`. The key of the order names subscription, cycle and attempt, so that none has two.
  */
 
-/** The networks allow no attempt with this card before that time. */
+/** Thrown if the networks allow no attempt with this card before the time `until`. */
 class TooManyTriesError extends Error {
   readonly until: string
   constructor(until: string) {
@@ -48,7 +48,7 @@ function placingOf(subscription: DueSubscription): PlaceRequest {
   const card = { brand, last4, fingerprint }
   return {
     request: requestOf(subscription),
-    // An empty id still says that the merchant charges without the shopper.
+    // An empty id still marks the charge as one that the merchant makes without the shopper.
     source: { vault_id: vault_id ?? '', initial_txn_id: subscription.initial_txn_id ?? '' },
     renewal: {
       subscription_id: id,
@@ -69,7 +69,7 @@ function placingOf(subscription: DueSubscription): PlaceRequest {
   }
 }
 
-/** Obeys the limits of the card's network, over all subscriptions of the store. */
+/** Requires that the limits of the card's network allow an attempt, over all subscriptions of the store. */
 async function requireTries(tx: Tx, subscription: DueSubscription, amount_cents: number) {
   const { card_fingerprint, vault_id, card_brand, currency } = subscription
   const charge = { card: card_fingerprint ?? vault_id ?? '', amount_cents, currency }
@@ -83,10 +83,10 @@ async function requireTries(tx: Tx, subscription: DueSubscription, amount_cents:
   if (until !== undefined) throw new TooManyTriesError(until)
 }
 
-/** Outcomes that the reconciler finds later, or another process has. */
+/** Codes of an outcome that the reconciler finds later, or that another process has. */
 const NOT_ENDED: readonly ErrorCode[] = ['payment_unconfirmed', 'idempotency_in_progress']
 
-/** Charges the cycle that is due. What prevents it is written down, so that it is not due for ever. */
+/** Charges the cycle that is due. If it cannot be charged, the reason is recorded, so that it is not due for ever. */
 export async function chargeDue(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -115,7 +115,10 @@ export async function chargeDue(
 const postpone = (db: TenantDb, subscription: DueSubscription, when: number | string) =>
   db.transaction('renewals: postpone', (tx) => cycles.postpone(tx, subscription, when))
 
-/** What can no longer be sold as it was is paused: only its merchant can say what is to become of it. */
+/**
+ * Refusals that pause a subscription, because it can no longer be sold as before: only its merchant
+ * can decide what happens to it.
+ */
 const PAUSES: Partial<Record<ErrorCode, EndReason>> = {
   variant_not_found: 'not_sellable',
   currency_mismatch: 'currency_changed',
@@ -165,7 +168,7 @@ const postponeToMorning = (db: TenantDb, subscription: DueSubscription) =>
 
 const STALE_TRIES = 3
 
-/** Charges the next cycle now, at the merchant's wish. The dates of the cycles after it stay. */
+/** Charges the next cycle now, at the merchant's request. The dates of the cycles after it do not change. */
 export async function chargeNow(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -188,7 +191,7 @@ export async function chargeNow(
   }
 }
 
-/** Records who has asked for a charge, with its begin. */
+/** Records which actor has requested a charge, in the transaction that begins it. */
 function audited(
   placing: PlaceRequest,
   actor: audit.Actor,

@@ -3,14 +3,16 @@ import type { TryLimit } from '../subscriptions/cycle-schema.ts'
 import { DECLINE_CLASSES } from '../subscriptions/schema.ts'
 
 /**
- * What may be done after a declined renewal, as data. The classes are those of the card networks: a retry that they
- * forbid is fined, and the bank will not approve it. Each rule names where it is from and when that was read.
+ * The rules of what may be done after a declined renewal, as data. The classes are those of the card
+ * networks: they fine an attempt that they forbid, and the bank will not approve it. Each rule names its
+ * source and when that was read.
  */
 
 /**
- * `soft`: tried again by the store's ladder. `funds`: the same, on a payday. `wait`: the same, not before some days.
- * `update`: the bank has other data of the card; only those help. `hard`: never again with this card. `stop`: the
- * customer has ended this agreement at the bank; `stop_all`: every agreement on the card. `unsent`: no bank was asked.
+ * The class of a decline. `soft`: charged again by the store's ladder. `funds`: the same, on a payday. `wait`: the
+ * same, after some days. `update`: the bank has other data of the card; only those help. `hard`: never again with
+ * this card. `stop`: the customer has ended this agreement at the bank; `stop_all`: every agreement on the card.
+ * `unsent`: no bank was asked.
  */
 export type DeclineClass = (typeof DECLINE_CLASSES)[number] | 'unsent'
 
@@ -18,7 +20,7 @@ interface DeclineRule {
   class: DeclineClass
   /** The gateway's codes. */
   codes: readonly string[]
-  /** What the networks call it. */
+  /** The networks' name of the code. */
   network: string
   source: string
   /** When the source was read. */
@@ -96,7 +98,7 @@ export const DECLINE_RULES: readonly DeclineRule[] = [
 
 const TABAPAY = 'developers.tabapay.com/docs/excessive-retry-rules'
 
-/** What a network's advice means, which some gateways pass on beside their own code. */
+/** The meanings of a network's advice, which some gateways pass on beside their own code. */
 export const ADVICE_RULES: readonly DeclineRule[] = [
   {
     class: 'update',
@@ -143,7 +145,7 @@ const CLASS_OF_ADVICE = byCode(ADVICE_RULES)
 
 const BY_STRICTNESS: readonly DeclineClass[] = DECLINE_CLASSES
 
-/** Of a gateway's code and a network's advice the stricter one holds. */
+/** Returns the stricter class, of a gateway's code and of a network's advice. */
 const stricter = (one: DeclineClass, other: DeclineClass): DeclineClass =>
   BY_STRICTNESS.indexOf(other) > BY_STRICTNESS.indexOf(one) ? other : one
 
@@ -161,7 +163,7 @@ const UNSENT_REASONS: readonly (Reason | null)[] = [
   'already_settled',
 ]
 
-/** The class of a failed charge. Null: the gateway has no record of it. */
+/** Returns the class of a failed charge. The result is null if the gateway has no record of the charge. */
 export function classOf(
   result:
     | (Pick<GatewayResult, 'code' | 'reason' | 'retryable'> &
@@ -174,7 +176,10 @@ export function classOf(
   return advised === undefined || answered === 'unsent' ? answered : stricter(answered, advised)
 }
 
-/** The days that some advice asks to wait. After an hour means the next morning here, which is the earliest attempt. */
+/**
+ * How many days some advice asks to wait. Advice to wait an hour means the next morning here,
+ * which is the earliest attempt.
+ */
 const ADVICE_DAYS: Readonly<Record<string, number>> = {
   24: 1,
   25: 1,
@@ -185,7 +190,7 @@ const ADVICE_DAYS: Readonly<Record<string, number>> = {
   30: 10,
 }
 
-/** How many days the network asks to wait; 0 where it asks for none. */
+/** Returns how many days the network asks to wait, or 0 if it does not ask for that. */
 export const adviceDays = (result: Pick<GatewayResult, 'advice_code'> | null): number =>
   ADVICE_DAYS[result?.advice_code ?? ''] ?? 0
 
@@ -194,7 +199,7 @@ function classOfCode({
   reason,
   retryable,
 }: Pick<GatewayResult, 'code' | 'reason' | 'retryable'>): DeclineClass {
-  // Without a code it never left, or an operator has said how it ended.
+  // Without a code the charge was never sent, or an operator has decided how it ended.
   if (code === null) return retryable ? 'unsent' : 'soft'
   const known = CLASS_OF.get(code)
   if (known !== undefined) return known
@@ -202,7 +207,7 @@ function classOfCode({
   return UNSENT_REASONS.includes(reason) ? 'unsent' : 'soft'
 }
 
-/** Days after which a bank that said "in some days" may be asked again. */
+/** The days after which a bank that replied "in some days" may be asked again. */
 export const WAIT_DAYS = 3
 
 /** How many declines of one card a network allows a merchant within some days. */

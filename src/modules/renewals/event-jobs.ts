@@ -5,8 +5,9 @@ import type { UpdatedCard } from '../subscriptions/cycle-schema.ts'
 import * as cycles from '../subscriptions/cycles.ts'
 
 /**
- * Events of NMI's automatic card updater. The vault has the new card already when the event comes; here only what is
- * shown of it changes, and an open charge is tried at once.
+ * Events of NMI's automatic card updater. The vault already has the new card when the event comes. Here
+ * only the shown facts of the card change, and an open charge is tried at once. An event of a closed
+ * account blocks the stored card.
  */
 
 const UPDATER = /^acu\./
@@ -42,11 +43,11 @@ interface StoredCard extends UpdatedCard {
   vault_id: string
 }
 
-/** The event names the cards of a batch; more than this is no event of a store. */
+/** The most cards of an event, which names those of a batch: more is no event of a store. */
 const CARDS_MAX = 10_000
 const DEPTH_MAX = 6
 
-/** All stored cards that an event names, wherever in its body they stand: NMI does not say where. */
+/** Returns all stored cards that an event names, anywhere in its body: NMI does not say where. */
 function cardsIn(body: unknown): StoredCard[] {
   const found: StoredCard[] = []
   const visit = (value: unknown, depth: number): void => {

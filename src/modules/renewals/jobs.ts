@@ -20,7 +20,7 @@ export interface RenewalWorkerOptions extends CheckoutDeps {
   leaseSeconds?: number
 }
 
-/** Charges at the same time: as many as a gateway answers quickly. */
+/** How many charges run at the same time: as many as a gateway answers quickly. */
 const SLOTS = 20
 
 /** The scheduler of a process. Stores take turns, and one has half of the slots at most. */
@@ -40,7 +40,7 @@ export function createRenewalWorker(options: RenewalWorkerOptions): SlotWorker {
   })
 }
 
-/** One thing that the scheduler did. */
+/** One step that the scheduler did. */
 export interface Done {
   id: string
   /** When it was due. */
@@ -48,10 +48,10 @@ export interface Done {
   step: Exclude<Step, 'nothing'>
 }
 
-/** More than one subscription needs at once: a notice, the end of a pause, and a charge. */
+/** The most steps of one run: more than a subscription needs at once (a notice, the end of a pause, and a charge). */
 const STEPS_MAX = 10
 
-/** Does all that a subscription needs now, one step after another. */
+/** Does everything that a subscription needs now, one step after another. */
 export async function lookAt(deps: CheckoutDeps, db: TenantDb, id: string): Promise<Done[]> {
   const done: Done[] = []
   for (let n = 0; n < STEPS_MAX; n++) {
@@ -62,16 +62,19 @@ export async function lookAt(deps: CheckoutDeps, db: TenantDb, id: string): Prom
       await STEPS[step](deps, db, subscription)
       done.push({ id, at: subscription.due_at, step })
     } catch (error) {
-      // It was changed meanwhile: what it needs is planned anew.
+      // The subscription was changed meanwhile: its next step is planned again.
       if (!(error instanceof StaleSubscriptionError)) await giveUp(deps, db, subscription, error)
     }
-    // Whatever became of a charge, it is not tried again at once.
+    // A charge is not tried again at once, whatever its outcome.
     if (step === 'charge') break
   }
   return done
 }
 
-/** A fault of our own must not hold up the others: it is tried again later, and is an alert. */
+/**
+ * Handles a fault of our own, which must not delay other subscriptions: it is an alert, and
+ * the step is tried again later.
+ */
 async function giveUp(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -84,7 +87,7 @@ async function giveUp(
   await db
     .transaction('renewals: fault', (tx) => cycles.postpone(tx, subscription, FAULT_SECONDS))
     .catch((failure: unknown) => {
-      // It is being charged: the reconciler finds the outcome.
+      // The subscription is being charged: the reconciler finds the outcome.
       if (!(failure instanceof StaleSubscriptionError)) throw failure
     })
 }
@@ -118,8 +121,8 @@ const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
 }
 
 /**
- * Asks for another card: the stored one must not be charged, or there is none. The store waits as long as its ladder
- * would go on.
+ * Asks for another card: the stored one must not be charged, or there is none. The store waits for as long
+ * as its ladder would continue.
  */
 async function askForCard(tx: Tx, subscription: DueSubscription): Promise<void> {
   const { dunning_delays_days, dunning_attempt, dunning_reason, next_cycle, status } = subscription
@@ -136,10 +139,13 @@ async function askForCard(tx: Tx, subscription: DueSubscription): Promise<void> 
     await cycles.emitEvent(tx, 'commerce.subscription.past_due.v1', subscription, data)
 }
 
-/** Subscriptions of a store that are claimed together. */
+/** How many subscriptions of a store are claimed together. */
 const CLAIM_ROWS = 20
 
-/** Does what is due in one store, in the order of the times, until nothing is or so many batches are done. */
+/**
+ * Does the work that is due in one store, in the order of the times, until none is left
+ * or `batches` batches are done.
+ */
 export async function runDue(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -157,7 +163,7 @@ export async function runDue(
   return done
 }
 
-/** Charges, attempts, ends of pauses and notices, as the test clock runs them. */
+/** The due work of subscriptions, for the test clock: charges, attempts, ends of pauses and notices. */
 export const dueRenewals = (deps: CheckoutDeps): DueWork => ({
   kind: 'subscription',
   nextDue: cycles.nextDue,

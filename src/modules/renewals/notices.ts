@@ -5,9 +5,9 @@ import * as cycles from '../subscriptions/cycles.ts'
 import { cardNoticeOf } from './plan-step.ts'
 import { priceNext } from './price.ts'
 
-/** What customers are told in advance. Each notice is an event, from which its mail follows. */
+/** The notices that customers get in advance. Each notice is an event, which causes its mail. */
 
-/** Tells of the next charge. Where its price is another than last time, that is what is told. */
+/** Emits the notice of the next charge. If its price differs from the last one, the notice is about the new price. */
 export async function tellOfCharge(
   deps: CheckoutDeps,
   db: TenantDb,
@@ -26,7 +26,7 @@ export async function tellOfCharge(
   })
 }
 
-/** Tells of a card that expires soon: 30 days before, and 7. */
+/** Emits the notice of a card that expires soon: 30 days before, and 7. */
 export async function tellOfCard(
   _deps: CheckoutDeps,
   db: TenantDb,

@@ -10,7 +10,7 @@ import { adviceDays, classOf, type DeclineClass } from './decline-rules.ts'
 import { type DunningPlan, planDunning } from './plan-dunning.ts'
 
 /**
- * What the outcome of a renewal means for its subscription, in the transaction that writes the outcome: so it does not
+ * Applies the outcome of a renewal to its subscription, in the transaction that writes the outcome. So it does not
  * matter whether the call, the reconciler, a late event or an operator has found it.
  */
 export async function onRenewal(tx: Tx, ended: EndedRenewal): Promise<void> {
@@ -99,7 +99,7 @@ async function follow(
     if (plan.isAll && card_fingerprint !== null) await stopCard(tx, card_fingerprint)
     return
   }
-  // Also in other subscriptions: a network's "never again" is about the card.
+  // The card is blocked in other subscriptions, too: a network's "never again" is about the card.
   if (failed.declined === 'hard' && card_fingerprint !== null)
     await cycles.blockCard(tx, card_fingerprint)
   if (plan.kind === 'exhausted') return exhaust(tx, subscription, failed.order)
@@ -108,7 +108,10 @@ async function follow(
 
 const STOPPED: Stop = { status: 'cancelled', reason: 'stopped_by_bank' }
 
-/** The customer has ended all agreements on a card at the bank. One that is being charged ends by its own outcome. */
+/**
+ * Stops the subscriptions of a card whose customer has ended all agreements at the bank. A subscription that is
+ * being charged ends by the outcome of that charge.
+ */
 async function stopCard(tx: Tx, card_fingerprint: string): Promise<void> {
   for (const { id } of await cycles.listOfCard(tx, card_fingerprint)) {
     const other = await cycles.lockDue(tx, id)
@@ -149,13 +152,13 @@ export const retryTime = (
   { days, ...plan }: { days: number; payday?: boolean },
 ) => cycles.findRetryTime(tx, { id, days, payday: plan.payday ?? false, zone })
 
-/** Gives up a charge that was declined too often, or for which no other card came. */
+/** Gives up a charge that was declined too often, or for which no other card was given. */
 export function exhaust(tx: Tx, subscription: DueSubscription, order?: OrderRow): Promise<void> {
   const status = subscription.on_exhausted === 'pause' ? 'paused' : 'unpaid_cancelled'
   return stop(tx, subscription, { status, reason: 'unpaid' }, order)
 }
 
-/** Ends or pauses a subscription, and says so. */
+/** Ends or pauses a subscription, and emits the event. */
 export async function stop(
   tx: Tx,
   subscription: DueSubscription,
@@ -178,8 +181,9 @@ const VERB_OF = {
 } as const satisfies Record<Stop['status'], string>
 
 /**
- * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or it was not reviewed
- * in time. A customer who was rejected for fraud is not charged again until the merchant resumes the subscription.
+ * Gives up the cycle of an order that was cancelled before it was paid: its merchant has rejected it, or
+ * it was not reviewed in time. A customer who was rejected for fraud is not charged again until the
+ * merchant resumes the subscription.
  */
 export async function onCancelledRenewal(tx: Tx, order: OrderRow, reason: string): Promise<void> {
   const { subscription_id: id, subscription_cycle: cycle, placed_at } = order

@@ -1,7 +1,7 @@
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 import { type DeclineClass, WAIT_DAYS } from './decline-rules.ts'
 
-/** What follows from a failed charge. Days count from the failure on. */
+/** The plan after a failed charge. Days count from the failure. */
 export type DunningPlan =
   | { kind: 'resend'; seconds: number }
   | { kind: 'retry'; attempt: number; days: number; payday: boolean; isLast: boolean }
@@ -16,9 +16,9 @@ const RESENDS_MAX = 5
 type Standing = Pick<DueSubscription, 'dunning_attempt' | 'dunning_delays_days' | 'attempt_count'>
 
 /**
- * Plans what follows from a failed charge: the networks' rules come first, the store's ladder moves between them. A
- * card that must not be charged again is waited for as long as the ladder would have gone on. `adviceDays`: how long the
- * network asks to wait at least.
+ * Plans what happens after a failed charge: the networks' rules come first, the store's ladder moves between them.
+ * If a card must not be charged again, the plan waits for another one as long as the ladder would have continued.
+ * `adviceDays`: how many days the network asks to wait at least.
  */
 export function planDunning(
   declined: DeclineClass,

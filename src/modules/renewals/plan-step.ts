@@ -1,6 +1,6 @@
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 
-/** What the scheduler does with a subscription now. */
+/** The next step of the scheduler for a subscription. */
 export type Step =
   | 'nothing'
   | 'charge'
@@ -14,7 +14,7 @@ export type Step =
 
 const DAY_MS = 86_400_000
 
-/** How long before a charge a customer hears of another price, where the store sends no notices. */
+/** How many days before a charge a customer is told of another price, if the store sends no notices. */
 const PRICE_NOTICE_DAYS = 7
 
 /** Plans the next step, by the subscription's own time. */
@@ -41,7 +41,7 @@ function chargeOr(subscription: DueSubscription): Step {
   return hasUsableCard(subscription) ? 'charge' : 'ask_for_card'
 }
 
-/** An old expiry is no reason not to try: many banks go on with the card that followed. */
+/** Whether the stored card can be charged. An old expiry does not matter: many banks accept the card that followed. */
 export const hasUsableCard = ({ vault_id, gateway, card_blocked }: DueSubscription): boolean =>
   vault_id !== null && gateway !== null && !card_blocked
 
@@ -53,17 +53,17 @@ function isNoticeDue(subscription: DueSubscription, now: number): boolean {
   return noticed_for !== next_charge_at && Date.parse(next_charge_at) - days * DAY_MS <= now
 }
 
-/** How many days before its end the customer of a card is told. */
+/** How many days before its expiry a card's customer is told. */
 const CARD_NOTICE_DAYS = [7, 30] as const
 
 export interface CardNotice {
   expires_on: string
   days: (typeof CARD_NOTICE_DAYS)[number]
-  /** As the row keeps it. */
+  /** The notice as the row stores it. */
   told: string
 }
 
-/** The notice about a card that is due; null: none, or it was sent. */
+/** Returns the notice about a card that is due, or null if none is due or it was sent. */
 export function cardNoticeOf({ card_ends_at, card_told, now }: DueSubscription): CardNotice | null {
   if (card_ends_at === null) return null
   const expires_on = card_ends_at.slice(0, 10)

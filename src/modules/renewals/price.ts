@@ -7,7 +7,7 @@ import type { DiscountTerms } from '../pricing/coupon.ts'
 import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 
-/** What a renewal costs: it is priced like the checkout that it is. */
+/** The price of a renewal, which is priced like a checkout. */
 
 /** The policies that the origin order was priced by. */
 interface StoredPricing {
@@ -18,7 +18,7 @@ interface StoredPricing {
   referral_code?: string
 }
 
-/** The checkout that a renewal is. */
+/** Returns the request of the checkout that a renewal runs. */
 export function requestOf(subscription: DueSubscription): CheckoutRequest {
   const { customer_ref, person_id, email, variant_id, quantity, ship_to } = subscription
   const stored = (subscription.pricing ?? {}) as StoredPricing
@@ -37,13 +37,13 @@ export function requestOf(subscription: DueSubscription): CheckoutRequest {
   }
 }
 
-/** What a renewal keeps of the price. */
+/** Returns the price and the coupon that a renewal keeps. */
 export const keptBy = ({ price_policy, unit_price_cents, pricing }: DueSubscription) => ({
   unit_price_cents: price_policy === 'locked' ? unit_price_cents : null,
   coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
 })
 
-/** What the next renewal costs now; null where it cannot be sold as it is. */
+/** Computes the price of the next renewal now. Returns null if it cannot be sold as before. */
 export async function priceNext(deps: CheckoutDeps, db: Db, subscription: DueSubscription) {
   try {
     const request = { ...requestOf(subscription), kept: keptBy(subscription) }

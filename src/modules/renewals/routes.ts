@@ -61,5 +61,5 @@ export const merchantRoutes =
     )
   }
 
-/** Refusals that pass by themselves. */
+/** Refusals that pass without an action. */
 const PASSING = ['charge_in_progress', 'tax_provider_unavailable', 'card_tries_exhausted'] as const

@@ -6,7 +6,7 @@ import { shown } from './show.ts'
 
 /** The returns of a customer's orders, for their profile, the privacy export and erasure. */
 
-/** By order. */
+/** Lists the returns of orders, by order. */
 export async function listOfOrders(
   db: Db,
   order_ids: readonly string[],
@@ -15,14 +15,14 @@ export async function listOfOrders(
   return Map.groupBy(returns, ({ order_id }) => order_id)
 }
 
-/** Of these orders, newest first. */
+/** Lists the returns of these orders, newest first. */
 export async function listOfLatest(db: Db, order_ids: readonly string[]): Promise<Return[]> {
   const returns = (await queries.listOfOrders(db, order_ids)).map(shown)
   return returns.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
 }
 
 /**
- * Erases the words of people from the returns of orders. Answers the ids of the returns and of their
+ * Erases the texts of people from the returns of orders. Returns the ids of the returns and of their
  * receipts, which stored answers have.
  */
 export async function eraseOrders(tx: Tx, order_ids: readonly string[]): Promise<string[]> {

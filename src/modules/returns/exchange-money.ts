@@ -15,11 +15,11 @@ import { forEvent, shownExchange } from './show.ts'
 
 /**
  * The money of exchanges: the order with the new goods takes it from the refund of the return, and
- * gives it back when it is cancelled. The order of the exchange is always locked before the order of
- * the return, which is older.
+ * returns it when that order is cancelled. The order of the exchange is always locked before the order
+ * of the return, which is older.
  */
 
-/** Cancelling and exchanging again ends somewhere. No return needs as many. */
+/** The most exchanges of a return, with those that were cancelled. No return needs as many. */
 const EXCHANGES_MAX = 100
 
 const tooMany = () =>
@@ -28,7 +28,7 @@ const tooMany = () =>
     body: { limit: 'exchanges_per_return', max: EXCHANGES_MAX, used: EXCHANGES_MAX },
   })
 
-/** What an exchange of a return can take now. Refuses a return that has nothing to take. */
+/** Reads the money that an exchange of a return can take now. Refuses a return that has none to take. */
 export async function readCredit(db: Db, locked: LockedReturn, advance: boolean): Promise<Credit> {
   requireState(locked.returned, 'exchange')
   if (locked.returned.exchanges.length >= EXCHANGES_MAX) throw tooMany()
@@ -37,7 +37,7 @@ export async function readCredit(db: Db, locked: LockedReturn, advance: boolean)
   return credit
 }
 
-/** What another exchange could still take. */
+/** Reads how much another exchange could still take. */
 export async function readRemaining(db: Db, return_id: string, advance: boolean): Promise<number> {
   const returned = await find(db, return_id)
   const order = await orders.get(db, returned.order_id)
@@ -53,7 +53,7 @@ interface Taking {
   actor: string
 }
 
-/** Reserves what an order takes of a return's refund. The order of the return is locked. */
+/** Reserves the money that an order takes from a return's refund. The order of the return is locked. */
 export async function takeCredit(
   tx: Tx,
   { returned, order }: LockedReturn,
@@ -80,7 +80,7 @@ export async function takeCredit(
   })
 }
 
-/** The exchange that made an order, as the order shows it. */
+/** Finds the exchange that created an order, as the order shows it. Returns null if there is none. */
 export async function exchangeOf(db: Db, id: string): Promise<OrderExchange | null> {
   const found = await queries.findOfOrder(db, id)
   if (found === null) return null
@@ -112,12 +112,12 @@ export async function settleExchange(tx: Tx, order_id: string): Promise<Exchange
 interface Told {
   exchange: ExchangeRow
   verb: 'exchanged' | 'exchange_released'
-  /** What went back to the return. */
+  /** The amount that went back to the return. */
   released_cents?: number
   actor?: string
 }
 
-/** Writes what an exchange did to the timeline of the returned order, and emits its event. */
+/** Writes an exchange, or its end, to the timeline of the returned order, and emits the event. */
 const tell = (
   tx: Tx,
   order: OrderRow,
@@ -143,8 +143,9 @@ const tell = (
   ])
 
 /**
- * Locks the return that an order took its money from. What it answers gives the money back, once the
- * order is cancelled: a receipt without lines refunds it then, if the goods have come.
+ * Locks the return that an order took its money from. Returns a function that moves the money back once
+ * the order is cancelled: if the goods have come, a receipt without lines then refunds it. Returns null if
+ * the order is of no exchange.
  */
 export async function openExchange(
   tx: Tx,
@@ -174,7 +175,7 @@ interface Cancelled {
   actor: string
 }
 
-/** What the order has refunded to the shopper is not given back. */
+/** Moves the money of a cancelled exchange back. Money that its order has refunded to the shopper is not moved. */
 async function giveBack(
   tx: Tx,
   { refund_id, status, amount_cents }: ExchangeRow,

@@ -27,7 +27,7 @@ export const insertExchange = (tx: Tx, e: NewExchange) =>
             ${e.amount_cents}, ${e.from_waived_cents}, ${e.pay_days}, ${e.refund_id},
             ${e.created_by})`)
 
-/** The exchange that an order was made by. */
+/** Finds the exchange that created an order. */
 export const findOfOrder = (db: Db, order_id: string) =>
   db.maybe(
     ExchangeRow,
@@ -46,7 +46,10 @@ export const placeExchange = (tx: Tx, id: string) =>
     returning ${columns}`,
   )
 
-/** Ends an exchange that gives back so much. What its order has refunded to the shopper stays taken. */
+/**
+ * Ends an exchange, of which `cents` go back to the return. Money that its order has
+ * refunded to the shopper stays taken.
+ */
 export const releaseExchange = (tx: Tx, id: string, cents: number) =>
   tx.one(
     ExchangeRow,
@@ -59,12 +62,12 @@ export const releaseExchange = (tx: Tx, id: string, cents: number) =>
   )
 
 const Taken = Type.Object({
-  /** What receipts have to deduct. */
+  /** The amount that receipts have to deduct. */
   to_deduct_cents: Type.Integer(),
   from_waived_cents: Type.Integer(),
 })
 
-/** What the exchanges of a return have taken of its refund. */
+/** Adds up the amounts that the exchanges of a return have taken from its refund. */
 export const sumTaken = (db: Db, return_id: string) =>
   db.one(
     Taken,

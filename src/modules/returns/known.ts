@@ -9,7 +9,7 @@ import * as queries from './queries.ts'
 import * as receipts from './receipt-queries.ts'
 import type { LockedReturn } from './service.ts'
 
-/** Reads what the money of a return is planned by: that of a receipt, and that of an exchange. */
+/** Reads the facts by which the money of a return is planned, for a receipt and for an exchange. */
 export async function readKnown(db: Db, { returned, order }: LockedReturn): Promise<Known> {
   const [items, refundable, refundedUnits, settled, tracked, settlement, taken] = await Promise.all(
     [

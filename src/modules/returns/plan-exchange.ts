@@ -5,7 +5,7 @@ import type { ReturnState } from '../orders/return-schema.ts'
 import { refundableOf } from '../orders/service.ts'
 import { expectedOf, type Known, unsettledOf, worthOf } from './plan-receipt.ts'
 
-/** Plans what an exchange takes of a return's refund. Pure functions, for the exchange and its preview. */
+/** Plans the money that an exchange takes from a return's refund. Pure functions, for the exchange and its preview. */
 
 /** States in which units are on their way. */
 const EXPECTING: readonly ReturnState[] = ['approved', 'partially_received']
@@ -13,18 +13,18 @@ const EXPECTING: readonly ReturnState[] = ['approved', 'partially_received']
 export interface Credit {
   /** The most that an order can take. */
   available_cents: number
-  /** Of that, what receipts have waived. */
+  /** The part of it that receipts have waived. */
   waived_cents: number
-  /** What the units are worth about whose money nothing is decided. */
+  /** The worth of the units whose money is not decided. */
   worth: Parts
-  /** What is left of the goods of the returned order. */
+  /** What is left to refund of the goods of the returned order. */
   left: Parts
 }
 
 /**
- * What an exchange can take: the worth of units that came and are not settled, and what receipts have
- * waived; in advance also the worth of units that are still to come. What the shopper has got for the
- * return is deducted, and what the shopper is owed added.
+ * Plans how much an exchange can take: the worth of units that came and are not settled, and the amounts that
+ * receipts have waived; in advance also the worth of units that are still to come. Amounts that the shopper has
+ * already got for the return are deducted, and amounts that are owed to the shopper are added.
  */
 export function planCredit(known: Known, advance: boolean): Credit {
   const { returned, refundable, given_cents, waived_cents } = known
@@ -56,7 +56,7 @@ export interface Taken {
   parts: Parts
 }
 
-/** What an order of some total takes. Waived money first: its goods are there. */
+/** Returns how much an order with a total takes. Waived money is taken first: its goods are there. */
 export function takeOf(
   { available_cents, waived_cents, worth, left }: Credit,
   total_cents: number,

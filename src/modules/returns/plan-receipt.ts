@@ -18,28 +18,28 @@ import { refundableOf } from '../orders/service.ts'
 import type { Receipt, ReturnLineRow, ReturnRow, SettledUnits } from './schema.ts'
 
 /**
- * Plans a receipt: which units have come, what becomes of them, and what is refunded to which tenders.
- * A pure function, for the receipt and for its preview alike.
+ * Plans a receipt: which units have come, their dispositions, and the refund to each tender. Pure functions, for
+ * the receipt and for its preview.
  */
 
-/** What a receipt is planned by, read under the lock of the order. */
+/** The facts that a receipt is planned by, read under the lock of the order. */
 export interface Known {
   order: Pick<OrderRow, 'prices_include_tax'>
   returned: ReturnRow
   items: readonly OrderItem[]
   refundable: Refundable
   refundedUnits: readonly RefundedUnits[]
-  /** What all returns of the order's lines have settled. */
+  /** The units that all returns of the order's lines have settled. */
   settled: readonly SettledUnits[]
-  /** Variants whose stock is counted. */
+  /** The variants whose stock is counted. */
   tracked: ReadonlySet<string>
   /**
-   * What the shopper has already got for this return, and no receipt has deducted: by exchanges, and
-   * by gateways in spite of a refund that failed. Less than nothing: what the shopper is owed, because
-   * an exchange gave it back that a receipt had deducted.
+   * The amount that the shopper has already got for this return, and that no receipt has deducted: by exchanges,
+   * and by gateways although a refund failed. If it is negative, it is owed to the shopper, because an exchange
+   * returned an amount that a receipt had deducted.
    */
   given_cents: number
-  /** What receipts have not refunded because the merchant chose so, and no exchange has taken. */
+  /** The amount that receipts have not refunded because the merchant chose so, and that no exchange has taken. */
   waived_cents: number
 }
 
@@ -52,7 +52,7 @@ export interface Arrival {
   stock_quantity: number
 }
 
-/** What a receipt does to a line of the return. */
+/** The changes of a line of the return by a receipt. */
 export interface PlannedLine {
   /** The line as it is afterwards. */
   after: ReturnLineRow
@@ -60,9 +60,9 @@ export interface PlannedLine {
   missing_quantity: number
   refunded_quantity: number
   already_refunded_quantity: number
-  /** What the shopper gets for the units, the fee deducted. */
+  /** The refund of the units, with the fee deducted. */
   refund_cents: number
-  /** What the refunded units cost. */
+  /** The price of the refunded units. */
   amount_cents: number
 }
 
@@ -72,13 +72,13 @@ export interface ReceiptPlan {
   arrivals: Arrival[]
   /** Lines that change, or whose money is settled. */
   lines: PlannedLine[]
-  /** What comes on hand. */
+  /** The units that are put on hand. */
   stock: PlacedUnits[]
   restocking_fee_cents: number
   refund_shipping_cents: number
-  /** Negative where it refunds what the shopper is owed. */
+  /** Negative if the receipt also refunds an amount that is owed to the shopper. */
   deducted_cents: number
-  /** What is not refunded because the merchant chooses so. */
+  /** The amount that is not refunded because the merchant chooses so. */
   waived_cents: number
   amount_cents: number
   parts: Parts
@@ -87,7 +87,7 @@ export interface ReceiptPlan {
 
 type Method = ReceiptPlan['method']
 
-/** With the others nothing is refunded: for good, or until something is decided. */
+/** Whether a method refunds money. The other methods refund nothing: for good, or until the merchant decides. */
 export const isRefunded = (method: Method): method is 'original' | 'store_credit' =>
   method === 'original' || method === 'store_credit'
 
@@ -117,7 +117,7 @@ export function planReceipt(known: Known, request: Receipt): ReceiptPlan {
   }
 }
 
-/** The units that are named, by line and disposition. */
+/** Reads the named units, by line and disposition. */
 function readArrivals({ returned, tracked }: Known, { lines }: Receipt): Arrival[] {
   const arrivals = new Map<string, Arrival>()
   for (const { return_line_id, received_quantity, disposition } of lines) {
@@ -163,21 +163,24 @@ const unitsOf = (
       .map(({ quantity }) => quantity),
   )
 
-/** Units of a line that have come back. */
+/** Returns how many units of a line have come back. */
 export const receivedOf = (line: ReturnLineRow): number =>
   line.restocked_quantity + line.damaged_quantity + line.quarantined_quantity
 
-/** Units of a line that are still to come. */
+/** Returns how many units of a line are still to come. */
 export const expectedOf = (line: ReturnLineRow): number =>
   line.quantity - receivedOf(line) - line.missing_quantity
 
-/** Units that have come, and about whose money nothing is decided: their refund has failed. */
+/**
+ * Returns how many units have come without a decision about their money: their refund has failed,
+ * or the merchant decides later.
+ */
 export const unsettledOf = (line: ReturnLineRow): number =>
   receivedOf(line) - line.refunded_quantity - line.already_refunded_quantity - line.waived_quantity
 
 type SettledLine = Omit<PlannedLine, 'refund_cents'> & { share: Parts }
 
-/** What has come of a line, and how its money is settled. Null where neither is the case. */
+/** Settles a line: the units that have come, and their money. Returns null if there is nothing to settle. */
 function settleLine(
   known: Known,
   line: ReturnLineRow,
@@ -191,7 +194,7 @@ function settleLine(
   const { already, rest, refundable, share: whole } = worthOf(known, line, units)
   const refunded = method === 'later' ? 0 : refundable
   const share = method === 'later' ? NOTHING : whole
-  // The money of these units is decided by another receipt.
+  // Another receipt decides the money of these units.
   const open = method === 'later' ? rest : 0
   return {
     received_quantity,
@@ -214,12 +217,15 @@ function settleLine(
   }
 }
 
-/** What some units of a line are worth: those that were not refunded before, as far as the line has some. */
+/**
+ * Returns the worth of some units of a line: of those that were not refunded before, as
+ * far as the line has such units.
+ */
 export function worthOf(known: Known, line: ReturnLineRow, units: number) {
   const item = itemOf(known.items, line)
   const already = Math.min(units, refundedElsewhere(known, item))
   const rest = units - already
-  // Of a line that was refunded in full by amounts, no units are counted as refunded.
+  // If a line was refunded in full by amounts, none of its units can be counted as refunded.
   const refundable = Math.min(rest, item.quantity - item.refunded_quantity)
   const before = known.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
   const share = refundable === 0 ? NOTHING : shareOf(known.order, item, refundable, before)
@@ -240,9 +246,9 @@ function itemOf(items: readonly OrderItem[], { order_item_id }: ReturnLineRow): 
 }
 
 /**
- * Units of a line that were refunded otherwise and have not come back yet. They count as those that
- * come first, so that no unit is refunded both before and after it comes. A refund that was made
- * after units came back without money is for those units.
+ * Returns how many units of a line were refunded in another way and have not come back yet. They count as the units
+ * that come first, so that no unit is refunded both before and after it comes. A refund that was made after units
+ * came back without money is for those units.
  */
 function refundedElsewhere({ settled }: Known, item: OrderItem): number {
   const sums = settled.find(({ order_item_id }) => order_item_id === item.id)
@@ -263,8 +269,8 @@ type Money = Pick<
 >
 
 /**
- * The money of settled lines. Goods are refunded from what is left of the goods alone: where an
- * amount was refunded before, the rest.
+ * Plans the money of settled lines. Goods are refunded only from what is left of the goods: if an amount was
+ * refunded before, only the rest.
  */
 function planMoney(
   { refundable: { charges, left: all }, given_cents }: Known,
@@ -311,7 +317,7 @@ function planMoney(
   }
 }
 
-/** What an exchange gave back was taken of goods, whichever they were. */
+/** Adds an amount owed to the shopper, from any goods: an exchange had taken it from goods, whichever they were. */
 function withOwed(goods: Parts, owed: number, left: Parts): Parts {
   if (owed === 0) return goods
   const others = { shipping_cents: 0, gift_card_cents: 0 }
@@ -328,7 +334,7 @@ function requireShipping(wanted: number, refundable_cents: number): void {
   throw new ApiError('amount_exceeds_refundable', { body: { refundable_cents } })
 }
 
-/** An amount for goods, of which the fee and what was refunded before lower the price first. */
+/** Returns the parts of an amount for goods. The fee and earlier refunds reduce the price first, and then the tax. */
 function goodsParts(
   { product_cents, tax_cents }: Pick<Parts, 'product_cents' | 'tax_cents'>,
   cents: number,
@@ -341,12 +347,15 @@ function goodsParts(
 }
 
 interface PaidFor {
-  /** What the shopper got before pays for all units: they count as refunded before. */
+  /** Whether the amount that the shopper got before pays for all units: they then count as refunded before. */
   isCovered: boolean
   amount_cents: number
 }
 
-/** Without money for a refund no unit is refunded: what is free, or was refunded as an amount. */
+/**
+ * Returns a line with its money. Without money for a refund no unit counts as refunded: it was free,
+ * or was refunded as an amount.
+ */
 function withMoney(
   { share: _, ...line }: SettledLine,
   refund_cents: number,

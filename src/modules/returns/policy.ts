@@ -9,22 +9,22 @@ import * as stores from '../stores/service.ts'
 import type { WantedUnits } from './schema.ts'
 
 /**
- * What shoppers may send back, by `behavior.returns` of the published manifest. A merchant makes a
- * return of whatever has shipped.
+ * The rules of what shoppers may send back, by `behavior.returns` of the published manifest. A merchant can make a
+ * return of any units that have shipped.
  */
 
 export interface ReturnPolicy {
-  /** Days from the delivery; null where there is no limit. */
+  /** Days from the delivery; null if there is no limit. */
   windowDays: number | null
   finalSaleCollections: readonly string[]
 }
 
 const NO_LIMIT: ReturnPolicy = { windowDays: null, finalSaleCollections: [] }
 
-/** Ten years. More is no limit that a person means. */
+/** The longest window: ten years. No person means a longer limit. */
 const DAYS_MAX = 3_650
 
-/** Manifests may hold anything: what is missing or malformed limits nothing. */
+/** Reads the policy of a manifest. Manifests may hold anything: a missing or malformed member limits nothing. */
 export function toPolicy(manifest: unknown): ReturnPolicy {
   const returns = member(member(manifest, 'behavior'), 'returns')
   const days = member(returns, 'windowDays')
@@ -42,10 +42,10 @@ const policyOf = switchesReader(NO_LIMIT, toPolicy)
 
 const DAY_MS = 86_400_000
 
-/** How long a parcel is assumed to travel whose delivery is not known. */
+/** How many days a parcel is assumed to travel if its delivery is not known. */
 const TRAVEL_DAYS = 14
 
-/** When the window of a parcel closes; null for a parcel that has not been sent. */
+/** Returns when the window of a parcel closes, or null if the parcel has not been sent. */
 function closesAt({ shipped_at, delivered_at, status }: Fulfillment, days: number): number | null {
   if (status !== 'shipped' && status !== 'delivered') return null
   if (delivered_at !== null) return Date.parse(delivered_at) + days * DAY_MS
@@ -57,7 +57,7 @@ export interface Sent {
   fulfillments: readonly Fulfillment[]
 }
 
-/** What the shopper of an order can send back now, line by line. */
+/** Lists the units that the shopper of an order can send back now, by line. */
 export async function readReturnable(db: Db, { items, fulfillments }: Sent): Promise<Returnable[]> {
   const { activeVersion } = await stores.get(db)
   const policy = await policyOf(db, activeVersion)
@@ -108,7 +108,7 @@ export function returnableOf(
     : { order_item_id: item.id, quantity, until, reason: null }
 }
 
-/** Refuses units that a shopper cannot send back, and says why. */
+/** Refuses units that a shopper cannot send back, and names the reasons. */
 export function requireReturnable(
   wanted: WantedUnits,
   items: readonly OrderItem[],

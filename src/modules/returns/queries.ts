@@ -49,7 +49,7 @@ const listWhere = (db: Db, where: Sql) =>
      order by r.order_id, r.number`,
   )
 
-/** The returns of orders, each order's in the order of their numbers. */
+/** Lists the returns of orders, by their numbers within each order. */
 export const listOfOrders = (db: Db, order_ids: readonly string[]) =>
   listWhere(db, sql`r.order_id = any (${order_ids}::uuid[])`)
 
@@ -61,7 +61,7 @@ export interface ReturnFilters {
   order_id: string | undefined
 }
 
-/** Newest first. */
+/** Lists the returns of a store, newest first. */
 export const list = (db: Db, { status, order_id }: ReturnFilters, page: Page) =>
   readList(
     db,
@@ -82,7 +82,7 @@ export const list = (db: Db, { status, order_id }: ReturnFilters, page: Page) =>
     page,
   )
 
-/** The number of an order's last return; 0 where it has none. */
+/** Reads the number of an order's last return, or 0 if it has none. */
 export const lastNumber = (tx: Tx, order_id: string) =>
   tx.one(
     Type.Object({ last: Type.Integer() }),
@@ -134,7 +134,7 @@ export const insertReturn = (tx: Tx, r: InsertedReturn) =>
            as l (position int, order_item_id uuid, variant_id uuid, sku text, product_name text,
                  label text, reason text, quantity int)`)
 
-/** Writes what has changed of a return, as it is now. Its order is locked. */
+/** Writes the changed members of a return. Its order is locked. */
 export const writeReturn = (tx: Tx, r: Omit<ReturnRow, 'lines'>) =>
   tx.run(sql`
     update returns
@@ -145,7 +145,7 @@ export const writeReturn = (tx: Tx, r: Omit<ReturnRow, 'lines'>) =>
            cancelled_at = ${r.cancelled_at}
      where tenant_ref = ${tx.tenant} and id = ${r.id}`)
 
-/** The same for lines. */
+/** Writes the changed members of lines of a return. Its order is locked. */
 export const writeLines = (tx: Tx, changed: readonly ReturnLineRow[]) =>
   tx.run(sql`
     update return_lines l
@@ -161,7 +161,7 @@ export const writeLines = (tx: Tx, changed: readonly ReturnLineRow[]) =>
                  already_refunded_quantity int, waived_quantity int, refund_cents bigint)
      where l.tenant_ref = ${tx.tenant} and l.id = c.id`)
 
-/** What the returns of these lines of an order have settled. */
+/** Adds up the units that the returns of these lines of an order have settled. */
 export const sumSettled = (db: Db, order_item_ids: readonly string[]) =>
   db.many(
     SettledUnits,
@@ -198,7 +198,7 @@ const ERASED = '[erased]'
 
 const erased = (column: Sql) => sql`case when ${column} is null then null else ${ERASED} end`
 
-/** Erases the words of people from the returns of orders, and what leads to a label with an address. */
+/** Erases the texts of people from the returns of orders, and the links to labels with addresses. */
 export const eraseReturns = (tx: Tx, order_ids: readonly string[]) =>
   tx.many(
     Type.Object({ id: Id }),

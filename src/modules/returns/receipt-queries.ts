@@ -62,12 +62,12 @@ const Settlement = Type.Object({
   pending: Type.Integer(),
   /** The refunds that failed. */
   failed: Type.Array(Id),
-  /** What receipts have deducted because of them, and of exchanges. */
+  /** The amount that receipts have deducted because of them, and of exchanges. */
   deducted_cents: Type.Integer(),
   waived_cents: Type.Integer(),
 })
 
-/** How the money of a return's receipts stands. */
+/** Reads how far the money of a return's receipts is settled. */
 export const readSettlement = (db: Db, return_id: string) =>
   db.one(
     Settlement,
@@ -81,7 +81,7 @@ export const readSettlement = (db: Db, return_id: string) =>
      where tenant_ref = ${db.tenant} and return_id = ${return_id}`,
   )
 
-/** The receipts of returns: stored answers about a receipt have its id. */
+/** Lists the receipts of returns: stored answers about a receipt have its id. */
 export const listReceiptIds = (db: Db, return_ids: readonly string[]) =>
   db.many(
     Type.Object({ id: Id }),

@@ -44,9 +44,9 @@ import { find, type LockedReturn, lockReturn, record, requireState } from './ser
 import { forEvent, shown } from './show.ts'
 
 /**
- * Receives units of a return, and refunds them. The goods are booked when the operation begins: they
- * are there, whatever a gateway says of the money. A refund that a gateway refuses leaves the units
- * unsettled, and another receipt, which may have no lines, tries again.
+ * Receives units of a return, and refunds them. The goods are booked when the operation begins: they are there,
+ * whatever a gateway replies about the money. If a gateway refuses the refund, the units stay unsettled, and
+ * another receipt, which may have no lines, refunds them.
  */
 
 interface Work {
@@ -56,7 +56,7 @@ interface Work {
   refund: RefundRow | null
 }
 
-/** The claim's resource is the receipt: a return has several. */
+/** The operation of a receipt. The resource of its claim is the receipt: a return has several. */
 export const receiveOperation = defineOperation<
   OperationDeps,
   { returnId: string; body: Receipt },
@@ -114,7 +114,7 @@ async function getReceipt(db: Db, id: string): Promise<ReceiptRow> {
 async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt): Promise<string> {
   const locked = await lockReturn(tx, returnId)
   const { returned, order } = locked
-  // Also without money: what is being cancelled counts the units that were refunded, and so does a receipt.
+  // This is checked even without money: a cancellation counts the refunded units, and so does a receipt.
   orders.requireFree(order, 'return')
   const { plan, charges } = await readPlan(tx, locked, body)
   const refund_id = await reserve(tx, order, charges, { plan, actor: actorOf(actor) })
@@ -123,7 +123,7 @@ async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt
     { order_id: order.id, return_id: returned.id, units: plan.stock },
     { actor: actor.name, named: body.location_id },
   )
-  // A receipt has the id of its refund, so that its key is found by it: by `explain`, and by an operator.
+  // A receipt has the id of its refund, so that `explain` and operators find its key by that id.
   const id = refund_id ?? newId()
   await writePlan(tx, locked, plan)
   await receipts.insertReceipt(tx, {
@@ -150,8 +150,8 @@ async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt
 }
 
 /**
- * Units are received while they are expected. Without units, a receipt settles what came before, in
- * whatever state the return is.
+ * Refuses a receipt that cannot be received. Units are received while they are expected. Without units, a receipt
+ * settles those that came before, in any state of the return.
  */
 function requireReceivable({ returned, given_cents }: Known, { lines }: Receipt): void {
   const isUnsettled = returned.lines.some((line) => unsettledOf(line) > 0) || given_cents < 0
@@ -159,7 +159,7 @@ function requireReceivable({ returned, given_cents }: Known, { lines }: Receipt)
   requireState(returned, 'receive')
 }
 
-/** Reads what a receipt is planned by, and plans it. */
+/** Reads the facts for a receipt, and plans it. */
 async function readPlan(
   db: Db,
   locked: LockedReturn,
@@ -170,7 +170,7 @@ async function readPlan(
   return { plan: planReceipt(known, body), charges: known.refundable.charges }
 }
 
-/** Reserves the refund of a plan; null where it has none. */
+/** Reserves the refund of a plan. Returns null if the plan has none. */
 async function reserve(
   tx: Tx,
   order: OrderRow,
@@ -255,7 +255,7 @@ async function settle(
   }
 }
 
-/** Writes how the money of a receipt ended. Units whose refund failed are unsettled again. */
+/** Writes the outcome of a receipt's money. Units whose refund failed are unsettled again. */
 async function endReceipt(
   tx: Tx,
   { id, refund_id, shares }: ReceiptRow,
@@ -280,7 +280,7 @@ async function endReceipt(
   return withLines(returned, reverted)
 }
 
-/** Works out a receipt without carrying it out. */
+/** Computes a receipt without carrying it out. */
 export async function previewReceipt(
   db: Db,
   returnId: string,
@@ -309,7 +309,7 @@ export async function previewReceipt(
   }
 }
 
-/** A movement has all units of a variant. */
+/** Adds up units by variant, because a movement has all units of a variant. */
 const sumByVariant = (stock: ReceiptPlan['stock']) =>
   [...Map.groupBy(stock, ({ variant_id }) => variant_id).values()].map((same) => ({
     ...(same[0] as ReceiptPlan['stock'][number]),
@@ -327,7 +327,7 @@ async function previewRefund(
   return { method, amount_cents, ...parts, restocking_fee_cents, currency, tenders: to }
 }
 
-/** As `closeIfSettled` decides it, if the refund succeeds. */
+/** Returns the status after a receipt, as `closeIfSettled` decides it if the refund succeeds. */
 function statusAfter(returned: ReturnRow, plan: ReceiptPlan): ReturnState {
   const { status, lines } = afterPlan(returned, plan)
   const isOpen = lines.some((line) => unsettledOf(line) > 0 || line.quarantined_quantity > 0)

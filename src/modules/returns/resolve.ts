@@ -13,9 +13,9 @@ import type { Resolution, ReturnLineRow, ReturnRow } from './schema.ts'
 import { closed, lockReturn, record } from './service.ts'
 import { shown } from './show.ts'
 
-/** Quarantine: units that came back and are set aside until the merchant has looked at them. */
+/** Quarantine: units that came back and are set aside until the merchant has examined them. */
 
-/** Says what becomes of units that are set aside: back to the shelf, or written off. */
+/** Resolves units that are set aside: they are restocked or written off. */
 export function resolve(db: TenantDb, actor: audit.Actor, id: string, request: Resolution) {
   return db.transaction('returns: resolve', async (tx) => {
     const { returned } = await lockReturn(tx, id)
@@ -93,7 +93,7 @@ const after = (line: ReturnLineRow, units: readonly Resolved[]): ReturnLineRow =
   damaged_quantity: line.damaged_quantity + unitsOf(units, line, 'damaged'),
 })
 
-/** What comes on hand, and where: at the location that is named, or where the units lie aside. */
+/** Returns the units that are put on hand, with their locations: the named one, or the one where they are set aside. */
 const placesOf = (
   resolved: readonly (Resolved & { stock_quantity: number })[],
   { location_id }: Resolution,
@@ -105,8 +105,8 @@ const placesOf = (
   }))
 
 /**
- * A return of which everything has come closes by itself, once its money is settled and nothing is set
- * aside any more. Called under the lock of its order.
+ * Closes a return of which everything has come, once its money is settled and no unit is set aside. It is called
+ * under the lock of its order.
  */
 export async function closeIfSettled(tx: Tx, row: ReturnRow): Promise<ReturnRow> {
   const isOpen = row.lines.some((line) => unsettledOf(line) > 0 || line.quarantined_quantity > 0)

@@ -27,7 +27,7 @@ const tags = ['merchant-commerce']
 
 const OneReturn = Type.Object({ return: ref(Return) })
 
-/** A running operation ends by itself, so that the same key may try again. */
+/** Refusals after which the same key may try again: a running operation ends without the caller. */
 const BUSY: readonly ErrorCode[] = ['order_busy']
 
 const RETURN: readonly ErrorCode[] = ['return_not_found', 'invalid_transition']
@@ -54,7 +54,7 @@ export interface ReturnRouteDeps extends OperationDeps {
   idempotencyKey: Buffer
 }
 
-/** Every member may be left out, so the whole body may be. */
+/** Replaces a missing body: every member is optional, so the body is too. */
 async function emptyBody(request: { body?: unknown }): Promise<void> {
   request.body ??= {}
 }
@@ -86,7 +86,7 @@ const readRoutes: Routes = async (app) => {
       const order_id = readText(query, 'order_id')
       const filters = {
         status: readOneOf(query, 'status', RETURN_STATES),
-        // What is no id is the id of no order.
+        // A text that is not an id belongs to no order.
         order_id: order_id === undefined || isUuid(order_id) ? order_id : NO_ORDER,
       }
       return returns.list(db, filters, readPage(query))

@@ -12,7 +12,7 @@ import { OrderRefund, Tender } from '../orders/schema.ts'
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
-/** Any text: a text that is no id is answered as not found. */
+/** An id that may be any text: one that is no id is answered as not found. */
 const SomeId = Type.String({ maxLength: 200 })
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 1_000_000 })
@@ -71,7 +71,7 @@ const Location = Type.Optional(
   Type.String({ maxLength: 63, description: 'Where the units are. Left out: `default`.' }),
 )
 
-/** A misspelt member must be refused, not ignored: this moves money. */
+/** Refuses unknown members: this moves money, so a misspelt member must not be ignored. */
 const STRICT = { additionalProperties: false }
 
 export const Receipt = Type.Object(
@@ -225,7 +225,7 @@ export const ExchangeRow = Type.Object({
 })
 export type ExchangeRow = Static<typeof ExchangeRow>
 
-/** What all returns of a line have settled so far. */
+/** The units that all returns of a line have settled so far. */
 export const SettledUnits = Type.Object({
   order_item_id: Id,
   refunded: Type.Integer(),

@@ -21,13 +21,12 @@ import type { Approval, NewReturn, ReturnRequest, ReturnRow, WantedUnits } from 
 import { forEvent, forShopper, shown } from './show.ts'
 
 /**
- * Returns: made by a shopper or a merchant, approved, declined, cancelled, closed. What comes back is
- * received by `receive-money.ts`. A return changes only under the lock of its order, which is taken
- * before that of stock.
+ * Returns: made by a shopper or a merchant, approved, declined, cancelled, closed. `receive-money.ts` receives
+ * their units. A return changes only under the lock of its order, which is taken before that of stock.
  */
 
 export interface ReturnDeps {
-  /** The parcels of an order, by which the window of a shopper is counted. */
+  /** Lists the parcels of an order, from which the window of a shopper is counted. */
   listFulfillments: (db: Db, order_id: string) => Promise<Fulfillment[]>
 }
 
@@ -48,7 +47,7 @@ export const get = async (db: Db, id: string): Promise<Return> => shown(await fi
 export const listOfOrder = async (db: Db, order_id: string): Promise<Return[]> =>
   (await queries.listOfOrders(db, [order_id])).map(shown)
 
-/** What the shopper of an order sees of its returns, and can send back. */
+/** Reads the returns of an order as its shopper sees them, and the units that the shopper can send back. */
 export async function readForShopper(
   db: Db,
   { id }: OrderRow,
@@ -93,7 +92,7 @@ export function requireState({ status }: ReturnRow, action: ReturnAction): void 
   throw new ApiError('invalid_transition', { body: { current_status: status, allowed } })
 }
 
-/** A merchant makes a return of whatever has shipped. It is approved at once. */
+/** Creates a return for a merchant, of any units that have shipped. It is approved at once. */
 export function create(db: TenantDb, actor: audit.Actor, request: NewReturn): Promise<Return> {
   return db.transaction('returns: create', async (tx) => {
     const order = await orders.lock(tx, request.order_id)
@@ -112,7 +111,10 @@ interface Request extends ReturnDeps {
   claim: idempotency.WonClaim
 }
 
-/** A shopper asks to send units back, as the store's site allows it. Answers the key. */
+/**
+ * Creates a return for a shopper who asks to send units back, as the store's site allows it.
+ * Stores the answer under the key.
+ */
 export function request(
   db: TenantDb,
   { actor, claim, listFulfillments }: Request,
@@ -136,7 +138,7 @@ export function request(
   })
 }
 
-/** The lines in our spelling, each once. */
+/** Returns the lines with our spelling of their ids. Refuses a line that is named twice. */
 function readWanted(lines: WantedUnits): WantedUnits {
   const wanted = lines.map((line) => ({
     ...line,
@@ -158,10 +160,10 @@ function requireShipped(lines: WantedUnits, items: readonly OrderItem[]): void {
   if (tooMany.length > 0) throw exceedsReturnable(tooMany)
 }
 
-/** The facts of an order whose units have shipped allow it, unless it is busy. */
+/** Refuses an order that allows no return: no unit has shipped, or the order is busy. */
 const requireAllowed = (order: OrderRow): void => orders.requireAllowed(order, 'return')
 
-/** Declining and asking again ends somewhere. No order needs as many returns. */
+/** The most returns of an order, with those that were declined. No order needs as many. */
 const RETURNS_MAX = 200
 
 interface NewRow extends Pick<ReturnRow, 'note' | 'instructions' | 'label_url'> {
@@ -222,14 +224,14 @@ function toLine(
   return { order_item_id, variant_id, sku, product_name, label, reason, quantity }
 }
 
-/** What a timeline and an audit entry say of a return: no words of a person. */
+/** Returns the facts of a return for a timeline and an audit entry. They have no texts of people. */
 const briefOf = ({ id, return_number, lines }: ReturnRow) => ({
   return_id: id,
   return_number,
   units: sum(lines.map(({ quantity }) => quantity)),
 })
 
-/** Writes what was done with a return to the timeline of its order and to the audit log. */
+/** Records a change of a return in the timeline of its order and in the audit log. */
 export const record = (
   tx: Tx,
   actor: audit.Actor,
@@ -253,7 +255,7 @@ export const record = (
   ])
 }
 
-/** The shopper may send the units. */
+/** Approves a return: the shopper may send the units. */
 export const approve = (
   db: TenantDb,
   actor: audit.Actor,
@@ -289,8 +291,9 @@ export const cancel = (db: TenantDb, actor: audit.Actor, id: string): Promise<Re
   })
 
 /**
- * A cancelled return never was, but an exchange has its money: the merchant cancels that order first,
- * or closes the return, and the goods of the exchange are lost to the shopper.
+ * Refuses to cancel a return while an exchange has its money, because a cancelled return counts as never
+ * made. The merchant cancels the order of the exchange first, or closes the return, and the goods of the
+ * exchange are lost to the shopper.
  */
 function requireNoExchange({ exchanges }: ReturnRow): void {
   const open = exchanges.filter(({ status }) => status !== 'released')
@@ -299,7 +302,7 @@ function requireNoExchange({ exchanges }: ReturnRow): void {
   throw new ApiError('exchange_open', { body: { order_ids } })
 }
 
-/** Nothing more is expected: what has not come can be returned anew. */
+/** Closes a return: nothing more is expected. Units that have not come can be in another return. */
 export const close = (db: TenantDb, actor: audit.Actor, id: string): Promise<Return> =>
   change(db, actor, id, { action: 'close', verb: 'closed', next: closed })
 
@@ -337,7 +340,7 @@ function change(
   })
 }
 
-/** The units that a return no longer expects can be in another one. */
+/** Releases the units that a return no longer expects, so that they can be in another one. */
 async function free(tx: Tx, order: OrderRow, { lines }: ReturnRow): Promise<void> {
   const units = lines
     .filter((line) => expectedOf(line) > 0)

@@ -37,7 +37,7 @@ export const shownExchange = (row: ExchangeRow): ReturnExchange => ({
   released_at: row.released_at,
 })
 
-/** Without what the merchant wrote for the merchant alone. */
+/** Returns a return as its shopper sees it, without the texts that are only for the merchant. */
 export const forShopper = (row: ReturnRow): Return => {
   const { lines, ...rest } = shown(row)
   const isOwn = row.requested_by === 'shopper'
@@ -48,7 +48,7 @@ export const forShopper = (row: ReturnRow): Return => {
   }
 }
 
-/** Words of people are no part of an event. */
+/** Returns a return as an event shows it, without the texts of people. */
 export const forEvent = (row: ReturnRow): Return => {
   const { lines, ...rest } = shown(row)
   const wordless = { note: null, instructions: null, label_url: null, decline_reason: null }

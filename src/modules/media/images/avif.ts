@@ -10,7 +10,8 @@ const CONTAINERS: Readonly<Record<string, number>> = { meta: 4, iprp: 0, ipco: 0
 
 const TOP_LEVEL = new Set(['ftyp', 'meta', 'mdat'])
 /**
- * Coded images and grids of them. Overlays are refused, since they can ask for any amount of work.
+ * The item types that are images: coded images and grids of them. Overlays are refused, since they
+ * can ask for any amount of work.
  */
 const IMAGE_ITEMS = new Set(['av01', 'grid'])
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
@@ -58,7 +59,7 @@ function readBoxes(bytes: Buffer): Box[] {
     if (boxes.length > PARTS_MAX) throw damaged()
     const short = bytes.readUInt32BE(at)
     const type = bytes.toString('latin1', at + 4, at + 8)
-    // 0: to the end of the file; 1: the length follows the type, in 64 bits.
+    // 0 means to the end of the file; 1 means that the length follows the type, in 64 bits.
     const head = short === 1 ? 16 : 8
     const long = short === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : short
     const end = short === 0 ? bytes.length : at + long

@@ -14,19 +14,19 @@ const COMMENT = 0xfe
 
 const EXIF = 'Exif\0\0'
 const ICC = 'ICC_PROFILE\0'
-/** The bytes before a part of a profile: the name, the number of the part, and of how many. */
+/** The length of the bytes before a part of a profile: the name, the number of the part, and the number of parts. */
 const ICC_HEAD = ICC.length + 2
 
-/** A JFIF header without a thumbnail. */
+/** The length of a JFIF header without a thumbnail. */
 const JFIF_BYTES = 16
 
-/** Frame headers: three markers of their range mean something else. */
+/** Whether a marker begins a frame header. Three markers of this range mean something else. */
 const isFrame = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 interface Segment {
   marker: number
-  /** With its marker and length. */
+  /** The segment with its marker and length. */
   whole: Buffer
   payload: Buffer
 }
@@ -88,7 +88,7 @@ function readSegment(bytes: Buffer, start: number): Segment {
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** Searches byte by byte: with a file of 0xff alone, a new search for each byte is slow. */
+/** Finds the end of a scan, byte by byte: with a file of 0xff alone, a new search for each byte would be slow. */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = start; at + 1 < bytes.length; at++) {
     if (bytes[at] !== 0xff) continue

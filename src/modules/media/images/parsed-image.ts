@@ -4,20 +4,20 @@ import { ApiError } from '../../../errors.ts'
 export interface ParsedImage {
   width: number
   height: number
-  /** Of all frames together: the memory that a decoder needs. */
+  /** The pixels of all frames together: they determine the memory that a decoder needs. */
   pixels: number
   animated: boolean
-  /** The visible parts alone: no place, camera, comment, thumbnail or trailing bytes. */
+  /** The visible parts alone: no location, camera, comment, thumbnail or trailing bytes. */
   clean: Buffer
-  /** The same with its colour profile, if it has one other than sRGB. */
+  /** The same bytes with the colour profile of the image, if it has one other than sRGB. */
   withProfile: Buffer | null
   /** EXIF's orientation, 1 to 8. */
   orientation: number
-  /** The metadata cannot be cut out of this container: the image must be encoded again. */
+  /** Whether the metadata cannot be cut out of this container, so that the image must be encoded again. */
   needsReencoding?: boolean
 }
 
-/** More than any screen shows, and the limit of WebP and of most decoders. */
+/** The longest side: more pixels than any screen shows, and the limit of WebP and of most decoders. */
 const SIDE_MAX = 16_384
 
 /** Checks the size in the header, before a decoder allocates memory for it. */
@@ -39,8 +39,8 @@ export function checkEncodable({ pixels }: ParsedImage, pixelsMax: number): void
 }
 
 /**
- * The limit of chunks, segments, blocks or boxes. Twenty megabytes of empty ones would be millions
- * of objects.
+ * The most chunks, segments, blocks or boxes of a file. Twenty megabytes of empty ones
+ * would be millions of objects.
  */
 export const PARTS_MAX = 50_000
 
@@ -62,7 +62,7 @@ export function refuseTruncated<T>(read: () => T): T {
 
 const ORIENTATION = 0x0112
 
-/** The orientation in a block of EXIF, or 1. Nothing else of the block is read. */
+/** Returns the orientation in a block of EXIF, or 1. Nothing else of the block is read. */
 export function readOrientation(tiff: Buffer): number {
   try {
     const little = tiff.toString('latin1', 0, 2) === 'II'

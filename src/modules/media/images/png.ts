@@ -19,7 +19,7 @@ const KEPT = new Set([
   'pHYs',
 ])
 
-/** No real profile is larger. One that inflates to more is dropped. */
+/** The largest profile: no real one is larger. One that inflates to more is dropped. */
 const PROFILE_BYTES_MAX = 1_024 * 1_024
 
 export function readPng(bytes: Buffer): ParsedImage {

@@ -3,15 +3,15 @@
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
 /**
- * Shapes, text and paint. Not allowed: scripts and elements that can contain them, external images
- * and fonts, animation, `use` and `pattern` (a few lines of which draw billions of shapes),
- * filters.
+ * The allowed elements: shapes, text and paint. Not allowed are scripts and elements that can
+ * contain them, external images and fonts, animation, `use` and `pattern` (a few lines of which draw
+ * billions of shapes), and filters.
  */
 export const ELEMENTS = words(`
   svg g defs title desc path rect circle ellipse line polyline polygon text tspan
   linearGradient radialGradient stop clipPath mask`)
 
-/** Without these the drawing would look wrong, so an SVG that has them is refused. */
+/** The elements without which the drawing would look wrong: an SVG that has them is refused. */
 export const INDISPENSABLE = words('style use')
 
 /** Elements whose text is kept. Other text is white space between shapes. */

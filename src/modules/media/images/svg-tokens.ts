@@ -5,7 +5,7 @@ export type Token =
   | { kind: 'close'; name: string }
   | { kind: 'text'; text: string }
 
-/** More than a drawing needs. It limits the work of a browser that shows the drawing. */
+/** The most elements: more than a drawing needs. They limit the work of a browser that shows the drawing. */
 const ELEMENTS_MAX = 10_000
 const DEPTH_MAX = 64
 

@@ -14,7 +14,7 @@ import {
 } from './svg-rules.ts'
 import { readSvgTokens } from './svg-tokens.ts'
 
-/** A larger SVG is a photo rather than a drawing. */
+/** The most bytes of an SVG. A larger one is a photo rather than a drawing. */
 const SVG_BYTES_MAX = 1_024 * 1_024
 
 export interface CleanSvg {

@@ -38,7 +38,7 @@ export function readWebp(bytes: Buffer): ParsedImage {
   }
 }
 
-/** Some encoders write JPEG's prefix here too. */
+/** Removes JPEG's prefix of EXIF, which some encoders write here too. */
 const withoutPrefix = (exif: Buffer) =>
   exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif
 
