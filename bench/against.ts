@@ -37,7 +37,7 @@ export interface Against {
 
 async function makeFolder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-'))
-  // Root starts the database as another user, who has to pass through.
+  // Root starts the database as another user, who must be able to pass through this folder.
   await chmod(dir, 0o711)
   return dir
 }
@@ -47,9 +47,9 @@ async function openSubject(name: string, bench: Bench, tree: Tree, dataDir: stri
   return wholeRun(name, tree)
 }
 
-/** For a figure that is measured in one piece only: the commit's own command line, as it is there. */
+/** A figure that is measured in one piece only, by the command line of the commit itself. */
 const wholeRun = (name: string, tree: Tree): Subject => ({
-  // It ends with 1 where a figure is low, and has still said all of them.
+  // It exits with 1 where a figure is low, and has still printed all of them.
   measure: async () =>
     readFigures(
       await run('sh', ['-c', 'node scripts/run.mjs bench/run.ts "$0" || true', name], tree.dir),
@@ -61,8 +61,8 @@ const wholeRun = (name: string, tree: Tree): Subject => ({
 const STOLEN_MAX = 0.1
 
 /**
- * The samples of each subject, round by round. As many rounds may be left out as are wanted; what is
- * measured after that counts.
+ * Measures the samples of each subject, round by round. As many rounds may be left out as are wanted;
+ * every round after that counts.
  */
 async function measureInTurn(subjects: readonly Subject[], rounds: number): Promise<Sample[][][]> {
   const measured: Sample[][][] = []
@@ -89,7 +89,7 @@ export function readFigures(text: string): Sample[] {
   })
 }
 
-/** One line for each number that both have: the medians with their ranges, and one by the other. */
+/** Writes one line for each number that both have: the medians with their ranges, and their ratio. */
 export function toTable(
   ours: readonly Sample[][],
   theirs: readonly Sample[][],

@@ -62,7 +62,7 @@ async function openMerchant({ url, app }: Shop): Promise<Send> {
   }
 }
 
-/** Paid orders of the first store, to be taken one part after another. */
+/** Places paid orders in the first store. Returns a function that gives out the next of them. */
 async function placeOrders({ url, app, run }: Shop, wanted: number) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

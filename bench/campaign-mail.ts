@@ -25,12 +25,12 @@ const SECRET_KEY = 'the secret key of the benchmark database'
 const TENANT = 'letters'
 const ADDRESSES = 10_000
 const ROUNDS = 3
-/** Until code is compiled and plans are made. */
+/** Mails that are sent before the measurement, until code is compiled and plans are made. */
 const WARM_UP = 1_000
-/** As many as the worker has by default. */
+/** The connections to the mail server: as many as the worker has by default. */
 const CONNECTIONS = 8
 
-/** Both senders write the same, so that their messages have the same bytes. */
+/** The sender of both: they write the same, so that their messages have the same bytes. */
 const FROM = 'news@example.com'
 const PUBLIC_URL = 'https://example.com'
 
@@ -137,7 +137,7 @@ async function measure(runtime: Runtime, admin: pg.Client, port: number, sender:
   }
 }
 
-/** Sends a campaign to so many readers, from the list of them on, and answers the mails per second. */
+/** Sends a campaign to so many readers, from the listing of them on. Returns the mails per second. */
 async function sendCampaign(admin: pg.Client, sender: Sender, count: number): Promise<number> {
   const { rows } = await admin.query(
     `with segment as (
@@ -176,7 +176,7 @@ const isDone = async (admin: pg.Client, id: string): Promise<boolean> =>
   (await admin.query(`select from campaign_mailings where id = $1 and state = 'done'`, [id]))
     .rowCount === 1
 
-/** The same message without anything else: written once, sent over connections that stay open. */
+/** Sends the same message and does nothing else: it is written once, and sent over connections that stay open. */
 async function bareClient(port: number, count: number): Promise<number> {
   const message = writeOne()
   let left = count

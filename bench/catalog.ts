@@ -53,7 +53,7 @@ interface Read {
   encoding: 'identity' | 'gzip'
 }
 
-/** One read of ours against a bare server that sends the same bytes. */
+/** Compares one read of ours with a bare server that sends the same bytes. */
 async function compare(app: Server, { name, path, encoding }: Read): Promise<Figure> {
   const headers = { 'accept-encoding': encoding }
   const answer = await fetch(app.url + path, { headers })

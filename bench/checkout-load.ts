@@ -53,8 +53,9 @@ export async function loadCheckouts(load: CheckoutLoad): Promise<Checkouts> {
 const PATIENCE_MS = 30_000
 
 /**
- * One order, until it is placed. A 503 is sent again with the same key, as its message asks: where
- * another program takes the processor for a moment, the wait of that order grows, and the run goes on.
+ * Sends one order until it is placed. After a 503 it is sent again with the same key, as the message
+ * says: where another program takes the processor for a moment, that order waits longer, and the run
+ * goes on.
  */
 async function placeOrder(
   dispatcher: Agent,

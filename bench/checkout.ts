@@ -22,7 +22,7 @@ interface Run {
   perSecond: number
   p50: number
   p99: number
-  /** CPU for each order, by which server. It does not feel who else is running. */
+  /** CPU time for each order, by server. Other programs on the machine do not change it. */
   nodeMs: number
   postgresMs: number
 }
@@ -32,7 +32,7 @@ export interface Shop {
   url: string
   app: Server
   run(server: Server, pick: () => number, seconds?: number): Promise<Run>
-  /** Checkouts of other things than the one that each store sells. */
+  /** Checks out other products than the one that each store sells. */
   buy(pick: () => Offer, clients?: number): Promise<Run>
   close(): Promise<void>
 }
@@ -128,7 +128,7 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
   }
 }
 
-/** The first of these figures of any commit, without a floor: the other commit is the measure. */
+/** Opens the first of these figures for any commit. It has no floor: it is compared with another commit. */
 export async function openCheckouts(dataDir: string, tree: Tree): Promise<Subject> {
   const shop = await openShop(dataDir, tree)
   try {
@@ -152,9 +152,9 @@ const toSamples = ({ perSecond, p50, p99, nodeMs, postgresMs }: Run): Sample[] =
 ]
 
 /**
- * Until the app is compiled and has its plans, as a server that has been up for a while. It has fifty
- * times the code of the bare server, and in the same time a third of the requests that make it worth
- * compiling.
+ * Warms up until the app is compiled and has its plans, like a server that has been up for a while. The
+ * app has fifty times the code of the bare server, and in the same time a third of the requests that
+ * make it worth compiling.
  */
 export async function warmUp(
   { url, app, run }: Shop,
@@ -166,7 +166,7 @@ export async function warmUp(
   await run(app, many, 30)
 }
 
-/** Both run in turn, so that a noisy minute falls on both, and the median of the rounds counts. */
+/** Runs both in turn, so that a noisy minute falls on both; the median of the rounds counts. */
 export async function compare(floor: () => Promise<Run>, ours: () => Promise<Run>) {
   const pairs: { floor: Run; ours: Run; ratio: number }[] = []
   for (let n = 0; n < ROUNDS; n++) {
@@ -191,14 +191,14 @@ export const figure = (
   ...(atLeast === undefined ? {} : { atLeast }),
 })
 
-/** Reported, and no bound; what decision 0010 is about. */
+/** The CPU time for an order, which decision 0010 is about. It is reported, and has no bound. */
 const cost = ({ floor, ours }: Awaited<ReturnType<typeof compare>>): Figure => {
   const show = ({ postgresMs, nodeMs }: Run) =>
     `${postgresMs.toFixed(2)} ms PostgreSQL and ${nodeMs.toFixed(2)} ms Node`
   return { name: 'CPU for an order', ours: show(ours), floor: `${show(floor)}, bare`, holds: true }
 }
 
-/** Reported, and no bound. */
+/** Compares the rate of our checkouts with the orders of pgbench alone. It is reported, and has no bound. */
 const beside = ({ perSecond }: Run, alone: number): Figure => ({
   name: 'the same beside orders in one commit',
   ours: `${Math.round(perSecond)}/s`,
@@ -223,7 +223,7 @@ async function setFlushDelay(url: string, microseconds: number): Promise<void> {
   await client.end()
 }
 
-/** What the server does by itself within a minute: plans made for empty tables are not kept. */
+/** Analyzes the tables, as the server does by itself within a minute: plans for empty tables are not kept. */
 async function analyze(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -231,7 +231,7 @@ async function analyze(url: string): Promise<void> {
   await client.end()
 }
 
-/** Live stores that sell one thing each. */
+/** Inserts live stores that sell one product each. */
 async function seed(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -247,7 +247,7 @@ async function seed(url: string): Promise<string[]> {
   await client.query(`
     insert into variants (tenant_ref, product_id, sku, price_cents, currency)
     select tenant_ref, id, 'THING', 1000, 'USD' from products`)
-  // Only what has rows: a table seen empty would be read through, however many it has by then.
+  // Only tables with rows: a table analyzed while empty would be read whole, however many it has by then.
   await client.query('analyze stores, site_versions, products, variants')
   const { rows } = await client.query<{ tenant_ref: string; id: string }>(
     'select tenant_ref, id from variants',

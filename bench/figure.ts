@@ -7,11 +7,11 @@ export interface Figure {
   floor: string
   ratio?: number
   atLeast?: number
-  /** For figures that are bounds and no ratios. */
+  /** Whether the figure holds, where it is a bound and no ratio. */
   holds?: boolean
 }
 
-/** One number of a measurement, to be held against the same number of another commit. */
+/** One number of a measurement, to be compared with the same number of another commit. */
 export interface Sample {
   name: string
   value: number

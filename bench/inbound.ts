@@ -82,7 +82,7 @@ async function writeEvents(path: string) {
   ])
 }
 
-/** A repeated event would be cheaper than a new one, and each must be published. */
+/** Checks that each event was new and published: a repeated one would be cheaper. */
 async function requireAllNew(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

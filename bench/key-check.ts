@@ -44,7 +44,7 @@ export async function keyCheck(dataDir: string): Promise<Figure> {
   }
 }
 
-/** Enough stores and keys that an index is used, then the store under test. */
+/** Inserts so many stores and keys that an index is used, then the store under test. */
 async function seed(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -9,7 +9,7 @@ import { measure, ratio, type Server, startServer, type Target } from './load.ts
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 
-/** As many stores as `random-site.lua` requests. */
+/** The stores of the database: as many as `random-site.lua` requests. */
 const STORES = 10_000
 const RANDOM_SITE = fileURLToPath(new URL('./random-site.lua', import.meta.url))
 
@@ -80,7 +80,7 @@ interface Read {
   script?: string
 }
 
-/** One read of ours against a bare server that sends the same bytes. */
+/** Compares one read of ours with a bare server that sends the same bytes. */
 async function compare(app: Server, { name, path, headers, script }: Read): Promise<Figure> {
   const tag = headers?.['if-none-match']
   const copied = [app.url + path, tag ?? '', String(script === undefined ? 0 : STORES)]

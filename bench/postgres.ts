@@ -4,7 +4,7 @@ import pg from 'pg'
 /** The kernel counts in hundredths of a second, whatever the machine. */
 const TICKS_PER_SECOND = 100
 
-/** The process of the server, whose every other process is its child. */
+/** Finds the main process of the server; its other processes are the children of that. */
 export async function findServerPid(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -16,7 +16,7 @@ export async function findServerPid(url: string): Promise<number> {
   }
 }
 
-/** CPU that the server and its backends have used so far, ended ones too. Null where there is no /proc. */
+/** Returns the CPU that the server and all its backends have used so far; null where there is no /proc. */
 export async function serverCpuSeconds(pid: number): Promise<number | null> {
   const own = await readStat(pid)
   if (own === null) return null
@@ -27,7 +27,7 @@ export async function serverCpuSeconds(pid: number): Promise<number | null> {
   return ticks / TICKS_PER_SECOND
 }
 
-/** CPU that one process has used so far. Null where it has ended. */
+/** Returns the CPU that one process has used so far; null where it has ended. */
 export async function cpuSecondsOf(pid: number): Promise<number | null> {
   const stat = await readStat(pid)
   return stat === null ? null : stat.ticks / TICKS_PER_SECOND

@@ -13,7 +13,7 @@ const OPERATOR_TOKEN = 'the operator token of the benchmark'
 const PUBLISHES = 60
 const WITHIN_MS = 50
 
-/** How long after the answer to a publish another process shows it. */
+/** Measures how long after the answer to a publish another process shows the new version. */
 export async function publish(dataDir: string): Promise<Figure> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {

@@ -64,7 +64,7 @@ async function openWorker(databaseUrl: string) {
   const { logger } = runtime
   const loop = startLoop({ name: 'renewals', everyMs: 1_000, step: worker.step, logger })
   return {
-    /** Makes subscriptions due, and answers how many are charged in a second. */
+    /** Makes subscriptions due, and returns how many are charged in a second. */
     async charge(client: pg.Client): Promise<number> {
       await seedDue(client)
       const began = performance.now()
@@ -106,7 +106,7 @@ async function seedDue(client: pg.Client): Promise<void> {
   await client.query('analyze subscriptions, subscription_cycles')
 }
 
-/** By two small indexes, so that looking costs the server nothing. */
+/** Whether renewals are under way. Two small indexes say so, so that the check costs the server nothing. */
 async function isUnderWay(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query(
     `select exists (select from subscriptions where due_at <= now())

@@ -6,15 +6,15 @@ import { startServer } from './load.ts'
 import { cpuSecondsOf } from './postgres.ts'
 import { THIS_TREE } from './trees.ts'
 
-/** Longer than journals wait to be counted together, so that stores are counted more than once. */
+/** How long it measures: longer than journals wait to be counted together, so that stores are counted repeatedly. */
 const SECONDS = 75
 
-/** Until every store was counted once: a worker that has just started compiles its code, which no order costs. */
+/** The warm-up, until every store was counted once: a new worker compiles its code, which is no cost of an order. */
 const WARM_UP_SECONDS = 35
 
 /**
- * What the counts behind reports and segments cost, beside the checkouts that they are counts of: the CPU of
- * a worker and of its connections, with the loops that count and with numbering alone.
+ * Measures what the counts behind reports and segments cost, beside the checkouts that they count: the
+ * CPU of a worker and of its connections, with the loops that count and with numbering alone.
  */
 export async function rollups(dataDir: string): Promise<Figure> {
   const shop = await openShop(dataDir, THIS_TREE)
@@ -22,7 +22,7 @@ export async function rollups(dataDir: string): Promise<Figure> {
   await client.connect()
   try {
     await warmUp(shop, async () => {})
-    // First with counting: what was not counted in one run would be counted in the next.
+    // First with counting: journals that one run left uncounted would be counted in the next.
     const counting = await measure(shop, client, 'on')
     const numbering = await measure(shop, client, 'off')
     const share = (counting.workerMs - numbering.workerMs) / counting.checkoutMs
@@ -67,7 +67,7 @@ async function measure(shop: Shop, client: pg.Client, counting: 'on' | 'off') {
 const ordersOf = async (client: pg.Client): Promise<number> =>
   Number((await client.query('select count(*) from orders')).rows[0].count)
 
-/** Until every journal is numbered, and every store that has a count was counted. */
+/** Waits until every journal is numbered, and every store that has a count was counted. */
 async function settle(client: pg.Client): Promise<void> {
   const underWay = `
     select exists (select from ledger_unsealed)
@@ -76,7 +76,7 @@ async function settle(client: pg.Client): Promise<void> {
   while ((await client.query(underWay)).rows[0].under_way) await sleep(500)
 }
 
-/** The CPU of the connections of workers from now on, also of those that end meanwhile. */
+/** Measures the CPU of the connections of workers from now on, also of those that end meanwhile. */
 function watchCpu(client: pg.Client) {
   const first = new Map<number, number>()
   const last = new Map<number, number>()

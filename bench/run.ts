@@ -94,7 +94,7 @@ async function main({ names, against }: Wanted): Promise<boolean> {
   const chosen = Object.entries(BENCHES).filter(
     ([name]) => names.length === 0 || names.includes(name),
   )
-  // Before minutes have gone into figures that come earlier.
+  // Checked first, before minutes are spent on earlier figures.
   if (chosen.some(([, { needsWrk }]) => needsWrk)) await requireWrk()
   let held = true
   for (const [name, bench] of chosen) {
@@ -106,7 +106,7 @@ async function main({ names, against }: Wanted): Promise<boolean> {
 
 async function runOnce(bench: Bench): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-'))
-  // Root starts the database as another user, who has to pass through.
+  // Root starts the database as another user, who must be able to pass through this folder.
   await chmod(dataDir, 0o711)
   try {
     return [await bench.run(dataDir)].flat()

@@ -52,7 +52,7 @@ async function openSide(dataDir: string, subscriptions: number) {
       if (rows.length !== DUE) throw new Error(`found ${rows.length} of ${DUE}`)
       for (const row of rows) await cycles.dueQueue.release(database.tenant(row.tenant_ref), row)
     },
-    /** The first rounds open connections and make plans. */
+    /** The median time without the first rounds, which open connections and make plans. */
     median(): number {
       const rounds = took.slice(5).toSorted((a, b) => a - b)
       return rounds[rounds.length >> 1] ?? Number.NaN

@@ -38,7 +38,7 @@ const WORDS = Array.from({ length: 64 }, (_, n) =>
 
 const pathOf = (q: string) => `/v1/tenants/${STORE}/catalog/search?q=${q}`
 
-/** For `wrk`: another word each time. */
+/** The script for `wrk`, which searches for another word each time. */
 const SCRIPT = `
 local words = { ${WORDS.map((each) => `'${each}'`).join(', ')} }
 local n = 0
@@ -59,7 +59,7 @@ export async function searchProducts(dataDir: string): Promise<Figure[]> {
   }
 }
 
-/** On a database that is seeded already. */
+/** Measures the search on a database that is seeded already. */
 export async function measureSearch(databaseUrl: string, dataDir: string): Promise<Figure[]> {
   const url = roleUrl(databaseUrl, 'fd_app', SECRET_KEY)
   const script = join(dataDir, 'search.lua')
@@ -180,7 +180,7 @@ async function askHttp(app: Server, q: string) {
   return answer.arrayBuffer()
 }
 
-/** Eight rounds, the first of which only warms up. */
+/** Times eight rounds of the queries, the first of which only warms up. */
 async function timeAll(queries: readonly string[], ask: (q: string) => Promise<unknown>) {
   const times: number[] = []
   for (let round = 0; round < 8; round++) {

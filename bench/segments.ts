@@ -19,7 +19,7 @@ const TIMES_MAX = 10
 /** A product that a tenth of all people bought. */
 const PRODUCT = '00000000-0000-4000-8000-000000000003'
 
-/** Of every kind of condition one, in two groups: more than merchants usually write. */
+/** One condition of every kind, in two groups: more than merchants usually write. */
 const EVERY_KIND: WantedPreview = {
   match: 'all',
   conditions: [
@@ -39,7 +39,7 @@ const EVERY_KIND: WantedPreview = {
   ],
 }
 
-/** A segment that only the people of one column decide. */
+/** A segment that one column of the people decides alone. */
 const SIMPLE: WantedPreview = {
   match: 'all',
   conditions: [{ field: 'orders_count', op: 'gte', value: 2 }],

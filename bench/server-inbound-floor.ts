@@ -2,7 +2,7 @@ import fastify from 'fastify'
 import pg from 'pg'
 import { report } from './load.ts'
 
-/** The floor of inbound events: bare Fastify takes the bytes and inserts them, nothing checked. */
+/** The floor of inbound events: bare Fastify inserts the bytes that it receives, and checks nothing. */
 const [url = ''] = process.argv.slice(2)
 const pool = new pg.Pool({ connectionString: url, max: 10 })
 await pool.query('create table bare_events (id bigint generated always as identity, body bytea)')

@@ -7,7 +7,7 @@ import { THIS_TREE } from './trees.ts'
 const LINES = 5
 const BUYERS = 200
 
-/** What it costs a checkout that units are counted, and that all buyers want the same one. */
+/** Measures what counting units costs checkouts, and what it costs when all buyers want the same variant. */
 export async function stock(dataDir: string): Promise<Figure[]> {
   const shop = await openShop(dataDir, THIS_TREE)
   try {

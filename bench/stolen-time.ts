@@ -9,9 +9,9 @@ async function readTicks(): Promise<{ all: number; stolen: number }> {
 }
 
 /**
- * Runs a measurement, and answers with it the share of the processors that the host of this virtual
- * machine gave to others meanwhile: a figure with much of it says nothing about this program. 0 where
- * the system does not tell.
+ * Runs a measurement. Returns its result with the share of the processors that the host of this virtual
+ * machine gave to others meanwhile: a figure with a large share says nothing about this program. The
+ * share is 0 where the system does not tell it.
  */
 export async function withStolen<T>(
   measure: () => Promise<T>,

@@ -43,7 +43,7 @@ function returning(): string {
 /** The shoppers at the same time, each with cookies of their own. */
 const VISITORS = 500
 
-/** For `wrk`: one shopper after another. */
+/** Writes the script for `wrk`, which sends the cookies of one shopper after another. */
 async function writeVisitors(folder: string, visitors: readonly string[]): Promise<string> {
   const path = join(folder, 'visitors.lua')
   const list = visitors.map((each) => `"${each}"`).join(',')
@@ -59,7 +59,7 @@ async function writeVisitors(folder: string, visitors: readonly string[]): Promi
   return path
 }
 
-/** Pages of the demo store, against a bare server that sends the same bytes. */
+/** Compares pages of the demo store with a bare server that sends the same bytes. */
 export async function storefrontPages(dataDir: string): Promise<Figure[]> {
   const embedded = await startEmbedded({ dataDir, password: 'bench' })
   const env = { DATA_DIR: dataDir, NODE_ENV: 'test' }

@@ -33,7 +33,7 @@ export const THIS_TREE = treeAt(ROOT, 'here', async () => {})
 export async function openTree(commit: string): Promise<Tree> {
   const id = (await run('git', ['rev-parse', '--verify', `${commit}^{commit}`], ROOT)).trim()
   const dir = await mkdtemp(join(tmpdir(), 'bench-tree-'))
-  // Root starts the database as another user, who has to pass through.
+  // Root starts the database as another user, who must be able to pass through this folder.
   await chmod(dir, 0o755)
   const close = () => rm(dir, { recursive: true, force: true, maxRetries: 20 })
   try {
@@ -54,13 +54,13 @@ function installedBy(dir: string): string {
   return JSON.stringify({ ...packages, '': null })
 }
 
-/** Whatever is run there first, its packages are installed before. */
+/** Installs the packages of a tree, which its runner does before it runs any file. */
 async function install(dir: string): Promise<void> {
   await writeFile(join(dir, 'nothing.ts'), '')
   await run('node', ['scripts/run.mjs', 'nothing.ts'], dir)
 }
 
-/** What a command writes. It fails with what it complains of. */
+/** Runs a command and returns its output. It fails with all that the command has written. */
 export function run(file: string, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -135,7 +135,7 @@ async function throughput(runtime: Runtime, port: number, admin: pg.Client): Pro
   }
 }
 
-/** Delivers that many events of each store, and answers the deliveries per second. */
+/** Delivers that many events of each store. Returns the deliveries per second. */
 async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin: pg.Client) {
   for (let n = 0; n < each; n++) {
     await Promise.all(
@@ -143,7 +143,7 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
     )
   }
   while ((await numberNewEvents(runtime.workerDatabase)) > 0);
-  // What the server does by itself within a minute: it analyses new rows.
+  // As the server does by itself within a minute: it analyses new rows.
   await admin.query('analyze')
   const total = (await countDelivered(runtime)) + dbs.length * each
   const worker = startWorker(runtime)
@@ -163,7 +163,7 @@ async function countDelivered(runtime: Runtime): Promise<number> {
   return total
 }
 
-/** Counting all of them often would be a part of what is measured. */
+/** Whether a delivery waits. A count of all of them, made often, would be a part of the measured time. */
 async function anyDue(runtime: Runtime): Promise<boolean> {
   const { due } = await runtime.operatorDatabase.global.one(
     Type.Object({ due: Type.Boolean() }),
@@ -173,7 +173,7 @@ async function anyDue(runtime: Runtime): Promise<boolean> {
 }
 
 /**
- * The same requests without anything else, over connections that stay open. They are signed once.
+ * Sends the same requests and does nothing else, over connections that stay open. They are signed once.
  */
 async function bareLoop(port: number, count: number): Promise<number> {
   const agent = new Agent({ connections: CONCURRENCY, pipelining: 1 })

@@ -1,10 +1,10 @@
 import { HEX_COLOUR, RGB_COLOUR } from './forms.ts'
 
-/** Colours, as far as it takes to keep text readable on any background that a merchant chooses. */
+/** Computes with colours, to keep text readable on any background that a merchant chooses. */
 
 export type Colour = readonly [red: number, green: number, blue: number]
 
-/** Null for a value that is not `#rgb`, `#rrggbb` or `rgb(…)`. */
+/** Reads a colour. Returns null for a value that is not `#rgb`, `#rrggbb` or `rgb(…)`. */
 export function parseColour(value: unknown): Colour | null {
   if (typeof value !== 'string' || value.length > 100) return null
   const rgb = RGB_COLOUR.exec(value)

@@ -22,14 +22,14 @@ export interface PostcodeRule {
 export interface RegionRule {
   kind: RegionKind
   required: boolean
-  /** Null where the region is typed. */
+  /** The regions to choose from; null where the region is typed. */
   choices: readonly Region[] | null
 }
 
 export interface AddressRule {
-  /** Null where the country has no postcodes. */
+  /** The rule for postcodes; null where the country has none. */
   postcode: PostcodeRule | null
-  /** Null where an address names no region. */
+  /** The rule for regions; null where an address names none. */
   region: RegionRule | null
   /** The order in which these are written below the street. */
   order: readonly ('postal_code' | 'city' | 'state')[]
@@ -235,7 +235,7 @@ const RULES: Readonly<Record<string, AddressRule>> = {
 export const ruleOf = (country: string): AddressRule =>
   Object.hasOwn(RULES, country) ? (RULES[country] ?? GENERAL_RULE) : GENERAL_RULE
 
-/** ISO 3166-1 alpha-2, without places without inhabitants. */
+/** The countries by ISO 3166-1 alpha-2, except places that have no inhabitants. */
 export const COUNTRIES: readonly string[] =
   `AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ
 CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR

@@ -11,7 +11,7 @@ const YOUTUBE =
   /^https:\/\/(?:www\.youtube\.com\/watch\?v=|youtu\.be\/|www\.youtube-nocookie\.com\/embed\/)([\w-]{11})(?:[?&]|$)/
 const VIMEO = /^https:\/\/(?:player\.)?vimeo\.com\/(?:video\/)?(\d{5,12})(?:[?/]|$)/
 
-/** Null for an address of any other host. */
+/** Reads the address of a video. Returns null for an address of any other host. */
 export function readEmbed(url: string): Embed | null {
   const youtube = YOUTUBE.exec(url)?.[1]
   if (youtube !== undefined) {

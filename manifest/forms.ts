@@ -1,12 +1,12 @@
 import { mailTo, safeHref } from './links.ts'
 import type { TextKind } from './prop.ts'
 
-/** The forms that texts of a manifest must have, and how a person is told about each. */
+/** The forms that texts of a manifest must have, and how a message names each of them. */
 
 interface Form {
   /** Ends the sentence "must be …". */
   expected: string
-  /** The text as it is used; null for a text that has not this form. */
+  /** Returns the text as it is used; null for a text that does not have this form. */
   read(text: string): string | null
 }
 

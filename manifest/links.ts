@@ -1,12 +1,12 @@
-/** A `mailto:` link. Null for a text that is no e-mail address. */
+/** Returns a `mailto:` link; null for a text that is no e-mail address. */
 export const mailTo = (address: string | null): string | null =>
   address !== null && /^[^\s@:/\\?&#]{1,64}@[^\s@:/\\?&#]{1,200}$/.test(address)
     ? `mailto:${address}`
     : null
 
 /**
- * A link of a manifest, if it leads to a page of the store, to the web, to mail or to a telephone.
- * Null for any other, above all for scripts.
+ * Returns a link of a manifest if it leads to a page of the store, to the web, to mail or to a
+ * telephone; null for any other link, above all for scripts.
  */
 export function safeHref(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > 2_000) return null

@@ -65,7 +65,7 @@ export const TEXT_KINDS = [
 ] as const
 export type TextKind = (typeof TEXT_KINDS)[number]
 
-/** What a renderer gets for a prop. A text that is missing or has not its form is null. */
+/** What a renderer gets for a prop. A text that is missing or does not have its form is null. */
 export type ValueOf<P extends Prop> = P extends TextProp
   ? string | null
   : P extends NumberProp
@@ -130,7 +130,7 @@ export const number = (meaning: string, range: Range): NumberProp => ({
   ...range,
 })
 
-/** The first choice is the default. */
+/** Makes a prop with choices, of which the first is the default. */
 export const choice = <const C extends readonly [string, ...string[]]>(
   meaning: string,
   choices: C,

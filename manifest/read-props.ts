@@ -17,7 +17,7 @@ type JsonObject = Record<string, unknown>
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Reads each of the props. Others are left out. */
+/** Reads each of the props. Other members of the value are left out. */
 export function readProps<P extends Props>(props: P, value: unknown): ValuesOf<P> {
   const given = isObject(value) ? value : {}
   const read = Object.entries(props).map(([name, prop]) => [
@@ -45,7 +45,7 @@ function readValue(prop: Prop, value: unknown): unknown {
   }
 }
 
-/** Null for a text that is missing, blank or not of its form. The end of a long one is not shown. */
+/** Reads a text; null where it is missing, blank or not of its form. A long text without a form is cut off. */
 function readText({ kind, lengthMax }: TextProp, value: unknown): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null
   const form = FORMS[kind]
@@ -54,8 +54,8 @@ function readText({ kind, lengthMax }: TextProp, value: unknown): string | null 
 }
 
 /**
- * `Number` and `String` are never called with a value of a manifest: an object may have members that
- * make both throw, such as `{"toString": 1}`.
+ * Reads a number. `Number` is called with a text only: an object of a manifest may have members that
+ * make `Number` and `String` throw, such as `{"toString": 1}`.
  */
 function readNumber({ kind, min, max, fallback }: NumberProp, value: unknown): number {
   const text = typeof value === 'string' && value.length <= 40 ? value.trim() : ''

@@ -38,7 +38,7 @@ export const band = (y: number, height: number): Shape =>
 export const play = (x: number, y: number): Shape =>
   `<circle cx="${x}" cy="${y}" r="11" fill="#0b5c6b"/><polygon points="${x - 3},${y - 5} ${x + 6},${y} ${x - 3},${y + 5}" fill="#fff"/>`
 
-/** The same shape side by side. */
+/** Draws the same shape several times, side by side. */
 export const row = (count: number, step: number, shape: (x: number) => Shape): Shape =>
   Array.from({ length: count }, (_, at) => shape(12 + at * step)).join('')
 

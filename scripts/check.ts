@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Everything about the tree that needs no test: `npm run check`. `npm run check -- imports openapi` runs
- * some of it, `npm run lint` and `npm run types` one each.
+ * Runs every check of the tree that needs no test: `npm run check`. `npm run check -- imports openapi`
+ * runs some of them, `npm run lint` and `npm run types` one each.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -21,9 +21,9 @@ const CHECKS: readonly Check[] = [
   {
     name: 'types',
     what: 'types',
-    // Several checkers would each find out the types that all files use, and the others need a core, too.
+    // Several checkers would each compute the types that all files use, and the other checks need a core, too.
     command: [node, `${BIN}typescript7/bin/tsc`, '--noEmit', '--checkers', '1'],
-    // It ends soon: to look for free memory less often saves a fifth of its time.
+    // It ends soon: to collect garbage less often saves a fifth of its time.
     env: { GOGC: '400' },
   },
   {
@@ -69,7 +69,7 @@ const USAGE = `usage: npm run check -- [check...]
 
 ${CHECKS.map(({ name, what }) => `  ${name.padEnd(15)} ${what}\n`).join('')}`
 
-/** Runs the named checks, or all of them, two at a time. Says of each how long it took. */
+/** Runs the named checks, or all of them, two at a time. Prints how long each one took. */
 export async function runChecks(names: readonly string[] = []): Promise<boolean> {
   const wanted = CHECKS.filter(({ name }) => names.length === 0 || names.includes(name))
   let passed = true
@@ -106,7 +106,7 @@ function run(
   })
 }
 
-/** What the command line asks for is run, or refused when there is no such check. */
+/** Runs the checks that the command line names, or refuses when one of them does not exist. */
 async function main(names: readonly string[]): Promise<number> {
   if (names.every((name) => CHECKS.some((check) => check.name === name))) {
     return (await runChecks(names)) ? 0 : 1

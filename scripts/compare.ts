@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { diff } from 'node:util'
 
 const SHOWN_MAX = 40
-/** Its time grows with the square of what differs; the first lines say enough. */
+/** The most lines that are compared: the time grows with the square of the differences, and the first say enough. */
 const COMPARED_MAX = 500
 
-/** Writes a generated file, or with `--check` holds it against what is committed. */
+/** Writes a generated file, or with `--check` compares it with the committed one. */
 export async function writeOrCheck(path: string, text: string, args: readonly string[]) {
   if (!args.includes('--check')) return writeFile(path, text)
   const committed = await readFile(path, 'utf8').catch(() => '')
@@ -16,7 +16,7 @@ export async function writeOrCheck(path: string, text: string, args: readonly st
   process.exitCode = 1
 }
 
-/** The first lines that went and came. */
+/** Returns the first lines that were removed and added. */
 export function shortDiff(before: string, after: string): string {
   const [old, now] = trimCommon(before.split('\n'), after.split('\n'))
   const changes = diff(old.slice(0, COMPARED_MAX), now.slice(0, COMPARED_MAX))

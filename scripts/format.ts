@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Formats every file, and mends what the linter can mend by itself. */
+/** Formats every file, and fixes the faults that the linter can fix by itself. */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const biome = `${root}node_modules/.bin/biome`
 const { status } = spawnSync(biome, ['check', '--write', '.'], { cwd: root, stdio: 'inherit' })

@@ -8,8 +8,8 @@ const TOTALS = ['test:diagnostic', 'test:summary']
 export const GREP_SETTING = 'TEST_GREP'
 
 /**
- * Shows a run by name: the tests that Node's filter let through, and how many have the name. That none
- * has it is a failure, since a name with a slip in it would look like a pass otherwise.
+ * Shows a run by name: the tests that Node's filter let through, and how many have the name. A run in
+ * which no test has it fails, since a misspelled name would look like a pass otherwise.
  */
 // biome-ignore lint/style/noDefaultExport: Node takes a reporter by its default export.
 export default async function* report(source: AsyncIterable<TestEvent>) {
@@ -21,7 +21,7 @@ export default async function* report(source: AsyncIterable<TestEvent>) {
   yield `\n${found === 0 ? 'No' : found} test${found === 1 ? ' has' : 's have'} "${text}" in the name.\n`
 }
 
-/** Passes on what is about tests, and notes the name of each, with those around it. */
+/** Passes on the events about tests, and collects the name of each test with the names around it. */
 async function* withoutFiles(source: AsyncIterable<TestEvent>, names: string[]) {
   const around: string[] = []
   for await (const event of source) {

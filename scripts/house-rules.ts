@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What is no import rule, and still has one place only. */
+/** A rule for text that may be written in one place only, and that no import rule can find. */
 interface Rule {
   name: string
   /** The files it is about; TypeScript where it does not say. */

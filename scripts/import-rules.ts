@@ -47,7 +47,7 @@ const layerRules: IForbiddenRuleType[] = LAYERS.map((name, index) => ({
   },
 }))
 
-/** The end of a path on a level. A verb or noun of its own, as `claims/fold.ts`, is on that of `service`. */
+/** A pattern for the end of a path on a level. A file named for no level, as `claims/fold.ts`, is on `service`. */
 const level = (name: string) => {
   const others = any(LEVELS.filter((each) => each !== 'service'))
   return name === 'service' ? `(?![a-z0-9/-]*${others}\\.ts$)` : `[a-z0-9/-]*${name}\\.ts$`

@@ -7,13 +7,13 @@ export interface ImportReport {
   violations: string[]
 }
 
-/** Holds the imports of a tree against the import rule. */
+/** Checks the imports of a tree by the import rule. */
 export async function checkImports(baseDir: string): Promise<ImportReport> {
   const { output } = await cruise(['src'], {
     baseDir,
     ruleSet: { forbidden: FORBIDDEN },
     validate: true,
-    // Types count too: a shape from above ties as firmly as a function.
+    // Types count too: a shape from a higher layer binds as firmly as a function.
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     enhancedResolveOptions: {
@@ -32,7 +32,7 @@ export async function checkImports(baseDir: string): Promise<ImportReport> {
 
 if (import.meta.main) {
   const { modules, violations } = await checkImports(fileURLToPath(new URL('..', import.meta.url)))
-  // A cruise that read nothing finds nothing: that is no pass.
+  // A run that read no modules finds no violations, and must not pass.
   if (modules < 20) violations.push(`only ${modules} modules were read`)
   for (const violation of violations) process.stderr.write(`${violation}\n`)
   process.stdout.write(`imports: ${modules} modules, ${violations.length} violations\n`)

@@ -6,7 +6,7 @@ import { createLogger } from '../src/platform/log.ts'
 import { openRuntime } from '../src/runtime.ts'
 import { writeOrCheck } from './compare.ts'
 
-/** A database that is never asked: the routes describe themselves. */
+/** The address of a database that no query goes to: the routes describe themselves. */
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing'
 
 /** Writes openapi.json from the routes, without a database. `--check` only compares. */

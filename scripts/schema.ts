@@ -26,7 +26,7 @@ async function main(args: readonly string[]): Promise<void> {
 
 async function onNewServer<T>(work: (url: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'schema-'))
-  // Root starts the server as another user, who has to pass through.
+  // Root starts the server as another user, who must be able to pass through this folder.
   await chmod(dataDir, 0o711)
   const password = randomBytes(16).toString('hex')
   try {

@@ -5,8 +5,8 @@ import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../test/harness/chromium.ts'
 
 /**
- * Pictures of the demo stores of a running process, for people to look at: every kind of page, on a
- * desk and on a telephone. `npm run screenshots -- 8080` writes them into `screenshots/`, with `--store
+ * Takes pictures of the demo stores of a running process, for people to look at: every kind of page, on
+ * a desktop and on a phone. `npm run screenshots -- 8080` writes them into `screenshots/`, with `--store
  * ember` or `--only checkout` only some of them, with `--key fdk_…` a preview of the demo store as well.
  */
 
@@ -26,7 +26,7 @@ const SCREENS = { desktop: { width: 1_360, height: 900 }, phone: { width: 390, h
 
 const urlOf = (store: string) => `http://${store}.localhost:${port}`
 
-/** Pictures are fetched when they are near, so each is gone by. */
+/** Scrolls past every image, since a browser loads images only when they are near the screen. */
 const PASS_BY = `(async () => {
   for (let y = 0; y < document.body.scrollHeight; y += 500) {
     scrollTo(0, y)
@@ -77,7 +77,7 @@ async function browse({ page, shoot, visit }: Camera, store: string) {
   await page.keyboard.press('Escape')
 }
 
-/** Where the focus is must be seen on everything that can have it. */
+/** Takes pictures of the focus: it must be visible on every element that can have it. */
 async function focus({ page, shoot }: Camera) {
   await page.goto('/')
   await page.keyboard.press('Tab')
@@ -89,7 +89,7 @@ async function focus({ page, shoot }: Camera) {
     button: '.hero .button',
   })) {
     await page.locator(selector).first().focus()
-    // The ring is shown to who comes by keyboard alone.
+    // A browser draws the ring only when the focus comes by keyboard.
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Tab')
     await shoot(`focus-${name}`, false)

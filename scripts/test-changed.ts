@@ -11,15 +11,15 @@ const EVERYTHING =
   /^(?:package(?:-lock)?\.json|\.npmrc|tsconfig\.json|scripts\/(?:test|test-.*|grep-reporter)\.ts)$/
 
 /**
- * A path in quotes: what is imported, read, or started as a process. One that begins with a variable is
- * taken from the root, one that goes on with a variable is the folder before it.
+ * A path in quotes: of a file that is imported, read, or started as a process. A path that begins with a
+ * variable is relative to the root; of a path that goes on with a variable, the folder before it counts.
  */
 const QUOTED =
   /(['"`])(?:\$\{\w+\}\/?)?((?:\.{1,2}\/)*[\w@-][\w@.-]*(?:\/[\w@.-]+)*\/?)(?:\1|(?<=\/)\$\{)/g
 
 /**
- * What differs from a commit, or rather from where the branch left it: committed since, not yet
- * committed, and new. A file that was deleted counts too.
+ * Lists the files that differ from a commit, or rather from the point where the branch left it: those
+ * committed since, not yet committed, and new. A file that was deleted counts too.
  */
 export function listChanged(root: string, base: string): string[] {
   const git = (...args: string[]) => {
@@ -42,8 +42,8 @@ export interface Sources {
 export const readFrom = (root: string) => (file: string) => readFileSync(join(root, file), 'utf8')
 
 /**
- * The tests that reach a changed file by what they name: their imports, the imports of those, and the
- * files and folders that any of them names in quotes, such as a program it starts.
+ * Finds the tests that reach a changed file by the names in them: their imports, the imports of those,
+ * and the files and folders that any of them names in quotes, such as a program it starts.
  */
 export function findAffected(
   tests: readonly string[],
@@ -62,7 +62,7 @@ export function findAffected(
   return tests.filter((test) => reached.has(test))
 }
 
-/** Of each path the files that name it. */
+/** Lists for each path the files that name it. */
 function listNamedBy({ files, read }: Sources): Map<string, Set<string>> {
   const namedBy = new Map<string, Set<string>>()
   for (const file of files) {
@@ -76,7 +76,7 @@ function listNamedBy({ files, read }: Sources): Map<string, Set<string>> {
   return namedBy
 }
 
-/** A folder is named with a slash at its end: `../../migrations/`. */
+/** Lists the folders around a path. A folder is named with a slash at its end: `../../migrations/`. */
 function foldersOf(path: string): string[] {
   const folder = dirname(path)
   return folder === '.' ? [] : [`${folder}/`, ...foldersOf(folder)]

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Tests that need the app, and would each load all of it again: how many of a kind share a process. Fewer
+ * How many tests of a kind share a process. They need the app, and each would load all of it again. Fewer
  * processes load it less often; with too few of them the last one would run alone for long.
  */
 const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
@@ -15,10 +15,11 @@ const TOGETHER: readonly (readonly [files: RegExp, max: number])[] = [
 ]
 
 /**
- * Files that start processes or wait for time to pass: in a process of their own others need not
- * wait. The test of the API document counts every shape that its process has loaded, that of statements
- * their names, of which a process has a thousand; those of broken connections count its sockets, or its
- * memory. Where memory is counted, all of it is collected again and again, which takes half a second with the app in it.
+ * Files that run in a process of their own. Some start processes or wait for time to pass, and others
+ * need not wait for them. The test of the API document counts every shape that its process has loaded.
+ * The test of statements counts their names, of which a process has a thousand. The tests of broken
+ * connections count the sockets of their process, or its memory: it is then collected again and again,
+ * which takes half a second with the app in it.
  */
 const APART =
   /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate|sql)|http\/(?:database-faults|fuzz|openapi|slow-clients)|modules\/(?:.*\/killed-workers|webhooks\/broken-endpoints)|platform\/(?:blobs|memory|safe-fetch-faults)|scripts\/(?:imports|run))\.test\.ts$/
@@ -26,8 +27,8 @@ const APART =
 const PROCESS = fileURLToPath(new URL('./test-process.ts', import.meta.url))
 
 /**
- * Which test files share a process. Those that share one come first: what runs last is then short, and no
- * core is idle for long at the end.
+ * Decides which test files share a process. Files that share one come first: the last ones are then
+ * short, and no core is idle for long at the end.
  */
 export function groupTests(files: readonly string[]): string[][] {
   const isTogether = (file: string, kind: RegExp) => kind.test(file) && !APART.test(file)
@@ -41,10 +42,10 @@ export function groupTests(files: readonly string[]): string[][] {
   return [...together, ...alone.map((file) => [file])]
 }
 
-/** More than so many files are for two processes, each of which has a core. */
+/** More files than these are divided over two processes, each of which has a core. */
 const ALONE_MAX = 8
 
-/** Parts of a list, as equal as they can be. */
+/** Divides a list into parts that are as equal as they can be. */
 function chunk(list: readonly string[], max: number): string[][] {
   const parts = Math.max(Math.ceil(list.length / max), list.length > ALONE_MAX ? 2 : 0)
   return Array.from({ length: parts }, (_, at) =>
@@ -53,8 +54,8 @@ function chunk(list: readonly string[], max: number): string[][] {
 }
 
 /**
- * Makes of each group one file that the test runner can start. A run by name numbers the suites of the
- * files, whose paths would be found by it otherwise.
+ * Writes for each group one file that the test runner can start. A run by name numbers the suites of the
+ * files, because their paths would match the name otherwise.
  */
 export function writeGroups(
   groups: readonly string[][],
@@ -64,7 +65,7 @@ export function writeGroups(
 ): string[] {
   mkdirSync(dir, { recursive: true })
   return groups.map((group, index) => {
-    // The runner goes by the names.
+    // The runner starts the files in the order of their names.
     const path = join(dir, `${String(index).padStart(3, '0')}.mjs`)
     const names = byName ? group.map((_, at) => `#${at + 1}`) : group
     const args = [resolve(root), group, names].map((arg) => JSON.stringify(arg, null, 2))

@@ -8,7 +8,7 @@ type Name = readonly string[]
 
 export interface NamedTests {
   files: string[]
-  /** For Node's `--test-name-pattern`. */
+  /** The values for Node's `--test-name-pattern`. */
   patterns: string[]
 }
 
@@ -17,8 +17,8 @@ const OVERLAP_MIN = 4
 
 /**
  * Finds the tests that have a text in their names. Files without one are left out: Node would run their
- * hooks and no test. A test within a test (`t.test`) is one that Node does not look for, so the outer
- * test runs, upon which it builds anyway.
+ * hooks and no test. Node does not look for a test within a test (`t.test`), so the outer test runs,
+ * which the inner one builds on anyway.
  */
 export function findByName(text: string, sources: ReadonlyMap<string, string>): NamedTests {
   const files = new Set<string>()
@@ -26,7 +26,7 @@ export function findByName(text: string, sources: ReadonlyMap<string, string>): 
   for (const [file, source] of sources) {
     const isWritten = source.includes(text)
     eachTest(source, (name, outer) => {
-      // What fills a gap stands in the same file, as a rule: in the table that the tests are made from.
+      // The text of a gap is in the same file, as a rule: in the table that the tests are made from.
       if (!(touches(name, text) || (isWritten && name.length > 1))) return
       files.add(file)
       if (outer !== null) patterns.add(outer)
@@ -56,7 +56,7 @@ function hasOverlap(first: string, second: string): boolean {
 
 const escapePattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
-/** Visits every test and suite; of a test within another with the pattern of the outermost. */
+/** Visits every test and suite; a test within another is visited with the pattern of the outermost. */
 function eachTest(source: string, visit: (name: Name, outer: string | null) => void): void {
   const walk = (node: ts.Node, around: Name, outer: string | null) => {
     const kind = kindOf(node)
@@ -69,7 +69,7 @@ function eachTest(source: string, visit: (name: Name, outer: string | null) => v
   walk(ts.createSourceFile('test.ts', source, ts.ScriptTarget.Latest), [], null)
 }
 
-/** `test('…', …)` and `t.test('…', …)`, `describe('…', …)`, or null for anything else. */
+/** Tells `test('…', …)` and `t.test('…', …)` from `describe('…', …)`; returns null for anything else. */
 function kindOf(node: ts.Node): 'test' | 'suite' | null {
   if (!ts.isCallExpression(node) || node.arguments.length < 2) return null
   const { expression } = node

@@ -11,7 +11,7 @@ export const USAGE = `usage: npm test -- [options] [path...]
 A path is a file or a folder and can be given several times. The checks alone: npm run check.
 `
 
-/** What a run of the tests is asked for. */
+/** The options of a run of the tests. */
 export interface TestOptions {
   paths: string[]
   grep: string | null
@@ -21,7 +21,7 @@ export interface TestOptions {
 
 export class UsageError extends Error {}
 
-/** Reads the command line. An option that is not known is refused: the run would be of other tests. */
+/** Reads the command line. An unknown option is refused: a run without it would be of other tests. */
 export function readTestOptions(args: readonly string[]): TestOptions {
   const { values, positionals } = parse(args)
   const { grep = null, changed = false, base } = values

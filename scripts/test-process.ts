@@ -7,8 +7,8 @@ import fc from 'fast-check'
 /** Runs the test files of one process. The files that `scripts/test-groups.ts` writes call it. */
 
 /**
- * Where random tests begin. The same in every run: what passes once passes again until the code is changed.
- * New values are for `npm run torture`, which begins elsewhere each time.
+ * The seed of random tests. It is the same in every run: a test that passes once passes again until the
+ * code is changed. New values are for `npm run torture`, which has another seed each time.
  */
 const SEED = Number(process.env.TEST_SEED ?? 62)
 
@@ -16,7 +16,7 @@ const SEED = Number(process.env.TEST_SEED ?? 62)
 const CLOSE_MS = 60_000
 
 const trackers = catchTrackers()
-// Not before: the runner takes what it needs of `node:async_hooks` when it is loaded.
+// Imported after that: the runner takes its functions of `node:async_hooks` when it is loaded.
 const { after, describe } = await import('node:test')
 
 /**
@@ -32,7 +32,7 @@ export async function runTestFiles(
   fc.configureGlobal({ seed: SEED })
   // The runner fails the process for them, and says only their message.
   for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection']) process.on(event, tell)
-  // The run was killed: an error that cannot be written would be told again, and again without end.
+  // The run was killed: an error that cannot be written would be reported again and again without end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1))
   after(() => void setTimeout(failOpen, CLOSE_MS).unref())
   const loads = files.map((file, index) => {
@@ -46,14 +46,15 @@ export async function runTestFiles(
     })
     return promise
   })
-  // One at a time: what two files wait for together could lead a test of one into the suite of the other.
+  // One at a time: while two files load together, a test of one could get into the suite of the other.
   for (const load of loads) await (await load)()
   for (const tracker of trackers) tracker.disable()
 }
 
 /**
- * Catches what the runner follows all promises of the process with. By it a test or a hook finds its suite
- * while files are loaded. Afterwards it is of no use to us, and makes a promise twenty times as dear.
+ * Catches the hooks by which the runner follows all promises of the process. By them a test or a hook
+ * finds its suite while files are loaded. Afterwards they are of no use, and each promise costs twenty
+ * times as much with them.
  */
 function catchTrackers(): AsyncHook[] {
   const caught: AsyncHook[] = []

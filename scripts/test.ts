@@ -13,8 +13,8 @@ import { groupTests, writeGroups } from './test-groups.ts'
 import { readTestOptions, type TestOptions, USAGE, UsageError } from './test-options.ts'
 
 /**
- * The whole truth about the tree: the checks, then every test. Where the command line chooses tests,
- * those alone: a run of a few seconds, again and again, while something is being built.
+ * Runs all checks of the tree, then every test. Where the command line chooses tests, it runs those
+ * alone: a run of a few seconds, to be repeated while a change is being made.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -25,7 +25,7 @@ const CONCURRENCY = 5
 /** Room for young objects, so that those of one test die before they are copied. */
 const YOUNG_MIB = 64
 
-/** For what hangs: what is slow on a busy machine takes its time. */
+/** Ends a test that hangs; a test that is only slow on a busy machine may take its time. */
 const TEST_TIMEOUT_MS = 600_000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -55,7 +55,7 @@ function chooseAffected(files: readonly string[], base: string): string[] {
   return chosen
 }
 
-/** What Node's runner is told. By name it has a reporter of its own, which fails where none matches. */
+/** The arguments of Node's runner. A run by name has a reporter of its own, which fails where no test matches. */
 async function runnerArgs(files: readonly string[], grep: string | null, dir: string) {
   const args = [
     `--max-semi-space-size=${YOUNG_MIB}`,
@@ -73,14 +73,14 @@ async function runnerArgs(files: readonly string[], grep: string | null, dir: st
   const groups = groupTests(named.files)
   return [
     ...args,
-    // A file of which no test runs may have opened a database by then, and never closes it.
+    // A file whose tests do not run may have opened a database by then, and never closes it.
     '--test-force-exit',
     ...named.patterns.map((pattern) => `--test-name-pattern=${pattern}`),
     ...writeGroups(groups, ROOT, dir, { byName: true }),
   ]
 }
 
-/** One server and one folder for the whole run, so that no test has to start or to leave its own. */
+/** Runs the tests with one server and one folder, so that no test has to start or to leave its own. */
 async function test(files: readonly string[], grep: string | null): Promise<boolean> {
   // Installed before the tests look for it: the file is there some seconds before it can run.
   if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()

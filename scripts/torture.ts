@@ -3,8 +3,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The drills that take minutes: the same tests as ever, driven much longer, and those of their own. Words
- * after `--` choose the files whose path has all of them: `npm run torture -- hostile`.
+ * Runs the drills that take minutes: tests that `npm test` runs briefly, run much longer, and the tests
+ * of `test/torture`. Words after `--` choose the files whose path has all of them:
+ * `npm run torture -- hostile`.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -20,7 +21,7 @@ const LONG = {
   WALK_SECONDS: process.env.WALK_SECONDS ?? '600',
 }
 
-/** Tests that draw at random: `npm test` draws the same each time, and here they look further. */
+/** Tests with random values: `npm test` draws the same values each time, and here they draw new ones. */
 const RANDOM = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) =>
   readFileSync(`${ROOT}${file}`, 'utf8').includes("from 'fast-check'"),
 )

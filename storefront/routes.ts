@@ -108,7 +108,7 @@ export async function showPage(context: RequestContext): Promise<HttpResponse> {
   return orderPage(context, name)
 }
 
-/** Null for a path that is no page of a subscription. */
+/** Shows a page of a subscription. Returns null for a path that is none. */
 function showSubscription(context: RequestContext, pathname: string): Promise<HttpResponse> | null {
   const [, token] = SUBSCRIPTION_LINK.exec(pathname) ?? []
   if (token !== undefined) return openSubscriptionLink(context, token)
@@ -118,7 +118,7 @@ function showSubscription(context: RequestContext, pathname: string): Promise<Ht
   return form === 'address' ? addressPage(context, id) : subscriptionPage(context, id)
 }
 
-/** Null for a text with a broken escape. */
+/** Decodes a name in a path. Returns null for a text with a broken escape. */
 function decodeName(text: string): string | null {
   try {
     return decodeURIComponent(text)

@@ -41,11 +41,11 @@ export interface StorefrontOptions {
   /** The storefront token. It also signs cookies. */
   token: string
   /**
-   * Sent to the platform in place of the token, by which it knows the storefront of its own
+   * Sent to the platform in place of the token. The platform knows by it the storefront of its own
    * process.
    */
   platformToken?: string | undefined
-  /** Also accepted on cookies, while storefronts move to a new token. */
+  /** The token before, which is also accepted on cookies while storefronts move to a new one. */
   previousToken?: string | undefined
   /** Stores answer at `<tenant>.<zone>`, too. Null: only at their own hosts. */
   zone: string | null
@@ -111,7 +111,7 @@ async function serve(deps: Deps, request: IncomingMessage, response: ServerRespo
   }
 }
 
-/** Null for an address that is not a path of this host. */
+/** Reads the address of a request. Returns null for one that is not a path of this host. */
 function readUrl({ url = '/', headers }: IncomingMessage): URL | null {
   const base = `http://${headers.host ?? 'localhost'}`
   // URL parsers read a backslash as a slash: two of them would begin the name of another host.
@@ -130,7 +130,7 @@ function sendError(deps: Deps, request: IncomingMessage, response: ServerRespons
   void sendResponse(request, response, answer, deps.common)
 }
 
-/** Also for a store that was closed a moment ago, while its site is still cached. */
+/** The answer for an unknown store, and for one that was closed a moment ago, while its site is still cached. */
 const storeNotFound = ({ files }: Deps, request: IncomingMessage): HttpResponse => ({
   status: 404,
   body: storeNotFoundPage(files.pathsFor(null), acceptedLocale(request)),
@@ -192,7 +192,7 @@ async function respond(
   }
 }
 
-/** Most addresses have no parameters: nothing is parsed for them. */
+/** Reads a parameter of an address. Most addresses have none: nothing is parsed for them. */
 const paramOf = (url: URL, name: string): string | null =>
   url.search === '' ? null : url.searchParams.get(name)
 
@@ -306,8 +306,8 @@ async function dispatch(
 const PAYMENTS = ['/checkout', EXPRESS_PATH]
 
 /**
- * A payment is not sent again at once: its form is shown first, because the card must be entered
- * anew.
+ * The form that can be sent again after an outage. A payment is not sent again at once: its form is
+ * shown first, because the card must be entered again.
  */
 const unsentForm = (path: string, form: URLSearchParams): UnsentForm => ({
   action: PAYMENTS.includes(path) ? `${path}/update` : path,

@@ -39,7 +39,7 @@ const BOUNDED: Readonly<Record<string, number>> = {
 export interface Comparison {
   probe: Probe
   full: Cost
-  /** Null for a list over all stores. */
+  /** The cost in the store of a hundredth; null for a list over all stores. */
   hundredth: Cost | null
   /** The first page in the store of a hundredth, where a filter is held to the same bar as that. */
   unfiltered: Cost | null
@@ -134,7 +134,7 @@ export function findPageFault({ probe, full, hundredth, unfiltered }: Comparison
   return full.pages > allowed ? `reads ${full.pages} pages, at most ${allowed}` : null
 }
 
-/** What is wrong with its time, or null. */
+/** What is wrong with the time of a comparison, or null. */
 export function findTimeFault({ probe, full, hundredth }: Comparison): string | null {
   if (full.ms > MS_MAX) return `takes ${Math.round(full.ms)} ms`
   if (!probe.judged || hundredth === null) return null

@@ -25,7 +25,7 @@ const SETTINGS = {
   // Nothing but the measured requests reads pages.
   autovacuum: 'off',
   max_wal_size: '8GB',
-  // As a server has that holds so much; the embedded one is set up for a laptop.
+  // As on a server that holds so much data; the embedded one is set up for a laptop.
   shared_buffers: '1GB',
 }
 

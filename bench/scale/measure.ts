@@ -18,7 +18,7 @@ export interface Answer {
   status: number
   /** The parsed body of a JSON answer, else null. */
   body: unknown
-  /** To the first rows of an export, which streams for as long as it has orders. */
+  /** Milliseconds to the answer; to the first rows of an export, which streams for as long as it has orders. */
   ms: number
 }
 
@@ -100,9 +100,9 @@ async function sendPatiently(sent: Request): Promise<Answer> {
   return answer
 }
 
-/** Sent this often for its pages; the least counts, without the reads of a first time. */
+/** How often a request is sent to count its pages; the least counts, without the reads of a first time. */
 const PAGE_RUNS = 3
-/** Sent this often for its time, unless it is so slow that fewer say the same. */
+/** How often a request is sent to measure its time, unless it is so slow that fewer say the same. */
 const TIME_RUNS = 7
 const TIME_BUDGET_MS = 5_000
 

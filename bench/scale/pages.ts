@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What statements of the platform's roles have read, as EXPLAIN (BUFFERS) counts it. */
+/** The pages that statements of the platform's roles have read, as EXPLAIN (BUFFERS) counts them. */
 export interface Pages {
   total: number
   /** The statement that read most, and its share. */

@@ -7,7 +7,7 @@ import type { Target } from './targets.ts'
 export interface Probe {
   /** The path of the route, as the document has it. */
   route: string
-  /** What is asked of it: `first page`, a filter, or `deep offset`. */
+  /** The kind of the request: `first page`, a filter, or `deep offset`. */
   name: string
   plane: Plane
   pair: Pair
@@ -229,14 +229,14 @@ const WHOLE = /\/catalog\/products$/
 /** Filters of the operator by which a list over all stores becomes that of one. */
 const NARROWING = ['tenant_ref', 'account_ref', 'owner_email']
 
-/** Parameters of which a request has one. */
+/** Parameters that replace each other: a request has one of them. */
 const EITHER = ['tenant', 'hostname']
 
-/** What a request needs, without the part that another parameter replaces. */
+/** Returns the parameters that a request needs, without one that another parameter replaces. */
 const unless = <T>(needed: (readonly [string, T])[], more: (readonly [string, T])[]) =>
   needed.filter(([name]) => !(EITHER.includes(name) && more.some(([key]) => EITHER.includes(key))))
 
-/** What a route needs: a search its words, rates an order, and the read of a site one of two names. */
+/** Whether a route needs a parameter: a search its words, rates an order, the read of a site one of two names. */
 const isRequired = (route: string, { name, required }: Parameter) =>
   required === true ||
   (route === '/v1/resolve' && name === 'tenant') ||

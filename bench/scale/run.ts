@@ -56,7 +56,7 @@ export function readSize(args: readonly string[]): Wanted {
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
-/** What is no request, in the order of its cost. */
+/** Runs the drills, which are no single requests, in the order of their cost. */
 async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
   yield await compareSummaries(filled)
   yield await compareRecounts(filled)
@@ -68,7 +68,7 @@ async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
 async function main({ only, keep, ...size }: Wanted): Promise<boolean> {
   const dataDir = keep ?? (await mkdtemp(join(tmpdir(), 'scale-')))
   await mkdir(dataDir, { recursive: true })
-  // Root starts the database as another user, who has to pass through.
+  // Root starts the database as another user, who must be able to pass through this folder.
   await chmod(dataDir, 0o711)
   try {
     const onStep = (name: string, seconds: number) =>

@@ -10,8 +10,9 @@ import { FRESH, NEIGHBOUR, ORDERS } from './size.ts'
 const SOLD_IN = [ORDERS.full, FRESH, NEIGHBOUR]
 
 /**
- * Does with the orders of earlier drills what a running worker and autovacuum would have done by now: a kept database
- * has them still to be numbered and counted, and every list of them would read the table beside its index.
+ * Numbers, counts and vacuums the orders of earlier drills, as a running worker and autovacuum would have
+ * done by now. In a kept database they still wait for that, and every list of them would read the table
+ * beside its index.
  */
 export async function settle(admin: pg.Client, { workerDatabase: database }: Runtime) {
   await untilNoneIsLeft(() => ledger.chainNewJournals(database))

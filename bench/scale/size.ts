@@ -41,7 +41,7 @@ export interface StoreSize {
 const SMALL = { orders: 10, products: 100, customers: 5 }
 
 const hundredth = (count: number) => Math.max(1, Math.round(count / TIMES))
-/** Two orders each, in a store of any size, so that a customer's own list is equally long. */
+/** Gives each customer two orders, in a store of any size, so that a customer's own list is equally long. */
 const customersOf = (orders: number) => Math.max(1, Math.round(orders / 2))
 
 /** Every store of the database with its size. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What requests name in one store, by the name of the parameter. */
+/** The values that requests name in one store, by the name of the parameter. */
 export type Target = Readonly<Record<string, string>>
 
 /**

@@ -13,7 +13,7 @@ const LENGTHS = { name: 200, email: 254, website: 2_000, message: 2_000 } as con
 
 const NOTHING: Applied = { name: '', email: '', website: '', message: '' }
 
-/** The form, where the store takes applications. */
+/** Shows the application form, where the store takes applications. */
 export async function applyPage(
   context: RequestContext,
   { entered = NOTHING, error = null }: { entered?: Applied; error?: string | null } = {},
@@ -67,7 +67,7 @@ const requestOf = (
   ...(message !== '' && { message }),
 })
 
-/** Null for an error that is no refusal of what was entered. */
+/** Returns the text that explains a refused form; null for any other error. */
 function refusalText({ site }: RequestContext, error: unknown): string | null {
   const { texts } = site.locale
   if (!(error instanceof PlatformError)) return null
@@ -77,14 +77,14 @@ function refusalText({ site }: RequestContext, error: unknown): string | null {
   return isClosed.includes(error.code) ? texts.affiliates.closed : null
 }
 
-/** The link alone opens the page: no browser keeps it, and no search engine finds it. */
+/** The headers of an affiliate's page. Its link alone opens it: no browser keeps it, no search engine finds it. */
 const PRIVATE = {
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
   'referrer-policy': 'no-referrer',
 }
 
-/** The page of an affiliate, by its signed link. This browser is known as theirs from then on. */
+/** Shows the page of an affiliate by its signed link. From then on this browser is known as the affiliate's. */
 export async function affiliatePage(context: RequestContext, token: string): Promise<HttpResponse> {
   const { api, site } = context
   const words = site.locale.texts.affiliates

@@ -4,7 +4,7 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { findText } from '../translations/error-messages.ts'
 
-/** What was entered in the form, where it is shown again. */
+/** The entries of the application form, for when it is shown again. */
 export interface Applied {
   name: string
   email: string

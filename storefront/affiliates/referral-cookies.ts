@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { RequestContext } from '../request-context.ts'
 
 /**
- * Keeps which affiliate has sent a shopper, in a cookie of the store that only the server reads and
- * that ends with the store's window. The last link that was followed counts.
+ * Stores which affiliate sent a shopper, in a cookie of the store. Only the server reads it, and it
+ * expires with the store's attribution window. The last link that the shopper followed counts.
  */
 
 const CODE = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The cookies that a page with `?ref=` sets. A code that does not count leaves what is there. */
+/** Returns the cookies that a page with `?ref=` sets. A code that does not count leaves the cookie as it is. */
 export async function referralCookies(context: RequestContext): Promise<string[]> {
   const { url, site, api, cookies, warn } = context
   const code = url.searchParams.get('ref')
@@ -29,7 +29,7 @@ const DEVICE_DAYS = 400
 const DEVICE_BYTES = 18
 
 /**
- * The name of this browser, and the cookie that keeps it. Only browsers that apply as an affiliate or
+ * Returns the name of this browser, and the cookie that stores it. Only browsers that apply as an affiliate or
  * open the page of one get a name, so that their own orders are known as such.
  */
 export function ensureDevice({ device, cookies, site }: RequestContext) {

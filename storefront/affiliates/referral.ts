@@ -1,12 +1,12 @@
 /** Which affiliate has sent a shopper, and the name of a browser that an affiliate uses, as cookies have them. */
 
-/** What is sent with the checkout. */
+/** The referral that is sent with the checkout. */
 export interface Referral {
   referral_code: string
   referral_touch: string
 }
 
-/** The value of the cookie: short names, since it goes with every request. */
+/** Reads the value of the cookie. Its names are short, because it goes with every request. */
 export function unpackReferral(packed: unknown): Referral | null {
   const { c, t } = Object(packed) as { c?: unknown; t?: unknown }
   return typeof c === 'string' && typeof t === 'string'

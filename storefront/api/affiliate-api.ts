@@ -2,14 +2,14 @@ import type { Site } from '../site/site.ts'
 import { orNullIn } from './or-null.ts'
 import type { PlatformClient } from './platform-client.ts'
 
-/** Affiliates of a store: who sends shoppers, who applies, and what they see of their sales. */
+/** Reads the affiliate program of a store, sends applications, and shows affiliates their sales. */
 export interface AffiliateApi {
   readProgram(site: Site): Promise<AffiliateProgram>
-  /** Answers the same for an address that the store knows already. */
+  /** Sends an application. Returns the same for an address that the store knows already. */
   applyAsAffiliate(site: Site, request: AffiliateApplication): Promise<unknown>
-  /** Tells that a link was followed. Null for a code that does not count. */
+  /** Records that a shopper followed a link. Returns null for a code that does not count. */
   touchReferral(site: Site, code: string): Promise<ReferralTouch | null>
-  /** Null for a link that expired or was never made. */
+  /** Opens an affiliate's page by its link. Returns null for a link that expired or was never made. */
   openAffiliatePage(site: Site, opened: OpenedPage): Promise<AffiliatePage | null>
 }
 

@@ -1,15 +1,15 @@
 /**
- * Keeps answers of the platform for a moment. Requests for the same key wait for one load. An
+ * Caches answers of the platform for a moment. Requests for the same key wait for one load. An
  * answer that has not changed stays the same object, so that values made from it can be kept with
  * it. The cache is bounded by weight: the entry that was loaded longest ago is dropped first.
  */
 export interface Cache<T extends object> {
-  /** The value, if it is known and fresh. Asks for nothing. */
+  /** Returns the value if it is known and fresh; loads nothing. */
   peek(key: string): T | undefined
   get(
     key: string,
     load: (known: T | undefined) => Promise<{ value: T; weight: number }>,
-    /** Loads also where the value is still fresh. */
+    /** Loads the value even if it is still fresh. */
     reload?: boolean,
   ): Promise<T>
 }

@@ -20,21 +20,21 @@ export interface PageRequest {
   before?: string | null
 }
 
-/** Reads sites and catalogs. Their answers are kept for a moment. */
+/** Reads sites and catalogs. The platform's answers are cached for a moment. */
 export interface CatalogApi {
-  /** The site of a host, if it is known and fresh. Asks for nothing. */
+  /** Returns the site of a host if it is known and fresh; sends no request. */
   peekSite(host: string): Site | undefined
-  /** Null for a host that shows nothing: unknown, draft and suspended stores look alike. */
+  /** Finds the site of a host. Returns null for unknown, draft and suspended stores alike. */
   findSite(host: string): Promise<Site | null>
   /**
-   * Null for a token of another store than the host's: an address must not show another store's
-   * draft.
+   * Finds the draft that a preview token opens. Returns null for a token of another store than the
+   * host's: an address must not show another store's draft.
    */
   findPreview(host: string, token: string): Promise<Site | null>
-  /** A page of all products, newest first. Nothing reads the whole list: it may be very long. */
+  /** Returns a page of all products, newest first. No page reads the whole list: it may be very long. */
   listProducts(site: Site, page: PageRequest): Promise<ProductPage>
   /**
-   * The products that sell these variants. `reload`: asks the platform also where its answer is
+   * Returns the products that sell these variants. `reload` asks the platform even if its answer is
    * still fresh.
    */
   listProductsOf(
@@ -42,7 +42,7 @@ export interface CatalogApi {
     variantIds: readonly string[],
     reload?: boolean,
   ): Promise<readonly Product[]>
-  /** Some products to show beside one. */
+  /** Returns some products to show beside one. */
   listRelated(site: Site, product: Product): Promise<readonly Product[]>
   listCollections(site: Site): Promise<readonly Collection[]>
   findProduct(site: Site, slug: string): Promise<FoundProduct | null>
@@ -196,8 +196,8 @@ function openSites(client: PlatformClient, zone: string | null) {
 }
 
 /**
- * The tenant that a host of the zone names, whether such a store exists or not. Null for other
- * hosts.
+ * Returns the id of the store that a host of the zone names, whether that store exists or not; null
+ * for any other host.
  */
 function tenantInZone(zone: string | null, host: string): string | null {
   const label = zone !== null && host.endsWith(`.${zone}`) ? host.slice(0, -zone.length - 1) : ''

@@ -18,24 +18,24 @@ export interface CheckoutApi {
   previewCheckout(site: Site, request: QuoteRequest): Promise<Quote>
   readCardForm(site: Site): Promise<CardForm>
   placeOrder(site: Site, body: Record<string, unknown>, key: string): Promise<PlacedOrder>
-  /** Null for an order of another customer, too. */
+  /** Finds an order. Returns null for an order of another customer, too. */
   findOrder(site: Site, id: string, customerRef: string): Promise<OrderDetail | null>
-  /** Has a link mailed that confirms the address. Answers the same if it is on the list. */
+  /** Has a link mailed that confirms the address. Returns the same if the address is on the list. */
   askForNewsletter(site: Site, request: NewsletterRequest): Promise<unknown>
-  /** Has a link to an order mailed to its shopper. Answers the same if there is no such order. */
+  /** Has a link to an order mailed to its shopper. Returns the same if there is no such order. */
   mailOrderLink(site: Site, request: LinkRequest): Promise<unknown>
-  /** The order of a mailed link. Null for a link that expired or was never made. */
+  /** Opens the order of a mailed link. Returns null for a link that expired or was never made. */
   openOrderLink(site: Site, token: string): Promise<OpenedLink | null>
-  /** What became of an operation, by its idempotency key. Null for a key that was never used. */
+  /** Finds an operation by its idempotency key. Returns null for a key that was never used. */
   findOperation(site: Site, operation: Operation, key: string): Promise<OperationRecord | null>
   cancelOrder(site: Site, id: string, key: string): Promise<unknown>
   editOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
   refundOrder(site: Site, id: string, body: RefundRequest, key: string): Promise<unknown>
-  /** Asks the store to take units back. */
+  /** Asks the store to accept the return of units. */
   returnOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
   /** Pays what the order's payment request asks for. */
   payOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
-  /** Null for a code that is unknown or cannot be used. */
+  /** Finds a gift card by its code. Returns null for a code that is unknown or cannot be used. */
   findGiftCard(site: Site, code: string): Promise<GiftCard | null>
 }
 

@@ -8,18 +8,18 @@ interface FunnelEvent {
   product_id?: string
 }
 
-/** Counts what shoppers do, for the merchant. It is sent from here and says nothing of who did it. */
+/** Counts what shoppers do, for the merchant. The storefront sends the counts; they name no shopper. */
 export interface FunnelApi {
-  /** Never fails and never waits: a page does not depend on a count. */
+  /** Counts an event. Never fails and never waits: a page does not depend on a count. */
   countEvent(site: Site, event: FunnelEvent): void
-  /** Sends what is collected. */
+  /** Sends the collected events. */
   flushEvents(): Promise<void>
 }
 
 /** Events are sent together: one call for the pages of some seconds. */
 const FLUSH_MS = 5_000
 
-/** As many as one call takes. */
+/** The most events that one call accepts. */
 const BATCH = 100
 
 /** While the platform cannot be reached, more events than this are not counted. */
@@ -41,7 +41,7 @@ export function openFunnelApi(client: PlatformClient): FunnelApi {
     timer = null
     const batches = [...waiting]
     waiting.clear()
-    // A count that is lost is not worth a page, a log line or a second attempt.
+    // A lost count must not fail a page, and is not worth a log line or another request.
     await Promise.allSettled(batches.map(([tenant, events]) => send(tenant, events)))
   }
 

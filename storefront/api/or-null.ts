@@ -15,8 +15,8 @@ export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The same for a thing within a store. That the store itself is gone is thrown, because the whole
- * page is then another. A preview is the exception: a store that was never open has an empty
+ * Like `orNull`, for a thing within a store. If the store itself is gone, the error is thrown, because
+ * another page is shown then. A preview is the exception: a store that was never open has an empty
  * catalog.
  */
 export async function orNullIn<T>({ preview }: Site, answer: Promise<T>): Promise<T | null> {
@@ -28,6 +28,9 @@ export async function orNullIn<T>({ preview }: Site, answer: Promise<T>): Promis
   }
 }
 
-/** 400 as well: the platform refuses an id or a slug that nothing can have. */
+/**
+ * Whether an error says that a thing does not exist. 400 says so, too: the platform refuses an id or a
+ * slug that nothing can have.
+ */
 const isMissing = (error: unknown): boolean =>
   error instanceof PlatformError && [400, 404].includes(error.status)

@@ -67,15 +67,15 @@ const READ_MS = 5_000
 /** A checkout waits for a gateway, and for another request with the same idempotency key. */
 const CALL_MS = 30_000
 
-/** The first page of a large catalog, whose texts were never scanned. */
+/** How long a feed may take to begin: the first page of a large catalog, whose texts were never scanned. */
 const FEED_MS = 60_000
 
 const ANSWER_BYTES_MAX = 64 * 1_024 * 1_024
 
 interface PlatformOptions {
   /**
-   * Called for each request, since a process that serves itself knows its port only once it
-   * listens.
+   * Returns the address of the platform. Called when a pool opens, since a process that serves itself
+   * knows its port only once it listens.
    */
   url(): string
   token: string

@@ -3,16 +3,16 @@ import { orNullIn } from './or-null.ts'
 import type { PlatformClient } from './platform-client.ts'
 import type { Subscription } from './types.ts'
 
-/** Reads and changes the subscriptions of a shopper. Nothing of it is ever cached. */
+/** Reads and changes the subscriptions of a shopper. Nothing about them is ever cached. */
 export interface SubscriptionApi {
-  /** Newest first, at most 100. */
+  /** Lists the shopper's subscriptions, newest first, at most 100. */
   listSubscriptions(site: Site, customerRef: string): Promise<readonly Subscription[]>
-  /** Null for one of another customer, too. */
+  /** Finds a subscription. Returns null for one of another customer, too. */
   findSubscription(site: Site, id: string, customerRef: string): Promise<Subscription | null>
-  /** Pauses, resumes, skips and so on: the last part of the path says what. */
+  /** Pauses, resumes, skips and so on: `verb`, the last part of the path, says which. */
   actOnSubscription(site: Site, of: OwnSubscription, verb: string, body: object): Promise<unknown>
   changeSubscription(site: Site, of: OwnSubscription, body: object): Promise<unknown>
-  /** The subscription of a mailed link. Null for a link that expired or was never made. */
+  /** Opens the subscription of a mailed link. Returns null for a link that expired or was never made. */
   openSubscriptionLink(site: Site, token: string): Promise<OpenedSubscription | null>
 }
 

@@ -13,7 +13,7 @@ export interface Variant {
   /** The price before, where it was higher. */
   compare_at_price_cents: number | null
   currency: string
-  /** What one of them contains, such as 750 ml. Both are null where it is not said. */
+  /** The content of one unit, such as 750 ml. Both are null where the store does not name it. */
   content_amount: number | null
   content_unit: 'g' | 'kg' | 'ml' | 'l' | 'cm' | 'm' | 'cm2' | 'm2' | 'piece' | null
   /** Each unit of it is a gift card, which is mailed. */
@@ -69,7 +69,7 @@ export interface ProductPage {
   total: number
   /** Whether there are more than `total`. */
   total_is_estimate: boolean
-  /** Cursors of the pages beside this one. Null: there is none. */
+  /** Cursors of the pages beside this one; null where there is no such page. */
   next_after: string | null
   prev_before: string | null
 }
@@ -116,20 +116,20 @@ export interface Resolved {
   preview?: { version: number; expiresAt: string }
 }
 
-/** Who gets a gift card. */
+/** The person who gets a gift card. */
 export interface GiftRecipient {
   recipient_email: string
   recipient_name?: string
   message?: string
-  /** Such as `2026-12-24`. Left out: at once. */
+  /** The day to send it, such as `2026-12-24`. Left out, it is sent at once. */
   send_on?: string
 }
 
-/** What a cart has of one variant. */
+/** A variant in a cart, with its quantity. */
 export interface Item {
   variant_id: string
   quantity: number
-  /** Of a gift card for another person. */
+  /** The recipient, of a gift card for another person. */
   gift_card?: GiftRecipient
 }
 
@@ -294,20 +294,20 @@ export interface OrderDetail {
   payment_request: PaymentRequest | null
 }
 
-/** How a card is asked for: with a key, in fields of the gateway. */
+/** How the checkout asks for a card: with a key, in fields of the gateway. */
 export interface CardForm {
   gateway: string
   tokenization_key: string | null
 }
 
-/** A gift card, with what is left on it. */
+/** A gift card, with its balance. */
 export interface GiftCard {
   code_last4: string
   balance_cents: number
   currency: string
 }
 
-/** What the token of a mailed link opens. */
+/** The order that the token of a mailed link opens. */
 export interface OpenedLink {
   order_id: string
   customer_ref: string
@@ -324,10 +324,10 @@ export interface RefundRequest {
   reason: string | null
 }
 
-/** What became of an operation, as its idempotency key shows. */
+/** The state and the answer of an operation, as its idempotency key shows them. */
 export interface OperationRecord {
   state: 'running' | 'answered'
-  /** For a checkout: the id of the order, once there is one. */
+  /** The id of the order of a checkout, once there is one. */
   resource_id: string | null
   /** The status of the answer, once there is one. */
   status: number | null
@@ -343,7 +343,7 @@ export type SubscriptionAction =
   | 'change_card'
   | 'cancel'
 
-/** What is sent to a shopper again and again, and charged each time. */
+/** A subscription: a product that is sent to a shopper again and again, and charged each time. */
 export interface Subscription {
   id: string
   subscription_number: number

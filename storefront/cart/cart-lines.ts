@@ -11,7 +11,7 @@ export interface CartLine {
   key: string
   /** Who gets a gift card; null for the shopper, and for goods. */
   gift: GiftRecipient | null
-  /** Null where the cart could not be priced. */
+  /** The prices of the line; null where the cart could not be priced. */
   quoted: Quote['items'][number] | null
 }
 

@@ -22,13 +22,13 @@ export async function cartPage(given: RequestContext): Promise<HttpResponse> {
   return { ...page, cookies }
 }
 
-/** The cart for the script, which shows it beside the page. */
+/** Renders the cart for the script, which shows it beside the page. */
 async function drawerPart(given: RequestContext, said: string | null): Promise<HttpResponse> {
   const { context, view, cookies } = await readCart(given)
   return { status: 200, body: cartDrawer(context, view, said).text, cookies }
 }
 
-/** What is in the cart and what it costs now, with the cookies of a cart that had to be changed. */
+/** Reads the cart and its current prices, with the cookies of a cart that had to be changed. */
 async function readCart(given: RequestContext) {
   const checked = await checkPendingOrders(given)
   const { context, hasRemoved, refusal, lines, quote } = await priceCart(checked.context)
@@ -68,7 +68,7 @@ export async function addToCart(
   return addedResponse(context, { cart, message: texts.addedToCart(line.product.name) })
 }
 
-/** Looks in a kept answer first, and in a fresh one for a product that is new. */
+/** Finds the line of an item: in a cached answer first, and in a fresh one for a product that is new. */
 async function findLine({ api, site }: RequestContext, item: Item) {
   const cart = { items: [item] }
   const ids = [item.variant_id]
@@ -83,7 +83,7 @@ interface Added {
   error?: 'unavailable' | 'full' | 'recipient'
 }
 
-/** Our script gets the cart, to show it beside the page; a browser is sent to the cart page. */
+/** Responds to an added item: our script gets the cart, to show it beside the page; a browser goes to its page. */
 async function addedResponse(
   context: RequestContext,
   { cart, message, error }: Added,

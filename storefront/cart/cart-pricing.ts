@@ -12,7 +12,7 @@ export interface PricedCart {
    */
   context: RequestContext
   lines: readonly CartLine[]
-  /** Null for an empty cart, and for one that the platform cannot price. */
+  /** The prices; null for an empty cart, and for one that the platform cannot price. */
   quote: Quote | null
   /** Whether variants were removed because they are no longer sold. */
   hasRemoved: boolean
@@ -36,7 +36,7 @@ const NO_OPTIONS: PriceOptions = { expedited: false, subscribe: false }
 const CART_REFUSALS = [400, 409, 422]
 
 /**
- * Prices the cart with the current catalog. `reload` asks the platform for its products anew: a
+ * Prices the cart with the current catalog. `reload` asks the platform for its products again: a
  * variant counts as no longer sold only if a fresh answer does not have it.
  */
 export async function priceCart(
@@ -74,15 +74,15 @@ export async function priceCart(
   }
 }
 
-/** The platform allows few wrong codes a minute. Beyond that, the cart is shown without its code. */
+/** Prices the cart without its code. The platform allows few wrong codes a minute, and refuses more. */
 async function priceWithoutCoupon(given: RequestContext, options: PriceOptions) {
   const priced = await priceCart({ ...given, cart: { ...given.cart, coupon: null } }, options)
   return { ...priced, refusal: given.site.locale.texts.couponLater }
 }
 
 /**
- * The cart with as much of a variant as there is. The platform says only whether a quantity is
- * there, so the largest is searched for by halves: seven questions at most.
+ * Lowers the quantity of a variant in the cart to what can be bought. The platform says only whether a
+ * quantity is available, so a binary search finds the largest one, with seven requests at most.
  */
 export async function lowerToStock(
   { api, site, shopper, cart, ip }: RequestContext,

@@ -62,7 +62,7 @@ ${
 export const isShort = ({ lines }: CartView): boolean =>
   lines.some(({ quoted }) => quoted?.available === false)
 
-/** Nothing is left, or less than was asked for: then the shopper can have what there is. */
+/** Says that a variant is sold out, or that too few units are left; then a button lowers the line to them. */
 export const shortage = (texts: Texts, { id, available }: Variant): Html =>
   available
     ? html`<span class="error">${texts.notEnoughStock}</span><button class="link-button" name="lower" value="${id}">${texts.lowerToStock}</button>`

@@ -114,7 +114,7 @@ export const setCoupon = (cart: Cart, code: string): Cart => ({
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Null for a text that cannot be the id of a variant. */
+/** Reads an item of a form. Returns null for a text that cannot be the id of a variant. */
 export function readItem(variant: string | null, quantity: string | null): Item | null {
   const variant_id = (variant ?? '').toLowerCase()
   if (!UUID.test(variant_id)) return null
@@ -130,7 +130,7 @@ export function readQuantity(text: string, least: number): number {
 /**
  * The idempotency key of a checkout. It does not depend on what is in the cart: a cart that is sent
  * twice, from two tabs or after a change, makes one order, even where the first answer never
- * reached the browser. After a refusal the key is another one, and after an order the cart is.
+ * reached the browser. After a refusal the key changes; after an order there is a new cart.
  */
 export const checkoutKey = ({ id, refusals }: Cart): string => `shop-${id}-${refusals}`
 

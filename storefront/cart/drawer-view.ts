@@ -10,8 +10,8 @@ import type { CartLine } from './cart-lines.ts'
 import { type CartView, isShort, pendingNote, shortage } from './cart-view.ts'
 
 /**
- * The cart as the script shows it beside a page, after something was added. With the link of the
- * header, which the script replaces. `said` tells what was done.
+ * Renders the cart as the script shows it beside a page, after an item was added, with the cart link
+ * of the header, which the script replaces. `said` is the message about what was done.
  */
 export function cartDrawer(context: PageContext, view: CartView, said: string | null): Html {
   const { texts } = context.site.locale

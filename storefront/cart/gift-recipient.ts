@@ -31,8 +31,8 @@ const cleanLines = (text: string | null): string =>
     .toWellFormed()
 
 /**
- * Reads the fields. Null: all of them are empty, and the shopper gets the card. `wrong`: something was
- * entered, and the address is none.
+ * Reads the fields. Returns null when all are empty: then the shopper gets the card. Returns `wrong`
+ * when something was entered, and the address or the day is not valid.
  */
 export function readGift(form: URLSearchParams): GiftRecipient | null | 'wrong' {
   const recipient_email = cleanText(form.get('recipient_email'), EMAIL_MAX)
@@ -49,7 +49,7 @@ export function readGift(form: URLSearchParams): GiftRecipient | null | 'wrong' 
   }
 }
 
-/** A cart may be old: a card whose day has come is sent at once. */
+/** Removes a day that has come: a cart may be old, and the card is then sent at once. */
 export function withoutPastDay<I extends { gift_card?: GiftRecipient }>(item: I): I {
   const { gift_card } = item
   const today = new Date().toISOString().slice(0, 10)

@@ -30,7 +30,7 @@ import { breadcrumbData, productData, storeData } from './structured-data.ts'
 
 /** The pages that show the catalog. They change nothing. */
 
-/** As long as the answers that the sections are made from. */
+/** How long rendered sections are cached: as long as the answers that they are made from. */
 const HOME_FRESH_MS = 2_000
 
 interface RenderedHome {
@@ -97,7 +97,7 @@ export async function productPage(context: PageContext, slug: string): Promise<H
   return { status: 200, body: cachedPage(context, [found, related, collections], render) }
 }
 
-/** As many as one row and the next one. */
+/** The most products that are shown: one row and the next one. */
 const SEEN_MAX = 8
 
 /**
@@ -172,8 +172,8 @@ export async function collectionPage(context: PageContext, slug: string): Promis
 const SORTABLE_MIN = 2
 
 /**
- * What a collection can be filtered by. Null where that is not worth a form, and where the platform
- * cannot search now: the collection is shown all the same.
+ * Finds the filters of a collection. Returns null where they are not worth a form, and where the
+ * platform cannot search now: the collection is shown all the same.
  */
 async function filtersOf(context: PageContext, page: CollectionPage, filters: ListFilters) {
   const { api, site } = context
@@ -204,7 +204,7 @@ async function listOf(
   return { result, list: { path, filters, facets, count, currency } }
 }
 
-/** A store has one currency: that of any product. Prices to choose from need it, though nothing is found. */
+/** Finds the store's one currency, from any product. The price filters need it even where nothing is found. */
 async function findCurrency({ api, site }: PageContext, products: readonly Product[]) {
   const first = (list: readonly Product[]) => list.find(({ variants }) => variants.length > 0)
   const known =

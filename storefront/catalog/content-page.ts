@@ -23,7 +23,7 @@ export async function contentPage(context: PageContext, slug: string): Promise<H
   return { ...answer, headers: frameHeaders(context.assetBaseUrl, framesOf(page.sections)) }
 }
 
-/** The title stands above the text. A page of sections alone may have a hero for it. */
+/** The title of a page, and its text below. Null for a page of sections alone that has a hero as its title. */
 const contentText = (page: ContentPage): Html | null =>
   memoize(page, 'text', () => {
     const { title, body, sections } = page
@@ -34,7 +34,7 @@ const contentText = (page: ContentPage): Html | null =>
 const hasTitle = (section: ContentPage['sections'][number]): boolean =>
   section.type === 'hero' && section.props.heading !== null
 
-/** A hero below a title of its own is left out: a page has one title. */
+/** Renders the sections of a page. Where the page has a title, a hero is left out: a page has one title. */
 async function contentSections(context: PageContext, page: ContentPage): Promise<Html> {
   const hasText = contentText(page) !== null
   const sections = hasText ? page.sections.filter((each) => !hasTitle(each)) : page.sections

@@ -11,7 +11,7 @@ import type { Site } from '../site/site.ts'
 export const hasOwnSections = ({ sections }: Site): boolean =>
   sections.some(({ type }) => type !== null && SECTION_TYPES[type].placement === 'page')
 
-/** A small shop: the name of the store, its newest products and its collections. */
+/** The sections of a home page of our own: the name of the store, its newest products and its collections. */
 export function defaultSections({ brand, seo, locale }: Site): readonly Section[] {
   const { texts } = locale
   return readSections([

@@ -30,7 +30,7 @@ export function filteredList(context: PageContext, list: FilteredList, found: Ht
 
 interface ChosenFilter {
   label: string
-  /** The address without it. */
+  /** The address of the list without this filter. */
   without: string
 }
 

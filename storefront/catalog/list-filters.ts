@@ -5,15 +5,15 @@ import { PER_PAGE, readPageNumber } from './pager.ts'
 export const SORTS = ['relevance', 'price_asc', 'price_desc', 'newest'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** As long as the search field. */
+/** The longest query: as long as the search field allows. */
 export const QUERY_LENGTH_MAX = 200
 
-/** What a shopper chose of a list: the words, the filters and the order, as an address has them. */
+/** What a shopper chose for a list: the words, the filters and the order, as an address has them. */
 export interface ListFilters {
-  /** Null where there is no word to search for. */
+  /** The words to search for; null where there are none. */
   q: string | null
   collection: string | null
-  /** In cents, both ends included: `1000-2499`, or `10000-` without an upper end. */
+  /** The range of prices in cents, both ends included: `1000-2499`, or `10000-` without an upper end. */
   price: string | null
   sort: Sort
   page: number
@@ -21,7 +21,7 @@ export interface ListFilters {
 
 const PRICE = /^(\d{0,12})-(\d{0,12})$/
 
-/** Reads an address. A value that cannot be is treated as missing. */
+/** Reads an address. An impossible value is treated as missing. */
 export function readFilters(url: URL): ListFilters {
   const given = url.searchParams
   const price = given.get('price') ?? ''
@@ -34,7 +34,7 @@ export function readFilters(url: URL): ListFilters {
   }
 }
 
-/** The one address of a filtered list: without what is empty or goes without saying. */
+/** Returns the one address of a filtered list: without empty values and defaults. */
 export function filterAddress(path: string, filters: ListFilters): string {
   const { q, collection, price, sort, page } = filters
   const chosen = Object.entries({
@@ -48,14 +48,14 @@ export function filterAddress(path: string, filters: ListFilters): string {
 }
 
 /**
- * Whether a form without the script sent its empty fields along. The address is then made anew, so
- * that the one that is shared or kept is short.
+ * Whether a form without the script sent its empty fields along. The address is then made again
+ * without them, so that the address that is shared or kept is short.
  */
 export const hasEmptyFields = ({ searchParams }: URL): boolean =>
   ['collection', 'price'].some((name) => searchParams.get(name) === '') ||
   searchParams.get('sort') === SORTS[0]
 
-/** Whether a list is more than its words and its page: sorted or filtered. */
+/** Whether a list is sorted or filtered: it has more than its words and its page. */
 export const isFiltered = ({ collection, price, sort }: ListFilters): boolean =>
   collection !== null || price !== null || sort !== SORTS[0]
 

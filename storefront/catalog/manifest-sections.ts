@@ -127,8 +127,8 @@ export function countdown(context: PageContext, props: PropsOf<'countdown'>): Ht
 const COUNTDOWN_UNITS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 }
 
 /**
- * Plays a video of the store's own host. One of a known host is loaded into a frame after a click,
- * and until then nothing asks that host for anything. Any other is a link.
+ * Plays a video of the store's own host. A video of a known host is loaded into a frame after a click;
+ * before that, no request goes to that host. Any other video is a link.
  */
 export function video(context: PageContext, props: PropsOf<'video'>): Html | null {
   const { url, caption, posterRef } = props

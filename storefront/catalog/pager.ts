@@ -14,7 +14,7 @@ export function readPageNumber(url: URL): number {
   return Number.isNaN(page) ? 1 : Math.min(Math.max(page, 1), PAGE_MAX)
 }
 
-/** The addresses of the pages beside one. Null: there is none. */
+/** The addresses of the pages beside one; null where there is no such page. */
 export interface PageLinks {
   prev: string | null
   next: string | null
@@ -39,7 +39,7 @@ export function pager(context: PageContext, page: number, pages: number): Html |
   return pagerNav(context, links, site.locale.texts.pageOf(page, pages))
 }
 
-/** As long as a cursor may be, with room to spare. */
+/** The form of a cursor. It may be longer than any real one. */
 const CURSOR = /^[A-Za-z0-9_-]{1,200}$/
 
 /**
@@ -64,7 +64,7 @@ function placeNumber(url: URL): number {
   return number > 1 && number < 1e6 ? number : 2
 }
 
-/** The one address of a page of a list, without what does not belong to it. */
+/** Returns the one address of a page of a list, without parameters that do not belong to it. */
 export function placeAddress(path: string, url: URL): string {
   const { after, before } = readPlace(url)
   const cursor = Object.entries({ after, before }).find(([, text]) => text)

@@ -28,7 +28,7 @@ export function gallery(context: PageContext, product: Product, firstRef: string
   )}</ul>${shown.length > 1 && thumbnails(context, shown)}</div>`
 }
 
-/** Without images that belong to another store: they have no address. */
+/** The images of a product, without those that belong to another store: they have no address. */
 const shotsOf = (context: PageContext, { images, name }: Product): Shot[] =>
   images.flatMap(({ asset_ref: ref, alt }: ProductImage, at) =>
     assetUrl(context, ref) === null ? [] : [{ ref, alt: alt ?? name, number: at + 1 }],
@@ -39,7 +39,7 @@ interface Place {
   count: number
 }
 
-/** The link opens the large image; with the script, in a dialog. */
+/** Renders one image, as a link that opens the large image; the script opens it in a dialog. */
 function slide(context: PageContext, { ref, alt, number }: Shot, { at, count }: Place): Html {
   const { texts } = context.site.locale
   const picture = image(context, {

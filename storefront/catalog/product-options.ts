@@ -2,7 +2,7 @@ import type { Product, Variant } from '../api/types.ts'
 
 /** What a shopper chooses between on a product page: one group for each option of the variants. */
 export interface ChoiceGroup {
-  /** Null where the variants have labels only. */
+  /** The name of the option; null where the variants have labels only. */
   name: string | null
   choices: readonly Choice[]
 }
@@ -13,8 +13,8 @@ export interface Choice {
   variant: Variant
   isChosen: boolean
   /**
-   * The chosen values that this one is not made with, such as the colour. Then choosing it changes
-   * them, too.
+   * The chosen values that the product does not have with this choice, such as a colour. Choosing it
+   * changes them, too.
    */
   notWith: readonly string[]
 }
@@ -23,7 +23,7 @@ export interface Choice {
 export const chooseVariant = ({ variants }: Product): Variant | undefined =>
   variants.find((each) => each.available) ?? variants[0]
 
-/** No group where there is nothing to choose. */
+/** Returns the groups of choices for a product; none where there is nothing to choose. */
 export function choiceGroups(product: Product, chosen: Variant): ChoiceGroup[] {
   const { variants, option_names: names } = product
   if (variants.length < 2) return []
@@ -41,7 +41,7 @@ const byLabel = (variant: Variant, chosen: Variant): Choice => ({
   notWith: [],
 })
 
-/** Names and values are compared as the platform does: whatever their case. */
+/** Folds a name or a value for comparison: without regard to case, as the platform compares them. */
 const fold = (text: string) => text.toLowerCase()
 
 const optionOf = ({ options }: Variant, name: string): string | null =>

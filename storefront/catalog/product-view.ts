@@ -25,7 +25,7 @@ export function productMain(
 ${recentlySeen(context, found.product)}`
 }
 
-/** Filled and shown by the script, which asks first where the store wants that. */
+/** The place of the products seen before. The script fills and shows it, and asks first where the store wants that. */
 function recentlySeen({ site }: PageContext, { slug }: Product): Html {
   const { texts } = site.locale
   const question =
@@ -46,7 +46,7 @@ function breadcrumb(context: PageContext, found: FoundProduct): Html {
   )}</ol></nav>`
 }
 
-/** The id of the variant that the address asks for, if the product has it. */
+/** Returns the variant that the address names by its id, if the product has it. */
 export function namedVariant({ url }: PageContext, { variants }: Product): Variant | null {
   const id = url.searchParams.get('variant')
   return variants.find((each) => each.id === id) ?? null
@@ -96,7 +96,7 @@ function choiceGroup(context: PageContext, { name, choices }: ChoiceGroup): Html
   }</p><ul>${choices.map((each) => html`<li>${choiceLink(context, each, name === null)}</li>`)}</ul></div>`
 }
 
-/** A link, so that the address names the variant, also without the script. */
+/** Renders a choice as a link, so that the address names the variant, also without the script. */
 function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): Html {
   const { text, variant, isChosen, notWith } = choice
   const { texts, formatMoney, formatList } = site.locale
@@ -110,7 +110,7 @@ function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): 
   return html`<a class="variant-choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}><span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
 }
 
-/** A gift card has no express checkout: its recipient would stand in the address of the page. */
+/** The buttons that buy. A gift card has no express checkout: its recipient would stand in the page's address. */
 function buyButton({ site }: PageContext, { available: isAvailable, gift_card }: Variant): Html {
   const { addToCart, buyNow, notInPreview, soldOut } = site.locale.texts
   const refusal = site.preview === null ? (isAvailable ? null : soldOut) : notInPreview

@@ -6,7 +6,7 @@ import { QUERY_LENGTH_MAX } from './list-filters.ts'
 import { PAGE_MAX, PER_PAGE, pager } from './pager.ts'
 import { productGrid } from './product-cards.ts'
 
-/** What the platform found, and what was asked for. */
+/** The result of a search, and the list with its filters. */
 export interface FoundProducts {
   result: SearchResult
   list: FilteredList

@@ -11,7 +11,7 @@ const SITEMAP_SCHEMA = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 const location = ({ origin }: PageContext, path: string): Html =>
   html`<loc>${new URL(path, origin).href}</loc>`
 
-/** The first part names the store's other pages too; later parts have no collections. */
+/** Writes one part of the sitemap. The first names the store's other pages, too; later ones get no collections. */
 export function sitemapXml(
   context: PageContext,
   products: SitemapPart['products'],
@@ -56,7 +56,7 @@ export function robotsTxt({ origin, site }: PageContext): string {
   return ['User-agent: *', ...rules, '', `Sitemap: ${origin}/sitemap.xml`, ''].join('\n')
 }
 
-/** As many as a reader with little memory takes in. The sitemap has all. */
+/** The most collections in llms.txt: few enough for a reader with little memory. The sitemap has all. */
 const LLMS_COLLECTIONS_MAX = 100
 
 /** A text of a merchant inside of Markdown: one line that begins no link and no markup. */

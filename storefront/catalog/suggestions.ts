@@ -6,13 +6,13 @@ import type { PageContext } from '../request-context.ts'
 import { filterAddress, readFilters, searchQuery } from './list-filters.ts'
 import { onlyPriceBefore, priceOf } from './product-cards.ts'
 
-/** Fits on a phone above its keyboard. */
+/** The suggestions fit on a phone above its keyboard. */
 const PRODUCTS_MAX = 5
 const COLLECTIONS_MAX = 2
-/** One letter finds a third of the store. */
+/** The shortest query: one letter would find a third of the store. */
 const QUERY_LENGTH_MIN = 2
 
-/** A browser asks again for a word that was typed before; what it shows may be this old. */
+/** How long a browser may show the same suggestions for a word that is typed again. */
 const FRESH_SECONDS = 30
 
 /**
@@ -40,7 +40,7 @@ const answer = (body: Html): HttpResponse => ({
   headers: { 'cache-control': `private, max-age=${FRESH_SECONDS}`, 'x-robots-tag': 'noindex' },
 })
 
-/** Without accents and capital letters. */
+/** Returns a text without accents and capital letters. */
 const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 function options(

@@ -28,8 +28,8 @@ export function readCard(form: URLSearchParams): CardInput | undefined {
 }
 
 /**
- * What is wrong with a card, by field. The platform checks it, too; here a wrong card is told before
- * anything is sent, and a security code is asked for, which the platform does without.
+ * What is wrong with a card, by field. The platform checks it, too; here a wrong card is reported before
+ * anything is sent, and the security code is required, which the platform does without.
  */
 export function cardErrors(texts: Texts, card: CardInput | undefined): Record<string, string> {
   if (card === undefined) return { number: texts.enterCard }
@@ -43,7 +43,7 @@ export function cardErrors(texts: Texts, card: CardInput | undefined): Record<st
   return errors
 }
 
-/** A number of a card ends with a check digit, by the algorithm of Luhn. */
+/** Whether a text is the number of a card, which ends with a check digit, by the algorithm of Luhn. */
 function isCardNumber(text: string): boolean {
   if (!/^\d{13,19}$/.test(text)) return false
   const digits = [...text].reverse().map(Number)
@@ -53,6 +53,6 @@ function isCardNumber(text: string): boolean {
 
 const HALF_DAY_MS = 43_200_000
 
-/** A card is good until its month has ended everywhere, also where it is still the day before. */
+/** Whether a card has expired: its month has ended everywhere, also where it is still the day before. */
 const hasExpired = (month: number, year: number): boolean =>
   Date.now() >= Date.UTC(year, month, 1) + HALF_DAY_MS

@@ -17,7 +17,7 @@ import { splitOverTenders } from './tenders.ts'
 
 type Shown = Partial<Pick<CheckoutView, 'details' | 'errors' | 'notice'>>
 
-/** Shows the checkout form, with what was entered before and what is wrong with it. */
+/** Shows the checkout form, with the earlier entries and what is wrong with them. */
 export async function checkoutPage(
   given: RequestContext,
   shown: Shown = {},
@@ -25,7 +25,7 @@ export async function checkoutPage(
   const named = ensureShopper(given)
   const { details = newDetails(given), errors = {} } = shown
   const subscribe = details.subscribe && given.site.offers.newSubscriptions
-  // Only what was entered here: an address that the browser remembers was not given for this cart.
+  // Only an address entered here: one that the browser remembers was not given for this cart.
   const entered = shown.details?.email ? { email: shown.details.email } : {}
   const options = { expedited: details.expedited, subscribe, ...entered }
   const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
@@ -36,7 +36,7 @@ export async function checkoutPage(
   if (belongsInCart || context.site.preview !== null) {
     return redirect(pageBefore(context, lines), named.cookies)
   }
-  // A form that is shown again with what was entered began before.
+  // A form that is shown again with its entries began before.
   if (shown.details === undefined) context.api.countEvent(context.site, { type: 'begin_checkout' })
   const { texts } = context.site.locale
   const [hosted, tenders] = await Promise.all([

@@ -20,7 +20,7 @@ export interface CheckoutView extends SummaryView {
   hosted: HostedFields | null
   /** Whether this browser remembers an address. */
   isRemembered: boolean
-  /** By field. */
+  /** What is wrong with the form, by field. */
   errors: Record<string, string>
   /** A message above the form. */
   notice: string | null
@@ -63,7 +63,7 @@ const expressFields = ({ item }: CheckoutView): Html | null =>
     ? null
     : html`<input type="hidden" name="variant" value="${item.variant_id}"><input type="hidden" name="quantity" value="${item.quantity}">`
 
-/** The button belongs to a form of its own: in this one, the enter key would press it. */
+/** Says that the address is remembered. The button has a form of its own: the enter key would press it in this one. */
 const rememberedNote = (texts: Texts, { isRemembered }: CheckoutView): Html | false =>
   isRemembered &&
   html`<p class="note remembered">${texts.addressRemembered} <button form="forget" class="link-button">${texts.forgetAddress}</button></p>`
@@ -130,7 +130,7 @@ function errorSummary({ site }: PageContext, view: CheckoutView): Html | null {
   return html`<div class="error error-box" role="alert" tabindex="-1" data-focus><p>${message}</p>${links.length > 0 && html`<ul>${links}</ul>`}</div>`
 }
 
-/** Fields of the gateway, or our own. */
+/** The fields of the card: the gateway's, or our own. */
 const cardInputs = (texts: Texts, { hosted, errors }: CheckoutView): Html =>
   hosted === null
     ? html`<div id="card-fields">${cardFields(texts, errors)}</div>`
@@ -222,8 +222,8 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
 }
 
 /**
- * Nothing is left to pay by card. The platform refuses a subscription then, since no card would be
- * stored for its later charges: the shopper learns it here, before the order is sent.
+ * Says that nothing is left to pay by card. The platform then refuses a subscription, since no card
+ * would be stored for its later charges: the shopper learns it here, before the order is sent.
  */
 function coveredNote(site: PageContext['site'], { details, lines }: CheckoutView): Html {
   const { texts } = site.locale

@@ -13,10 +13,10 @@ import { cartCookie, emptyCartCookie } from '../shopper/shopper-cookies.ts'
 export const EXPRESS_PATH = '/checkout/now'
 
 const COOKIE = 'express'
-/** As long as a shopper may come back to a page that is still open. */
+/** How long the cookie is kept: as long as a shopper may come back to a page that is still open. */
 const DAYS = 2
 
-/** A handler with the one product as the cart. Without a product, the shopper chooses one. */
+/** Wraps a handler: the cart is then the one product. Without a product, the shopper is sent to choose one. */
 export const express =
   (handler: (context: RequestContext, form: URLSearchParams) => Promise<HttpResponse>) =>
   async (context: RequestContext, form = context.url.searchParams): Promise<HttpResponse> => {

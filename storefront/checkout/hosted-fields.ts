@@ -15,7 +15,7 @@ export interface HostedFields {
   key: string
 }
 
-/** Null where the store asks for cards in fields of its own. */
+/** Finds the gateway's card fields. Returns null where the store asks for cards in fields of its own. */
 export async function findHostedFields(context: PageContext): Promise<HostedFields | null> {
   const { gateway, tokenization_key: key } = await context.api.readCardForm(context.site)
   return gateway === 'nmi' && key !== null ? { url: context.collectUrl, key } : null

@@ -49,7 +49,7 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
   return placeOrder(context, details, { card, quote_token: quoteToken, hasGoods })
 }
 
-/** Whether something of the cart is sent to an address. What is not known counts as goods. */
+/** Whether an item of the cart is shipped to an address. An unknown variant counts as goods. */
 async function needsAddressOf({ api, site, cart }: RequestContext): Promise<boolean> {
   const ids = cart.items.map(({ variant_id }) => variant_id)
   const lines = cartLines(cart, await api.listProductsOf(site, ids), null)
@@ -57,8 +57,8 @@ async function needsAddressOf({ api, site, cart }: RequestContext): Promise<bool
 }
 
 /**
- * The card of a form, or the token of the gateway's fields, and what is wrong with it. Where the
- * gateway has fields, a card number that a form has all the same is not read.
+ * Reads the card of a form, or the token of the gateway's fields, and finds what is wrong with it.
+ * Where the gateway has fields, a card number in the form is not read.
  */
 export async function readTender(context: RequestContext, form: URLSearchParams) {
   const { texts } = context.site.locale
@@ -71,7 +71,7 @@ export async function readTender(context: RequestContext, form: URLSearchParams)
 }
 
 /**
- * Whether the cart was submitted before. If so, submitting it again finds out what became of it.
+ * Whether the cart was submitted before. If so, submitting it again finds the outcome of that.
  */
 const wasSubmitted = async ({ api, site, cart }: RequestContext): Promise<boolean> =>
   (await api.findOperation(site, 'checkout', checkoutKey(cart))) !== null
@@ -148,7 +148,7 @@ const placedResponse = (
     ...(hasGoods ? addressCookies(context, details) : []),
   ])
 
-/** Leaves the cart as it is: `pending-payment.ts` updates it once the outcome is known. */
+/** Sends the shopper to the order. `pending-payment.ts` updates the cart once the outcome is known. */
 const redirectToOrder = (context: ShopperContext, order: ShopperOrder): HttpResponse =>
   redirect(`/orders/${order.id}`, [orderCookie(context, context.shopper, order)])
 
@@ -230,8 +230,8 @@ const cartAfterRefusal = (cart: Cart, code: string): Cart =>
   countRefusal(code === 'coupon_invalid' ? { ...cart, coupon: null } : cart)
 
 /**
- * The cart was submitted before with other details. Finds out what became of that, and pays nothing
- * now.
+ * Responds where the cart was submitted before with other details: finds the outcome of that checkout,
+ * and pays nothing now.
  */
 async function usedKeyResponse(
   context: ShopperContext,

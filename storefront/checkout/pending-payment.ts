@@ -22,8 +22,8 @@ interface PendingCheck extends Updated {
 }
 
 /**
- * Asks the platform about the shopper's pending orders. Most shoppers have none; then it asks
- * nothing.
+ * Asks the platform about the shopper's pending orders. Most shoppers have none; then it sends no
+ * request.
  */
 export async function checkPendingOrders(given: RequestContext): Promise<PendingCheck> {
   let { context, cookies }: Updated = { context: given, cookies: [] }

@@ -22,7 +22,7 @@ export interface SummaryView {
 export function orderSummary(context: PageContext, view: SummaryView): Html {
   const { quote, tenders, path } = view
   const { texts, formatMoney } = context.site.locale
-  // A code that was entered has an answer to be read.
+  // The message about an entered code must be visible.
   const isOpen = quote.coupon.code !== null
   return html`<aside class="summary" id="summary" aria-label="${texts.yourOrder}"><details class="fold"${isOpen && html` open`}><summary><span class="fold-name">${texts.summary}</span><span class="fold-total" id="summary-total">${formatMoney(quote.total_cents, quote.currency)}</span></summary>
 <div class="fold-body" id="summary-body"><h2>${texts.yourOrder}</h2><input type="hidden" name="due" value="${tenders.due_cents}"><ul class="lines lines-small">${view.lines.map((line) => summaryLine(context, line))}</ul>

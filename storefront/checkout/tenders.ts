@@ -44,7 +44,7 @@ export async function splitOverTenders(
   return { ...split, giftCard: { last4: card.code_last4, cents }, due_cents: rest - cents }
 }
 
-/** The platform allows few codes a minute. Beyond that, the code is checked with the payment. */
+/** Finds a gift card. The platform allows few codes a minute; beyond that, the code is checked with the payment. */
 async function findGiftCard({ api, site }: PageContext, code: string) {
   const { texts } = site.locale
   try {

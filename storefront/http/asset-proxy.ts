@@ -23,7 +23,7 @@ const FORWARDED = [
 /** The largest image takes this long at half a megabit a second. */
 const SEND_MS = 320_000
 
-/** Sends an asset of the platform on, where the platform itself does not answer on this host. */
+/** Forwards an asset of the platform, where the platform itself does not answer on this host. */
 export async function proxyAsset(
   client: PlatformClient,
   common: Record<string, string>,

@@ -13,16 +13,16 @@ import {
  * another. Encrypted cookies can also not be read.
  */
 export interface Cookies {
-  /** Null for a cookie that is missing or was not signed by us. */
+  /** Reads a signed cookie. Returns null for one that is missing or was not signed by us. */
   read(header: string | undefined, name: string, tenant: string): unknown
-  /** The value of a `set-cookie` header, as are those of `clear` and `writePlain`. */
+  /** Returns the value of a `set-cookie` header, as do `clear` and `writePlain`. */
   write(name: string, tenant: string, value: unknown, days: number): string
   clear(name: string): string
-  /** Null for a cookie that is missing, or that we have not encrypted for this name and store. */
+  /** Reads an encrypted cookie. Returns null for one that is missing, or not encrypted for this name and store. */
   readEncrypted(header: string | undefined, name: string, tenant: string): unknown
-  /** For values that other users of the device must not read. Null for one that is too long. */
+  /** Writes a value that other users of the device must not read. Returns null for one that is too long. */
   writeEncrypted(name: string, tenant: string, value: unknown, days: number): string | null
-  /** Without a signature, for values that the platform verifies itself. */
+  /** Reads a cookie without a signature, for values that the platform verifies itself. */
   readPlain(header: string | undefined, name: string): string | undefined
   writePlain(name: string, value: string, seconds: number): string
 }
@@ -36,8 +36,8 @@ const VERIFIED_MAX = 4_096
 const DAY_SECONDS = 86_400
 
 /**
- * The first secret signs; all of them are accepted, so that a token can be replaced without losing
- * carts.
+ * Opens cookies that are signed with these secrets. The first one signs; all of them are accepted, so
+ * that a token can be replaced without losing carts.
  */
 export function openCookies(secrets: readonly string[], secure: boolean): Cookies {
   const keys = secrets.map((each) => Buffer.from(hkdfSync('sha256', each, '', 'shop cookies', 32)))
@@ -53,7 +53,7 @@ export function openCookies(secrets: readonly string[], secure: boolean): Cookie
 
   const verified = new Map<string, unknown>()
 
-  /** Answers from memory where the same text was verified before: the keys do not change. */
+  /** Verifies a signed text. One that was verified before comes from memory: the keys do not change. */
   function verify(name: string, tenant: string, text: string): unknown {
     const place = `${name} ${tenant} ${text}`
     const known = verified.get(place)
@@ -106,7 +106,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const CIPHER = 'aes-256-gcm'
 
-/** `place` is the cookie's name and store: the text can be decrypted in its own place alone. */
+/** Encrypts a text. `place` is the cookie's name and store: it can be decrypted in its own place alone. */
 function encrypt(key: Buffer, text: string, place: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })

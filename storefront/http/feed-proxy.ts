@@ -15,7 +15,7 @@ export function feedOf({ method }: IncomingMessage, path: string): string | null
   return (isRead && FEED_FILES.find((each) => each === file)) || null
 }
 
-/** Opens a feed of the platform, to be sent on. The platform knows the addresses of the store. */
+/** Opens a feed of the platform, to be forwarded. The platform knows the addresses of the store. */
 export async function openFeed(
   client: PlatformClient,
   { method, headers }: IncomingMessage,

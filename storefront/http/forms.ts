@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** More than any form of the storefront can have. */
 const FORM_BYTES_MAX = 32_768
 
-/** Reads a form as browsers send it. Null for any other body, and for one that is too large. */
+/** Reads a form as browsers send it. Returns null for any other body, and for one that is too large. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | null> {
   const type = request.headers['content-type'] ?? ''
   if (!type.startsWith('application/x-www-form-urlencoded')) return null

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /**
- * What a request is answered with. A body that comes in parts is sent as the parts come; that of a
- * file, a stream, no faster than it is read.
+ * The answer to a request. A body in parts is sent as the parts come; the body of a file is a stream,
+ * sent no faster than it is read.
  */
 export interface HttpResponse {
   status: number
@@ -31,9 +31,9 @@ export const withCookies = (response: HttpResponse, cookies: readonly string[]):
 
 /** What a page loads from other origins. Most pages load nothing. */
 export interface OtherOrigins {
-  /** Of videos that it shows after a click, and of the card fields of a gateway. */
+  /** The origins of frames: of videos that it shows after a click, and of the card fields of a gateway. */
   frames?: readonly string[]
-  /** Of the script of a gateway, which makes its card fields. */
+  /** The origins of scripts: of the script of a gateway, which makes its card fields. */
   scripts?: readonly string[]
 }
 
@@ -101,7 +101,7 @@ export async function sendResponse(
   else await sendParts(response, body)
 }
 
-/** As long as the platform itself sends a feed. */
+/** How long a stream may be sent: as long as the platform itself sends a feed. */
 const SEND_MS = 300_000
 
 async function sendStream({ method }: IncomingMessage, response: ServerResponse, body: Readable) {

@@ -16,7 +16,7 @@ import type { HttpResponse } from './response.ts'
 export interface StaticFiles {
   /** The paths for a page of this site, or of no store. */
   pathsFor(site: Site | null): PageFiles
-  /** Null for a path that names no file, or one that this process has dropped. */
+  /** Finds a file by its path. Returns null for a path of no file, or of one that this process has dropped. */
   find(path: string): StaticFile | null
   /**
    * Finds a file for a page that another process or another release has made. A style sheet that

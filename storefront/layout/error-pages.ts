@@ -27,14 +27,14 @@ const page = ({ language, title, text, files, action }: ErrorPage): string =>
 <body class="error-page"><main id="main">${STORE_ICON}<h1>${title}</h1><p class="lead">${text}</p>${action}</main></body></html>
 `.text
 
-/** The same page for a draft, a suspended and an unknown store. */
+/** The page for a store that is not shown: the same for a draft, a suspended and an unknown one. */
 export const storeNotFoundPage = (files: PageFiles, { texts, language }: Locale): string =>
   page({ files, language, title: texts.storeNotFound, text: texts.storeNotFoundNote })
 
 export const previewEndedPage = (files: PageFiles, { texts, language }: Locale): string =>
   page({ files, language, title: texts.previewEnded, text: texts.previewEndedNote })
 
-/** For a form that another site has sent, or that cannot be read. */
+/** The page for a form that another site has sent, or that cannot be read. */
 export const formRejectedPage = (files: PageFiles, { texts, language }: Locale): string =>
   page({
     files,
@@ -53,7 +53,7 @@ export interface UnsentForm {
   fields: readonly (readonly [name: string, value: string])[]
 }
 
-/** For a platform that cannot be reached. */
+/** The page for a platform that cannot be reached. */
 export function outagePage(
   files: PageFiles,
   { texts, language }: Locale,

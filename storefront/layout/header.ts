@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts'
 import { CART_ICON, CLOSE_ICON, MENU_ICON, SEARCH_ICON } from './icons.ts'
 import { assetUrl } from './images.ts'
 
-/** As many collections as a desktop has room for, where the manifest has no menu. */
+/** The most collections in the row: as many as a desktop has room for, where the manifest has no menu. */
 const NAV_MAX = 6
 /** More would be a list to scroll; the last entry leads to all of them. */
 const PANEL_MAX = 12
@@ -58,7 +58,7 @@ const linkTo = ({ slug, title }: Collection): MenuItem => ({
   href: `/collections/${slug}`,
 })
 
-/** What only the menu of a phone has: the collections that the row leaves out, and other pages. */
+/** The links that only the menu of a phone has: the collections that the row leaves out, and other pages. */
 function panelLinks(context: PageContext, collections: readonly Collection[]): Html {
   const { site } = context
   const { texts } = site.locale

@@ -37,7 +37,7 @@ export function image(context: PageContext, { ref, alt, sizes, name, eager }: Im
 }
 
 /**
- * Stands in for a missing image: the first letter of what would be shown, in the store's colours.
+ * Stands in for a missing image: the first letter of the name of its subject, in the store's colours.
  * Decoration, since the name is said beside it.
  */
 export const imageStandIn = (name: string): Html =>

@@ -39,12 +39,12 @@ ${head(context, page)}
 ${sandboxBar(context)}${previewRibbon(context)}`.text
 }
 
-/** From the header to the beginning of the main part. */
+/** The page from its header to the beginning of its main part. */
 export const pageHeader = (context: PageContext, collections: readonly Collection[]): string =>
   html`${announcements(context)}${header(context, collections)}
 <main id="main" tabindex="-1">`.text
 
-/** From the end of the main part to the end of the page. */
+/** The page from the end of its main part to its own end. */
 export const pageEnd = (context: PageContext): string =>
   html`</main>
 ${footer(context)}
@@ -91,7 +91,7 @@ function favicon(context: PageContext): Html {
     : html`<link rel="icon" href="${own}?w=160">`
 }
 
-/** Says on every page that nothing here is real: an order in a sandbox must not be taken for a purchase. */
+/** Says on every page that the store is a sandbox: an order there must not be mistaken for a purchase. */
 const sandboxBar = ({ site }: PageContext): Html | null =>
   site.isSandbox
     ? html`<aside class="sandbox-bar" aria-label="${site.locale.texts.sandbox}"><strong>${site.locale.texts.sandbox}</strong> <span>${site.locale.texts.sandboxNote}</span></aside>

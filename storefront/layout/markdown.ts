@@ -17,13 +17,13 @@ const NESTING_MAX = 12
 
 const parser = new MarkdownIt('zero', { breaks: true, maxNesting: NESTING_MAX }).enable(RULES, true)
 
-/** Paths of the store, the web and mail. Links of any other kind stay text. */
+/** Accepts links to paths of the store, to web pages and to mail addresses. Links of any other kind stay text. */
 parser.validateLink = (address) => {
   const href = safeHref(address)
   return href !== null && !href.toLowerCase().startsWith('tel:')
 }
 
-/** Leaves the text of links such as `[here]()`, which lead nowhere. A link never holds another. */
+/** Removes links such as `[here]()`, which lead nowhere, and keeps their text. A link never holds another. */
 const withoutEmptyLinks = (tokens: Token[]): Token[] => {
   let empty = false
   return tokens.filter((token) => {
@@ -32,7 +32,7 @@ const withoutEmptyLinks = (tokens: Token[]): Token[] => {
   })
 }
 
-/** The columns of a table come with a style, which our content security policy refuses. */
+/** Replaces the style of a table's columns with a class: our content security policy refuses a style. */
 const withoutStyle = ([name, value]: [string, string | number]): [string, string | number] =>
   name === 'style' ? ['class', String(value).replace('text-align:', 'align-')] : [name, value]
 

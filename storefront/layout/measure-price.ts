@@ -13,7 +13,7 @@ export interface MeasurePrice {
 type ContentUnit = NonNullable<Variant['content_unit']>
 type BaseUnit = 'g' | 'kg' | 'ml' | 'l' | 'm' | 'm2' | 'piece'
 
-/** Of each unit: the small one that the arithmetic is in, and how many of these it is. */
+/** For each unit: the small unit that the arithmetic is in, and how many of those it contains. */
 const SMALL: Record<ContentUnit, readonly [unit: string, count: number]> = {
   g: ['g', 1],
   kg: ['g', 1_000],
@@ -61,7 +61,7 @@ export function measurePrice(variant: Variant, price_cents: number): MeasurePric
   return size === content ? null : { ...measure, cents: divide(price_cents * size, content) }
 }
 
-/** Exact for all prices and contents that the platform accepts. */
+/** Divides and rounds half up. Exact for all prices and contents that the platform accepts. */
 function divide(cents: number, by: number): number {
   const doubled = 2 * cents + by
   return (doubled - (doubled % (2 * by))) / (2 * by)

@@ -34,15 +34,15 @@ export function notFoundPage(
   })
 }
 
-/** One for each usual number of items in a cart. */
+/** How many versions of a page are kept: one for each usual number of items in a cart. */
 const CACHED_MAX = 16
-/** A larger page is rendered anew each time, so that one store cannot fill the memory of all. */
+/** A larger page is rendered again each time, so that one store cannot fill the memory of all. */
 const CACHED_BYTES_MAX = 262_144
 
 /**
  * Renders a page once, and keeps its bytes with the first of the objects that it is made from;
- * another `from` drops them. The same page differs by the address of the request and by the number
- * in the cart. Pages of a preview are not kept.
+ * when one of these objects is replaced, the bytes are dropped. The same page differs by the address
+ * of the request and by the number in the cart. Pages of a preview are not kept.
  */
 export function cachedPage(
   context: PageContext,

@@ -51,7 +51,7 @@ export function freeShippingNote({ site }: PageContext, quote: Quote): Html | nu
   return html`<p class="note">${texts.untilFreeShipping(formatMoney(left, quote.currency))}</p>`
 }
 
-/** The name of a charge's tender, as its owner knows it: "Visa ending in 1111". */
+/** The name of a charge's tender, as the shopper knows it: "Visa ending in 1111". */
 export function tenderName(texts: Texts, { tender, card, gift_card_last4 }: Charge): string {
   const brand = card?.brand ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1) : null
   const last4 = card?.last4 ?? gift_card_last4

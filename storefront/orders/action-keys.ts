@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 /**
  * A key for the forms of one order page, in their hidden field `action_key`. It becomes part of the
- * idempotency key: a form that is sent twice acts once, and a page that is loaded anew can act
+ * idempotency key: a form that is sent twice acts once, and a page that is loaded again can act
  * again.
  */
 export const newActionKey = (): string => randomBytes(12).toString('base64url')

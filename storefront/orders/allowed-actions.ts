@@ -1,9 +1,9 @@
 import type { Charge, OrderDetail } from '../api/types.ts'
 
 /**
- * What a shopper may do with an order now. The platform decides, and tells it to merchants only; so
- * these are its own conditions (`src/modules/orders/status.ts`), applied to what a shopper's order
- * shows. One thing is not shown: that another change to the order is in progress. The platform then
+ * What a shopper may do with an order now. The platform decides, and tells it to merchants only. So
+ * its conditions (`src/modules/orders/status.ts`) are repeated here, for the data of a shopper's order.
+ * That data does not show whether another change to the order is in progress: the platform then
  * refuses with `order_busy`.
  */
 export interface AllowedActions {
@@ -22,7 +22,7 @@ const CANCELLABLE = [
   'on_hold',
   'partially_refunded',
   'refunded',
-  // Of gift cards alone: nothing has shipped.
+  // An order of gift cards alone: nothing has shipped.
   'delivered',
 ]
 
@@ -41,7 +41,7 @@ export function allowedActions(detail: OrderDetail): AllowedActions {
   const nothingShipped = items.every(({ shipped_quantity }) => shipped_quantity === 0)
   const isSettled = !isPaying(detail) && refunds.every(({ status }) => status !== 'pending')
   const canChange = nothingShipped && isSettled
-  // While a dispute is open, nothing of a card is returned: the bank may take it.
+  // While a dispute is open, no card payment is refunded: the bank may take the money.
   const isDisputed = order.payment_status === 'disputed'
   const isAtRisk = (charge: Charge) => isDisputed && charge.tender === 'card'
   const left = charges.filter((charge) => refundableCents(charge) > 0)

@@ -32,7 +32,7 @@ export async function findOrderAgain(
   return redirect('/orders?sent=1')
 }
 
-/** Null for an outage. */
+/** Returns the text that explains a refusal; null for any other error, such as an outage. */
 function refusalOf({ site }: RequestContext, error: unknown): string | null {
   const { texts } = site.locale
   if (!(error instanceof PlatformError)) return null
@@ -40,7 +40,7 @@ function refusalOf({ site }: RequestContext, error: unknown): string | null {
   return error.code === 'invalid_body' ? texts.checkEmail : null
 }
 
-/** Opens the order of a mailed link in this browser. The address with the token is left at once. */
+/** Opens the order of a mailed link in this browser, which leaves the address with the token at once. */
 export async function openOrderLink(context: RequestContext, token: string): Promise<HttpResponse> {
   const found = await context.api.openOrderLink(context.site, token)
   if (found === null) return orderNotHere(context)

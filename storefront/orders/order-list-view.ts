@@ -4,7 +4,7 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { lineImage, statusText } from './order-view.ts'
 
-/** What was entered to find an order, where the form is shown again. */
+/** The entries of the form that finds an order, for when it is shown again. */
 export interface FindForm {
   number: string
   email: string
@@ -13,7 +13,7 @@ export interface FindForm {
 
 export interface OrderListView {
   orders: readonly OrderDetail[]
-  /** Those of the ordered products that are still sold. */
+  /** The ordered products that are still sold. */
   products: readonly Product[]
   entered: FindForm
   /** Whether a link was asked for a moment ago. */

@@ -26,7 +26,7 @@ export async function orderListPage(
   return { ...(await renderPage(context, { title, main })), headers: NOT_KEPT }
 }
 
-/** In the order of the browser's cookie: newest first. One that was erased meanwhile is left out. */
+/** Lists the orders in the order of this browser's cookies: newest first. One that was erased is left out. */
 async function listOwnOrders(context: PageContext): Promise<OrderDetail[]> {
   const { shopper, opened } = context
   const ids = new Set([...(shopper?.orders ?? []), ...opened].map(({ id }) => id))
@@ -45,7 +45,7 @@ const NO_REFUND: OrderView['refund'] = { charge: '', amount: null, reason: '', e
 
 const NO_RETURN: OrderView['return'] = { quantities: null, reason: '' }
 
-/** Shows an order, with what was entered into its forms before and why it was refused. */
+/** Shows an order, with the earlier entries of its forms and the reason of their refusal. */
 export async function orderPage(
   given: RequestContext,
   id: string,
@@ -77,7 +77,7 @@ export async function orderPage(
   return { ...(await renderPage(context, { title, main })), headers, cookies }
 }
 
-/** Null for an order that this browser neither placed nor opened by a mailed link. */
+/** Finds an order. Returns null for one that this browser neither placed nor opened by a mailed link. */
 export async function findOwnOrder(
   { api, site, shopper, opened }: PageContext,
   id: string,

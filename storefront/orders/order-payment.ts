@@ -6,7 +6,7 @@ import { readActionKey } from './action-keys.ts'
 import { actionRefusal, isExplained } from './order-actions.ts'
 import { findOwnOrder, orderNotHere, orderPage } from './order-pages.ts'
 
-/** Pays what the shopper is asked for, from the form of the order page. */
+/** Pays the payment request of an order, from the form of the order page. */
 export async function payOrder(
   context: RequestContext,
   id: string,

@@ -9,7 +9,7 @@ import { findOwnOrder, orderNotHere, orderPage } from './order-pages.ts'
 
 const REASON_LENGTH_MAX = 500
 
-/** Asks the store to take units back, from the form of the order page. */
+/** Asks the store to accept the return of units, from the form of the order page. */
 export async function returnOrder(
   context: RequestContext,
   id: string,

@@ -18,7 +18,7 @@ import { type ReturnInput, returnForm, returnList } from './return-view.ts'
 
 export interface OrderView {
   detail: OrderDetail
-  /** Those of its products that are still sold: they have the images. */
+  /** The products of the order that are still sold: they have the images. */
   products: readonly Product[]
   /** Whether the order was placed a moment ago. */
   isNew: boolean
@@ -26,7 +26,7 @@ export interface OrderView {
   notice: string | null
   /** Which action succeeded. */
   success: string | null
-  /** What was entered into the edit form, where it is shown again. */
+  /** The entries of the edit form, for when it is shown again. */
   edit: {
     quantities: ReadonlyMap<string, string>
     /** Whether the edit costs more than was paid. */
@@ -121,7 +121,7 @@ function giftOf(context: PageContext, { gift_cards }: OrderDetail, item: OrderIt
   })
 }
 
-/** Lines that were removed by an edit are not shown. */
+/** The lines that are shown: those that no edit has removed. */
 const keptItems = ({ items }: OrderDetail): readonly OrderItem[] =>
   items.filter(({ quantity }) => quantity > 0)
 
@@ -134,7 +134,7 @@ function lineList(context: PageContext, { detail, products }: OrderView): Html {
   return html`<ul class="lines lines-plain lines-pictured">${lines}</ul>`
 }
 
-/** An empty box where the product is no longer sold. */
+/** The image of a line; an empty box where the product is no longer sold. */
 export function lineImage(
   context: PageContext,
   { product_id }: OrderItem,

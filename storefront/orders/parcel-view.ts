@@ -17,7 +17,7 @@ const REACHED: Record<string, number> = {
   delivered: 3,
 }
 
-/** Orders that go nowhere have no way to show. */
+/** The states of orders that go nowhere: no progress is shown for them. */
 const ENDED = ['pending_payment', 'payment_failed', 'cancelled', 'refunded']
 
 export function progress({ site }: PageContext, { order, items }: OrderDetail): Html | null {
@@ -32,7 +32,7 @@ export function progress({ site }: PageContext, { order, items }: OrderDetail): 
   return html`<ol class="progress" aria-label="${texts.progress}">${steps}</ol>`
 }
 
-/** Null where nothing was packed yet. */
+/** Renders the parcels of an order; null where nothing was packed yet. */
 export function parcels(
   { site }: PageContext,
   { order, fulfillments, items }: OrderDetail,
@@ -50,7 +50,7 @@ export function parcels(
   }</section>`
 }
 
-/** One that was unpacked again never left. One that was sent and did not arrive is told. */
+/** Whether a parcel is shown. One that was unpacked again never left; one that was sent and did not arrive is shown. */
 const isShown = ({ status, shipped_at }: Parcel): boolean =>
   status !== 'cancelled' || shipped_at !== null
 
@@ -85,7 +85,7 @@ export const unitsText = ({ formatNumber }: Locale, units: readonly Units[]): st
     )
     .join(', ')
 
-/** What of a line is in no parcel that is under way. */
+/** The units of a line that are in no parcel, or in one that was cancelled. */
 function unpacked(item: OrderItem, shown: readonly Parcel[]): Units[] {
   const packed = shown
     .filter(({ status }) => status !== 'cancelled')

@@ -6,7 +6,7 @@ import type { PageContext } from '../request-context.ts'
 
 /** The form that pays for an order whose shopper is asked to. */
 
-/** Whether the shopper is asked to pay. The platform ends what has expired a little later. */
+/** Whether the shopper is asked to pay. The platform closes an expired request a little later. */
 export const isAsked = ({ payment_request }: OrderDetail): boolean =>
   payment_request?.status === 'open'
 
@@ -17,7 +17,7 @@ interface PaymentView {
   actionKey: string
 }
 
-/** Null where nothing is to be paid. */
+/** Renders the form; null where nothing is to be paid. */
 export function paymentForm({ site }: PageContext, view: PaymentView): Html | null {
   const { detail, payErrors, hosted, actionKey } = view
   const { order, payment_request: request } = detail

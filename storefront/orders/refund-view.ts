@@ -5,10 +5,10 @@ import { tenderName } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import { allowedActions, refundableCents } from './allowed-actions.ts'
 
-/** What was entered into the refund form, where it is shown again. */
+/** The entries of the refund form, for when it is shown again. */
 export interface RefundInput {
   charge: string
-  /** Null where the form was not sent yet. */
+  /** The typed amount; null where the form was not sent yet. */
   amount: string | null
   reason: string
   error: string | undefined

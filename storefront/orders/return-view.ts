@@ -5,11 +5,11 @@ import type { PageContext } from '../request-context.ts'
 import type { Locale } from '../translations/locale.ts'
 import { unitsText } from './parcel-view.ts'
 
-/** What a shopper sends back: the form that asks for it, and what became of it. */
+/** The returns of an order: the form that requests one, and how far each of them is. */
 
-/** What was entered into the form, where it is shown again. */
+/** The entries of the form, for when it is shown again. */
 export interface ReturnInput {
-  /** By line. Null where the form was not sent yet. */
+  /** The quantities by line; null where the form was not sent yet. */
   quantities: ReadonlyMap<string, string> | null
   reason: string
 }
@@ -20,7 +20,7 @@ interface ReturnView {
   actionKey: string
 }
 
-/** Null where nothing has shipped. Lines that cannot be sent back say why. */
+/** Renders the form; null where nothing has shipped. Lines that cannot be sent back say why. */
 export function returnForm({ site }: PageContext, view: ReturnView): Html | null {
   const { texts } = site.locale
   const { detail, return: entered, actionKey } = view

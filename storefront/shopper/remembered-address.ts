@@ -31,7 +31,7 @@ export function unpackAddress(packed: unknown): RememberedAddress | null {
   return Object.fromEntries(entries) as unknown as RememberedAddress
 }
 
-/** What of a request this needs. */
+/** The parts of a request that the cookies of the address need. */
 interface AddressContext {
   cookies: Cookies
   site: Pick<Site, 'tenant' | 'hasAccounts'>

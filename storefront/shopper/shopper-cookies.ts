@@ -17,7 +17,7 @@ import {
 
 const CART_DAYS = 60
 const SHOPPER_DAYS = 400
-/** As long as a mailed link is valid: the browser may not be the shopper's own. */
+/** The life of an opened order: that of its mailed link, since the browser may not be the shopper's own. */
 const OPENED_DAYS = 7
 
 export const cartCookie = ({ cookies, site }: RequestContext, cart: Cart): string =>

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 export interface Shopper {
   /** The `customer_ref` that orders are placed under. */
   ref: string
-  /** Newest first. */
+  /** The orders that this browser placed, newest first. */
   orders: readonly ShopperOrder[]
 }
 

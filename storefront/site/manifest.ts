@@ -11,7 +11,7 @@ const TEXT_LENGTH_MAX = 100_000
 /** More than one line shows: a name, or a title. Every page repeats these. */
 const LINE_LENGTH_MAX = 500
 
-/** Null for a text that is missing or blank. The end of one that is too long is not shown. */
+/** Returns a text of a manifest; null for one that is missing or blank. A text that is too long is cut off. */
 export const asText = (value: unknown, lengthMax = TEXT_LENGTH_MAX): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.slice(0, lengthMax).toWellFormed() : null
 

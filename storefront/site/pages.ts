@@ -16,12 +16,12 @@ export interface ContentPage {
   title: string
   kind: PageKind
   description: string | null
-  /** In Markdown. */
+  /** The text of the page in Markdown. */
   body: string | null
   sections: readonly Section[]
 }
 
-/** A page without a slug is left out, and so is one whose slug another page has. */
+/** Reads the content pages. A page without a slug is left out, and so is one whose slug another page has. */
 export function readPages(value: unknown, texts: Texts): readonly ContentPage[] {
   const pages = new Map<string, ContentPage>()
   for (const each of Array.isArray(value) ? value.slice(0, PAGES_MAX) : []) {
@@ -48,12 +48,12 @@ export interface MenuItem {
 }
 
 export interface Menus {
-  /** Null: the manifest has none, and the storefront makes its own. */
+  /** The menu of the header; null where the manifest has none, and the storefront makes its own. */
   header: readonly MenuItem[] | null
   footer: readonly MenuItem[] | null
 }
 
-/** An entry without a label or a place to lead to is left out, and so is one to a missing page. */
+/** Reads the menus. An entry without a label or a target is left out, and so is one to a missing page. */
 export function readMenus(value: unknown, pages: readonly ContentPage[]): Menus {
   const read = readProps(MENU_PROPS, value)
   const itemsOf = (name: keyof typeof MENU_PROPS): readonly MenuItem[] | null => {

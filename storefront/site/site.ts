@@ -19,7 +19,7 @@ export interface Site {
     ogImageRef: string | null
   }
   seo: { title: string | null; description: string | null }
-  /** Of the home page. */
+  /** The sections of the home page. */
   sections: readonly Section[]
   pages: readonly ContentPage[]
   menus: Menus
@@ -58,7 +58,7 @@ export interface Offers {
   storeCredit: boolean
   /** Whether the site leads shoppers to their subscriptions. */
   subscriptions: boolean
-  /** Whether something can be subscribed to now. What runs goes on without that. */
+  /** Whether something can be subscribed to now. Subscriptions that run go on without that. */
   newSubscriptions: boolean
   /** Whether a new subscription costs the subscription price of its product, where it is the lower one. */
   subscriptionPrices: boolean
@@ -128,7 +128,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
   }
 }
 
-/** As the manifest names it; else the first that it ships to, or the one of its language. */
+/** Reads the store's country: the one of the manifest, else the first that it ships to, or that of its language. */
 function readCountry(
   value: unknown,
   countries: readonly string[] | null,
@@ -172,7 +172,7 @@ function readShipping(value: unknown): ShippingPolicy | null {
   }
 }
 
-/** Ten years, as on the platform. More is no limit that a person means. */
+/** Ten years, as on the platform. A merchant does not mean a larger number as a limit. */
 const RETURN_DAYS_MAX = 3_650
 
 function readReturnDays(value: unknown): number | null {

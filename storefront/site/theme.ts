@@ -100,7 +100,7 @@ type TypeTokens = ValuesOf<Tokens['type']>
 /** The addresses of the fonts that the store has uploaded, by their use. */
 type OwnFonts = Record<'body' | 'head', string | null>
 
-/** A font of another store is not used. Fonts come from the store's own host, whatever serves images. */
+/** Finds the store's own fonts, and none of another store. They come from its own host, whatever serves images. */
 function ownFonts({ bodyFont, headingFont }: TypeTokens, tenant: string | null): OwnFonts {
   const address = (ref: string | null) => {
     const [, owner, file] = ASSET_REF.exec(ref ?? '') ?? []
@@ -110,9 +110,9 @@ function ownFonts({ bodyFont, headingFont }: TypeTokens, tenant: string | null):
 }
 
 /**
- * The names of the families are ours, so that no text of the merchant becomes one. A font for
- * headings is used in the weight that it has; the text also needs a bold one, which the browser draws
- * where the font has but one.
+ * Writes the CSS that loads the fonts. The names of the families are ours, so that no text of the
+ * merchant becomes one. A font for headings is used in the weight that it has; the text also needs a
+ * bold one, which the browser draws where the font has only one weight.
  */
 function fontFaces({ body, head }: OwnFonts, { bodyWeights }: TypeTokens): string {
   const face = (name: string, url: string, weights: string) =>

@@ -91,7 +91,7 @@ function bodyOf(action: Exclude<Verb, 'change'>, form: URLSearchParams): object 
   }
 }
 
-/** The date is sent only where it was changed: it would move the later ones with it. */
+/** Reads the changes of a form. The date is sent only where it was changed: it would move the later dates, too. */
 function readChanges(form: URLSearchParams): object {
   const date = cleanText(form.get('next_date'), 40)
   const isMoved = date !== '' && date !== form.get('shown_date')
@@ -113,11 +113,11 @@ const refusalText = ({ site }: RequestContext, error: PlatformError): string =>
   findText(site.locale.texts.subscriptions.refusals, error.code) ??
   errorMessage(site.locale.texts, error)
 
-/** A gateway that gives no answer is told at the card, too: the card must be entered anew. */
+/** Whether the card form explains an error. It explains a gateway without a reply, too: the card is entered again. */
 const isExplained = (error: unknown): error is PlatformError =>
   isRefusal(error) || (error instanceof PlatformError && error.code === 'service_unavailable')
 
-/** A card number never passes through the server of a store whose gateway has fields of its own. */
+/** Changes the card. Its number never passes through the server where the store's gateway has fields of its own. */
 async function changeCard(
   context: RequestContext,
   { own }: Found,

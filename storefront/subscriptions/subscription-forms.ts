@@ -20,7 +20,7 @@ export function pauseForm({ site }: PageContext, subscription: Subscription): Ht
   return html`<details class="order-action"><summary>${words.pause}</summary>${open(subscription, 'pause')}<p>${words.notes.paused}</p><div class="fields">${textField({ ...until, optional: true }, '')}</div><button class="button button-quiet">${words.pauseNow}</button></form></details>`
 }
 
-/** Ends a pause, or takes back that it ends with its period. */
+/** The form that ends a pause, or keeps a subscription that would end with its period. */
 export function resumeForm({ site }: PageContext, subscription: Subscription): Html {
   const words = site.locale.texts.subscriptions
   if (subscription.status !== 'paused')
@@ -28,7 +28,7 @@ export function resumeForm({ site }: PageContext, subscription: Subscription): H
   return html`<div class="order-action">${open(subscription, 'resume')}<p>${words.resumeNote}</p><p class="buttons"><button class="button">${words.resumeNow}</button> <button class="button button-quiet" name="charge_now" value="1">${words.resumeAndCharge}</button></p></form></div>`
 }
 
-/** The version makes sure that a form of another tab does not undo what this one has changed. */
+/** The form that changes a subscription. By its version, a form of another tab cannot undo these changes. */
 export function changeForm({ site }: PageContext, subscription: Subscription): Html {
   const { texts, dateValue } = site.locale
   const words = texts.subscriptions
@@ -62,10 +62,10 @@ ${canWait && html`<fieldset class="choices"><legend>${words.cancelWhen}</legend>
 
 export interface FormView {
   subscription: Subscription
-  /** By field. */
+  /** What is wrong with the form, by field. */
   errors: Record<string, string>
   notice: string | null
-  /** What was entered, where the form is shown again. */
+  /** The entered address, for when the form is shown again. */
   address?: Address | undefined
 }
 
@@ -78,7 +78,7 @@ ${form}
 <p class="order-end"><a class="more" href="/subscriptions/${subscription.id}">${words.back}</a></p></div>`
 }
 
-/** The card goes to the gateway in one call, and is never shown again. */
+/** The page of the card form. The card goes to the gateway in one call, and is never shown again. */
 export function cardMain(
   context: PageContext,
   view: FormView & { hosted: HostedFields | null },

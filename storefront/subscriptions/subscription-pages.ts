@@ -21,7 +21,7 @@ export interface Found {
   own: OwnSubscription
 }
 
-/** Null for one that this browser neither ordered nor opened by a mailed link. */
+/** Finds a subscription. Returns null for one that this browser neither ordered nor opened by a mailed link. */
 export async function findOwnSubscription(
   { api, site, shopper, opened }: PageContext,
   id: string,
@@ -103,7 +103,7 @@ export async function addressPage(
   return { ...(await render(context, found, main)), headers: NOT_KEPT }
 }
 
-/** Opens the subscription of a mailed link in this browser. The address with the token is left at once. */
+/** Opens the subscription of a mailed link in this browser, which leaves the address with the token at once. */
 export async function openSubscriptionLink(
   context: RequestContext,
   token: string,

@@ -19,7 +19,7 @@ export interface Locale {
   texts: Texts
   formatNumber: FormatNumber
   formatMoney(cents: number, currency: string): string
-  /** Without the currency, as a shopper types it into a field. */
+  /** Writes an amount without its currency, as a shopper types it into a field. */
   formatAmount(cents: number, currency: string): string
   /** The name of a country, by its ISO 3166-1 code. Any other text stays as it is. */
   countryName(code: string): string
@@ -59,7 +59,7 @@ const RIGHT_TO_LEFT = new Set([
   'Thaa',
 ])
 
-/** A language tells its usual script, unless it names one itself: `az` is Latin, `az-Arab` is not. */
+/** The direction of a language, by its usual script or the one that it names: `az` is Latin, `az-Arab` is not. */
 const directionOf = (language: string): Locale['direction'] =>
   RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '') ? 'rtl' : 'ltr'
 

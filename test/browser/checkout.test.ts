@@ -233,7 +233,7 @@ describe('the card fields of the gateway', () => {
     await checkAccessibility()
     await typeInto(page, 'expiry', '10/40')
     await typeInto(page, 'cvv', '999')
-    // A mistake elsewhere: what was typed into the gateway's fields stays.
+    // A mistake elsewhere: the text in the gateway's fields stays.
     await field(page, 'city').fill('')
     await page.locator('[data-pay]').click()
     await page.locator('#city-error').waitFor()

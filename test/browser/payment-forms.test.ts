@@ -156,7 +156,7 @@ describe('the page to put in another card', () => {
 })
 
 describe('the form that pays for an order, with card fields of the gateway', () => {
-  /** An exchange for two of what was bought once: the second is to be paid. */
+  /** Exchanges one bought unit for two of the same variant: the shopper has to pay for the second. */
   async function askToPay(): Promise<{ id: string; link: string }> {
     const { order } = await buy('objects', 'cup-01')
     const merchant = await shop.merchant('objects')

@@ -31,7 +31,7 @@ before(async () => {
 })
 
 interface Visit {
-  /** What was sent, by the kind of file, with its headers. */
+  /** The bytes that were sent, by the kind of file, with the headers. */
   bytes: Record<string, number>
   firstPaintMs: number
 }

@@ -1,6 +1,6 @@
 /**
- * Reads that answer rows and are no pages of a list, and what bounds each. Whoever adds one says here
- * how many rows it can have at most, and why; what has no bound is a list.
+ * Reads that answer rows and are no pages of a list, with the bound of each. The change that adds one says
+ * here how many rows it can have at most, and why; a read without a bound must be a list.
  */
 export const BOUNDED: Readonly<Record<string, string>> = {
   // As many rows as the program has names.

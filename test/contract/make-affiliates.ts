@@ -23,7 +23,7 @@ export const makeAffiliate = async (merchant: Caller, app: TestApp) => {
   return { id }
 }
 
-/** One who is to be approved. */
+/** Makes an affiliate that can be approved. */
 export const inviteAffiliate = async (merchant: Caller, app: TestApp) => {
   const { id } = await make(merchant, app, { status: 'invited' })
   return { id }
@@ -38,7 +38,7 @@ export async function suspendAffiliate(merchant: Caller, app: TestApp) {
 
 export const makeReferralCode = (merchant: Caller, app: TestApp) => make(merchant, app)
 
-/** What an order has earned. */
+/** Makes the commission of an order. */
 export async function earnCommission(merchant: Caller, app: TestApp) {
   const { code } = await make(merchant, app)
   const order = await placeOrder(merchant, app, { referral_code: code })

@@ -4,7 +4,7 @@ import { makeVariant as plantVariant } from '../harness/variants.ts'
 import { freshKey, VARIANT } from './ids.ts'
 import { makeReturn } from './make-orders.ts'
 
-/** Dearer than what comes back, so that the shopper is asked to pay. */
+/** An exchange for more than the returned goods, so that the shopper is asked to pay. */
 export const EXCHANGE = { items: [{ variant_id: VARIANT, quantity: 3 }], advance: true }
 
 /** A return, and something to exchange it for. */

@@ -1,5 +1,5 @@
 /**
- * Addresses and URLs that must never be called, for every door a URL can come in by.
+ * Addresses and URLs that must never be called, for every place where a URL can enter.
  *
  * Ranges are those of the IANA special-purpose registries, each by its first and last address.
  */

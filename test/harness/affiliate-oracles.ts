@@ -2,7 +2,7 @@ import type { Oracles } from './check-oracles.ts'
 
 /**
  * States of affiliates that must never occur. Each statement lists the violations in all stores, and
- * computes what it compares anew: from the ledger, and from the terms of the order.
+ * computes the compared values again: from the ledger, and from the terms of the order.
  */
 export const AFFILIATE_ORACLES: Oracles = {
   'an affiliate who is not owed what the commissions and payouts say': `

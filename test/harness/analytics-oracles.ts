@@ -1,7 +1,7 @@
 import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /**
- * What must hold of the figures of all stores, as SQL of its own: each statement lists the violations,
+ * Rules for the figures of all stores, as SQL of their own: each statement lists the violations,
  * and must return no row. The days are computed by PostgreSQL and its zones here, which the platform
  * does not use for them.
  */
@@ -61,7 +61,7 @@ const sums = `
   select tenant_ref, generation, calendar, dimension, currency, day, key, ${ALL.map((name) => `sum(${name}) as ${name}`).join(', ')}
     from (${parts}) as p group by 1, 2, 3, 4, 5, 6, 7`
 
-/** Charges that are earlier than what a generation has counted, with its day and outcome. */
+/** Attempts to charge that are earlier than the time up to which a generation has counted, with day and outcome. */
 const attempts = `
   select g.tenant_ref, g.generation, a.id, (a.created_at at time zone g.time_zone)::date as day, a.currency,
          a.state, a.amount_cents, o.outcome, a.state in ('begun', 'unknown', 'not_found') as is_open,
@@ -85,7 +85,7 @@ const attempts = `
           group by 1) as o (outcome)
    where g.state <> 'retired' and a.kind in ('checkout', 'release', 'edit', 'renewal', 'pay')`
 
-/** Subscriptions as they are, in the columns of what is counted of them. */
+/** Subscriptions as they are now, in the columns of their counts. */
 const subscriptions = `
   select tenant_ref, id as subscription_id, currency, status,
          round(unit_price_cents * quantity

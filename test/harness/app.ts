@@ -214,7 +214,7 @@ const USUAL_HEADERS = {
   'user-agent': 'node',
 }
 
-/** A client of a running server, with fixed headers. Not by `fetch`, which takes twice the processor. */
+/** A client of a running server, with fixed headers. It does not use `fetch`, which takes twice the CPU time. */
 export function callerOf(url: string, headers: Record<string, string>): Caller {
   const send: Caller['send'] = async (method, path, body, more = {}) => {
     const json = body === undefined ? {} : { 'content-type': 'application/json' }
@@ -238,7 +238,7 @@ export function callerOf(url: string, headers: Record<string, string>): Caller {
   return callerBy(send)
 }
 
-/** One text for each header. Of several cookies the last one. */
+/** Returns one text for each header; of several cookies, the last one. */
 function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
   const flat: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
@@ -258,7 +258,7 @@ const UNPACK: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 const unpack = (bytes: Buffer, encoding = ''): Buffer =>
   bytes.length === 0 ? bytes : (UNPACK[encoding]?.(bytes) ?? bytes)
 
-/** A client by the one function that sends. */
+/** Makes a client from the one function that sends. */
 export const callerBy = (send: Caller['send']): Caller => ({
   send,
   get: (path) => send('GET', path),
@@ -269,7 +269,7 @@ export const callerBy = (send: Caller['send']): Caller => ({
 
 const RETRY_MS = 500
 
-/** The same caller, which asks again after a 503: for what a drill prepares on a busy machine. */
+/** Wraps a caller so that it sends again after a 503, for drills that prepare data on a busy machine. */
 export const patient = ({ send }: Caller): Caller =>
   callerBy(async (...request) => {
     for (;;) {

@@ -1,7 +1,7 @@
 import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /**
- * What must hold of the invoices and the usage of all stores, as SQL of its own: each statement lists the
+ * Rules for the invoices and the usage of all stores, as SQL of their own: each statement lists the
  * violations, and must return no row. Stores must exist since the database does, and none may have been
  * a sandbox for a while.
  */

@@ -15,7 +15,7 @@ import { COUNTED, OPEN_UNITS, STOCK_ORACLES } from './stock-oracles.ts'
  * database must have a witness (`witness.ts`) from its first event on, and no operation may be running.
  */
 
-/** An erased event names no order any more. The witness knows it, and `EVENT_ORACLES` ask for the same. */
+/** A rule that is left out here: an erased event names no order. `EVENT_ORACLES` check the same by the witness. */
 const BY_WITNESS = 'a placed order without exactly one event, or an event without an order'
 
 const BALANCES: Oracles = {
@@ -78,7 +78,7 @@ const REFUNDED_ONCE: Oracles = {
      where r.units > i.quantity or r.units > i.refunded_quantity`,
 }
 
-/** Compares all books by SQL. Lists what differs. `mayOversell`: a merchant has counted less than was sold. */
+/** Compares all books by SQL, and lists the differences. `mayOversell`: a merchant may count less than was sold. */
 export async function compareBooks(
   superuser: Queried,
   { mayOversell = false } = {},
@@ -94,8 +94,8 @@ export async function compareBooks(
 }
 
 /**
- * What a worker does after each change: numbers events, queues their mails, posts what goods have cost, and
- * chains the journals.
+ * Does the work of a worker after each change: numbers events, queues their mails, posts the cost of goods,
+ * and chains the journals.
  */
 export async function runWorker({ runtime }: Pick<TestApp, 'runtime'>): Promise<void> {
   const { workerDatabase } = runtime

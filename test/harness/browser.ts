@@ -81,8 +81,8 @@ export async function openTab(
 }
 
 /**
- * The images of a page that are cut or drawn out of shape, by what they stand in. The one behind the
- * heading of a page is decoration, and may be.
+ * Lists the images of a page that are cut or drawn out of shape, by the class of the element around them.
+ * The image behind the heading of a page is decoration, and may be cut.
  */
 export async function listCutImages(page: Page): Promise<string[]> {
   return (await page.evaluate(LIST_CUT_IMAGES)) as string[]

@@ -10,8 +10,8 @@ export interface Queried {
 }
 
 /**
- * The rows that a query finds. Prepared by a name of its own: a test asks the same queries again and again, and
- * PostgreSQL takes longer to plan one than to run it on the few rows of a test.
+ * Returns the rows that a query finds. The query is prepared under a name of its own: a test sends the same
+ * queries again and again, and PostgreSQL takes longer to plan one than to run it on the few rows of a test.
  */
 async function find(superuser: Queried, text: string): Promise<object[]> {
   const name = createHash('sha256').update(text).digest('hex').slice(0, 32)
@@ -25,7 +25,7 @@ export async function assertNone(superuser: Queried, oracles: Oracles): Promise<
   }
 }
 
-/** What the oracles find, one line for each row. */
+/** Lists what the oracles find, one line for each row. */
 export async function listFaults(superuser: Queried, oracles: Oracles): Promise<string[]> {
   const faults: string[] = []
   for (const [rule, query] of Object.entries(oracles)) {

@@ -19,6 +19,6 @@ export function checkRow(shape: TSchema, row: unknown): void {
   use.rows += 1
   if (use.rows === ROWS_MIN) use.compiled = Compile(shape)
   if (use.compiled?.Check(row)) return
-  // Also for what does not fit: its error names the place.
+  // Also for a row that does not fit: this error names the place.
   Value.Assert(shape, row)
 }

@@ -1,7 +1,7 @@
 import { Database } from '../../src/db/database.ts'
 import { newQueue } from './chores.ts'
 
-// Takes a store's chores, says so, and works on them until it is killed.
+// Claims a store's chores, says so, and works on them until it is killed.
 const [url = '', tenant = '', leaseSeconds = ''] = process.argv.slice(2)
 const db = new Database({ url, name: 'holder', max: 2 }).tenant(tenant)
 const queue = newQueue()

@@ -8,7 +8,7 @@ export interface TestCollect {
   /** The address of the script. */
   url: string
   origin: string
-  /** What was typed into the fields, by token. */
+  /** The text typed into the fields, by token. */
   cards: Map<string, Record<string, string>>
   /** The keys that pages have named. */
   keys: string[]

@@ -1,6 +1,6 @@
 import { lazyCompilers, type SchemaController } from '../../src/http/lazy-compilers.ts'
 
-/** Keeps what was made for a schema, for all apps of the process. */
+/** Keeps the function that was compiled for a schema, for all apps of the process. */
 function keep<T>() {
   const known = new Map<string, T>()
   return (schema: unknown, make: () => T): T => {

@@ -95,7 +95,7 @@ const FILLED_LOCK = 8_812_003_452
 
 /**
  * The name of a template that `fill` has filled, once in a run of tests. Only in a run, whose server
- * ends with it: a template that outlives a change of the code would be an old one.
+ * ends with it: a template that outlives a change of the code would be out of date.
  */
 export async function ensureFilled(
   key: string,
@@ -167,8 +167,8 @@ async function ensureTemplate(admin: pg.Client, url: string): Promise<string> {
 }
 
 /**
- * Stores the passwords in a form that is quick to check, and takes them as they are: a handshake is eight
- * jobs of other threads in Node. A run logs in thousands of times, and a guess at these passwords is worth
+ * Stores the passwords in a form that is quick to check, and accepts them as plain text: a handshake is
+ * eight jobs of other threads in Node. A run logs in thousands of times, and these passwords protect
  * nothing.
  */
 async function easeLogins(admin: pg.Client, url: string): Promise<void> {

@@ -75,7 +75,7 @@ export async function buildDescribedApp(options: DescribeOptions = {}): Promise<
   return app
 }
 
-/** The same app, listening. Returns a function that requests a path. */
+/** Serves the described app. Returns a function that requests a path. */
 export async function serveDescribedApp(t: TestContext, options: DescribeOptions = {}) {
   const app = await buildDescribedApp(options)
   const address = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -5,7 +5,7 @@ import { createHash, createVerify, type KeyLike } from 'node:crypto'
 
 interface Header {
   name: string
-  /** As it was received, with its line ends. */
+  /** The header as it was received, with its line ends. */
   raw: string
 }
 
@@ -40,7 +40,7 @@ export interface Signature {
   isValid: boolean
 }
 
-/** Null where the message is not signed. */
+/** Verifies the signature of a message. Returns null where it is not signed. */
 export function verifyDkim(message: string, publicKey: KeyLike): Signature | null {
   const { headers, body } = split(message)
   const signature = headers.find(({ name }) => name === 'dkim-signature')

@@ -12,7 +12,7 @@ export interface Answer {
   /** TXT records, each of one string or of several. */
   texts?: readonly (string | readonly string[])[]
   code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED'
-  /** Gives no answer. */
+  /** Whether the server sends no answer. */
   silent?: boolean
 }
 
@@ -24,7 +24,7 @@ export type Zone = (type: RecordType, asked: number) => Answer
 
 /** An authoritative name server for tests, over UDP and TCP on one port of 127.0.0.1. */
 export interface TestDns {
-  /** As a resolver's `servers` wants it. */
+  /** Its address, as a resolver's `servers` expects it. */
   server: string
   set(name: string, zone: Zone): void
   /** How many questions came for a name, of all types. */

@@ -12,8 +12,8 @@ interface EvenOptions {
 }
 
 /**
- * Fails unless all calls take about as long as each other, so that none can be told by its time. A machine
- * that others use may spoil a round; work that one of the calls leaves out would show in each.
+ * Fails unless all calls take about the same time, so that none can be recognised by it. A machine that
+ * others use may spoil a round; work that one of the calls leaves out would show in every round.
  */
 export async function assertEvenTimes(
   calls: readonly ((n: number) => Promise<unknown>)[],
@@ -28,7 +28,7 @@ export async function assertEvenTimes(
   assert.fail(`in ms: ${seen.join(', ')}`)
 }
 
-/** What each call takes: the end of its fastest quarter, which a busy machine did not slow down. */
+/** Times each call: the end of its fastest quarter counts, which a busy machine did not slow down. */
 async function timeRound(
   calls: readonly ((n: number) => Promise<unknown>)[],
   samples: number,

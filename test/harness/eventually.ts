@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Long enough for a slow and busy machine. It only delays the failure of a test. */
 const PATIENCE_MS = 120_000
 
-/** The pauses between two looks, at first and after a second. */
+/** The pauses between two checks, at first and after a second. */
 const PAUSE_MS = { min: 5, max: 50 }
 
 /**
- * A pause between two looks. It grows with the time that was waited: a look is often a request or a query,
- * and a test that waits for seconds would keep a core busy with them.
+ * A pause between two checks. It grows with the waiting time: a check is often a request or a query, and a
+ * test that waits for seconds would keep a core busy with them.
  */
 function pauseSince(began: number): Promise<void> {
   const share = (performance.now() - began) / 20

@@ -17,8 +17,8 @@ const VERSIONS = '/usr/lib/postgresql'
 const PROGRAMS = ['initdb', 'postgres', 'psql', 'pg_dump', 'pg_restore', 'pg_isready']
 
 /**
- * The folder of a whole PostgreSQL, the newest, which is installed first where we may: the embedded one
- * comes without `pg_dump`, and a `pg_dump` refuses a newer server. Null where there is none.
+ * Finds the folder of the newest complete PostgreSQL, which is installed first where we may: the embedded
+ * one comes without `pg_dump`, and a `pg_dump` refuses a newer server. Returns null where there is none.
  */
 export async function findPostgres(): Promise<string | null> {
   const found = await newestWhole()
@@ -39,7 +39,7 @@ async function newestWhole(): Promise<string | null> {
 const NOBODY = 65_534
 const asUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-/** A server of one test on a free port. Answers the URL of its superuser. */
+/** Starts a server for one test on a free port. Returns the URL of its superuser. */
 export async function startPostgres(t: TestContext, programs: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'postgres-'))
   await chmod(folder, 0o700)

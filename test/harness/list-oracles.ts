@@ -1,8 +1,8 @@
 import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
 /**
- * What lists are filtered and ordered by, and is stored beside what it follows from: each statement lists
- * the rows in all stores where the two differ, and must return none.
+ * Columns that lists are filtered and ordered by, and whose values follow from other rows: each statement
+ * lists the rows in all stores where the two differ, and must return none.
  */
 export const LIST_ORACLES: Oracles = {
   'an order line with another time than its order': `

@@ -18,7 +18,7 @@ type ReaderRole = 'fd_app' | 'fd_operator'
 /** Far below the pages of many rows, and enough for a page of a list with everything joined to it. */
 const PAGES_MAX = 400
 
-/** So often PostgreSQL plans a kept statement for its values before it considers another plan. */
+/** How often PostgreSQL plans a prepared statement for its values before it considers another plan. */
 const PLANNED_ANEW = 5
 
 export type ReadPages = (
@@ -28,7 +28,7 @@ export type ReadPages = (
 ) => Promise<void>
 
 /**
- * Answers a function that runs a read of the big store and fails if one of its statements touches
+ * Returns a function that runs a read of the big store and fails if one of its statements touches
  * many pages of the database. A page of a list is planned for its values; any other statement as for a
  * connection that has sent it before: from the sixth time on PostgreSQL may plan it once for all values.
  *
@@ -113,7 +113,7 @@ class CheckingDb extends Db {
     this.#isPlannedAnew = isPlannedAnew
   }
 
-  /** What a list asks for: plans for its values. */
+  /** Returns a database that plans each statement for its values, as a list asks for it. */
   after(): CheckingDb {
     return new CheckingDb(this.#runner, this.#check, true)
   }

@@ -17,10 +17,10 @@ const Shown = Type.Object({ value: Type.Integer() })
 export interface Process {
   database: Database
   cache: LiveCache
-  /** The public read of one tenant, as this process answers it. */
+  /** The public read of one store, as this process answers it. */
   read(tenant?: string): Promise<number>
   loads(): number
-  /** Writes, notifies the other processes, drops its own entry, and only then answers. */
+  /** Writes, notifies the other processes, drops its own entry, and only then returns. */
   write(value: number, tenant?: string): Promise<void>
 }
 
@@ -31,7 +31,7 @@ interface ProcessOptions {
   on?: TestDatabase
 }
 
-/** A database with a table of what the stores show. */
+/** A database with a table of the values that the stores show. */
 export async function openShown(t: TestContext): Promise<TestDatabase> {
   const database = await openTestDatabase(t)
   await superuser(database, [

@@ -16,7 +16,7 @@ export type Fault =
   | 'drip'
   | 'partial'
   | 'swapped'
-  /** The answer is this text, and nothing is done. */
+  /** The response is this text, and nothing is done. */
   | { body: string }
   /** Refused with a code, perhaps after a while, and nothing is done. */
   | { code: string; response?: string; text?: string; afterMs?: number }
@@ -51,7 +51,7 @@ export interface TestNmi {
   failNext(...faults: Fault[]): void
   /** Whether it refuses a charge with the card and the amount of an earlier one. */
   checkDuplicates: boolean
-  /** Answers the next call with this text, and carries nothing out. */
+  /** Responds to the next call with this text, and carries nothing out. */
   answerNext(body: string): void
   settle(): void
   close(): Promise<void>

@@ -1,6 +1,6 @@
 import type { ApiDocument, Operation } from '../../src/http/api-document.ts'
 
-/** The gaps and duplicates of a document. Empty: there are none. */
+/** Lists the gaps and duplicates of a document. */
 export function listUndescribed(document: ApiDocument): string[] {
   const faults: string[] = []
   const ids = new Map<string, string>()

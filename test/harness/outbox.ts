@@ -7,7 +7,7 @@ interface DeliverOptions {
   signal?: AbortSignal
 }
 
-/** One step of the outbox, and the end of the events that it began. Answers how many these were. */
+/** Runs one step of the outbox, and waits until the events that it began have ended. Returns their number. */
 export async function deliverDue(
   database: Database,
   handlers: Readonly<Record<string, Handler>>,

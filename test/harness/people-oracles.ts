@@ -1,6 +1,6 @@
 import { assertNone, type Oracles, type Queried } from './check-oracles.ts'
 
-/** What is stored of people beside what it follows from: each statement must return no row. */
+/** Compares the stored state of people with the rows that it follows from: each statement must return no row. */
 const CONSENT_ORACLES: Oracles = {
   'a reader whose state is not their last decision': `
     select s.tenant_ref, s.email_folded, s.status, last.state

@@ -21,7 +21,7 @@ interface Scope {
 
 /** A database seen by the roles of the processes. */
 export async function openPlatform(scope: Scope, connections = 10): Promise<Platform> {
-  // Only the hook is used, so that a file's own does as well.
+  // Only the hook is used, so that the hook of a whole file works as well.
   const database = await openTestDatabase(scope as TestContext)
   const admin = new pg.Pool({ connectionString: database.url, max: 1 })
   // The database is dropped while it is open; its error then does not matter.

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export interface Relay {
-  /** The same URL through the relay. */
+  /** Returns the same URL through the relay. */
   through(url: string): string
   /** Passes nothing on, without an error, like a cut cable. */
   freeze(): void

@@ -40,7 +40,7 @@ export interface SampleProduct {
   soldOut?: readonly string[]
 }
 
-/** Adds a product. Answers with its id, and the ids of its variants by their SKUs. */
+/** Adds a product. Returns its id, and the ids of its variants by their SKUs. */
 export async function addSample(merchant: Caller, sample: SampleProduct) {
   const { images = [], variants, soldOut = [], ...product } = sample
   const made = await merchant.post('/v1/merchant/catalog/products', product)
@@ -91,7 +91,7 @@ function shirt(sand: string, blue: string): SampleProduct {
   }
 }
 
-/** Adds one product of each kind, and answers with them by their slugs. */
+/** Adds one product of each kind, and returns them by their slugs. */
 export async function addSamples(merchant: Caller) {
   const draw = (size: readonly [number, number], hue: number) => uploadDrawing(merchant, size, hue)
   const single = (sku: string, price_cents: number, more: object = {}) => [

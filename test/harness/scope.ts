@@ -4,7 +4,7 @@ import { after, before, type TestContext } from 'node:test'
 export interface OpenScope {
   /** Only its hook is used by the harness, so that a scope does as well as a test. */
   scope: TestContext
-  /** Ends all, the last first. One that fails keeps none of the others open. */
+  /** Ends all that was opened, the last first. A failure of one end keeps none of the others open. */
   end(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export function suiteScope(): TestContext {
   return scope
 }
 
-/** One thing for all tests of a suite or a file: opened before the first test, ended after the last. */
+/** Shares one thing among all tests of a suite or a file: opened before the first test, ended after the last. */
 export function share<T>(open: (scope: TestContext) => Promise<T>): { current: T } {
   const scope = suiteScope()
   const held = {} as { current: T }

@@ -16,7 +16,7 @@ export interface Servers {
   https(listener: RequestListener): Promise<number>
   /** Handles the raw socket, once the first bytes of a request have come. */
   raw(speak: (socket: Socket) => void): Promise<number>
-  /** Also ends every connection. */
+  /** Closes all servers, and ends every connection. */
   close(): Promise<void>
 }
 

@@ -4,8 +4,8 @@ import type { TestApp } from './app.ts'
 import { share } from './scope.ts'
 
 /**
- * One app for all tests of a file or a suite. Answers a call that makes the next store, for one test alone, and a
- * merchant with a key of just these scopes.
+ * Opens one app for all tests of a file or a suite. Returns a function that makes the next store, for one test
+ * alone, and a merchant with a key of just these scopes.
  */
 export function shareStores<A extends TestApp>(open: (scope: TestContext) => Promise<A>) {
   const shared = share(open)

@@ -1,15 +1,15 @@
 import type { Oracles } from './check-oracles.ts'
 
 /**
- * Rules about what goods have cost in the ledger and in the stock. They hold at any moment, because what has no
- * journal yet is in the queue. Each statement lists the violating rows.
+ * Rules about the cost of goods in the ledger and in the stock. They hold at any moment, because cost entries
+ * without a journal are in the queue. Each statement lists the violating rows.
  */
 
 /** The accounts that journals of stock post to, and no others. */
 const ACCOUNTS = `('inventory_asset', 'cogs', 'goods_in_transit', 'landed_cost', 'inventory_opening',
                    'inventory_adjustment')`
 
-/** Stores for which an account with what waits for its journal is not what the books of the goods say. */
+/** Finds stores where an account, with the entries that wait for their journal, differs from the books of the goods. */
 const differs = (account: string, waiting: string, books: string) => `
   select s.tenant_ref, l.booked, w.waiting, b.cents
     from stores s

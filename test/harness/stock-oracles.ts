@@ -114,7 +114,7 @@ const NOT_OVERSOLD: typeof COUNTED = {
     having sum(l.on_hand - l.allocated - l.reserved) < 0`,
 }
 
-/** For tests in which variants are tracked before their first order, and stay so. */
+/** Rules for tests in which variants are tracked before their first order, and stay so. */
 export const OPEN_UNITS: typeof COUNTED = {
   'the units that are allocated to an order are its open and packed units': `
     select o.tenant_ref, o.id, i.variant_id, i.open, coalesce(r.allocated, 0) as allocated
@@ -133,9 +133,9 @@ export const OPEN_UNITS: typeof COUNTED = {
        and i.open <> coalesce(r.allocated, 0)`,
 }
 
-/** For tests in which no merchant lowers the stock below what was sold. */
+/** Rules for tests in which no merchant lowers the stock below what was sold. */
 export const STOCK_ORACLES: typeof COUNTED = { ...COUNTED, ...NOT_OVERSOLD }
 export const assertStockAddsUp = (superuser: Queried) => assertNone(superuser, STOCK_ORACLES)
 
-/** For tests in which a merchant does so, or stops to allow backorders. */
+/** Like `assertStockAddsUp`, for tests in which a merchant does lower it, or stops allowing backorders. */
 export const assertStockIsCounted = (superuser: Queried) => assertNone(superuser, COUNTED)

@@ -1,5 +1,5 @@
 /**
- * Keeps, outside of the product's tables, which order each event was about: an erasure takes that
+ * Records, outside of the product's tables, which order each event was about: an erasure removes that
  * from the event.
  */
 export async function openWitness(superuser: {

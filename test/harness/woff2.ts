@@ -10,7 +10,7 @@ function base128(value: number): number[] {
   return digits
 }
 
-/** A web font of these tables. `header` changes it before it is answered. */
+/** A web font of these tables. `header` changes it before it is returned. */
 export function makeWoff2(
   tables: Record<string, Buffer>,
   header: (bytes: Buffer) => void = () => {},
@@ -39,11 +39,11 @@ export function makeWoff2(
   return bytes
 }
 
-/** A small font by its form. `seed` gives other bytes. */
+/** A small font with a valid form. Another `seed` gives other bytes. */
 export const sampleFont = (seed = 0): Buffer =>
   makeWoff2({ head: Buffer.alloc(54, seed), glyf: Buffer.alloc(300, 7), loca: Buffer.alloc(12) })
 
-/** A TrueType font as a web font: with the same tables, and those of its outlines side by side, as the form wants them. */
+/** A TrueType font as a web font: with the same tables, those of its outlines side by side, as the form requires. */
 export function toWoff2(ttf: Buffer): Buffer {
   const tables = Array.from({ length: ttf.readUInt16BE(4) }, (_, index) => {
     const at = 12 + 16 * index

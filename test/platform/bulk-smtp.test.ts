@@ -38,7 +38,7 @@ const speaking =
         inData = word === 'DATA' && said === undefined
         const reply = said === undefined ? (word === 'DATA' ? '354 go on' : '250 ok') : said
         if (reply === null) return void socket.destroy()
-        // Silent from now on: who leaves out one reply and gives the next speaks no SMTP.
+        // Silent from now on: a server that leaves out one reply and sends the next does not speak SMTP.
         if (reply === '') return void socket.removeAllListeners('data')
         socket.write(`${reply}\r\n`)
       }

@@ -10,7 +10,7 @@ let shop: TestShop
 let merchant: Caller
 let variant: string
 
-/** The demo store sells it, so that anybody can try one. */
+/** The gift card that the demo store sells, so that every shopper can try one. */
 const SLUG = 'gift-card'
 
 const scope = suiteScope()

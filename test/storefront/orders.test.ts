@@ -207,7 +207,7 @@ describe('a return', () => {
 })
 
 describe('a payment request', () => {
-  /** An exchange for two of what was bought once, whose second one is to be paid. */
+  /** Exchanges one bought unit for two of the same variant: the shopper has to pay for the second. */
   const askToPay = async (path: string) => {
     const order_id = path.slice('/orders/'.length)
     const { body } = await merchant.post(`/v1/merchant/orders/${order_id}/fulfillments`)

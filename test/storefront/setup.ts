@@ -38,7 +38,7 @@ export async function withCart(shop: TestShop, slug: string, quantity = 1): Prom
   return shopper
 }
 
-/** Pays for the cart. Answers with the path of the order. */
+/** Pays for the cart. Returns the path of the order. */
 export async function placeOrder(shopper: Shopper): Promise<string> {
   const key = (await shopper.get('/checkout')).field('key')
   const { headers } = await shopper.post('/checkout', { ...DETAILS, ...GOOD_CARD, key })

@@ -70,7 +70,7 @@ test('a purchase order comes in two parts while fifty shoppers buy, and the olde
   )
   assert.deepEqual(await stock(), { on_hand: 0, allocated: 27, incoming: 0, available: -27 })
 
-  // One of those who wait gives up, and the next in line is the first to be served.
+  // One of the waiting shoppers gives up, and the next in line is the first to be served.
   const [impatient, next, ...rest] = all.slice(came)
   assert.ok(impatient && next)
   ok(await story.does(impatient, 'cancel', { reason: 'customer' }))
@@ -88,7 +88,7 @@ test('a purchase order comes in two parts while fifty shoppers buy, and the olde
   }
   assert.deepEqual(await stock(), { on_hand: 0, allocated: 0, incoming: 0, available: 0 })
 
-  // The freight bill comes when all lamps are sold: it belongs to what was sold, to the cent.
+  // The freight bill comes when all lamps are sold: it belongs to the sold ones, to the cent.
   const freight = { description: 'freight', amount_cents: 1_001, split_by: 'quantity' }
   const cost = await merchant.post(`${ORDERS}/${purchase.id}/costs`, freight)
   const [allocation] = ok(cost, 201).cost.allocations

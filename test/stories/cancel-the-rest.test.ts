@@ -75,7 +75,7 @@ test('a part of an order ships, the rest cannot be delivered: it is cancelled, a
   const twice = await story.does(order, 'cancel-remaining', { reason: 'inventory' })
   assert.deepEqual(refusal(twice), [409, 'invalid_transition'])
 
-  // What did arrive does not please: it comes back, and the card, then gift card and credit get the rest.
+  // The units that did arrive do not please: they come back, and the card, then gift card and credit get the rest.
   await story.delivers(first)
   const sentBack = await story.returnsUnits(order, { chair: 2, table: 1 })
   const received = await story.receives(order, sentBack, {

@@ -15,7 +15,7 @@ import {
 } from '../modules/checkout/setup.ts'
 import { openMailApp } from '../modules/shopper-mail/setup.ts'
 
-/** An exchange for a dearer size, as its merchant and its shopper live through it. */
+/** An exchange for a more expensive size, step by step for its merchant and its shopper. */
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })
 
@@ -74,7 +74,7 @@ describe('an exchange for a dearer size', () => {
     assert.equal((await stockOf(small)).on_hand, 2)
     await app.sendAll()
 
-    // Friday: it is too small. She asks, and the shop agrees.
+    // Friday: it is too small. She asks for a return, and the store agrees.
     const lines = [{ order_item_id: bought.items[0].id, quantity: 1, reason: 'too small' }]
     const asked = ok(
       await app.storefront.post(
@@ -87,7 +87,7 @@ describe('an exchange for a dearer size', () => {
     const url = `/v1/merchant/returns/${asked.return.id}`
     ok(await merchant.post(`${url}/approve`, { instructions: 'Use the old box.' }))
 
-    // The shop looks what it costs, and sends the large one before the small one is back.
+    // The store previews the price, and offers the large one before the small one is back.
     const wanted = { items: [{ variant_id: large, quantity: 1 }], advance: true }
     const shown = ok(await merchant.post(`${url}/exchange/preview`, wanted))
     const worth = Math.round(9_900 * 1.19)
@@ -160,7 +160,7 @@ describe('an exchange for a dearer size', () => {
     )
     assert.equal(kept[0].cents, 490, 'the shop has the shipping, and nothing else')
 
-    // Bob, too, wants a larger one, and then does not pay. The shop takes his back and refunds it.
+    // Bob, too, wants a larger one, and then does not pay. The store receives his small one and refunds it.
     const second = ok(
       await checkout(
         app,

@@ -86,7 +86,7 @@ test('five lines, three parcels from two locations, one of them lost; a return, 
     'neither is on the shelf',
   )
 
-  // What is refunded is refunded: not by hand, and not by a second return.
+  // Refunded units are not refunded again: not by hand, and not by a second return.
   const byHand = await story.does(order, 'refunds', { items: story.linesOf(order, { pot: 1 }) })
   assert.ok(byHand.status === 409 || byHand.status === 422, byHand.text)
   const twice = await story.returns.create(order.id, story.linesOf(order, { pot: 1 }))

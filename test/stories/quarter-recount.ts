@@ -8,7 +8,7 @@ import type { Shop } from '../modules/checkout/setup.ts'
 const QUARTER = { from: '2026-10-01', to: '2026-12-31' }
 const PERIOD = `from=${QUARTER.from}&to=${QUARTER.to}`
 
-/** What the merchant saw of a line of an order on a day: by how much it changed. */
+/** A change of a line of an order that the merchant saw on a day. */
 export interface Seen {
   order_id: string
   day: string
@@ -16,7 +16,7 @@ export interface Seen {
   variant_id: string
   gross_cents: number
   units_count: number
-  /** By the list price that the test has set. */
+  /** The markdown, by the list price that the test has set. */
   markdown_cents: number
 }
 
@@ -85,7 +85,7 @@ const pick = (body: Record<string, unknown>, like: object) =>
 
 const inPeriod = (day: string) => day >= QUARTER.from && day <= QUARTER.to
 
-/** Every figure of the reports about sales, against the journals and the lines. */
+/** Compares every figure of the reports about sales with the journals. */
 export async function assertSales({ merchant }: Shop, journals: RawJournal[]): Promise<void> {
   for (const calendar of ['booked', 'cohort'] as const) {
     const dayOf = ({ day, sale_day }: RawJournal) => (calendar === 'booked' ? day : sale_day)
@@ -122,7 +122,7 @@ export async function assertSales({ merchant }: Shop, journals: RawJournal[]): P
   }
 }
 
-/** What lines add up to: by day, by product and by variant, against what the merchant saw of them. */
+/** The sums of the changes that the merchant saw, to be compared by day, by product and by variant. */
 const ofLines = (seen: Seen[]) => ({
   gross_cents: seen.reduce((sum, each) => sum + each.gross_cents, 0),
   units_count: seen.reduce((sum, each) => sum + each.units_count, 0),
@@ -169,7 +169,7 @@ export async function assertLines(
   )
 }
 
-/** Who came back and what they were worth, against the journals of the orders of each person. */
+/** Compares which customers came back, and what they were worth, with the journals of each person's orders. */
 export async function assertCohorts({ merchant }: Shop, journals: RawJournal[]): Promise<void> {
   const placed = journals.filter(({ kind }) => kind === 'order.placed')
   const monthOf = (day: string) => day.slice(0, 7)
@@ -214,7 +214,7 @@ export async function assertCohorts({ merchant }: Shop, journals: RawJournal[]):
   assert.ok(expected.some(({ repeat_rate_bps }) => repeat_rate_bps > 0))
 }
 
-/** Three subscriptions at 800: of two units, of one whose November was recovered, and one that ended. */
+/** Checks three subscriptions at 800: of two units, of one whose November was recovered, and one that ended. */
 export async function assertSubscriptions({ merchant }: Shop): Promise<void> {
   const quarter = ok(await merchant.get(`${URL}/subscriptions?${PERIOD}`))
   const { active_count, past_due_count, mrr_cents, started_count, churned_count } = quarter
@@ -229,7 +229,7 @@ export async function assertSubscriptions({ merchant }: Shop): Promise<void> {
   assert.deepEqual([body.started_count, body.churn_bps], [0, Math.round(10_000 / 3)])
 }
 
-/** Four units were sold of a hundred, and two of them came back; and what shoppers did in a night. */
+/** Checks that four of a hundred units were sold, and two came back; and what shoppers did in a night. */
 export async function assertInventoryAndFunnel(
   { merchant }: Shop,
   of: {
@@ -255,7 +255,7 @@ export async function assertInventoryAndFunnel(
   assert.deepEqual([night.view, night.begin_checkout], [viewed.view, viewed.begin_checkout])
 }
 
-/** New customers, second orders and payments, against orders and attempts. */
+/** Compares new customers, second orders and payments with orders and attempts. */
 export async function assertPeopleAndPayments(
   app: TimedApp,
   { merchant, tenant }: Shop,

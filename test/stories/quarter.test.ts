@@ -46,7 +46,7 @@ interface Line {
   tax_cents: number
 }
 
-/** Runs the quarter of one store. Answers what it has seen of its lines, from the API. */
+/** Runs the quarter of one store. Returns the changes of its lines that the API has shown. */
 async function liveThrough(app: TimedApp, tenant: string, time_zone: string, inside: boolean) {
   const { superuser } = app
   app.setTime(tenant, '2026-09-20T12:00:00Z')
@@ -82,7 +82,7 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
     )
     day = rows[0].day
   }
-  /** Reads the lines of an order, and remembers what changed since. */
+  /** Reads the lines of an order, and records what has changed since the last time. */
   const look = async (order_id: string) => {
     const { items } = ok(await merchant.get(`/v1/merchant/orders/${order_id}`))
     for (const item of items as Line[]) {
@@ -120,7 +120,7 @@ async function liveThrough(app: TimedApp, tenant: string, time_zone: string, ins
     assert.ok(answer.status < 300, answer.text)
     await look(id)
   }
-  /** Does what is due of subscriptions, and looks at the orders that were paid by it. */
+  /** Runs the renewals that are due, and reads the orders that they have paid. */
   const renew = async (time: string) => {
     await at(time)
     await runDue(openCheckout(app.runtime), app.runtime.workerDatabase.tenant(tenant))

@@ -41,7 +41,7 @@ export interface GoodsReturn {
   lines: { id: string; order_item_id: string }[]
 }
 
-/** What became of the units of one line that came back. */
+/** The units that came back and their dispositions, by the names of the goods. */
 export type Came = Readonly<Record<string, readonly [units: number, disposition: string]>>
 
 /** Awkward on purpose: cents must be split. */
@@ -82,7 +82,7 @@ export class Story {
     ok(await this.merchant.post('/v1/merchant/inventory/locations', { id, name: id }), 201)
   }
 
-  /** Puts goods on sale. Their stock is tracked before anyone buys them. */
+  /** Puts goods on sale. Their stock is tracked before the first order. */
   async sells(goods: Readonly<Record<string, Goods>>): Promise<void> {
     for (const [name, { price, at = {}, backorders = false }] of Object.entries(goods)) {
       const variant = await addVariant(this.merchant, price, { name })
@@ -222,7 +222,7 @@ export class Story {
     return this.merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, keyed())
   }
 
-  /** The end of every story. */
+  /** Compares all books: the end of every story. */
   assertBooks(): Promise<void> {
     return assertBooks(this.store.app, this.store.superuser, this.merchant)
   }

@@ -20,7 +20,7 @@ import { TERMS } from './story.ts'
  *  10 Mar  Her new card declines twice: in month 3 the third attempt is paid.
  *  10 Apr  Her next card is stolen: in month 4 its bank says "never again". She is mailed a link and puts in another.
  *  10 Jun  Beans instead of coffee.
- *  10 Jul  Her next card wants to be asked "in some days": in month 7 the second attempt waits for three.
+ *  10 Jul  The bank of her next card says "again in some days": in month 7 the second attempt waits for three.
  *   5 Aug  She skips 31 August.
  *  15 Sep  She pauses until 15 November: 30 September and 31 October have no cycle.
  *   1 Feb  She cancels.
@@ -55,7 +55,7 @@ const ORDERS = [
   ['+01-31 06:00', 11, 'Beans', 1_500, 499, 105, 2_104, PAID],
 ]
 
-/** What became of each cycle, and how often it was charged. */
+/** The outcome of each cycle, and how often it was charged. */
 const CYCLES = [
   '1 paid 0',
   '2 paid 1',
@@ -70,7 +70,7 @@ const CYCLES = [
   '11 paid 1',
 ]
 
-/** Every charge at the gateway: the day, the card, the amount, the gateway's code, and what was captured. */
+/** Every charge at the gateway: the day, the card, the amount, the gateway's code, and the captured amount. */
 const CHARGES = [
   ['01-31', '1111', 1_569, '100', 1_569],
   ['02-28', '1111', 1_569, '100', 1_569],
@@ -118,7 +118,7 @@ const MAILS = [
   '+02-01 subscription_cancelled',
 ]
 
-/** What the notices say that will be charged, from February on. */
+/** The amounts that the notices announce, from February on. */
 const ANNOUNCED = ['15.69', '15.69', '15.69', '15.69', '21.04', '21.04', '21.04', '21.04', '21.04']
 
 /** The feed of the store, in its order. */
@@ -223,7 +223,7 @@ class Year {
     this.ran.push(...(await this.app.advance(this.shop.merchant, { set: `${year}-${date}:00Z` })))
   }
 
-  /** The 31st of January, at noon in Berlin. It may be more than the two years away that one move can go. */
+  /** Moves to 31 January, at noon in Berlin. That may be more than two years away, the most that one move can go. */
   async begins(): Promise<void> {
     await this.app.advance(this.shop.merchant, { advance: 'P30D' })
     await this.reaches('01-31T11:00')
@@ -434,7 +434,7 @@ const MONTH_ENDS = [
   '+01-31',
 ]
 
-/** What one move through the whole year makes of each card: the days of its charges, and how it ends. */
+/** The result of one move through the whole year for each card: the days of its charges, and how it ends. */
 const CARDS_OF_A_YEAR = {
   approved: { declined: [], paid: ['02-28', ...MONTH_ENDS], status: 'active' },
   twiceDeclined: {
@@ -449,7 +449,7 @@ const CARDS_OF_A_YEAR = {
     paid: [],
     status: 'unpaid_cancelled',
   },
-  // As long as the ladder would go on, another card is waited for.
+  // The subscription waits for another card as long as the ladder would go on.
   hardDeclined: { declined: ['02-28'], paid: [], status: 'unpaid_cancelled' },
   update: { declined: ['02-28'], paid: [], status: 'unpaid_cancelled' },
   stop: { declined: ['02-28'], paid: [], status: 'cancelled' },

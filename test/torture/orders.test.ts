@@ -5,7 +5,7 @@ import { giveBalances, shareOrderStore } from '../modules/orders/setup.ts'
 
 const shared = shareOrderStore()
 
-/** Takes some minutes. */
+/** The sequences of one run, which takes some minutes. */
 const RUNS = 400
 
 test('four hundred random sequences of changes: every status follows from facts, every cent is accounted for', async () => {

@@ -40,7 +40,7 @@ describe('a store of full size beside one of a hundredth', () => {
 
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'scale-'))
-    // Root starts the database as another user, who has to pass through.
+    // Root starts the database as another user, who must be able to pass through this folder.
     await chmod(dataDir, 0o711)
     filled = await openFilledApp({ dataDir, size: REDUCED })
   })

@@ -8,7 +8,7 @@ import { buy, newShop, openMailApp } from '../modules/shopper-mail/setup.ts'
 
 const QUEUED = 100_000
 
-/** As long as a quick mail server takes. */
+/** How long a mail takes: as long as on a quick mail server. */
 const DELIVER_MS = 20
 
 for (const [what, perMinute] of [

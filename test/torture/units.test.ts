@@ -22,10 +22,10 @@ const SEED = Number(process.env.UNIT_SEED ?? randomInt(2 ** 31))
 /** A server needs some seconds to start; the other one serves meanwhile. */
 const KILL_SERVER_MS = [8_000, 20_000] as const
 const END_BACKEND_MS = [500, 3_000] as const
-/** What was done is then not answered. */
+/** A caller that is cut gets no answer to a request that was carried out. */
 const CUT_CALLERS_MS = [500, 3_000] as const
 
-/** So often the drill says how far it is. */
+/** The steps after which the drill says how far it is. */
 const SAY_EVERY = 500
 
 const REST_MS = 60_000
@@ -132,12 +132,12 @@ async function openDrill(t: TestContext) {
   }
 }
 
-/** The answers that a caller waits for: those of this moment say nothing. */
+/** Whether a caller need not send again: a refusal of the moment is not final. */
 const isFinal = ({ status, body }: Answer) =>
   (status < 500 || body.error?.code === 'refund_failed') &&
   !['idempotency_in_progress', 'order_busy', 'rate_limited'].includes(body.error?.code)
 
-/** Sends as a careful merchant does: what was lost is looked for, and sent again under the same key. */
+/** Sends as a careful merchant does: looks for the result of a lost request, and sends it again under the same key. */
 function settleBy(superuser: pg.Pool, counts: { lost: number; found: number }): Settle {
   return async (send, find = async () => null) => {
     for (let isFirst = true; ; isFirst = false) {
@@ -159,7 +159,7 @@ function settleBy(superuser: pg.Pool, counts: { lost: number; found: number }): 
   }
 }
 
-/** Reads until there is an answer. */
+/** Repeats a read until it succeeds. */
 async function insist<T>(read: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -171,8 +171,8 @@ async function insist<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Waits for the transactions of killed processes, and brings forward what waits for its time: the leases
- * of keys, and the hour after which a refund without a record has failed.
+ * Waits for the transactions of killed processes, and ends two waits early: the leases of keys, and the
+ * hour after which a refund without a record has failed.
  */
 async function letTimePass(superuser: pg.Pool): Promise<void> {
   const { rows } = await superuser.query<{ now: Date }>('select clock_timestamp() as now')

@@ -65,7 +65,7 @@ interface Turn {
 
 const ROUNDS = 3
 
-/** Both run in turn, so that a busy moment falls on both, and the median of the rounds counts. */
+/** Runs both in turn, so that a busy moment falls on both; the median of the rounds counts. */
 async function inTurn(
   floor: () => Promise<Measured>,
   ours: () => Promise<Measured>,
@@ -83,7 +83,7 @@ async function inTurn(
 const kilobytes = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KB`
 
 interface Measured extends Checkouts {
-  /** Of the write-ahead log, for each checkout. */
+  /** Bytes of the write-ahead log for each checkout. */
   walBytes: number
 }
 

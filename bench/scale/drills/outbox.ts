@@ -9,14 +9,14 @@ import { type Drill, percent } from './drill.ts'
 const EVENTS = 3_000
 /** The backlog of one store, behind which an event of another waits. */
 const BACKLOG = 100_000
-/** As the worker takes them. */
+/** How events are claimed: as the worker claims them. */
 const TAKE = { slots: 20 }
 /** A rate over so many stores is at least this share of that in one. */
 const DRAIN_SHARE = 0.6
-/** A backlog of one store delays the single event of another by less. */
+/** A backlog of one store delays the single event of another by less than this. */
 const DELAY_MS = 2_000
 
-/** How fast due events are handled in one store and spread over all, and how long one waits for others. */
+/** Measures how fast due events are handled, in one store and spread over all, and how long one waits. */
 export async function* drainOutbox(filled: FilledApp): AsyncGenerator<Drill> {
   const one = await drain(filled, due(ONE_STORE))
   const all = await drain(filled, due(ALL_STORES))
@@ -36,7 +36,7 @@ export async function* drainOutbox(filled: FilledApp): AsyncGenerator<Drill> {
   }
 }
 
-/** The pages of one step of the loop, with due events in all stores and in one. */
+/** Counts the pages of one step of the loop, with due events in all stores and in one. */
 export async function measureClaims(filled: FilledApp): Promise<Drill> {
   const step = async (insert: string) => {
     await makeDue(filled, insert)
@@ -79,7 +79,7 @@ async function drain(filled: FilledApp, insert: string) {
   return { perSecond: handled / ((performance.now() - began) / 1_000) }
 }
 
-/** How long the single event of a store waits behind the older ones of another, in milliseconds. */
+/** Measures how long the single event of a store waits behind the older ones of another, in milliseconds. */
 async function waitBehindBacklog(filled: FilledApp): Promise<number> {
   const { admin, runtime } = filled
   await makeDue(filled, due(ONE_STORE, BACKLOG))

@@ -1,6 +1,6 @@
 import type { Step } from './plan.ts'
 
-/** Of so many delivered and shipped orders one has a return. */
+/** One of so many delivered and shipped orders has a return. */
 const RETURNED_OF = 10
 
 /** Whether a return is received or still expected, by the number of its order. */

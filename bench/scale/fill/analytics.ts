@@ -23,7 +23,7 @@ export const ANALYTICS_STEPS: readonly Step[] = [
   ],
 ]
 
-/** Counts all numbered journals by the platform's own loop, so that the figures are what they would be. */
+/** Counts all numbered journals by the platform's own loop, so that the figures are the real ones. */
 export async function countJournals(worker: Database): Promise<void> {
   while ((await countNumbered(worker)) > 0);
 }

@@ -1,6 +1,6 @@
 import type { Step } from './plan.ts'
 
-/** What merchants did: an act for each order and each product. */
+/** The audit log of merchants: an entry for each order and each product. */
 export const AUDIT_STEPS: readonly Step[] = [
   [
     'audit',

@@ -3,7 +3,7 @@ import type { Step } from './plan.ts'
 const words = (count: number, salt: string) =>
   Array.from({ length: count }, (_, i) => `scale.word(n || '${salt}${i}')`).join(` || ' ' || `)
 
-/** Products whose search row is made by one call: as many as the platform's own loop takes at once. */
+/** Products whose search row is made by one call: as many as the platform's own loop handles at once. */
 const SEARCH_BATCH = 500
 
 /**

@@ -27,7 +27,7 @@ import { TEST_CLOCK_STEPS } from './test-clock.ts'
 import { WEBHOOK_STEPS } from './webhooks.ts'
 
 export interface FillOptions {
-  /** Of the superuser. */
+  /** The address of the database, for the superuser. */
   url: string
   secretKey: string
   size: Size

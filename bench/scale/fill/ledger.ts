@@ -70,10 +70,10 @@ export const LEDGER_STEPS: readonly Step[] = [
 /** Journals that wait in the queue at one time: the queue's dead rows are read at every step. */
 const QUEUED = 20_000
 
-/** What the worker does with new links. */
+/** Announces new links to reports and segments, as the worker does. */
 const announce = (tx: Tx) => Promise.all([analytics.onNewLinks(tx), segments.onNewLinks(tx)])
 
-/** Numbers and hashes all journals by the platform's own loop, so that the chain is what it would be. */
+/** Numbers and hashes all journals by the platform's own loop, so that the hash chain is a real one. */
 export async function chainJournals(admin: pg.Client, worker: Database): Promise<void> {
   const { rows } = await admin.query<{ last: string }>(
     'select coalesce(max(place), 0) as last from scale.unchained',

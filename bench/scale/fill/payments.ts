@@ -3,8 +3,8 @@ import type { Step } from './plan.ts'
 const CARD = `'{"brand": "visa", "last4": "1111", "exp_year": 2040, "exp_month": 10}'::jsonb`
 
 /**
- * What cards and gift cards paid, with the record of the simulated gateway: captured where the order was
- * placed, authorised where it is held, voided where it was cancelled, and declined where it failed.
+ * The charges of cards and gift cards, with the record of the simulated gateway: captured where the order
+ * was placed, authorised where it is held, voided where it was cancelled, and declined where it failed.
  */
 export const PAYMENT_STEPS: readonly Step[] = [
   [

@@ -49,7 +49,7 @@ export const PEOPLE_STEPS: readonly Step[] = [
   ],
 ]
 
-/** Counts the orders of people by the platform's own loop, so that segments find who they would. */
+/** Counts the orders of people by the platform's own loop, so that segments find the right people. */
 export async function countOrders(worker: Database): Promise<void> {
   while ((await countPeople(worker)) > 0);
 }

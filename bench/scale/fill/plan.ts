@@ -85,7 +85,7 @@ const FACTS = `
   create index on scale.lines (tenant_ref, n);
   analyze scale.plan, scale.orders, scale.lines`
 
-/** What all other steps read: the sizes of the stores, and the facts of their orders. */
+/** The steps that all others read from: the sizes of the stores, and the facts of their orders. */
 export const planSteps = (stores: readonly StoreSize[]): Step[] => [
   ['functions', FUNCTIONS],
   ['sizes', `${PLAN}; insert into scale.plan ${valuesOf(stores)}`],

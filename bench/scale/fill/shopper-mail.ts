@@ -1,9 +1,9 @@
 import type { Step } from './plan.ts'
 
 /**
- * A mail for each placed order, and of every other order one for its parcel. Of a hundred mails 97 were sent,
- * two are dead, and one is tried again tomorrow. Every fifth customer left a cart; one in a hundred of
- * these carts is reminded of tomorrow.
+ * A mail for each placed order, and for every other order one about its parcel. Of a hundred mails 97
+ * were sent, two are dead, and one is tried again tomorrow. Every fifth customer left a cart; for one in
+ * a hundred of these carts a reminder is due tomorrow.
  */
 export const SHOPPER_MAIL_STEPS: readonly Step[] = [
   [

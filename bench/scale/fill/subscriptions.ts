@@ -1,6 +1,6 @@
 import type { Step } from './plan.ts'
 
-/** Of so many placed orders one has started a subscription. */
+/** One of so many placed orders has started a subscription. */
 const SUBSCRIBED_OF = 5
 
 /** Of ten subscriptions seven run, and one each is paused, past due and cancelled. */

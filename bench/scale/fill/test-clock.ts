@@ -1,6 +1,6 @@
 import type { Step } from './plan.ts'
 
-/** Each store has a clock that stands at real time, after a move that did something for each order. */
+/** A test clock for each store that is not ahead of machine time, after a move that ran due work for each order. */
 export const TEST_CLOCK_STEPS: readonly Step[] = [
   [
     'test clocks',

@@ -29,7 +29,7 @@ const DATA = `json_build_object(
 
 /**
  * One endpoint for each store, and an event for each placed order. Of a hundred deliveries 97 have arrived,
- * two were given up as dead letters, and one is tried again tomorrow.
+ * two are dead letters, and one is tried again tomorrow.
  */
 export const WEBHOOK_STEPS: readonly Step[] = [
   [

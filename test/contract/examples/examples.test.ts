@@ -33,7 +33,7 @@ import { moveTime, sendBeans } from './subscriptions.ts'
 
 /**
  * One day of a tea shop, told by its requests. Each becomes the example of its operation in the API
- * document, so that an example is what a test was answered. `UPDATE_EXAMPLES=1` writes the file anew.
+ * document, so that every example is a real answer to a test. `UPDATE_EXAMPLES=1` writes the file again.
  */
 
 const FILE = fileURLToPath(new URL('../../../src/http/api-examples.json', import.meta.url))

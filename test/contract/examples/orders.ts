@@ -27,7 +27,7 @@ interface Placed {
   charges: { charge_id: string }[]
 }
 
-/** A corner shop with two goods. Its orders are looked at, changed and given back, by both sides. */
+/** A corner shop with two goods. Its orders are read, changed and returned, by both sides. */
 export async function sellLamps(app: MailApp, recorder: Recorder): Promise<void> {
   const shop = await openShop(app, TENANT, [])
   const lamp = await addVariant(shop.merchant, 4_000, { name: 'Desk lamp' }, { sku: 'LAMP-1' })

@@ -13,7 +13,7 @@ const MANIFEST = {
   template: { id: 'home', sections: [{ type: 'hero', props: { heading: 'Good morning' } }] },
 }
 
-/** A store from its first day: its site, its add-ons and keys, its endpoints and whom it bans. */
+/** A store from its first day: its site, its add-ons and keys, its endpoints and its bans. */
 export async function openKiosk(app: MailApp, recorder: Recorder): Promise<void> {
   const operator = recorder.recorded(app.operator)
   const shop = await openShop(app, TENANT, [])
@@ -98,7 +98,7 @@ async function lookAfterKeys(merchant: Caller): Promise<void> {
   ok(await merchant.get('/v1/my/audit?limit=1'))
 }
 
-/** An endpoint hears of an order, is tested, asked again and removed. */
+/** An endpoint gets the events of an order and their replay, gets a new secret, and is removed. */
 async function listen(app: MailApp, shop: Shop, paper: string): Promise<void> {
   const { merchant } = shop
   const url = '/v1/merchant/webhooks'
@@ -120,7 +120,7 @@ async function listen(app: MailApp, shop: Shop, paper: string): Promise<void> {
   ok(await merchant.send('DELETE', one))
 }
 
-/** Two orders are held and reviewed; whom the store does not want to see again is banned. */
+/** Two orders are held and reviewed; a shopper whom the store does not want again is banned. */
 async function guard(app: MailApp, shop: Shop, paper: string): Promise<void> {
   const { merchant } = shop
   const bans = '/v1/merchant/fraud/bans'

@@ -372,6 +372,6 @@ test('a checkout without a code asks nothing about affiliates, and one with a co
     plain.filter((text) => text.includes('affiliate')),
     [],
   )
-  // Who the code belongs to, what they have bought themselves, and what is written.
+  // The statements that find the affiliate of the code and their own orders, and that write the attribution.
   assert.equal(referred.length - plain.length, 3, referred.join('\n---\n'))
 })

@@ -62,7 +62,7 @@ export async function makeAffiliate({ merchant }: Merchant, more: object = {}): 
   return { id: affiliate.id, code: first?.code ?? code, email: affiliate.email }
 }
 
-/** Buys with a code. Answers the body of the checkout. */
+/** Buys with a code. Returns the body of the checkout's answer. */
 export async function buy(shop: AffiliateShop, more: object = {}): Promise<Answer['body']> {
   const body = cart(shop.variant, { customer_ref: `shopper-${randomUUID()}`, ...more })
   return ok(await checkout(shop.app, shop, body), 201)
@@ -83,7 +83,7 @@ export const linesOf = async (shop: Merchant, order_id: string): Promise<string[
     ({ type, status, amount_cents }) => `${type} ${status} ${amount_cents}`,
   )
 
-/** What an affiliate is owed and was paid in USD: pending, approved, in a payout, paid. */
+/** Returns the balance of an affiliate in USD: pending, approved, in a payout, paid. */
 export async function balanceOf({ merchant }: Merchant, id: string): Promise<number[]> {
   const { balances } = ok(await merchant.get(`${AFFILIATES}/${id}`))
   const found = balances.find(({ currency }: { currency: string }) => currency === 'USD')

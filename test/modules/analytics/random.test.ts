@@ -53,7 +53,7 @@ interface Placed {
   items: { id: string }[]
 }
 
-/** Does one act. A refusal is an answer, too: what was refused counts for nothing. */
+/** Does one act. A refusal is an answer, too: a refused act counts for nothing. */
 async function perform(
   app: TimedApp,
   shop: Shop & { euro: string },

@@ -413,7 +413,7 @@ describe('reports', () => {
     const is = ok(await late.merchant.get(`${URL}/summary?from=2026-05-01&to=2026-05-05`))
     assert.deepEqual([is.restated_from, is.orders_count], ['2026-05-02', 2])
     assert.ok(is.restated_at.startsWith('2026-05-06'))
-    // Only here a clock goes back: the attempt of that order is earlier than what was counted.
+    // Only here a clock goes back: the attempt of that order is earlier than the counted ones.
     await rebuild(app.runtime.workerDatabase.tenant('late'))
   })
 })

@@ -18,7 +18,7 @@ export function ok(answer: Answer, status = 200): Answer['body'] {
   return answer.body
 }
 
-/** New journals do not wait for others to be counted with. */
+/** Makes new journals due at once, so that they do not wait for others to be counted with. */
 export const countAtOnce = (tx: Tx) => analytics.onNewLinks(tx, 0)
 
 /** Numbers all journals, and counts them. */
@@ -39,7 +39,7 @@ export interface TimedApp extends TestApp {
   setTime(tenant: string, at: string): void
   /** A live store in a zone, that sells at 1,000, 2,500 and 333 cents. */
   shopIn(tenant: string, time_zone: string): Promise<Shop>
-  /** Places an order and answers the body. */
+  /** Places an order and returns the body of the checkout's answer. */
   place(shop: Shop, more?: object): Promise<Answer['body']>
   act(shop: Shop, order_id: string, verb: string, body?: object): Promise<Answer>
   count(): Promise<void>

@@ -19,7 +19,7 @@ const step = fc.oneof(
 const SEED = 20_320_101
 const STEPS = 70
 
-/** What never changes of an issued invoice. */
+/** The part of an issued invoice that never changes. */
 const finalPart = ({
   id,
   number,

@@ -21,7 +21,7 @@ export const ISSUER = {
   ],
 }
 
-/** 30.00 a month; one order included, two at 0.50, then 0.20; one percent of the volume. */
+/** A plan: 30.00 a month; one order included, two at 0.50, then 0.20; one percent of the volume. */
 export const PRO = {
   plan_key: 'pro',
   name: 'Pro',
@@ -45,7 +45,7 @@ export const PRO = {
 export interface BillingApp extends TimedApp {
   /** A live store that was opened at a time, and has an owner. */
   shopAt(tenant: string, at: string): Promise<Shop>
-  /** What the worker does: numbers facts, counts them, closes months and reminds. */
+  /** Does the work of the worker: numbers facts, counts them, closes months and reminds. */
   work(): Promise<void>
   setPlan(tenant: string, plan_key: string): Promise<Answer>
   charge(tenant: string, amount_cents: number, more?: object, key?: string): Promise<Answer>

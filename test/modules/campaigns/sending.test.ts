@@ -107,7 +107,7 @@ describe('the mails of a campaign', () => {
     }
     assert.ok(mail.text.includes('/v1/unsubscribe/') && mail.html?.includes('/v1/unsubscribe/'))
 
-    // The link works, and a second campaign does not reach who left.
+    // The link works, and a second campaign does not reach the reader who left.
     const left = await fetch(app.url + new globalThis.URL(line[1] ?? '').pathname, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -292,7 +292,7 @@ describe('the mails of a campaign', () => {
         return { state: 'sent' }
       }),
       async members(db, ...rest) {
-        // As long as nobody has got a mail, no more are written down.
+        // No further recipients are written down before the first mails are sent.
         if (++pages === 2) await until('mails are sent', () => got.length > 0)
         return members(db, ...rest)
       },

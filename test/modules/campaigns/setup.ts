@@ -28,7 +28,7 @@ export interface CampaignApp extends TestApp {
   /** Starts and ends all campaigns that are due. */
   moveDue(): Promise<number>
   worker(more?: Partial<MailingWorkerOptions>): SlotWorker
-  /** Sends all that is due, and answers what the mail server has got meanwhile. */
+  /** Sends all that is due, and returns the mails that the mail server has got meanwhile. */
   sendAll(worker?: SlotWorker): Promise<ReadMail[]>
   sql<T extends object = Record<string, unknown>>(query: string, values?: unknown[]): Promise<T[]>
   /** A store with its merchant. */
@@ -41,7 +41,7 @@ export interface CampaignAppOptions extends TestAppOptions {
 
 export const SIGNAL = new AbortController().signal
 
-/** A mail server that answers as a test wants. */
+/** A transport of mails with the outcome that a test wants for each. */
 export const answering = (answer: (to: string) => Promise<Outcome> | Outcome): BulkTransport => ({
   deliver: async ({ to }) => answer(to),
   close: () => {},
@@ -127,7 +127,7 @@ export async function addReaders(
   return rows.map(({ email }) => email).sort()
 }
 
-/** Everybody who has consented. */
+/** Creates a segment: all people who have consented, unless overridden. */
 export async function createSegment(merchant: Caller, more: object = {}): Promise<string> {
   const body = {
     name: randomUUID(),
@@ -143,7 +143,7 @@ export async function createSegment(merchant: Caller, more: object = {}): Promis
 export const removeSegment = (merchant: Caller, id: string) =>
   merchant.send('DELETE', `${SEGMENTS}/${id}`)
 
-/** A draft: of the channel `social`, unless overridden. */
+/** Creates a draft, of the channel `social` unless overridden. */
 export async function createCampaign(merchant: Caller, more: object = {}) {
   const answer = await merchant.post(URL, { name: 'May', channel: 'social', ...more })
   assert.equal(answer.status, 201, answer.text)
@@ -177,7 +177,7 @@ export const makeDue = ({ sql }: Pick<CampaignApp, 'sql'>, { id }: { id: string 
     [id],
   )
 
-/** Lets the lease of a worker expire that is gone. */
+/** Ends the lease of a worker that is gone. */
 export const endLease = ({ sql }: Pick<CampaignApp, 'sql'>, { id }: { id: string }) =>
   sql('update campaign_mailings set lease_until = now() where id = $1', [id])
 
@@ -187,14 +187,14 @@ export const LETTER = {
   body_markdown: '# Hello\n\nThe **new** cups are [here](https://shop.example/cups).',
 }
 
-/** A mail campaign to everybody who has consented, which is being sent. */
+/** Starts a mail campaign to all people who have consented. */
 export async function startMail(merchant: Caller, more: object = {}) {
   const segment_id = await createSegment(merchant)
   const { id } = await createCampaign(merchant, { ...LETTER, segment_id, ...more })
   return act(merchant, id, 'schedule', {})
 }
 
-/** What must hold of all mailings: their counts are those of their recipients. */
+/** Fails unless the counts of all mailings are those of their recipients. */
 export async function assertCountsAddUp({ sql }: Pick<CampaignApp, 'sql'>): Promise<void> {
   const wrong = await sql(
     `select m.tenant_ref, m.id, to_jsonb(m) as mailing, to_jsonb(r) as counted

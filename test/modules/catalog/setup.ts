@@ -42,7 +42,7 @@ export async function createVariant(merchant: Caller, productId: string, body: o
   return made.body.variant as { id: string; sku: string } & Record<string, unknown>
 }
 
-/** Uploads a picture of one colour, and answers its name. */
+/** Uploads an image of one colour, and returns its name. */
 export async function uploadImage(merchant: Caller, shade: number): Promise<string> {
   const data_base64 = (await plain('png', shade)).toString('base64')
   const made = await merchant.post('/v1/merchant/media', { content_type: 'image/png', data_base64 })

@@ -81,8 +81,8 @@ const STEPS: Record<string, (scene: Scene) => Promise<Answer | null>> = {
 }
 
 /**
- * That what was asked for was charged once where it counts as paid, and never otherwise: as the answers, our rows and the
- * gateway's own record have it.
+ * Checks that a payment request was charged once where it counts as paid, and never otherwise: by the answers,
+ * by our rows and by the gateway's own record.
  */
 async function checkPayments(scene: Scene): Promise<void> {
   const { rows } = await store.superuser.query(
@@ -103,7 +103,7 @@ async function checkPayments(scene: Scene): Promise<void> {
   assert.deepEqual(scene.paid.toSorted(), paid.toSorted(), 'each is answered as paid once')
 }
 
-/** What makes the others possible comes more often. */
+/** The steps to choose from. Those that make the others possible are in it more often. */
 const OFTEN = ['exchange', 'exchange', 'pay', 'pay', 'pay', ...Object.keys(STEPS)]
 
 async function onOrder(scene: Scene, act: (id: string) => Promise<Answer>): Promise<Answer | null> {

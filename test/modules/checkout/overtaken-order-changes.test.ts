@@ -46,8 +46,8 @@ interface ChangeScenario extends Change {
   /** The point before anything is sent, and the point after the gateway's reply. */
   before: readonly string[]
   /**
-   * Whether the process that overtakes sends what was not sent. A charge is not: its card is not
-   * stored.
+   * Whether the process that overtakes sends a request that was not sent. A charge is not sent: its card is
+   * not stored.
    */
   isResumed: boolean
   after: string

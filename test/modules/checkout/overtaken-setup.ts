@@ -28,7 +28,7 @@ import {
 /** Longer than a claim is leased for. */
 const PAUSE_MS = 61_000
 
-/** What a cart has besides where its order is to be held. */
+/** The members of a cart whose order is to be held for review. */
 export const REVIEWED = { email: 'review@example.com' }
 
 export interface Bought {
@@ -140,7 +140,7 @@ function withoutDeduplication(real: Gateway): Gateway {
   }
 }
 
-/** One app for all tests of a file. Each begins at the present time, and without alerts. */
+/** Shares one app among all tests of a file. Each test begins at the present time, and without alerts. */
 export function shareOvertakeApp(): { current: OvertakeApp } {
   const shared = share(openOvertakeApp)
   beforeEach(async () => {

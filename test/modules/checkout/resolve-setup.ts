@@ -7,8 +7,8 @@ import { type CheckoutApp, type GatewayOverride, openCheckoutApp } from './setup
 type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'
 
 /**
- * A gateway that answers neither these calls nor lookups. `done`: it carries the calls out. `lost`:
- * it never gets them.
+ * A gateway that replies neither to these calls nor to lookups. `done`: it carries the calls out.
+ * `lost`: it never gets them.
  */
 export const unanswered =
   (done: 'done' | 'lost', ...verbs: Verb[]): GatewayOverride =>

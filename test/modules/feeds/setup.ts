@@ -76,7 +76,7 @@ export async function addManyProducts(superuser: pg.Client, tenant: string, coun
 
 const FRAGMENT_BYTES = 8 * 1_024 * 1_024
 
-/** What the routes open a feed with, for tests that read its parts one by one. */
+/** The deps with which the routes open a feed, for tests that read its parts one by one. */
 export const depsOf = ({ runtime: { database, cache, scanner } }: TestApp): FeedDeps => ({
   database,
   cache,

@@ -10,7 +10,7 @@ import { ok, receipt, returnsOf } from '../returns/setup.ts'
 const ROUNDS = 6
 const UNITS = 6
 
-/** Refusals of what another request has just done. Any other would be a fault. */
+/** Refusals of a request because another one has just done the same. Any other would be a fault. */
 const BEATEN = [
   'invalid_transition',
   'quantity_exceeds_open',

@@ -4,7 +4,7 @@ import { postStockJournals } from '../../../src/modules/inventory/journal-jobs.t
 import type { Caller, TestApp } from '../../harness/app.ts'
 import { type Line, ok, ordered, receiveAll } from '../purchasing/setup.ts'
 
-/** Posts everything that waits for its journal. Answers how many entries that were. */
+/** Posts all entries that wait for their journal. Returns how many these were. */
 export async function postAll({ runtime }: Pick<TestApp, 'runtime'>): Promise<number> {
   let total = 0
   for (let did = 1; did > 0; total += did) did = await postStockJournals(runtime.workerDatabase)
@@ -39,7 +39,7 @@ export async function journalsSince(
 /** Before the first journal. */
 export const NO_JOURNAL = '00000000-0000-0000-0000-000000000000'
 
-/** Where the journals of a store end now. */
+/** Returns the id of the last journal of a store. */
 export async function lastJournal(superuser: pg.Client, tenant: string): Promise<string> {
   const { rows } = await superuser.query(
     `select coalesce((select id from ledger_journals where tenant_ref = $1 order by id desc limit 1),
@@ -81,7 +81,7 @@ export async function countWaiting(superuser: pg.Client, tenant: string): Promis
   return rows[0].waiting
 }
 
-/** A purchase order of which everything has come. */
+/** A purchase order whose units have all come. */
 export async function bought(merchant: Caller, lines: Line[]) {
   const purchase = await ordered(merchant, lines)
   await receiveAll(merchant, purchase)
@@ -98,7 +98,7 @@ export const addCost = (merchant: Caller, purchase_order: string, amount_cents: 
     split_by: 'quantity',
   })
 
-/** Counts a variant at the default location, and posts what was found. */
+/** Counts a variant at the default location, and posts the difference. */
 export async function countTo(merchant: Caller, variant_id: string, counted: number) {
   const url = '/v1/merchant/inventory/counts'
   const begun = { location_id: 'default', variant_ids: [variant_id] }

@@ -32,7 +32,7 @@ describe('an unknown outcome', () => {
     before: string[]
     sent: string
     after: string
-    /** Whether a resume sends what was not sent. A card that was typed is not stored. */
+    /** Whether a resume sends a request that was not sent. It cannot send a charge: a typed card is not stored. */
     isResumed: boolean
     begin(deps: OrderChangeDeps, held: Caller, order: Bought): Promise<StoredAnswer>
     /** The order once the operation is done. */

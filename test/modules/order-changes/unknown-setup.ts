@@ -28,7 +28,7 @@ type LostAnswer = 'after' | 'before'
 export const UNKNOWN = unknownResult()
 
 /**
- * A store for all tests of a file, whose gateway can lose its answers, and the operations as the routes and
+ * A store for all tests of a file, whose gateway can lose its replies, and the operations as the routes and
  * the processes that resume them run them.
  */
 export function shareUnknownOutcomes() {
@@ -39,7 +39,7 @@ export function shareUnknownOutcomes() {
   const alerts: Record<string, unknown>[] = []
 
   /**
-   * The app's deps, whose gateway loses its answers to refunds and voids: after or before it made
+   * The app's deps, whose gateway loses its replies to refunds and voids: after or before it made
    * them.
    */
   const depsOf = (lost?: LostAnswer, laterMs = 0): OrderChangeDeps => {

@@ -58,7 +58,7 @@ describe('what stock costs', () => {
     await bought([{ variant_id: variant, quantity: 5, unit_cost_cents: 161 }])
     assert.deepEqual(await costOf(variant), [15, 1_805, 120])
     const { order, parcel } = await buyAndShip(variant, 4)
-    // 1,805 x 4 / 15 is 481.33: the stock keeps what was rounded.
+    // 1,805 x 4 / 15 is 481.33: the rounded part stays in the stock.
     assert.deepEqual(await costOf(variant), [11, 1_324, 120])
     const [sale] = await entriesOf(variant)
     assert.deepEqual(

@@ -34,7 +34,7 @@ test('killed workers charge every due subscription once, miss none, and the book
     await victim?.exit
     workers.push(await start())
   }
-  // What the killed ones had under way: the long run waits for their leases.
+  // The killed workers had renewals under way: the long run waits for their leases.
   const end = KILLS > 1 ? async () => {} : () => endLeases(app)
   const all = async () => {
     await end()
@@ -81,8 +81,8 @@ async function paid(app: RenewalApp): Promise<number> {
 }
 
 /**
- * Ends the leases of the killed process, lets its charges count as never sent where the gateway has no record, and makes
- * their retry due.
+ * Ends the leases of the killed process, lets its charges count as never sent where the gateway has no
+ * record, and makes their retry due.
  */
 async function endLeases(app: RenewalApp): Promise<void> {
   await app.superuser.query(

@@ -50,10 +50,10 @@ export interface RenewalShop extends Shop {
 export interface RenewalApp extends CheckoutApp {
   /** Sets the time of a store. */
   setTime(shop: Shop, at: string): void
-  /** Does what is due in a store at its time. */
+  /** Does the work that is due in a store at its time. */
   run(shop: Shop, overrides?: Overrides): Promise<Done['step'][]>
   newShop(more?: { settings?: object; zone?: string; manifest?: unknown }): Promise<RenewalShop>
-  /** Buys a subscription. Answers its id and that of its order. */
+  /** Buys a subscription. Returns its id and that of its order. */
   subscribe(shop: RenewalShop, more?: object): Promise<{ id: string; order_id: string }>
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects by looking
   row(id: string): Promise<any>
@@ -61,7 +61,7 @@ export interface RenewalApp extends CheckoutApp {
   cycles(id: string): Promise<string[]>
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects by looking
   orders(id: string): Promise<any[]>
-  /** What the timeline of its origin order says of it, by whom and why. */
+  /** The entries about it in the timeline of its origin order, as `type actor reason`. */
   told(shop: Shop, id: string): Promise<string[]>
   /** The types of a subscription's events, without what all have in common. */
   events(id: string): Promise<string[]>

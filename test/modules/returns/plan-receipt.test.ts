@@ -83,7 +83,7 @@ const orders = fc
     const items = lines.map((line, at) => lineOf(at, line))
     const product = sum(items.map((item) => item.line_total_cents - item.discount_cents))
     const tax = sum(items.map((item) => item.tax_cents))
-    // What was refunded of units before, by whole lines: exact enough for what is left.
+    // The earlier refunds of units, by whole lines: exact enough for the amounts that are left.
     const refundedUnits = items
       .filter(({ refunded_quantity }) => refunded_quantity > 0)
       .map((item) => ({

@@ -71,7 +71,7 @@ describe('a receipt that is interrupted', () => {
       ),
     )
 
-  /** Resumes what stopped, as the worker does, `laterMs` from now. */
+  /** Resumes the operations that stopped, as the worker does, `laterMs` from now. */
   const reconcile = async (laterMs = 0, override: Override = {}) => {
     clock.reset()
     clock.advance(laterMs)

@@ -28,7 +28,7 @@ export interface SegmentApp extends TestApp {
   buy(shop: Shop, email: string, more?: object): Promise<Answer['body']['order']>
   /** Numbers all journals, and counts the people behind them. */
   count(): Promise<void>
-  /** Who meets the conditions, in the order of the preview. */
+  /** Returns the people who meet the conditions, in the order of the preview. */
   find(shop: Shop, conditions: unknown, match?: string): Promise<string[]>
   check(): Promise<void>
 }

@@ -18,12 +18,12 @@ import { cart, checkout, openShop, type Shop } from '../checkout/setup.ts'
 export const FROM = 'Fairdock <no-reply@fairdock.example>'
 
 export interface MailApp extends TestApp {
-  /** Of the mail server. */
+  /** The address of the mail server. */
   smtpUrl: string
   /** Queues the mails of all events so far. */
   queue(): Promise<void>
   worker(more?: Partial<MailWorkerOptions>): SlotWorker
-  /** Queues and sends all that is due, and answers what the mail server has got meanwhile. */
+  /** Queues and sends all that is due, and returns the mails that the mail server has got meanwhile. */
   sendAll(worker?: SlotWorker): Promise<ReadMail[]>
   /** All that the mail server has got so far. */
   received(): ReadMail[]
@@ -122,7 +122,7 @@ export async function buy(app: TestApp, shop: Shop, more: object = {}): Promise<
 export const newShop = (app: TestApp, manifest?: object): Promise<Shop> =>
   openShop(app, `shop-${randomUUID().slice(0, 8)}`, [1_000], manifest)
 
-/** Packs and ships units of an order, and answers the parcel. */
+/** Packs and ships units of an order, and returns the parcel. */
 export async function ship({ merchant }: Shop, order_id: string, body: object = {}, more = {}) {
   const packed = await merchant.post(`/v1/merchant/orders/${order_id}/fulfillments`, body)
   assert.equal(packed.status, 201, packed.text)

@@ -52,13 +52,13 @@ export interface ClockApp extends TestApp {
   receiver: Receiver
   mails: ReceivedMail[]
   alerts: Record<string, unknown>[]
-  /** What moves clocks, with changes. */
+  /** The deps that move clocks, with changes. */
   mover(more?: Partial<MoverDeps>): MoverDeps
   /** A live store with one variant at 1,000 cents that is a sandbox. */
   openSandbox(tenant: string): Promise<Shop>
-  /** Begins a move and lets a worker finish it. Answers what it ran. */
+  /** Begins a move and lets a worker finish it. Returns the work that it ran. */
   advance(merchant: Caller, move: object): Promise<ClockRun[]>
-  /** Lets a worker move the clock until it stands. Answers its state. */
+  /** Lets a worker move the clock until the move has ended. Returns its state. */
   finish(merchant: Caller, deps?: MoverDeps): Promise<string>
   /** All rows of a store that its business moves, to compare with what they were. */
   everythingOf(tenant: string): Promise<string>
@@ -122,7 +122,7 @@ export async function openClockApp(
   }
 }
 
-/** What the worker of a process moves clocks with. */
+/** The deps with which the worker of a process moves clocks. */
 export const moverOf = (runtime: Runtime, smtpUrl: string): MoverDeps => ({
   database: runtime.workerDatabase,
   clocks: runtime.clocks,
@@ -149,7 +149,7 @@ export async function readRuns(merchant: Caller): Promise<ClockRun[]> {
 export const inDays = (days: number, from: string | number = Date.now()) =>
   new Date(new Date(from).getTime() + days * DAY_MS).toISOString()
 
-/** Fails unless a time lies some minutes after another at most: that long a slow machine works on one due time. */
+/** Fails unless a time is at most some minutes after another: so long a slow machine may work on one due time. */
 export function assertJustAfter(at: string, due: string, what: string): void {
   const late = Date.parse(at) - Date.parse(due)
   assert.ok(late >= 0 && late < 300_000, `${what}: ${at} for ${due}`)

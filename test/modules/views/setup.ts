@@ -32,7 +32,7 @@ export async function giveCredit(
   assert.equal(answer.status, 201, answer.text)
 }
 
-/** Issues a gift card, and answers its code. */
+/** Issues a gift card, and returns its code. */
 export async function issueCard(
   merchant: Caller,
   initial_balance_cents: number,

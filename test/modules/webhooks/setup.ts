@@ -66,7 +66,7 @@ export interface WebhooksApp extends TestApp {
   admin: pg.Client
   /** Numbers new events and sends what is due, with a new dispatcher. */
   dispatch(options?: Partial<DispatcherOptions>): Promise<number>
-  /** Registers an endpoint and answers with its id and secret. */
+  /** Registers an endpoint and returns its id and secret. */
   register(merchant: Caller, url?: string): Promise<{ id: string; secret: string }>
   place(tenant: string, data?: Record<string, unknown>): Promise<string>
   /** Makes every pending delivery due now. */

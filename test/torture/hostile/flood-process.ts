@@ -11,7 +11,7 @@ import type { Flood, FloodMessage } from './flood.ts'
 setPriority(Number(process.argv[2]))
 
 let flooding = 0
-/** Of the flood that runs; an answer that comes after its end counts for none. */
+/** The statuses of the flood that runs; an answer that comes after its end is not counted. */
 let statuses: Record<string, number> = {}
 
 async function flood({ requests: sent, clients, pauseMs = 0 }: Flood): Promise<void> {

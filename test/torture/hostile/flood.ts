@@ -13,7 +13,7 @@ export interface FloodRequest {
 export interface Flood {
   requests: readonly FloodRequest[]
   clients: number
-  /** How long each client waits after an answer. Without it, not at all. */
+  /** How long each client waits after an answer; without it, it does not wait. */
   pauseMs?: number
 }
 

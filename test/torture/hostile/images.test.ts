@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestApp } from '../../harness/app.ts'
 import { heavyAvif, plain, withStatedSize } from '../../modules/media/sample-images.ts'
 
-/** What a light upload may take beside heavy ones. */
+/** The longest time that a light upload may take beside heavy ones. */
 const LIGHT_MS = 5_000
 
 test('six heavy images of a store delay no other store, and end', {

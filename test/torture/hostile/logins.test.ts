@@ -8,7 +8,7 @@ const LOG_IN = '/v1/identity/login'
 const ann = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
 
 const FLOOD_SECONDS = 60
-/** What an owner's login may take beside a flood: the hash itself takes a tenth of it. */
+/** The longest time that an owner's login may take beside a flood: the hash itself takes a tenth of it. */
 const LOGIN_MS = 2_000
 
 test('three callers who flood sign-up and login leave an owner her login', {

@@ -34,7 +34,7 @@ const PATHS = {
   'escaped slashes': ['/%2f'.repeat(1_900)],
 }
 
-/** The CPU of an answer to an unknown path, in those of an answer from memory. */
+/** How many times the CPU of an answer from memory an answer to an unknown path may take. */
 const COST_MAX = 2
 const COST_MS = 3_000
 const COST_CLIENTS = 4
@@ -47,7 +47,7 @@ test('an unknown path costs at most twice what a read from memory costs', async 
   const server = await startServer('./server-app.ts', [url, secretKey])
   t.after(() => server.stop())
   const flooder = openFlooder(t, { priority: 0 })
-  /** In microseconds of the server. The callers are in another process. */
+  /** The cost of an answer, in microseconds of the server. The callers are in another process. */
   const cost = async (path: string, status: string) => {
     const requests = [{ url: server.url + path, method: 'GET' as const, headers: {} }]
     const before = await server.usage()
@@ -86,7 +86,7 @@ test("a flood of unknown paths leaves another store's cached read as fast as it 
   const expected = await (await fetch(url)).text()
   assert.equal(JSON.parse(expected).products.length, 1)
   const { cache } = app.runtime
-  /** Reads one after another. Not their median: many pass between two waits, and would hide them. */
+  /** Times reads, one after another. Their mean counts: many pass between two waits, which a median would hide. */
   const read = async () => {
     const before = cache.stats()
     const start = performance.now()

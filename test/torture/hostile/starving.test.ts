@@ -23,7 +23,7 @@ import { listFloods, type StoreFlood } from './floods.ts'
 /** Three stores of a size: two that attack, and their neighbour that sells. */
 const SIZE = { stores: 3, orders: 20_000, products: 10_000 }
 
-/** What the neighbour keeps of its checkouts, and how much later the slowest of them are. */
+/** The share of its checkouts that the neighbour must keep, and how many times later the slowest may be. */
 const SHARE_MIN = 0.8
 const P99_TIMES_MAX = 3
 
@@ -50,7 +50,7 @@ const REST_MS = 1_000
 
 async function openFilled(t: TestContext): Promise<FilledApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hostile-'))
-  // Root starts the database as another user, who has to pass through.
+  // Root starts the database as another user, who must be able to pass through this folder.
   await chmod(dataDir, 0o711)
   // The neighbour places 100,000 orders in a run. Without new statistics, as every server makes them, PostgreSQL
   // takes it for the small store that it was: a connection that opens later then reads all of its payments for each.
@@ -64,7 +64,10 @@ async function openFilled(t: TestContext): Promise<FilledApp> {
   return filled
 }
 
-/** What follows so many new rows would take half a processor from the first tries: no store is filled in a minute. */
+/**
+ * Finishes the work that so many new rows cause. It would take half a processor from the first tries, and
+ * no real store is filled in a minute.
+ */
 async function settle({ admin }: FilledApp): Promise<void> {
   await admin.query('vacuum analyze')
   await admin.query('checkpoint')
@@ -84,7 +87,7 @@ interface Try {
   alone: Speed
 }
 
-/** What several tries left of the checkouts, and how much later the slowest of them were. */
+/** Computes which share of the checkouts several tries left, and how many times later the slowest were. */
 function keptIn(tries: readonly Try[]): { share: number; p99Times: number } {
   const beside = averageOf(tries.map((each) => each.beside))
   const alone = averageOf(tries.map((each) => each.alone))

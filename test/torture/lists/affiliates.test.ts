@@ -7,7 +7,7 @@ import { BIG, MANY, openListPlans } from '../../harness/list-pages.ts'
 const DEEP = { limit: 10, offset: MANY - 5 }
 const NO_ID = '00000000-0000-4000-8000-000000000009'
 
-/** One affiliate in four hundred has applied; one commission and payout in four hundred is the last one's. */
+/** One affiliate in four hundred has applied; one commission and payout in four hundred is of a rare affiliate. */
 const SEED = `
   insert into affiliates (tenant_ref, name, email, email_folded, status, commission_type, rate_bps,
                           cookie_days, approval_delay_days, payout_minimum_cents, created_at)

@@ -40,7 +40,7 @@ test('lists of gift cards and their transactions read few pages, whatever they f
   }
   await readPages('transactions', (db) => listTransactions(db, CARD, page))
 
-  // Of those that are due, the loop has booked all but a few.
+  // Of the cards that are due, the loop has booked all but a few.
   await admin.query(`
     update gift_cards
        set expires_at = now() - interval '1 day',

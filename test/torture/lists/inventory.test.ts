@@ -51,7 +51,7 @@ test('a page of stock movements reads few pages, by every filter and however dee
   await lists.reads(queries.listMovements, { ...none, variant_id }, { expected: 1 })
   await lists.reads(queries.listMovements, { ...none, variant_id: NO_VARIANT }, { expected: 0 })
   const often = { ...none, kind: 'allocated' as const }
-  // Counted on the way through all movements.
+  // The count reads all movements.
   await lists.reads(queries.listMovements, often, { expected: 10, pagesMax: 600 })
   await lists.reads(queries.listMovements, { ...none, kind: 'received' }, { expected: 10 })
   await lists.reads(queries.listMovements, { ...none, kind: 'adjusted' }, { expected: 5 })

@@ -33,7 +33,7 @@ interface Step {
   isShoppers?: boolean
 }
 
-/** Reads an order and moves its goods: packs, ships, delivers, recalls, takes back, or cancels the rest. */
+/** Reads an order and moves its goods: packs, ships, delivers, recalls, returns, or cancels the rest. */
 export async function moveGoods(
   { calls, random }: Actor,
   store: WalkStore,
@@ -91,7 +91,7 @@ function deliver(found: ReadGoods, random: Random): Step | null {
   return parcel && { path: parcelPath(parcel.id, 'deliver'), body: {} }
 }
 
-/** No parcel is lost: a scarce variant would then be oversold, which is right and which the books do not tell. */
+/** Cancels a parcel, never as lost: a scarce variant would then be rightly oversold, which the books do not show. */
 function cancelParcel(found: ReadGoods, random: Random): Step | null {
   const parcel = parcelIn(found, random, ['pending', 'shipped'])
   const reason = random.pick(['returned_to_sender', 'error'])

@@ -12,7 +12,7 @@ export interface Heard {
   isReplay: boolean
 }
 
-/** A request under an Idempotency-Key, and what was answered to it. */
+/** A request under an idempotency key, and its answer. */
 export interface KeyedCall {
   operation: string
   key: string
@@ -38,7 +38,7 @@ const PASSING = [
   'request_timeout',
 ]
 
-/** Those of an erasure: another token or another time may succeed. */
+/** Such refusals of an erasure: it may succeed with another token or at another time. */
 const PASSING_OF_ERASURE = ['confirm_invalid', 'erasure_too_broad']
 
 export const asStorefront = { 'x-storefront-token': STOREFRONT_TOKEN }
@@ -46,11 +46,11 @@ export const asStorefront = { 'x-storefront-token': STOREFRONT_TOKEN }
 export interface Calls {
   all: Set<KeyedCall>
   counts: Map<string, number>
-  /** What contradicted an earlier answer. */
+  /** The answers that contradict an earlier one. */
   faults: string[]
   /** Sends a call to any server, and again under the same key while there is no final answer. */
   settle(call: KeyedCall, tries?: number): Promise<Heard | null>
-  /** Sends without a key. Null: there was no answer. */
+  /** Sends a request without a key. Returns null when there was no answer. */
   send(unkeyed: Unkeyed): Promise<Heard | null>
   close(): Promise<void>
 }
@@ -156,7 +156,7 @@ export function isFinal({ operation }: KeyedCall, { status, code }: Heard): bool
 /** Members that an erasure empties in stored answers. */
 const ERASED = ['email', 'recipient_email', 'ip', 'ship_to', 'person_id', 'note', 'reason']
 
-/** An answer without what an erasure may have taken from it. */
+/** Returns an answer without the members that an erasure may have emptied. */
 const withoutPerson = (text: string): string =>
   JSON.stringify(JSON.parse(text), (name, value) =>
     ERASED.includes(name) || name === 'customer_ref' ? null : value,

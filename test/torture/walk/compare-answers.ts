@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Calls, KeyedCall } from './calls.ts'
 import type { WalkStore } from './store.ts'
 
-/** Compares what the callers were answered with what is there. Lists what differs. */
+/** Compares the answers to the callers with the rows of the database, and lists the differences. */
 export async function compareAnswers(
   superuser: pg.Pool,
   calls: Calls,

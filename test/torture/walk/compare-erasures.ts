@@ -24,7 +24,7 @@ interface OrderRow {
 }
 
 /**
- * An erased customer leaves no trace, and what came after the erasure stays. Lists what differs.
+ * Checks that an erased customer leaves no trace, and that later data stays. Lists the differences.
  */
 export async function compareErasures(superuser: pg.Pool, calls: Calls): Promise<string[]> {
   const pseudonyms = new Map<string, string>()

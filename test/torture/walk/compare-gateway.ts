@@ -19,7 +19,7 @@ interface GatewayCharge {
   refunded: number
 }
 
-/** Compares the gateway's own record with our charges and journals. Lists what differs. */
+/** Compares the gateway's own record with our charges and journals, and lists the differences. */
 export async function compareGateway(
   superuser: pg.Pool,
   journal: readonly NmiTransaction[],

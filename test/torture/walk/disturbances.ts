@@ -72,7 +72,7 @@ const WEIGHTS: readonly (readonly [number, keyof typeof DISTURBANCES])[] = [
   [2, 'silence of the database'],
 ]
 
-/** Takes a server that no other disturbance has in hand, if there is one. */
+/** Disturbs a server that no other disturbance works on, if there is one. */
 async function ofServer(
   { installation, random }: Disturbance,
   work: (server: WalkServer) => Promise<void>,
@@ -124,7 +124,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** PostgreSQL then ends all other backends as well, and recovers. */
+/** Kills one backend. PostgreSQL then ends all others as well, and recovers. */
 async function killBackend(installation: Installation): Promise<void> {
   const [pid] = await findBackends(installation)
   if (pid === undefined) return
@@ -145,7 +145,7 @@ async function pauseBackend(installation: Installation, random: Random): Promise
   signal(pid, 'SIGCONT')
 }
 
-/** The process that started the server notices its end, and starts it again. */
+/** Kills PostgreSQL's main process. The process that started it notices its end, and starts it again. */
 async function killPostmaster(installation: Installation): Promise<void> {
   const pid = await postmasterPid(installation.dataDir).catch(() => null)
   if (pid === null) return

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Calls } from './calls.ts'
 import type { Installation } from './installation.ts'
 
-/** The tables by which the story of an order can be told. */
+/** The tables that show the history of an order. */
 const TABLES = [
   'orders',
   'order_timeline',
@@ -17,7 +17,7 @@ const TABLES = [
   'subscriptions',
 ]
 
-/** Writes down what is needed to explain a fault, one line for each thing. Answers the folder. */
+/** Writes down what is needed to explain a fault, one line for each thing. Returns the folder. */
 export async function keepEvidence(
   { gateway, superuser, logs }: Installation,
   calls: Calls,

@@ -51,7 +51,7 @@ export interface FaultyGateway {
   delivered(): Promise<void>
   /** How often each fault occurred. */
   counts: Map<string, number>
-  /** Every call, with its fault and what was made of it. */
+  /** Every call, with its fault and the gateway's responses. */
   trace: Trace[]
   close(): Promise<void>
 }
@@ -59,9 +59,9 @@ export interface FaultyGateway {
 interface Trace {
   at: string
   fault: string
-  /** Without the card. */
+  /** The fields of the call, without the card. */
   sent: Record<string, string>
-  /** The gateway's answers, whether or not the caller got them. */
+  /** The gateway's responses, whether or not the caller got them. */
   carriedOut: string[]
 }
 
@@ -114,7 +114,7 @@ interface Call {
   body: string
 }
 
-/** Passes calls on to the gateway itself, and notes its answers. */
+/** Passes calls on to the gateway itself, and records its responses. */
 function openForward(target: string, { carriedOut }: Trace) {
   return async (call: Call): Promise<string> => {
     const { body } = await send(target + call.path, { method: 'POST', body: call.body })
@@ -193,7 +193,7 @@ function reply(response: ServerResponse, body: string): void {
 }
 
 /**
- * The call arrives twice, and the caller gets the second answer. NMI refuses the second of two equal
+ * Sends the call twice, and the caller gets the second response. NMI refuses the second of two equal
  * charges or refunds as a duplicate.
  */
 async function repeat(call: Call, forward: Exchange['forward']): Promise<string> {
@@ -202,7 +202,7 @@ async function repeat(call: Call, forward: Exchange['forward']): Promise<string>
   return refusal(call, { response: '3', code: '300', why: 'Duplicate transaction REFID:1' })
 }
 
-/** A proxy repeats the whole response: the second one meets the next call on that connection. */
+/** Sends the whole response twice, as a proxy may: the second one meets the next call on that connection. */
 async function replyTwice({ request, random }: Exchange, body: string): Promise<void> {
   const length = Buffer.byteLength(body)
   const whole = `HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${length}\r\n\r\n${body}`

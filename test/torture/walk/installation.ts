@@ -22,7 +22,7 @@ export interface WalkServer {
   callers: TestProxy
   /** The proxy before the database. */
   database: TestProxy
-  /** Whether a disturbance has it in hand: only one at a time. */
+  /** Whether a disturbance works on it: only one at a time. */
   isDisturbed: boolean
   isUp(): boolean
   pid(): number

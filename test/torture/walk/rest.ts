@@ -9,7 +9,7 @@ import type { Installation } from './installation.ts'
 /** Operations that a loop resumes. All others are resumed by their caller alone. */
 const RESUMED = [...OPERATION_NAMES, ERASE]
 
-/** What a held order keeps from ending, however often it is asked for. */
+/** Operations that a held order keeps from ending, however often they are sent. */
 const WAITING_FOR_RELEASE = [ERASE, 'fulfillment_ship', 'cancel_remaining']
 
 /** An hour must pass until a refund without a record counts as failed; see decision 0025. */
@@ -18,7 +18,7 @@ const PASSED = `interval '61 minutes'`
 const REST_MS = 180_000
 const REPLAYS_AT_ONCE = 8
 
-/** What must be empty before the books are compared. */
+/** Queries that must find nothing before the books are compared. */
 const UNREST: Readonly<Record<string, string>> = {
   'running keys': `select tenant_ref, operation, key, recovery_point from idempotency_keys
                     where state = 'running' and operation = any($1)`,

@@ -107,7 +107,7 @@ async function walk(t: TestContext, { installation, stores, calls }: Walk): Prom
 const times = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n))
 
-/** Reads each feed to its end, and compares it with what was read of it during the walk. */
+/** Reads each feed to its end, and compares it with the events that were read during the walk. */
 async function readWholeFeeds(
   { superuser }: Installation,
   calls: Calls,
