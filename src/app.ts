@@ -114,7 +114,7 @@ const WEBHOOKS = {
   },
 }
 
-/** What an order shows of its parcels and returns. */
+/** The functions by which an order shows its parcels and returns. */
 const PARCELS = {
   listFulfillments: fulfillment.listOfOrder,
   listWork: fulfillment.listWorkOfOrder,
@@ -225,7 +225,10 @@ function openGuards(runtime: Runtime, owners: Identity) {
   })
 }
 
-/** The memory for products that lists are put together from, beside that of the live cache. */
+/**
+ * How much memory is for the products that lists are assembled from, as a share of the live cache's and in addition
+ * to it.
+ */
 const FRAGMENT_SHARE = 1 / 8
 
 function publicRoutes(
@@ -374,22 +377,20 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
 }
 
 /**
- * Drops a store's cached responses before a write to it is answered, so that the caller sees its
- * own write. Other processes learn of it by notification.
+ * Drops a store's cached responses before a write to it is answered, so that the caller sees its own write. Other
+ * processes learn about it by notification.
  */
 function dropAfterWrites(app: App, cache: LiveCache): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    // Writes of shoppers change no public response but its stock, which is read again by itself.
+    // Writes of shoppers change no public response except stock, which expires and is read again anyway.
     const shops = request.routeOptions.config.plane === 'storefront'
     if (!reads && !shops && request.db) cache.drop(request.db.tenant)
     done()
   })
 }
 
-/**
- * The base of `image_url`: null where the operator wants none; the default is known once we listen.
- */
+/** Returns the base of `image_url`: null where the operator wants none. The default is known once we listen. */
 function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => string | null {
   if (ASSET_BASE_URL === '') return () => null
   return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
@@ -405,7 +406,7 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
   }
 }
 
-/** Links lead to the hosts of a store alone: its own, and its name in the zone of the storefront. */
+/** Links lead only to the hosts of a store: its own hosts, and its name in the zone of the storefront. */
 const openOrderLinks = ({ config, key, limits }: Runtime): LinkDeps => ({
   key: key('order link'),
   limits,
@@ -460,7 +461,10 @@ export function openMedia(
   }
 }
 
-/** `origin` is the address of the platform's pages, known once it listens. */
+/**
+ * Opens the deps of the identity module. `origin` returns the address of the platform's pages, which is known once it
+ * listens.
+ */
 export async function openIdentity(runtime: Runtime, origin: () => string): Promise<Identity> {
   const { config, database, clock, limits, key } = runtime
   return {
@@ -481,7 +485,10 @@ export async function openIdentity(runtime: Runtime, origin: () => string): Prom
   }
 }
 
-/** Loaded only where an external identity provider is trusted: most installations never need it. */
+/**
+ * Opens the check of an external identity provider. It is loaded only where one is trusted: most installations never
+ * need it.
+ */
 async function openExternalCheck(config: Config) {
   const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
   if (!IDENTITY_JWKS_URL || !IDENTITY_ISSUER || !IDENTITY_AUDIENCE) return null

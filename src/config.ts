@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 
 /**
- * A setting of a process: what it may be, its default and its meaning. This is the only file that
- * reads the environment. A test compares `docs/configuration.md` with this table.
+ * A setting of a process: its allowed values, its default and its meaning. This is the only file that reads the
+ * environment. A test compares `docs/configuration.md` with this table.
  */
 interface Setting<T> {
   /** Parses the text. Throws `Expected` when it is not valid. */
@@ -15,7 +15,7 @@ interface Setting<T> {
   fallback: T
   meaning: string
   secret?: true
-  /** The empty string is a value, and does not mean absent. */
+  /** Set where the empty string is a value, and does not mean absent. */
   emptyCounts?: true
 }
 
@@ -39,7 +39,9 @@ const secret = (meaning: string, form = /^.{32,}$/s, expected = 'at least 32 cha
   secret: true as const,
 })
 
-/** A token is sent in a header, which cannot carry a line end that was copied along. */
+/**
+ * A setting with a token, which is sent in a header and therefore cannot contain a line end that was copied with it.
+ */
 const token = (meaning: string) =>
   secret(
     meaning,
@@ -67,7 +69,7 @@ const url = (schemes: readonly string[], meaning: string) =>
     return value.replace(/\/+$/, '')
   })
 
-/** A database URL contains a password, so it is never shown. */
+/** A setting with a database URL, which contains a password, so it is never shown. */
 const databaseUrl = (meaning: string) => ({
   ...url(['postgres', 'postgresql'], meaning),
   secret: true as const,
@@ -92,10 +94,13 @@ const ladder = (fallback: string, meaning: string) => {
   return setting<readonly number[]>(read(fallback), `durations such as ${fallback}`, meaning, read)
 }
 
-/** Below this many bits receivers of mail do not trust a key. */
+/** The fewest bits of a key: receivers of mail do not trust a shorter one. */
 const RSA_BITS_MIN = 1_024
 
-/** A private RSA key as PEM. Its lines may be joined by `\\n`, since many places keep a setting on one line. */
+/**
+ * A setting with a private RSA key as PEM. Its lines may be joined by `\
+ * `, since many places keep a setting on one line.
+ */
 const rsaKey = (meaning: string) => ({
   ...setting<string | undefined>(undefined, 'an RSA key as PEM', meaning, (value) => {
     const pem = value.replaceAll('\\n', '\n')
@@ -116,12 +121,12 @@ function orExpected<T>(read: () => T): T {
 }
 
 const isHostPort = (item: string) => /^[a-z0-9.[\]:-]+:\d{1,5}$/i.test(item)
-/** An address, or an address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+/** Whether a text is an address, or an address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
 const isAddressPort = (item: string) =>
   isIP(item) !== 0 || isIP(/^\[?([^[\]]+)\]?:\d{1,5}$/.exec(item)?.[1] ?? '') !== 0
 /**
- * Refuses `/0`, which is every address: then any caller could claim any address, and no limit would
- * count.
+ * Whether a text is an address or a range of addresses. `/0` is refused, since it is every address: any caller could
+ * then claim any address, and no limit would count.
  */
 const isAddressRange = (item: string) =>
   isIP(item) !== 0 || (ipaddr.isValidCIDR(item) && !item.endsWith('/0'))
@@ -301,7 +306,7 @@ export const SETTINGS = {
 type Name = keyof typeof SETTINGS
 type Read = { [K in Name]: ReturnType<(typeof SETTINGS)[K]['read']> }
 
-/** Lists every fault of the environment at once. Never shows a value. */
+/** The error that lists every fault of the environment at once. It never shows a value. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
@@ -337,7 +342,7 @@ export function readConfig(env: NodeJS.Dict<string> = process.env, isRenderer = 
   return Object.freeze({ ...read, ...derive(read) })
 }
 
-/** The key of `listen` when none is typed: other users of the machine can see a typed one. */
+/** Reads the key of `listen` where none is typed: other users of the machine could see a typed one. */
 export const readListenKey = (): string | undefined => process.env.FAIRDOCK_KEY
 
 function derive(read: Read) {
@@ -358,13 +363,13 @@ function derive(read: Read) {
 }
 
 /**
- * Whether shoppers reach the stores by https, so that cookies are for https alone. Without a public
- * address production is: a cookie that is missing on http is noticed, one that is sent in clear is not.
+ * Whether shoppers reach the stores by https, so that cookies are for https alone. Without a public address this is
+ * true in production: a cookie that is missing on http is noticed, a cookie that is sent unencrypted is not.
  */
 const isHttps = ({ PUBLIC_URL, NODE_ENV }: Read): boolean =>
   PUBLIC_URL === undefined ? NODE_ENV === 'production' : new URL(PUBLIC_URL).protocol === 'https:'
 
-/** Names of this machine, which no cookie leaves. */
+/** The names of this machine itself, which no cookie leaves. */
 const OWN_HOST = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 function publicUrlFaults({ PUBLIC_URL, NODE_ENV }: Read): string[] {
@@ -374,14 +379,16 @@ function publicUrlFaults({ PUBLIC_URL, NODE_ENV }: Read): string[] {
   return ['PUBLIC_URL must be https in production: cookies and sessions would be sent in clear']
 }
 
-/** The base URL of assets. Null: unknown. */
+/** Returns the base URL of assets; null where it is not known. */
 function assetBaseOf({ ASSET_BASE_URL, PUBLIC_URL, HOST, PORT }: Read): string | null {
   if (ASSET_BASE_URL === '') return null
   const host = HOST.includes(':') ? `[${HOST}]` : HOST
   return ASSET_BASE_URL ?? PUBLIC_URL ?? `http://${host}:${PORT}`
 }
 
-/** The role `storefront` knows no secret of the platform except its token. */
+/**
+ * Lists the faults of the settings for the role `storefront`, which knows no secret of the platform except its token.
+ */
 function storefrontFaults(read: Read) {
   const { NODE_ENV, STOREFRONT_API_URL: api, STOREFRONT_TOKEN: token } = read
   if (api === undefined) return ['STOREFRONT_API_URL must be set']
@@ -393,13 +400,13 @@ function storefrontFaults(read: Read) {
   ]
 }
 
-/** Production loads the script that sees card numbers from NMI alone. */
+/** Lists the faults of NMI_COLLECT_URL: production loads the script that sees card numbers only from NMI. */
 const collectFaults = (read: Read): string[] =>
   read.NMI_COLLECT_URL === undefined
     ? []
     : ['NMI_COLLECT_URL must not be set in production: it is for tests']
 
-/** What mails are signed with. Null: nothing. */
+/** Returns the key with which mails are signed; null where they are not signed. */
 function dkimOf({ MAIL_DKIM_DOMAIN, MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY }: Read) {
   if (!MAIL_DKIM_DOMAIN || !MAIL_DKIM_SELECTOR || !MAIL_DKIM_KEY) return null
   return {
@@ -409,7 +416,7 @@ function dkimOf({ MAIL_DKIM_DOMAIN, MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY }: Read) {
   }
 }
 
-/** A signature counts for nothing unless its domain is that of the sender (DMARC). */
+/** Lists the faults of the DKIM settings. A signature is worthless unless its domain is that of the sender (DMARC). */
 function dkimFaults(read: Read): string[] {
   const { MAIL_DKIM_DOMAIN: domain, MAIL_DKIM_SELECTOR, MAIL_DKIM_KEY, MAIL_FROM } = read
   if (domain === undefined && MAIL_DKIM_SELECTOR === undefined && MAIL_DKIM_KEY === undefined) {
@@ -425,7 +432,7 @@ function dkimFaults(read: Read): string[] {
     : ['MAIL_DKIM_DOMAIN must be the domain of MAIL_FROM, or one above it']
 }
 
-/** Checks rules over several settings: what production refuses, and what only works together. */
+/** Checks the rules over several settings: those that production refuses, and those that only work together. */
 function crossFaults(read: Read): string[] {
   const faults = publicUrlFaults(read)
   if (read.NODE_ENV === 'production') {

@@ -2,7 +2,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 
-/** What a person needs to try the demo. It is stored beside the secrets, so that each start can show it again. */
+/**
+ * The data that a person needs to try the demo. It is stored beside the secrets, so that each start can show it
+ * again.
+ */
 export interface Demo {
   tenant_ref: string
   owner: { email: string; password: string }

@@ -12,8 +12,8 @@ const BALANCE_CENTS = 5_000
 const BALANCE = '$50.00'
 
 /**
- * Issues a gift card of the demo store, once: an interrupted start finds the same card again by its
- * key. Null where its code can no longer be shown, which is a day later.
+ * Issues a gift card of the demo store, once: an interrupted start finds the same card again by its key. Returns null
+ * where its code can no longer be shown, which is a day later.
  */
 export async function issueDemoGiftCard(
   { database, key }: Runtime,

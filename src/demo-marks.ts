@@ -3,19 +3,19 @@
 const drawing = (size: number, shapes: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" width="${size}" height="${size}">${shapes}</svg>`
 
-/** A cup on teal. */
+/** The icon of Harbour & Hearth: a cup on teal. */
 export const HARBOUR_ICON = drawing(
   64,
   '<rect width="64" height="64" rx="14" fill="#0b5c6b"/><path d="M14 22h30v14a15 15 0 0 1-30 0z" fill="#fffdf8"/><path d="M44 26h3a7 7 0 0 1 0 14h-4" fill="none" stroke="#fffdf8" stroke-width="4"/>',
 )
 
-/** The circle of a handle. */
+/** The icon of Plain Objects: a red ring on black. */
 export const OBJECTS_ICON = drawing(
   64,
   '<rect width="64" height="64" fill="#0a0a0a"/><circle cx="32" cy="32" r="16" fill="none" stroke="#e5352b" stroke-width="9"/>',
 )
 
-/** A flame by night. */
+/** The icon of Glut & Roggen: a flame on dark brown. */
 export const EMBER_ICON = drawing(
   64,
   '<rect width="64" height="64" rx="6" fill="#17110e"/><path d="M33 8c2 12 15 17 15 31a16 16 0 0 1-32 0c0-9 6-12 8-20 4 3 6 6 6 10 3-5 4-12 3-21z" fill="#e0a458"/><path d="M32 36c4 5 7 7 7 12a7 7 0 0 1-14 0c0-5 4-7 7-12z" fill="#17110e"/>',
@@ -31,7 +31,7 @@ const mark = (alt: string, shapes: string): Mark => ({
   svg: drawing(96, `<g fill="none" stroke="#0a0a0a" stroke-width="7">${shapes}</g>`),
 })
 
-/** What the makers of the studio's objects press into the clay, the steel and the wool. */
+/** The marks of the makers of Plain Objects, as they would stamp them on clay, steel and wool. */
 export const MAKERS_MARKS: readonly Mark[] = [
   mark(
     'The kiln: an arch',

@@ -1,4 +1,4 @@
-/** The content pages of the demo stores: what a real store would have to say, as short as it can be. */
+/** The content pages of the demo stores: the texts that a real store would need, as short as possible. */
 
 interface DemoPage {
   slug: string

@@ -2,20 +2,23 @@ import { EMBER_PAGES, HARBOUR_PAGES, OBJECTS_PAGES } from './demo-pages.ts'
 
 /** The manifests of the three demo stores. All are shown by the same storefront. */
 
-/** What a manifest has that is made with its store. Null until there is any. */
+/** The parts of a manifest that are created together with its store. Null where a part does not exist. */
 export interface SiteParts {
   /** The image at the top of the home page. */
   hero: string | null
-  /** The image beside its story. */
+  /** The image beside the story on the home page. */
   story: string | null
   icon: string | null
-  /** The logos of a list of them. */
+  /** The logos of the home page, for a section that lists logos. */
   logos: readonly { imageRef: string; alt: string }[]
-  /** When a countdown ends. It is not shown afterwards, so that an old demo store does not look stale. */
+  /**
+   * When a countdown ends. The countdown is not shown afterwards, so that an old demo store does not look out of
+   * date.
+   */
   until: string | null
 }
 
-/** Makes a manifest with these parts, as far as there are any. */
+/** Makes a manifest with these parts, as far as they exist. */
 type Site = (parts: SiteParts) => Record<string, unknown>
 
 export const NO_PARTS: SiteParts = { hero: null, story: null, icon: null, logos: [], until: null }
@@ -28,7 +31,7 @@ const brandImages = ({ hero, icon }: SiteParts) => ({
 const withImage = (imageRef: string | null, imageAlt: string) =>
   imageRef === null ? {} : { imageRef, imageAlt }
 
-/** An image beside a text. It is left out until there is an image. */
+/** Makes a section with an image beside a text. It is left out until there is an image. */
 const storySection = (imageRef: string | null, props: Record<string, unknown>) =>
   imageRef === null ? [] : [{ type: 'image-with-text', props: { imageRef, ...props } }]
 

@@ -33,9 +33,9 @@ interface DemoStore {
   story: View
   icon: string
   logos?: typeof MAKERS_MARKS
-  /** In how many days its countdown ends. */
+  /** In how many days the store's countdown ends. */
   countdownDays?: number
-  /** The variants whose stock is counted, by SKU: one is sold out, and few are left of another. */
+  /** The variants whose stock is counted, by SKU: one is sold out, and another has few units left. */
   stock: Readonly<Record<string, number>>
 }
 
@@ -169,7 +169,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
   },
 ]
 
-/** The names of the demo stores that exist, filled or not. */
+/** Lists the names of the demo stores that exist, filled or not. */
 export async function listDemoStores({ database }: Runtime): Promise<string[]> {
   const found = await Promise.all(
     DEMO_STORES.map(({ tenant_ref }) => stores.find(database.tenant(tenant_ref))),
@@ -198,8 +198,7 @@ export async function stockDemo(
   runtime: Runtime,
   { all = DEMO_STORES, imagesMax }: StockOptions = {},
 ): Promise<void> {
-  // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
-  // three pages.
+  // The scanner runs in a thread that ends here, so that its word lists do not stay in memory because of three pages.
   const scanner = createScanner({ inlineCharacters: 0 })
   try {
     for (const store of all) await openStore(runtime, store, { scanner, imagesMax })
@@ -226,7 +225,7 @@ async function openStore(runtime: Runtime, store: DemoStore, options: OpenOption
   await ignoreExisting('code_exists', marketing.create(db, SYSTEM, coupon))
   for (const feature of ADD_ONS) await entitlements.enable(db, SYSTEM, feature)
   const overview = await stores.get(db)
-  // A site that was changed since then is not overwritten.
+  // A site that was changed after the demo was created is not overwritten.
   if (overview.status === 'live' && overview.activeVersion !== 1) return
   await countStock(db, store)
   const value = site(await makeParts(db, media, store))
@@ -238,7 +237,7 @@ async function openStore(runtime: Runtime, store: DemoStore, options: OpenOption
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Draws and stores what the site of a store is made with. */
+/** Draws and stores the parts of a store's site. */
 async function makeParts(
   db: TenantDb,
   media: ReturnType<typeof openMedia>,

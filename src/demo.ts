@@ -17,9 +17,8 @@ import { SYSTEM } from './platform/audit.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Creates a demo store when there is no store at all. Its credentials are stored beside the
- * secrets, so that each start can show them again. Null where the installation has stores of its
- * own.
+ * Creates a demo store when there is no store at all. Its credentials are stored beside the secrets, so that each
+ * start can show them again. Returns null where the installation has stores of its own.
  */
 export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
   const { config } = runtime
@@ -47,7 +46,7 @@ async function addGiftCard(runtime: Runtime, demo: Demo): Promise<Demo> {
   return complete
 }
 
-/** Creates what does not exist yet, and answers a merchant key. */
+/** Creates the parts of the demo that do not exist yet, and returns a merchant key. */
 async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<string> {
   const { database } = runtime
   // The address is not real, so it cannot be verified.
@@ -73,8 +72,7 @@ async function publishSite({ database }: Runtime): Promise<void> {
   if ((await stores.get(db)).status === 'live') return
   const value = harbourSite(NO_PARTS)
   const manifest = { value, text: JSON.stringify(value) }
-  // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
-  // one page.
+  // The scanner runs in a thread that ends here, so that its word lists do not stay in memory because of one page.
   const scanner = createScanner({ inlineCharacters: 0 })
   await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest).finally(() => scanner.close())
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'the demo store' })
@@ -86,7 +84,7 @@ interface Welcome {
   demo: Demo | null
 }
 
-/** Browsers resolve every name under localhost to this machine. */
+/** The address of a demo store. Browsers resolve every name under localhost to this machine. */
 const storeUrl = (url: string, tenant: string) => `http://${tenant}.localhost:${new URL(url).port}`
 
 /** Prints the addresses and credentials after a start. Production prints addresses only. */

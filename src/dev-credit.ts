@@ -6,8 +6,8 @@ import { newId } from './kernel/id.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Gives store credit to a shopper of the demo store, so that a person can try it. Shoppers are known by
- * their orders alone, so it is the shopper of the newest one. Production has no such page.
+ * The page that gives store credit to a shopper of the demo store, so that a person can try it. Shoppers are known
+ * only by their orders, so it is the shopper of the newest one. Production has no such page.
  */
 
 export const CREDIT_PATH = '/dev/store-credit'
@@ -50,7 +50,7 @@ async function findNewestOrder(app: App, demo: Demo): Promise<NewestOrder | null
   return (JSON.parse(body) as { orders: NewestOrder[] }).orders[0] ?? null
 }
 
-/** As the merchant would, by the API. */
+/** Gives credit as the merchant would, by the API. */
 async function giveCredit(app: App, demo: Demo, order: NewestOrder): Promise<string> {
   const { statusCode, body } = await app.inject({
     method: 'POST',

@@ -9,16 +9,16 @@ import { listLatest } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * The mails of a development machine, sent or not. They hold tokens and codes, so that production has no such
- * pages.
+ * The pages that show the mails of a development machine, sent or not. Mails contain tokens and codes, so production
+ * has no such pages.
  */
 
 const MAILS_MAX = 50
 const SHOPPER_MAILS_MAX = 20
 
 /**
- * The HTML of a mail has texts of merchants and shoppers in it: it runs no script, has an origin of its own,
- * and is shown in no page but ours.
+ * The policy of a mail's HTML, which contains texts of merchants and shoppers: it runs no script, has an origin of
+ * its own, and is shown in no page but ours.
  */
 const FRAMED_POLICY = [
   "default-src 'none'",

@@ -24,7 +24,7 @@ export interface Finding {
   check: string
   ok: boolean
   detail: string
-  /** What to do about it. Empty when the check passed; a check that passed with advice is a warning. */
+  /** The action to take. Empty when the check passed; a check that passed with advice is a warning. */
   advice: string
 }
 
@@ -38,29 +38,26 @@ export interface LedgerSummary {
 }
 
 export interface DoctorOptions {
-  /**
-   * The database URL of the user who migrates it. Null: there is no database, or no password for
-   * it.
-   */
+  /** The database URL of the user who migrates it. Null where there is no database, or no password for it. */
   url: string | null
   dataDir: string
   /** The settings that decide about cookies. */
   address?: { PUBLIC_URL: string | undefined; production: boolean; isHttps: boolean }
   /** The settings that decide about mail. */
   mail?: { SMTP_URL: string | undefined; production: boolean }
-  /** Compared with the one that the database was set up with. */
+  /** The SECRET_KEY of this process, which is compared with the one that the database was set up with. */
   secretKey?: string
   /** True when the password of the embedded database is derived from another SECRET_KEY. */
   hasOtherKey?: boolean
   /** False when a secret should be in the file and is not. */
   hasSecrets?: boolean
-  /** Checks that the counters of the rate limiter answer. */
+  /** Checks that the counters of the rate limiter respond. */
   pingLimiter?: () => Promise<unknown>
-  /** Reads what the verification of the ledgers has found. */
+  /** Reads the results of the verification of the ledgers. */
   summarizeLedgers?: () => Promise<LedgerSummary>
   /** The least free disk space that passes. */
   diskMinBytes?: number
-  /** What is too little for a finding about bloat and unused indexes. */
+  /** The limits below which bloat and unused indexes are no finding. */
   storageLimits?: StorageLimits
   /** The time of this process in milliseconds. */
   now?: () => number
@@ -69,9 +66,12 @@ export interface DoctorOptions {
 const CLOCK_MAX_MS = 2_000
 const GIB = 1_073_741_824
 const VERSION_MIN = 150_000
-/** A hundred thousand rows are some ten megabytes; in a month every index has had its use. */
+/**
+ * The default limits. A hundred thousand rows are some ten megabytes; within a month every useful index has been
+ * read.
+ */
 const STORAGE_LIMITS: StorageLimits = { rowsMin: 100_000, statisticsDays: 30 }
-/** The longest wait for an answer. */
+/** The longest wait for a result. */
 const ANSWER_MS = 5_000
 
 const pass = (check: string, detail: string): Finding => ({ check, ok: true, detail, advice: '' })
@@ -106,7 +106,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
   return findings
 }
 
-/** Prints one line for each finding. Answers the exit code: 1 when a check failed. */
+/** Prints one line for each finding. Returns the exit code: 1 when a check failed. */
 export function printDoctor(
   findings: readonly Finding[],
   write: (line: string) => void = (line) => void process.stdout.write(line),
@@ -120,7 +120,7 @@ export function printDoctor(
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
 
-/** Reports by what address shoppers come, and whether cookies are for https alone. */
+/** Reports at which address shoppers come, and whether cookies are for https alone. */
 function examineAddress({
   PUBLIC_URL,
   production,
@@ -151,7 +151,7 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
   })
-  // The check that a lost connection interrupts reports it.
+  // The check that a lost connection interrupts reports the error.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -207,7 +207,7 @@ async function reportFailure(check: string, examine: () => Promise<Finding>): Pr
   }
 }
 
-/** The message of an error. A connection error can be an AggregateError with an empty message. */
+/** Returns the message of an error. A connection error can be an AggregateError with an empty message. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
   return error instanceof Error ? error.message : String(error)
@@ -290,7 +290,10 @@ async function examineClock(client: pg.Client, readTime: () => number): Promise<
   return fail('clock', detail, 'Synchronise the clocks of both machines by NTP')
 }
 
-/** What a database lacks, or has too much of, after it has run for long. Not before it is migrated. */
+/**
+ * Examines what a database lacks, or has too much of, after it has run for a long time. A database that is not
+ * migrated is left out.
+ */
 async function examineStorage(client: pg.Client, limits: StorageLimits): Promise<Finding[]> {
   const { rows } = await client.query("select to_regclass('partition_months') is not null as there")
   if (!rows[0]?.there) return []
@@ -367,7 +370,10 @@ async function examineSecrets(options: DoctorOptions): Promise<Finding> {
   return fail('secrets', `${path} does not contain the three secrets`, 'Restore it from the backup')
 }
 
-/** Late stores are no fault: the doctor may examine an installation that is stopped. */
+/**
+ * Reports the verification of the ledgers. Late stores are not a fault: the doctor may examine an installation that
+ * is stopped.
+ */
 async function examineLedgers(summarize: () => Promise<LedgerSummary>): Promise<Finding> {
   const { stores, faulty, missing, late, postponed } = await summarize()
   if (faulty > 0) {

@@ -386,9 +386,8 @@ export type ErrorCode = keyof typeof ERRORS
 export const ALL_CODES = Object.keys(ERRORS) as ErrorCode[]
 
 /**
- * Who must act on a failure. A bug: a developer. An outage of our infrastructure: the operator.
- * Upstream: a service that we call and do not run, such as a payment gateway. An overload ends by
- * itself.
+ * Who must act on a failure. A bug: a developer. An outage of our infrastructure: the operator. Upstream: a service
+ * that we call and do not run, such as a payment gateway. An overload ends without action.
  */
 export type FailureKind = 'bug' | 'outage' | 'upstream' | 'overload'
 
@@ -400,7 +399,7 @@ interface ErrorOptions {
   headers?: Record<string, string>
   /** The actual error. Logged, never sent. */
   cause?: unknown
-  /** Of a 5xx: its kind, where the cause does not show it. */
+  /** The kind of a 5xx, where the cause does not show it. */
   kind?: FailureKind
 }
 
@@ -424,23 +423,23 @@ export class ApiError extends Error {
   }
 }
 
-/** What is wrong with a body, and where. */
+/** A fault of a body: its message and its place. */
 export interface Fault {
   path: string
   message: string
 }
 
-/** As many faults as a person corrects at once. */
+/** The most faults that one answer names: as many as a person corrects at once. */
 export const FAULTS_MAX = 20
 
 /** Refuses a body with all of its faults. */
 export const invalidBodyOf = (issues: readonly Fault[]) =>
   new ApiError('invalid_body', { body: { issues: issues.slice(0, FAULTS_MAX) } })
 
-/** Refuses a member of a body that matches its shape and is still not possible. */
+/** Refuses a member of a body that matches its shape but is not possible. */
 export const invalidBody = (path: string, message: string) => invalidBodyOf([{ path, message }])
 
-/** A rule of a body: whether it holds, and else the fault. */
+/** A rule of a body: whether it holds, and the fault to report where it does not. */
 type Rule = readonly [holds: boolean, path: string, message: string]
 
 /** Refuses a body with all rules that it breaks. */
@@ -450,7 +449,7 @@ export function requireRules(rules: readonly Rule[]): void {
   throw invalidBodyOf(broken.map(([, path, message]) => ({ path, message })))
 }
 
-/** The faults that an error names. Any other error is thrown on. */
+/** Returns the faults that an error names. Any other error is thrown again. */
 function faultsOf(error: unknown): readonly Fault[] {
   if (error instanceof ApiError && error.code === 'invalid_body') {
     return error.body.issues as readonly Fault[]
@@ -482,7 +481,7 @@ export function readParts<T extends Readers>(readers: T): { [K in keyof T]: Retu
   return Object.fromEntries(parts) as { [K in keyof T]: ReturnType<T[K]> }
 }
 
-/** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
+/** Writes the error body of the contract as text. It is one function, so that equal errors are equal bytes. */
 export function errorBody(error: ApiError, correlationId?: string): string {
   const { code, message, body } = error
   return JSON.stringify({

@@ -6,10 +6,16 @@ import type { Runtime } from './runtime.ts'
 
 const Ok = Type.Object({ status: Type.String() })
 
-/** Read once by a process: files that are added while it runs are not part of the program. */
+/**
+ * The migrations of the program. A process reads them once: files that are added while it runs are not part of the
+ * program.
+ */
 let known: Promise<Migration[]> | undefined
 
-/** `/healthz`: the process answers. `/readyz`: what it depends on answers too. */
+/**
+ * The routes `/healthz`, which answers while the process runs, and `/readyz`, which answers whether the services that
+ * it depends on respond too.
+ */
 export const healthRoutes =
   (runtime: Runtime): Routes =>
   async (app) => {
@@ -49,7 +55,7 @@ export const healthRoutes =
     )
   }
 
-/** A check that takes longer has failed: the caller needs an answer now. */
+/** How long a check may take. A slower one has failed: the caller needs an answer now. */
 const CHECK_MS = 2_000
 
 async function listFailing(

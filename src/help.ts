@@ -1,7 +1,7 @@
-/** What one role of the process does, for `fairdock help` and for the check of its name. */
+/** The help text of one role of the process, for `fairdock help` and for the check of the role's name. */
 interface RoleHelp {
   summary: string
-  /** The arguments it takes, as they are typed. */
+  /** The arguments of the role, as they are typed. */
   usage?: string
   details: string
 }
@@ -71,9 +71,8 @@ export const isRole = (name: string): name is Role => Object.hasOwn(ROLES, name)
 const isHelp = (text: string | undefined) => text === 'help' || text === '--help' || text === '-h'
 
 /**
- * The help that the arguments ask for: `help`, `help <role>`, `<role> --help`, or no argument at
- * all. Null: they ask for something else. Needs no configuration, since a reader of help may have
- * none yet.
+ * Finds the help that the arguments request: `help`, `help <role>`, `<role> --help`, or no argument at all. Returns
+ * null where they request something else. It needs no configuration, since a reader of help may not have one yet.
  */
 export function findHelp([first, ...rest]: readonly string[]): 'all' | Role | null {
   if (first === undefined) return 'all'
@@ -84,7 +83,7 @@ export function findHelp([first, ...rest]: readonly string[]): 'all' | Role | nu
 
 const WIDTH = Math.max(...Object.keys(ROLES).map((name) => name.length))
 
-/** The text about every role. */
+/** Writes the text about every role. */
 export function describeAll(): string {
   const lines = Object.entries(ROLES).map(
     ([name, { summary }]) => `  ${name.padEnd(WIDTH)}   ${summary}`,
@@ -98,7 +97,7 @@ docs/configuration.md; none is needed to try it: fairdock serve.
 `
 }
 
-/** The text about one role. */
+/** Writes the text about one role. */
 export function describeRole(role: Role): string {
   const { summary, details, usage }: RoleHelp = ROLES[role]
   const typed = usage === undefined ? '' : ` ${usage}`

@@ -27,7 +27,7 @@ export interface ListenOptions {
 const EVERY_MS = 1_000
 const PAGE = 100
 
-/** How long a receiver may take: it may stop at a breakpoint. */
+/** How long a receiver may take to respond: it may stop at a breakpoint. */
 const FORWARD_MS = 30_000
 
 /** How long the platform may take to answer. */
@@ -68,15 +68,14 @@ function parse(args: readonly string[]) {
 const MUST_BE_URL = 'must be a URL that begins with http:// or https://, without a password'
 
 /**
- * Whether a text is a URL that can be called. `localhost:3000` is also a URL, of a scheme that
- * cannot.
+ * Whether a text is a URL that can be called. `localhost:3000` is also a URL, but of a scheme that cannot be called.
  */
 function isCallable(text: string): boolean {
   const { protocol = '', username, password } = URL.parse(text) ?? {}
   return ['http:', 'https:'].includes(protocol) && !username && !password
 }
 
-/** Reads the options. Null: only help was requested, and printed. */
+/** Reads the options. Returns null where only help was requested, which is then printed. */
 export function readListenOptions(
   args: readonly string[],
   keyOfEnvironment?: string,
@@ -113,7 +112,7 @@ interface FeedPage {
   sealed_to: number
 }
 
-/** Runs until its signal fires. When the platform cannot be reached, it retries. */
+/** Forwards events until the signal fires. When the platform cannot be reached, it tries again. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { everyMs = EVERY_MS, signal, print = printLine } = options
   const secret = options.secret ?? `whsec_${randomBytes(32).toString('base64')}`
@@ -124,7 +123,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   while (!signal?.aborted) {
     try {
       const page = await readPage(options, after ?? Number.MAX_SAFE_INTEGER)
-      // Printed only now: earlier events are not shown.
+      // This is printed only now: earlier events are not shown.
       if (!started) print(`listening; the last event so far is ${page.sealed_to}`)
       else if (lastFailure !== '') print('the feed can be read again')
       started = true
@@ -150,7 +149,7 @@ export async function listen(options: ListenOptions): Promise<void> {
   }
 }
 
-/** The message of the underlying error: `fetch` only says that it failed. */
+/** Returns the message of the underlying error: `fetch` only says that it failed. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
   if (!(error instanceof Error)) return 'unknown reason'
@@ -195,12 +194,12 @@ const printable = (json: string) =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** A time limit that also ends when the command is stopped. */
+/** Makes a time limit that also ends when the command is stopped. */
 const within = (ms: number, signal: AbortSignal | undefined) =>
   AbortSignal.any([AbortSignal.timeout(ms), ...(signal ? [signal] : [])])
 
 /**
- * Sends one event, and answers the outcome as text. It is not retried: the next `--after` can do
+ * Sends one event, and returns the outcome as text. The event is not retried: a later call with `--after` can do
  * that.
  */
 async function forward(

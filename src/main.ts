@@ -14,15 +14,18 @@ import { findSecrets, loadSecrets } from './secrets.ts'
 import type { Process } from './serve.ts'
 import { serveMetrics } from './serve-metrics.ts'
 
-/** How long a stop may take. A supervisor that kills after 15 s never needs to. */
+/** How long a stop may take. A supervisor that kills after 15 s then never needs to. */
 const STOP_MS = 14_000
 
-/** A ledger that waits longer for its verification has no worker. */
+/**
+ * How many seconds a ledger may wait for its verification before it counts as late. If it waits longer, no worker
+ * runs.
+ */
 const LATE_SECONDS = 900
 
 /**
- * Each role loads its own part of the program: all of it takes a second, which a refused setting or a
- * question for help need not wait for.
+ * Runs the role that the arguments name. Each role loads its own part of the program: loading all of it takes a
+ * second, for which a refused setting or a request for help need not wait.
  */
 async function main(): Promise<void> {
   const help = findHelp(process.argv.slice(2))
@@ -53,7 +56,7 @@ async function listenToFeed(): Promise<void> {
   const { listen, ListenError, readListenOptions } = await import('./listen.ts')
   const stopping = new AbortController()
   onStop(() => stopping.abort())
-  // The reader of the output has ended, as `head` does.
+  // The program that reads the output has ended, as `head` does.
   process.stdout.on('error', () => stopping.abort())
   try {
     const options = readListenOptions(process.argv.slice(3), readListenKey())
@@ -130,13 +133,13 @@ async function printHelp(about: 'all' | Role): Promise<void> {
   process.stdout.write(about === 'all' ? describeAll() : describeRole(about))
 }
 
-/** The URL of the database: DATABASE_URL, or the embedded server under DATA_DIR. */
+/** Returns the URL of the database: DATABASE_URL, or the embedded server under DATA_DIR. */
 async function findDatabase(self: Process): Promise<string> {
   const { config, secrets, closers } = self
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL
   const password = deriveKey(secrets.SECRET_KEY, 'embedded database').toString('hex')
   const starting = startEmbedded({ dataDir: config.DATA_DIR, password })
-  // From here on, not once it runs: a stop in the middle of a start must not leave it behind.
+  // The closer is added before the server runs: a stop in the middle of a start must not leave the server behind.
   closers.push(() =>
     starting.then(
       (embedded) => embedded.stop(),
@@ -205,12 +208,12 @@ async function examineRuins(
 
 async function close(self: Process): Promise<void> {
   setTimeout(() => process.exit(1), STOP_MS).unref()
-  // One by one: a part that is still being opened may add its own closer meanwhile.
+  // The parts are closed one by one: a part that is still being opened may add its own closer meanwhile.
   const closers = self.closers.reverse().values()
   await closeAll(closers.map((closer) => [closer]))
 }
 
-/** Ends the process after an unexpected error: nothing in memory can be trusted then. */
+/** Ends the process after an unexpected error: after it, nothing in memory can be trusted. */
 function endOnFault(logger: Logger): void {
   const end = (error: unknown) => {
     logger.fatal({ err: error }, 'an unexpected error ends the process')
@@ -237,7 +240,7 @@ function endOnSignal(self: Process): void {
 function onStop(stop: (signal: string) => void): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal))
   process.once('disconnect', () => stop('disconnect'))
-  // A channel that is listened to would keep alive a process that has done its work.
+  // A channel with a listener would keep a process running that has done its work.
   process.channel?.unref()
 }
 

@@ -4,7 +4,10 @@ import { flagTest as flagInUsage } from './modules/billing/meter.ts'
 import type { OnTestFlag } from './modules/orders/annotate.ts'
 import * as segmentCount from './modules/segments/count.ts'
 
-/** Reports, segments and bills leave a test order out, and it earns no affiliate anything. */
+/**
+ * Applies the test mark of an order: reports, segments and bills leave a test order out, and it earns no affiliate a
+ * commission.
+ */
 export const onTestFlag: OnTestFlag = async (tx, order, is_test) => {
   await flagInFigures(tx, order, is_test)
   await flagInUsage(tx, order, is_test)

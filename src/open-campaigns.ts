@@ -11,7 +11,7 @@ import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 import { openShopUrl } from './shop-url.ts'
 
-/** Opens what campaigns are written with: for the routes, and for the loop that sends their mails. */
+/** Opens the deps to write campaigns: for the routes, and for the loop that sends their mails. */
 export function openCampaigns(
   runtime: Pick<Runtime, 'config' | 'key' | 'scanner'>,
   publicUrl = () => runtime.config.PUBLIC_URL ?? `http://localhost:${runtime.config.PORT}`,
@@ -32,7 +32,7 @@ export function openCampaigns(
   }
 }
 
-/** What reminders of unfinished checkouts are sent with, for the loop and the test clock. */
+/** Opens the deps to send reminders of unfinished checkouts, for the loop and the test clock. */
 export const openReminders = (
   runtime: Runtime,
   transport: MailTransport,
@@ -42,7 +42,7 @@ export const openReminders = (
   transport,
 })
 
-/** What the mails of campaigns are sent with, for the loop and the test clock. */
+/** Opens the deps to send the mails of campaigns, for the loop and the test clock. */
 export const openCampaignSending = (runtime: Runtime, transport: BulkTransport): SendingDeps => ({
   ...openCampaigns(runtime),
   transport,

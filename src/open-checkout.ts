@@ -12,10 +12,7 @@ export interface OpenedCheckout extends CheckoutDeps {
   idempotencyKey: Buffer
 }
 
-/**
- * Opens what code that moves an order's money depends on: the routes, and the loops that finish
- * operations.
- */
+/** Opens the deps of all code that moves an order's money: the routes, and the loops that finish operations. */
 export function openCheckout(runtime: Runtime): OpenedCheckout {
   const { config, payments, limits, key, logger } = runtime
   const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config

@@ -21,7 +21,7 @@ import type { MailTransport } from './platform/mail.ts'
 import { dueEvents, type Handler } from './platform/outbox.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What deliveries of webhooks are sent with, for the loop and the test clock. */
+/** Opens the deps to send deliveries of webhooks, for the loop and the test clock. */
 export const openDispatch = ({ workerDatabase, safeFetch, key, config, logger }: Runtime) => ({
   database: workerDatabase,
   fetch: safeFetch,
@@ -30,7 +30,7 @@ export const openDispatch = ({ workerDatabase, safeFetch, key, config, logger }:
   logger,
 })
 
-/** What labels that were interrupted are finished with. */
+/** Opens the deps to finish labels that were interrupted. */
 export const openLabels = ({ workerDatabase, carriers, logger }: Runtime) => ({
   carriers,
   database: workerDatabase,
@@ -38,17 +38,17 @@ export const openLabels = ({ workerDatabase, carriers, logger }: Runtime) => ({
 })
 
 interface DueWorkOptions {
-  /** Of internal events. */
+  /** The handlers of internal events. */
   handlers: Readonly<Record<string, Handler>>
-  /** Null: mails are not sent. */
+  /** Null where mails are not sent. */
   transport: MailTransport | null
   bulk: BulkTransport | null
 }
 
 /**
- * Every kind of work that becomes due by a store's clock, for the test clock. Of work that is due at the
- * same time, the first in this list is done first: what was interrupted, then what money and goods wait
- * for, then what people and endpoints hear of it. `platform/due-work.ts` says how to add a kind.
+ * Every kind of work that becomes due by a store's clock, for the test clock. Where several kinds are due at the same
+ * time, the first in this list is done first: interrupted work, then work that money and goods wait for, then mails
+ * and deliveries about it. `platform/due-work.ts` says how to add a kind.
  */
 export function openDueWork(
   runtime: Runtime,

@@ -4,7 +4,7 @@ import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
 import { openShopUrl } from './shop-url.ts'
 
-/** Opens what mails to shoppers are written with: for the routes, and for the loop that sends them. */
+/** Opens the deps to write mails to shoppers: for the routes, and for the loop that sends them. */
 export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>): MailDeps {
   const { PUBLIC_URL, PORT, ASSET_BASE_URL } = config
   return {
@@ -16,7 +16,7 @@ export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>
   }
 }
 
-/** What mails to shoppers are sent with, for the loop and the test clock. */
+/** Opens the deps to send mails to shoppers, for the loop and the test clock. */
 export const openMailSending = (runtime: Runtime, transport: MailTransport) => ({
   ...openShopperMail(runtime),
   database: runtime.workerDatabase,

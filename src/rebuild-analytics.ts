@@ -3,9 +3,8 @@ import { listCounted, rebuild, stepOf } from './modules/analytics/jobs.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Counts the figures of a store again from its first journal, or those of all stores, and waits until
- * they are counted. The figures of before are read meanwhile. Answers the exit code: 1 when there is
- * no such store.
+ * Counts the figures of a store again from its first journal, or those of all stores, and waits until they are
+ * counted. Meanwhile the old figures are read. Returns the exit code: 1 when there is no such store.
  */
 export async function rebuildAnalytics(
   { operatorDatabase, workerDatabase }: Pick<Runtime, 'operatorDatabase' | 'workerDatabase'>,

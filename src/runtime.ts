@@ -25,22 +25,25 @@ import type { SafeFetch } from './platform/safe-fetch.ts'
 import { openSafeFetch } from './platform/safe-fetch-lazy.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What a process works with, opened once and passed to the code that needs it. */
+/** The open resources of a process, opened once and passed to the code that needs them. */
 export interface Runtime {
   config: Config
   secrets: Secrets
   logger: Logger
   clock: Clock
-  /** How far sandbox stores have moved their time. Not started: only a process that works reads it. */
+  /**
+   * How far sandbox stores have moved their time. It is not started here: only a process that serves or works reads
+   * the clocks.
+   */
   clocks: KnownClocks
   /** Logged in as `fd_app`, for the API. */
   database: Database
-  /** Logged in as `fd_operator`, for the operator plane: it reads over all stores. */
+  /** Logged in as `fd_operator`, for the operator plane: it reads the rows of all stores. */
   operatorDatabase: Database
   /** Logged in as `fd_worker`, for the background loops. */
   workerDatabase: Database
   limits: Limits
-  /** The live cache. Not started: only a process that serves listens for changes. */
+  /** The live cache. It is not started here: only a process that serves listens for changes. */
   cache: LiveCache
   scanner: Scanner
   /** The payment gateway of each store. */
@@ -51,11 +54,11 @@ export interface Runtime {
   safeFetch: SafeFetch
   /** Notifies loops, in this and other processes, of new work. */
   notifier: Notifier
-  /** Storage for media. Opened at its first use. */
+  /** Storage for media. It is opened at its first use. */
   blobs: BlobStore
-  /** All work on images. */
+  /** The processes for all work on images. */
   images: ImageProcesses
-  /** All drawing of PDFs. */
+  /** The processes that draw all PDFs. */
   pdfs: PdfProcesses
   /** Counts the calls of merchant keys. */
   apiCalls: ApiCalls
@@ -85,12 +88,12 @@ interface RuntimeOptions {
   /** For tests, which run on busy machines. */
   limiterDeadlineMs?: number
   /**
-   * For the same tests: how long a request waits for a connection and for the share of its store, and
-   * the clock of the live cache.
+   * For tests on busy machines: how long a request waits for a connection and for the share of its store, and the
+   * clock of the live cache.
    */
   poolWaitMs?: number
   cacheClock?: Clock
-  /** For tests: what an image may cost. */
+  /** For tests: the bounds of an image process. */
   imageBounds?: Partial<ChildBounds>
   /** For tests: how long a time-out of the simulated gateway and carrier takes. */
   simulatedTimeoutMs?: number
@@ -138,7 +141,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       resolver: config.DNS_SERVERS.length > 0 ? { servers: config.DNS_SERVERS } : {},
     })
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
-  // These may query a database while they close; the pools are closed after them.
+  // These may query a database while they close, so the pools are closed after them.
   const images = createImageProcesses(options.imageBounds)
   const pdfs = createPdfProcesses({ onDrawn: (store, ms) => database.addUse(store, ms) })
   const apiCalls = createApiCalls({ db: database.global, logger })

@@ -7,10 +7,7 @@ const NAMES = ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY'] as const
 
 export type Secrets = Record<(typeof NAMES)[number], string>
 
-/**
- * Loads the three secrets: from the environment, else from the file that the first start created in
- * `DATA_DIR`.
- */
+/** Loads the three secrets: from the environment, or else from the file that the first start created in `DATA_DIR`. */
 export async function loadSecrets(config: Config): Promise<Secrets> {
   return (
     fromEnvironment(config) ??
@@ -18,7 +15,7 @@ export async function loadSecrets(config: Config): Promise<Secrets> {
   )
 }
 
-/** Reads the same without creating or changing anything: null where they are missing. */
+/** Reads the secrets like `loadSecrets`, without creating or changing anything. Returns null where they are missing. */
 export async function findSecrets(config: Config): Promise<Secrets | null> {
   const overrides = fromEnvironment(config)
   if (overrides !== null) return overrides
@@ -48,13 +45,13 @@ async function readOrCreate(path: string, folder: string): Promise<Secrets> {
     await chmod(path, 0o600)
     return found
   }
-  // Other users may reach what is below, since the embedded server may run as another user, but not
+  // Other users may reach the files below the folder, since the embedded server may run as another user, but may not
   // list it.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const token = () => randomBytes(32).toString('base64url')
   const created = { OPERATOR_TOKEN: token(), STOREFRONT_TOKEN: token(), SECRET_KEY: token() }
-  // Written to a temporary file and linked: of two first starts one wins, and no reader sees half a
-  // file.
+  // The file is written under a temporary name and linked: of two simultaneous first starts one wins, and no reader
+  // sees half a file.
   const temporary = `${path}.${process.pid}`
   await writeFile(temporary, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600 })
   await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
@@ -83,8 +80,8 @@ async function read(path: string): Promise<Secrets | null> {
 }
 
 /**
- * Parses the file. Null unless it has the three secrets. The message gives no detail, since that
- * would quote them.
+ * Parses the file. Returns null unless it has the three secrets. The message gives no detail, since that would quote
+ * them.
  */
 function parse(text: string): Secrets | null {
   try {

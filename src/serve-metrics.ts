@@ -6,7 +6,7 @@ interface Parts {
   closers: (() => Promise<unknown>)[]
 }
 
-/** Serves the metrics, if a port is set. Loaded only then: counting has its cost. */
+/** Serves the metrics, if a port is set. The code is loaded only then, since counting has its cost. */
 export async function serveMetrics({ config, closers }: Parts): Promise<Metrics | null> {
   if (config.METRICS_PORT === 0) return null
   const { openMetrics } = await import('./http/metrics.ts')

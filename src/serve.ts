@@ -24,12 +24,12 @@ export interface Process {
   config: Config
   secrets: Secrets
   logger: Logger
-  /** Closed in reverse order of opening. */
+  /** The functions that close the parts, called in reverse order of opening. */
   closers: (() => Promise<unknown>)[]
   stopping: boolean
 }
 
-/** Serves, works, or both, until a signal ends the process. */
+/** Runs the API, the worker, or both, until a signal ends the process. */
 export async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
   const { config, secrets, logger, closers } = self
   const metrics = await serveMetrics(self)
@@ -77,8 +77,8 @@ async function seed(runtime: Runtime): Promise<void> {
 }
 
 /**
- * Fills the demo stores in a process of its own, which then ends: the code that draws the images
- * would stay in this process's memory.
+ * Fills the demo stores in a process of its own, which then ends: otherwise the code that draws the images would stay
+ * in this process's memory.
  */
 async function stockAside({ logger, closers }: Process, runtime: Runtime): Promise<void> {
   if (await isStocked(runtime)) return

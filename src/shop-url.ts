@@ -4,8 +4,9 @@ import type { Store } from './modules/stores/schema.ts'
 type Named = Pick<Store, 'tenant_ref' | 'primary_hostname'>
 
 /**
- * Where shoppers reach a store: at its own host, else at its name in the zone of the storefront. Null
- * where it has neither. `base` is the address of the platform, whose protocol and port stores have, too.
+ * Makes a function that returns the address of a store's shop: at its own host, or else at its name in the zone of
+ * the storefront; null where it has neither. `base` is the address of the platform: shops have its protocol, except
+ * that production always has https, and its port below the zone.
  */
 export function openShopUrl(
   { storefrontZone, production }: Pick<Config, 'storefrontZone' | 'production'>,

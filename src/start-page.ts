@@ -9,7 +9,7 @@ import { type Html, html } from './kernel/html.ts'
 import * as stores from './modules/stores/service.ts'
 import type { Runtime } from './runtime.ts'
 
-/** The first page that a person sees: at the address that a start prints. */
+/** The first page that a person sees, at the address that a start prints. */
 
 const STORES_MAX = 24
 
@@ -34,13 +34,13 @@ export const startRoutes =
           openapi: '/openapi.json',
         })
       }
-      // A stranger at a public address learns what every API client learns.
+      // At a public address a stranger learns only what every API client learns.
       const body = config.production ? reference() : await describeInstallation(app, options)
       return sendPage(reply, { title: 'Fairdock is running', body })
     })
     if (config.production) return
     addMailPages(app, options.runtime)
-    // In a scope of its own: no route of the API reads forms.
+    // The page has a scope of its own: no route of the API reads forms.
     await app.register(async (pages) => addCreditPage(pages, options.runtime))
   }
 
@@ -65,7 +65,7 @@ ${hasStorefront && demo?.gift_card !== undefined && describeGiftCard(demo.tenant
 </dl>`
 }
 
-/** A card to pay with. Its code is in `demo.json`, as the merchant key is. */
+/** Shows a gift card to pay with. Its code is in `demo.json`, like the merchant key. */
 const describeGiftCard = (tenant: string, { code, balance }: { code: string; balance: string }) =>
   html`<h2>Try the checkout</h2>
 <dl>
@@ -94,7 +94,7 @@ ${
 }`
 }
 
-/** The path of a picture of the store's newest product, as its public catalog has it. */
+/** Finds the path of a picture of the store's newest product, as its public catalog has it. */
 async function findCover(app: App, tenant: string): Promise<string | null> {
   const { body } = await app.inject(`/v1/tenants/${tenant}/catalog/products?limit=1`)
   const { products = [] } = JSON.parse(body) as { products?: { image_url?: string | null }[] }

@@ -20,7 +20,7 @@ interface StorefrontOptions {
   logger: Logger
   /** For tests: how long a read of the platform may take. */
   readMs?: number
-  /** Hears of each response. */
+  /** Called with each response. */
   onPage?: ((page: ServedPage) => void) | undefined
 }
 
@@ -46,7 +46,7 @@ async function openStorefront(
   return { ...storefront, listener: countPages(storefront.listener, onPage) }
 }
 
-/** The first part of a path, for the kinds of page that are counted by themselves. */
+/** The first part of a path, for the kinds of page that are counted separately. */
 const PAGES = new Set([
   'assets',
   'cart',
@@ -58,7 +58,7 @@ const PAGES = new Set([
   'search',
 ])
 
-/** Names the kind of a page and not its path: each value of a label costs memory for good. */
+/** Names the kind of a page and not its path: each value of a label uses memory for as long as the process runs. */
 function nameOfPage(path: string): string {
   const [, first = ''] = /^\/([a-z]*)(?:[/?]|$)/.exec(path) ?? [null, 'other']
   if (first === '') return 'home'
@@ -92,10 +92,7 @@ export async function addStorefront(
   return storefront
 }
 
-/**
- * The address at which the process reaches itself. If it listens on every address, that is
- * loopback.
- */
+/** Returns the address at which the process reaches itself. If it listens on every address, that is loopback. */
 function ownUrl(app: App, host: string): string {
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen')

@@ -2,9 +2,9 @@ import { accept, listStoresWithLinks, verifyWhole } from './modules/ledger/verif
 import type { Runtime } from './runtime.ts'
 
 interface VerifyLedgerOptions {
-  /** The store. Null: all. */
+  /** The store; null for all stores. */
   tenant: string | null
-  /** Records a ledger that verifies as verified, even if the record before was untrue. */
+  /** Whether to record a ledger that verifies as verified, even if the earlier record was untrue. */
   accept: boolean
 }
 
@@ -15,8 +15,8 @@ export const readVerifyOptions = (args: readonly string[]): VerifyLedgerOptions 
 })
 
 /**
- * Verifies the ledgers of all stores, or of one, from the first journal to the last, and prints a
- * line for each. Answers the exit code: 1 when one does not verify.
+ * Verifies the ledgers of all stores, or of one, from the first journal to the last, and prints a line for each.
+ * Returns the exit code: 1 when one does not verify.
  */
 export async function verifyLedgers(
   {

@@ -96,7 +96,7 @@ export function handlersOf({
   } satisfies Record<string, Handler>
 }
 
-/** Gives the step of a loop what it needs. */
+/** Passes a step of a loop its deps. */
 const withDeps =
   <Deps>(deps: Deps) =>
   (step: (deps: Deps, signal?: AbortSignal) => Promise<number>) =>
@@ -202,7 +202,7 @@ function startClocks(
   return loop('test clocks', SECOND / 2, (signal) => moveClocks(deps, signal))
 }
 
-/** Starts the loops that export and erase what customers ask for. */
+/** Starts the loops that export and erase data at the request of customers. */
 function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoop) {
   const keys = { exportKey: key('privacy export'), customersKey: key('customers') }
   return [
@@ -222,14 +222,14 @@ const startUpkeep = ({ workerDatabase: database }: Runtime, loop: StartLoop) => 
   loop('store plans', HOUR, (signal) => planForBigStores(database, signal)),
 ]
 
-/** Starts the loops that start and end campaigns, and forget what readers and carts left behind. */
+/** Starts the loops that start and end campaigns, and delete old unconfirmed readers and old carts. */
 const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
   loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
   loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
 ]
 
-/** Starts the loop that numbers journals, and has them counted. */
+/** Starts the loop that numbers journals, and announces them to the loops that count them. */
 function startNumbering(database: Database, loop: StartLoop) {
   const counts = announceOnce([analytics.onNewLinks, segments.onNewLinks])
   return loop('ledger numbering', SECOND, (signal) =>
@@ -253,7 +253,7 @@ const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('billing upkeep', HOUR, () => billing.deleteIdleWriters(database)),
 ]
 
-/** Starts the loops that make partitions ahead, and drop or delete what is old. */
+/** Starts the loops that make partitions ahead, and drop or delete old months and rows. */
 function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop: StartLoop) {
   const archive = config.RETENTION_ARCHIVE === 'on' ? blobs : null
   const deps = { database: workerDatabase, periods: config, archive, logger }
@@ -344,7 +344,7 @@ function startCampaignMail(runtime: Runtime, transport: BulkTransport, loop: Sta
 }
 
 export interface Worker {
-  /** How many loops it runs. */
+  /** How many loops the worker runs. */
   loops: number
   /** Waits for every running step, and releases its leases. */
   stop(): Promise<void>

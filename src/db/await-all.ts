@@ -15,10 +15,9 @@ const isConsequence = (error: unknown): boolean =>
   error instanceof SkippedError || (isPostgresError(error) && error.code === ABORTED)
 
 /**
- * `Promise.all` for statements that are sent together and may be refused. It waits for all of them,
- * so that none is still running in a transaction that ends. Of several errors it throws the first
- * in the list, in whatever order they arrived; but an error that makes the transaction worth a
- * retry comes before all others.
+ * `Promise.all` for statements that are sent together and may be refused. It waits for all of them, so that none is
+ * still running in a transaction that ends. Of several errors it throws the first in the list, whichever arrived
+ * first; but an error that makes the transaction worth a retry comes before all others.
  */
 export async function awaitAll<T extends readonly unknown[] | []>(
   work: T,

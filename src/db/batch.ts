@@ -26,13 +26,16 @@ export const setTenantConfig = tenantStatement(
   prepare(sql`select ${setTenant}, ${setOffset}`),
 )
 
-/** The same, for a transaction whose commit does not wait for the disk. */
+/** Sets the store like `setTenantConfig`, for a transaction whose commit does not wait for the disk. */
 export const setTenantAsyncCommit = tenantStatement(
   prepare(sql`select ${setTenant}, ${setAsyncCommit}`),
   prepare(sql`select ${setTenant}, ${setOffset}, ${setAsyncCommit}`),
 )
 
-/** The same, for a statement that one plan serves for every store: planning takes longer than running. */
+/**
+ * Sets the store like `setTenantAsyncCommit`, for a statement with one plan for every store: planning takes longer
+ * than running.
+ */
 export const setTenantAsyncGeneric = tenantStatement(
   prepare(sql`select ${setTenant}, ${setAsyncCommit}, ${setGenericPlan}`),
   prepare(sql`select ${setTenant}, ${setOffset}, ${setAsyncCommit}, ${setGenericPlan}`),
@@ -78,21 +81,17 @@ interface DriverQuery {
 
 const Query = pg.Query as unknown as new (config: { text: string }) => DriverQuery
 
-/**
- * The columns of each statement that a connection has described. They stay valid while it is
- * parsed.
- */
+/** The columns of each statement that a connection has described. They stay valid while the statement is parsed. */
 const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>()
 
 /**
- * Several statements before one Sync of the wire protocol. PostgreSQL runs them one after the
- * other, answers them all at once, and skips those after one that fails. The driver by itself sends
- * a Sync after each statement and waits for its answer: for the twelve statements that write an
- * order, eleven needless round trips. The columns of a statement are also requested once, and not
- * at every call.
+ * Several statements before one Sync of the wire protocol. PostgreSQL runs them one after the other, answers them all
+ * at once, and skips those after one that fails. The driver alone sends a Sync after each statement and waits for its
+ * answer: for the twelve statements that write an order, eleven needless round trips. The columns of a statement are
+ * also requested once, and not at every call.
  *
- * Outside of a transaction block all of them are one transaction: a single read is sent together
- * with the statement that sets its store, and needs neither `begin` nor `commit`.
+ * Outside of a transaction block all of them are one transaction: a single read is sent together with the statement
+ * that sets its store, and needs neither `begin` nor `commit`.
  */
 class Batch extends Query {
   readonly statements: readonly Statement[]
@@ -180,8 +179,8 @@ class Batch extends Query {
   }
 
   /**
-   * Rejects the statement that failed. Those after it were skipped, and not even parsed. When every
-   * statement has its result, the commit or the connection failed: then nothing was done.
+   * Rejects the statement that failed. Those after it were skipped, and not even parsed. When every statement has its
+   * result, the commit or the connection failed: then nothing was committed.
    */
   handleError(error: Error, connection: Wire): void {
     this.callback?.(error)
@@ -215,9 +214,7 @@ function readRow(columns: readonly Column[], fields: readonly (string | null)[])
   return row
 }
 
-/**
- * The number of rows in a command tag: `INSERT 0 3`, `UPDATE 3`, `SELECT 3`; 0 where it has none.
- */
+/** Reads the number of rows from a command tag: `INSERT 0 3`, `UPDATE 3`, `SELECT 3`; 0 where it has none. */
 const countOf = (tag: string): number => Number(/\d+$/.exec(tag)?.[0] ?? 0)
 
 /**
@@ -250,7 +247,7 @@ export function openBatch(client: pg.PoolClient): { send: Send; flush: () => voi
   return { send, flush }
 }
 
-/** Sends statements together, as one transaction, and answers the result of the last. */
+/** Sends statements together, as one transaction, and returns the result of the last. */
 export async function sendTogether(
   client: pg.PoolClient,
   queries: readonly pg.QueryConfig[],
@@ -262,7 +259,7 @@ export async function sendTogether(
   return results.at(-1) as Result
 }
 
-/** Sends what this turn of the event loop writes to the connection as one packet, and not as many. */
+/** Sends all that this turn of the event loop writes to the connection as one packet instead of many. */
 export function writeTogether(client: pg.PoolClient): void {
   const { stream } = (client as unknown as { connection: Wire }).connection
   stream.cork()

@@ -44,9 +44,8 @@ export function isShutOut(error: unknown): boolean {
 }
 
 /**
- * Turns the violation of a constraint into an error of the API, e.g. `{ stores_pkey:
- * 'tenant_exists' }`. The constraint decides and not a query beforehand, so that of two
- * simultaneous callers one wins.
+ * Turns the violation of a constraint into an error of the API, e.g. `{ stores_pkey: 'tenant_exists' }`. The
+ * constraint decides, and not a query beforehand, so that exactly one of two simultaneous callers wins.
  */
 export async function mapViolations<T>(
   work: Promise<T>,
@@ -65,12 +64,12 @@ export async function mapViolations<T>(
 export const isViolationOf = (error: unknown, constraint: string): boolean =>
   isPostgresError(error) && error.constraint === constraint
 
-/** The code of `fd_use`: a store would have more of something than it may. */
+/** The error code of `fd_use`: the store would exceed a limit. */
 const LIMIT_REACHED = 'FD004'
 
 /**
- * Turns the refusal of a store's limit into an error of the API, with the limit and what is used. The
- * triggers of the counted tables refuse, so that this may be the answer of any write.
+ * Turns the refusal of a store's limit into an error of the API, with the limit and how much of it is used. The
+ * triggers of the counted tables refuse, so any write may fail with it.
  */
 export function toRefusal(error: unknown): unknown {
   if (!isPostgresError(error) || error.code !== LIMIT_REACHED) return error

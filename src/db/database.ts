@@ -32,7 +32,7 @@ export class Db extends Runner implements StoreScope {
 interface StoreScope {
   tenant: string
   clock: Clock
-  /** One object for each database: what a process remembers of a store belongs to one of them. */
+  /** Identifies the database: what a process remembers of a store belongs to one database. */
   source: object
 }
 
@@ -90,19 +90,18 @@ export class TenantDb extends Db {
   }
 
   /**
-   * For single writes that mean nothing by themselves, such as reserving a number for an order:
-   * their commit does not wait for the disk. The log is written in order, so that a later commit
-   * that builds on such a write survives only together with it; and without a later commit, nothing
-   * was built on it.
+   * A `Db` whose commits do not wait for the disk. It is for single writes that mean nothing by themselves, such as
+   * reserving a number for an order. The log is written in order, so a later commit that builds on such a write
+   * survives only together with it; and without a later commit, nothing was built on it.
    */
   get asyncCommit(): Db {
     return this.#opening([setTenantAsyncCommit(this.tenant, this.#clockOffsetMs)])
   }
 
   /**
-   * For single statements that need others before them in their transaction, such as a lock. Each
-   * statement sees everything committed before the one before it ended. They are sent together, so
-   * that the lock is not held for a round trip.
+   * Returns a `Db` that sends the given statements before each of its own, in one transaction: for single statements
+   * that need others before them, such as a lock. Each statement sees everything that was committed before the
+   * previous one ended. They are sent together, so that the lock is not held for a round trip.
    */
   after(...first: Sql[]): Db {
     return this.#opening([this.#enter(), ...first.map(prepare)])
@@ -117,7 +116,7 @@ export class TenantDb extends Db {
   async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const topics = new Set<string>()
     const runOnce = (send: Send) => {
-      // An attempt that was rolled back notifies no one.
+      // An attempt that was rolled back notifies no loop.
       topics.clear()
       return work(new Tx(this, send, topics))
     }
@@ -129,8 +128,8 @@ export class TenantDb extends Db {
   }
 
   /**
-   * Reads with many statements that all see the same moment, so that a sum can be made of slices.
-   * Nothing can be written, and no lock is taken.
+   * Reads with many statements that all see the same moment, so that a sum can be made of slices. Nothing can be
+   * written, and no row is locked.
    */
   snapshot<T>(name: string, read: (db: Db) => Promise<T>): Promise<T> {
     return inTransaction(this.#pool, name, [ONE_MOMENT, this.#enter()], (send) =>
@@ -157,7 +156,7 @@ export class GlobalDb extends Runner {
     this.clocks = clocks
   }
 
-  /** For single statements that need others before them, as that of a store's own database. */
+  /** Returns a runner that sends the given statements before each of its own, as `TenantDb.after` does. */
   after(...first: Sql[]): Runner {
     return new Runner((query) => sendAlone(this.#pool, [...first.map(prepare), query]))
   }
@@ -170,15 +169,15 @@ export class GlobalDb extends Runner {
 export interface DatabaseOptions extends PoolOptions {
   notify?: Notify
   clock?: Clock
-  /** Absent: no store has a clock offset. */
+  /** Without it, no store has a clock offset. */
   clocks?: StoreClocks
   /** Whether each store has a bounded share of the database, as callers of the API have. */
   sharesByStore?: boolean
-  /** How long work waits at most for the share of its store. */
+  /** How long work waits for the share of its store at most. */
   shareWaitMs?: number
 }
 
-/** What a refusal costs the process: it reads a body, and finds all that is wrong with it. */
+/** How much of its store's time a refusal uses: the process reads a body, and finds all that is wrong with it. */
 const REFUSAL_MS = 4
 
 /** One connection pool, logged in as one database role. */
@@ -196,7 +195,7 @@ export class Database {
     this.global = new GlobalDb(this.#shared.pool, clocks)
   }
 
-  /** Whether a store shares the database with another one at work. Null: whether any is at work. */
+  /** Whether another store than this one is using the database now. For null: whether any store is. */
   isShared(ref: string | null): boolean {
     return this.#shared.shares?.othersAreAtWork(ref) ?? false
   }
@@ -208,17 +207,17 @@ export class Database {
     return this.#open(ref, admit)
   }
 
-  /** Waits until a store may have a refusal that needs nothing of the database, as if it were a read. */
+  /** Waits until a store may have a refusal. The refusal needs nothing of the database, but is paced as a read. */
   async pace(ref: string): Promise<void> {
     await this.#shared.shares?.run(ref, 'read', async () => {}, REFUSAL_MS)
   }
 
-  /** Counts time of the processors that a store used outside of the database: what it asks for next waits. */
+  /** Counts processor time that a store used outside of the database: its next requests wait for it. */
   addUse(ref: string, ms: number): void {
     this.#shared.shares?.addUse(ref, ms)
   }
 
-  /** Opens a store for work that goes first: a payment is never held up by its store's other work. */
+  /** Opens a store for work that goes first: other work of the store never delays a payment. */
   tenantForMoney(ref: string): TenantDb {
     this.#shared.shares?.note(ref)
     return this.#open(ref, admitAll)
@@ -296,12 +295,10 @@ async function sendAlone(pool: pg.Pool, queries: pg.QueryConfig[]): Promise<Resu
   }
 }
 
-/** How often a transaction is tried: the loser of a deadlock wins the next time. */
+/** How many times a transaction is run at most: the loser of a deadlock wins the next time. */
 const TRIES_MAX = 3
 
-/**
- * Runs a transaction, again if it may succeed then. That is safe: nothing but SQL happens in one.
- */
+/** Runs a transaction, and runs it again if it may then succeed. That is safe: nothing but SQL happens in one. */
 async function inTransaction<T>(
   pool: pg.Pool,
   name: string,

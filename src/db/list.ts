@@ -6,16 +6,18 @@ import { Nullable } from '../kernel/schema.ts'
 import type { Db, GlobalDb, TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
 
-/** Up to this many rows are counted. The time of a count grows with the rows, a page's does not. */
+/**
+ * How many rows of a list are counted at most. The time of a count grows with the rows, the time of a page does not.
+ */
 const COUNTED_MAX = 10_000
 
 /**
- * One more than is counted. In the text, not a value: a plan for any number expects a tenth of the rows, seems cheaper than
- * one for this number, and is kept.
+ * The limit of a count: one row more than is counted. The number is part of the text and not a value: a plan for any
+ * number expects a tenth of the rows, seems cheaper than one for this number, and is kept.
  */
 const countedLimit = sql`limit 10001`
 
-/** The same for a list whose filter costs more than an entry of an index for each row. */
+/** How many rows are counted of a list whose filter costs more than one index entry for each row. */
 const COSTLY_MAX = 1_000
 const costlyLimit = sql`limit 1001`
 
@@ -32,7 +34,7 @@ interface KeyType {
   read(text: string): Sql
 }
 
-/** A time as microseconds since 1970, exactly, and the time again. */
+/** Converts a time to microseconds since 1970, exactly. `timeOf` converts them back. */
 export const microsecondsOf = (time: Sql) => sql`(extract(epoch from ${time}) * 1000000)::bigint`
 export const timeOf = (microseconds: string | number | null) =>
   sql`(timestamptz 'epoch' + ${microseconds}::bigint * interval '1 microsecond')`
@@ -41,7 +43,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 const TEXT_MAX = 1_000
 
 const KEY_TYPES = {
-  /** In microseconds since 1970: a timestamp's text would have to be checked day by day. */
+  /** Written as microseconds since 1970: the text of a timestamp would have to be checked day by day. */
   timestamp: {
     write: (column) => sql`${microsecondsOf(column)}::text`,
     isValid: (text) => /^-?\d{1,16}$/.test(text),
@@ -77,16 +79,16 @@ export const NEWEST_KEY: readonly KeyColumn[] = [
 
 /** Rows of a list by their keys: those that meet the scope and all filters, each once. */
 export interface Found {
-  /** A select of the key's columns by their names, from whatever has them in an index. */
+  /** A select of the key's columns by their names, from any source that has them in an index. */
   keys: Sql
   /**
-   * All are found before the first is known, as by a search: this is done once, for the page and for
-   * the count. Otherwise the keys come in the order of the list, and no more are read than are needed.
+   * True where all keys are found before the first is known, as by a search: the select then runs once, for the page
+   * and for the count. Otherwise the keys come in the order of the list, and no more are read than are needed.
    */
   isSearch: boolean
 }
 
-/** A list of which callers read one page at a time. All SQL in it is code, its gaps are values. */
+/** A list that callers read one page at a time. All SQL in it is code, its gaps are values. */
 export interface List<S extends TObject> {
   shape: S
   table: Sql
@@ -96,25 +98,25 @@ export interface List<S extends TObject> {
   scope: Sql
   filters: readonly Sql[]
   /**
-   * Conditions of which each row of the list meets exactly one, where no single index has all of
-   * them. Each has an index in the order of the key, or few rows.
+   * Conditions that divide the list: each row meets exactly one of them. Used where no single index has all of them.
+   * Each has an index in the order of the key, or few rows.
    */
   parts?: readonly Sql[]
-  /** The rows that something other than the table's own indexes finds. */
+  /** The rows, where something other than the table's own indexes finds them. */
   found?: Found
-  /** Its filter reads tables for each row: fewer rows are counted before `total` is an estimate. */
+  /** True where the filter reads tables for each row: fewer rows are counted before `total` is an estimate. */
   isCostly?: boolean
-  /** In this order an index has the rows. Together with the scope the columns are unique. */
+  /** The columns of the list's order, which an index has in this order. Together with the scope they are unique. */
   key: readonly KeyColumn[]
-  /** Greatest key first. */
+  /** Whether the greatest key comes first. */
   descending: boolean
-  /** What is answered of a row. It is computed for the rows of the page alone. */
+  /** What is shown of a row. It is computed for the rows of the page alone. */
   columns: Sql
   /** Other tables that `columns` names. */
   joins?: Sql
 }
 
-/** Which part of a list was read: the members beside the rows that every list answers. */
+/** Which part of a list was read: the members that every list answers beside its rows. */
 export interface ShownPage {
   total: number
   total_is_estimate?: true
@@ -124,15 +126,19 @@ export interface ShownPage {
 }
 
 /**
- * A page is chosen by an index in a few milliseconds. A filter that no index serves may take longer,
- * and does not take the database from others for long. Each read is planned for its store: a plan for
- * all stores is one for small ones, and would sort all rows of a big one for each page.
+ * Settings for reading a list: a time limit and a plan for each read. An index chooses a page in a few milliseconds.
+ * A filter that no index serves may take longer, but does not keep the database from others for long. Each read is
+ * planned for its store: a plan for all stores suits small ones, and would sort all rows of a big store for each
+ * page.
  */
 const HEAVY_READ = sql`
   select set_config('statement_timeout', '4s', true),
          set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-/** The database with these settings for each statement. A transaction has those of its caller. */
+/**
+ * Returns the database with the settings for heavy reads before each statement. A transaction keeps the settings of
+ * its caller.
+ */
 export function forHeavyRead(database: Db): Db
 export function forHeavyRead(database: Runner): Runner
 export function forHeavyRead(database: Runner): Runner {
@@ -180,10 +186,10 @@ export async function readList<S extends TObject>(
 }
 
 /**
- * One row more than the page has: whether there is another page. A number of the text and not a value: a
- * plan for a limit or an offset that it does not know expects a tenth of all rows, and would rather
- * sort them, or read the whole table with the rows of every store, than go by an index. Few sizes, so
- * that a list is few statements.
+ * Limits a select to one row more than the page has, which shows whether there is another page. The limit is a number
+ * of the text and not a value: a plan for a limit or an offset that it does not know expects a tenth of all rows, and
+ * would rather sort them, or read the whole table with the rows of every store, than go by an index. There are few
+ * sizes, so that a list is few statements.
  */
 const atMostOf = (limit: number): Sql => {
   if (limit <= 10) return sql`limit 11`
@@ -197,9 +203,9 @@ const onPage = ({ limit, offset }: Page, chosen: Sql): Sql =>
     : sql`select * from (${chosen} limit ${limit + 1} offset ${offset}) as page ${atMostOf(limit)}`
 
 /**
- * The rows of a page. Each is looked up by its key, of which there is one: the limit tells the planner so.
- * Where many stores have the same SKU or address it would expect a hundred times as many rows, and read all
- * of the store's rows in the other tables for them.
+ * Selects the rows of a page. Each row is looked up by its key, which is unique: the `limit 1` tells the planner so.
+ * Where many stores have the same SKU or address it would expect a hundred times as many rows, and read all of the
+ * store's rows in the other tables for them.
  */
 function pageOf<S extends TObject>(list: List<S>, page: Page): Sql {
   const { table, as, scope, key, columns, joins = sql``, found } = list
@@ -229,7 +235,7 @@ const ordered = (list: Listed, name: Sql): Sql => join(directed(list, name), ', 
 const directed = (list: Listed, name: Sql): Sql[] =>
   keyOf(list, name).map((column) => (list.descending ? sql`${column} desc` : column))
 
-/** The keys from which the page is cut, in order. */
+/** Selects the keys from which the page is cut, in order. */
 function chosenOf(list: Listed, { limit, offset, after }: Page): Sql {
   const { as, parts, found } = list
   const later = after === undefined ? [] : [following(list, after)]
@@ -239,7 +245,7 @@ function chosenOf(list: Listed, { limit, offset, after }: Page): Sql {
      where ${join(where, ' and ')}
      order by ${ordered(list, as)}`
   if (found !== undefined) {
-    // A first page says inside how many it needs: otherwise all would be planned for, and sorted.
+    // A first page limits the inner select, too: otherwise the planner would plan for all keys and sort them.
     const isFirst = offset === 0 && after === undefined
     const keys = isFirst ? sql`(${found.keys} ${atMostOf(limit)})` : sql`(${found.keys})`
     return keysIn(found.isSearch ? sql`found` : keys, [sql`true`, ...later])
@@ -264,7 +270,10 @@ const unionOf = (parts: readonly Sql[], select: (part: Sql) => Sql): Sql =>
     ' union all ',
   )
 
-/** The rows after the one that the cursor names: one comparison of all columns, as the index has them. */
+/**
+ * The condition for the rows after the one that the cursor names: one comparison of all columns, as the index has
+ * them.
+ */
 function following({ as, key, descending }: Listed, after: string): Sql {
   const texts = readCursor(after)
   if (texts?.length !== key.length) throw new ApiError('invalid_query')
@@ -280,9 +289,9 @@ function following({ as, key, descending }: Listed, after: string): Sql {
 }
 
 /**
- * Counts the rows of all pages. A list that ends on this page needs no count. Above a number of
- * rows the planner's estimate is answered, and never less than what is known to be there: a reader
- * that asks for pages while `offset < total` reads everything.
+ * Counts the rows of all pages. A list that ends on this page needs no count. Above a number of rows the total is the
+ * planner's estimate, but never less than what is known to be there: a reader that asks for pages while `offset <
+ * total` reads everything.
  */
 async function countRows<S extends TObject>(
   db: Runner,
@@ -300,16 +309,16 @@ async function countRows<S extends TObject>(
   )
   const least = Math.max(counted, read === 0 ? 0 : offset + read + (hasMore ? 1 : 0))
   if (counted <= countedMax) return { total: least }
-  // Past the last page nothing is to come, and a reader may stop.
+  // After the last page there are no more rows, and a reader may stop.
   const most = after === undefined && !hasMore ? Math.max(least, offset) : Number.MAX_SAFE_INTEGER
   const estimate = await estimateRows(db, rowsOf(list, null))
   return { total: Math.min(Math.max(estimate, least), most), total_is_estimate: true }
 }
 
 /**
- * A row with nothing in it for each row of the list. Counted rows are read in the list's order: the
- * planner then takes the index that has this order, and not the pages of the table. The first column says
- * which index; the others may be in no index, and would be read from the table.
+ * Selects an empty row for each row of the list. Counted rows are read in the list's order: the planner then takes
+ * the index that has this order, and not the pages of the table. The first column says which index; the others may be
+ * in no index, and would be read from the table.
  */
 function rowsOf(list: Listed, atMost: Sql | null): Sql {
   const { table, as, parts, found } = list

@@ -53,7 +53,7 @@ export async function migrate(options: { url: string; secretKey: string; folder?
     application_name: `fairdock:${process.pid}:migrate`,
     connectionTimeoutMillis: 10_000,
   })
-  // A lost connection fails the statement at hand, which says so.
+  // A lost connection also fails the current statement, whose error says so.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -83,10 +83,10 @@ async function applyPending(client: pg.Client, migrations: Migration[]): Promise
   return pending
 }
 
-/** A value that tells one SECRET_KEY from another, and does not tell the key. */
+/** Derives a value that tells one SECRET_KEY from another and does not reveal the key. */
 const keyCheckOf = (secretKey: string) => deriveKey(secretKey, 'key check').toString('hex')
 
-/** Records the SECRET_KEY of the first migration. A later one is never recorded: the doctor finds it. */
+/** Records the SECRET_KEY of the first migration. Another key is never recorded later: the doctor reports it. */
 async function recordKey(client: pg.Client, secretKey: string): Promise<void> {
   // A test may migrate only the first of the migrations.
   const { rows } = await client.query("select to_regclass('installation') is not null as there")
@@ -95,7 +95,7 @@ async function recordKey(client: pg.Client, secretKey: string): Promise<void> {
   await client.query(text, [keyCheckOf(secretKey)])
 }
 
-/** Whether the database was set up with this SECRET_KEY. Null where that is not recorded. */
+/** Whether the database was set up with this SECRET_KEY. Returns null where that is not recorded. */
 export async function hasSameKey(client: pg.Client, secretKey: string): Promise<boolean | null> {
   const there = await client.query("select to_regclass('installation') is not null as there")
   if (!there.rows[0]?.there) return null
@@ -131,7 +131,7 @@ const AppliedRow = Type.Object({
   checksum: Type.String(),
 })
 
-/** Whether every migration of this program is applied. For a process that may not migrate. */
+/** Whether every migration of this program is applied: the check of a process that may not migrate. */
 export async function isMigrated(db: Runner, migrations: Migration[]): Promise<boolean> {
   const applied = await db.many(
     AppliedRow,

@@ -9,7 +9,10 @@ export interface PoolOptions {
   max: number
   /** How long a request waits for a free connection before it answers 503. */
   connectTimeoutMs?: number
-  /** Longer than any statement may take. After this, the network has failed silently. */
+  /**
+   * How long the pool waits for an answer: longer than any statement may take. After this, the network has failed
+   * silently.
+   */
   answerTimeoutMs?: number
   onError?: (error: Error) => void
 }
@@ -55,8 +58,8 @@ export async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect()
   const since = idleSince.get(client) ?? Number.POSITIVE_INFINITY
   if (performance.now() - since > IDLE_BEFORE_PROBE_MS) {
-    // A probe without an answer closes this connection, which rejects what follows. The idle ones
-    // are no better.
+    // A probe without an answer closes this connection, which rejects what follows. The idle connections are closed
+    // as well: they are no better.
     client.query(PROBE).catch(() => dropIdle(pool))
   }
   return client
@@ -101,7 +104,7 @@ function watchClients(pool: pg.Pool, answerTimeoutMs: number): void {
   timer.unref()
 }
 
-/** Restarts the time limit: each statement of a transaction has the full one. */
+/** Restarts the time limit of a connection, since each statement of a transaction has the full time. */
 export const markBusy = (client: pg.PoolClient): void => {
   busySince.set(client, performance.now())
 }

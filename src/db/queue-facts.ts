@@ -4,22 +4,24 @@ import { machineTime, type Runner, type Sql, sql } from './sql.ts'
 const Facts = Type.Object({
   kind: Type.String(),
   count: Type.Integer(),
-  /** For how long the oldest of them has waited; 0 where none is due. */
+  /** For how long the oldest row of this kind has waited; 0 where none is due. */
   oldest_seconds: Type.Number(),
 })
 export type Facts = Type.Static<typeof Facts>
 
-/** What waits over all stores, for the metrics of an operator. */
+/** How much work waits in the queues of all stores, for the metrics of an operator. */
 export interface QueueFacts {
   queues: Facts[]
   deadLetters: Facts[]
   unsettled: Facts
 }
 
-/** Counting stops here, so that a scrape costs little while a queue is long. */
+/** The most rows that are counted of one kind, so that a scrape costs little while a queue is long. */
 export const COUNT_MAX = 100_000
 
-/** How long a gateway may take to answer before an operator may decide; as the list of unsettled payments. */
+/**
+ * How long a gateway may take to answer before an operator may decide; the list of unsettled payments waits as long.
+ */
 const UNSETTLED_HOURS = 2
 
 const count = (kind: string, rows: Sql) => sql`
@@ -30,7 +32,10 @@ const count = (kind: string, rows: Sql) => sql`
 const union = ([first, ...rest]: readonly [Sql, ...Sql[]]) =>
   rest.reduce((all, each) => sql`${all} union all ${each}`, first)
 
-/** Each by the index that its loop claims by, so that the oldest are counted first. */
+/**
+ * The rows that wait, by queue. Each is read by the index that its loop claims by, so that the oldest are counted
+ * first.
+ */
 const queues = union([
   count(
     'outbox',
@@ -89,7 +94,7 @@ const unsettled = count(
          and created_at < ${machineTime} - make_interval(hours => ${UNSETTLED_HOURS})`,
 )
 
-/** Reads them with the rights of the operator, who sees all stores. */
+/** Reads the facts of all queues with the rights of the operator, who sees all stores. */
 export async function readQueueFacts(operator: Runner): Promise<QueueFacts> {
   const [waiting, dead, payments] = await Promise.all([
     operator.many(Facts, queues),

@@ -31,7 +31,7 @@ export function roleUrl(databaseUrl: string, role: LoginRole, secretKey: string)
 const rolePassword = (role: LoginRole, secretKey: string) =>
   hmac(Buffer.from(secretKey), [`database role ${role}`], 'hex')
 
-/** The roles could not be created. An administrator must run `sql` once. */
+/** The error that the roles could not be created: an administrator must run `sql` once. */
 export class RolesMissingError extends Error {
   readonly sql: string
   constructor(sql: string, cause: unknown) {
@@ -111,8 +111,8 @@ async function roleStatements(client: pg.Client, databaseUrl: string, secretKey:
 }
 
 /**
- * Statements that let the migrating user act as the owner, and the owner give functions to their
- * roles.
+ * Lists the statements that let the migrating user act as the owner, and let the owner make their roles the owners of
+ * functions.
  */
 async function membershipStatements(client: pg.Client) {
   const { rows } = await client.query<{ version: number; name: string; may_set: boolean }>(`
@@ -128,7 +128,7 @@ async function membershipStatements(client: pg.Client) {
   ]
   if (!me.may_set) wanted.push(['fd_owner', me.name])
   const statements: string[] = []
-  // There, the creator of a role may grant it, but not act as it.
+  // In PostgreSQL 16 and later, the creator of a role may grant it, but not act as it.
   const right = me.version >= 160_000 ? 'set' : 'member'
   for (const [role, member] of wanted) {
     if (!(await hasRole(client, role, member, right))) {

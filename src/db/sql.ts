@@ -18,7 +18,7 @@ export const sql = (strings: TemplateStringsArray, ...values: unknown[]) => new 
  */
 export const machineTime = sql`now()`
 
-/** A time inside JSON that PostgreSQL builds, in the format in which the driver writes times. */
+/** Writes a time inside JSON that PostgreSQL builds, in the format in which the driver writes times. */
 export const jsonTime = (at: Sql): Sql =>
   sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
@@ -36,8 +36,8 @@ export function join(parts: readonly Sql[], separator: string): Sql {
 class UnnamedSql extends Sql {}
 
 /**
- * For a statement whose text depends on what was requested: there is no end of such texts, and they must not
- * take the places of the statements that connections keep parsed. It is planned for its own values.
+ * Marks a statement whose text depends on the request. There is no end of such texts, and they must not use up the
+ * places of the statements that connections keep parsed. The statement is planned for its own values.
  */
 export const unnamed = ({ strings, values }: Sql): Sql => new UnnamedSql(strings, values)
 
@@ -77,7 +77,7 @@ export class Runner {
     return row
   }
 
-  /** Runs a statement and answers how many rows it touched. */
+  /** Runs a statement and returns how many rows it touched. */
   async run(query: Sql): Promise<number> {
     return (await this.#send(prepare(query))).rowCount
   }
@@ -100,7 +100,7 @@ interface Path {
 const rootPath: Path = { parts: new WeakMap() }
 
 /**
- * Answers the node after a part. Null: joined SQL has new arrays at every call, and is not looked
+ * Returns the node after a part. Returns null for joined SQL, which has new arrays at every call and is not looked
  * up.
  */
 function pathAfter(path: Path | null, part: readonly string[]): Path | null {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What is too little to say anything about a table or an index. */
+/** The limits below which a table or an index is too small or too new to be judged. */
 export interface StorageLimits {
   /** Rows below which a table's dead rows and unused indexes cost nothing worth a finding. */
   rowsMin: number
@@ -28,9 +28,8 @@ export const listBloatedTables = (client: pg.Client, { rowsMin }: StorageLimits)
   )
 
 /**
- * Indexes of big tables that nothing has read since the statistics began, if they are old enough to
- * say so. Keys are left out: they hold rows to a rule though nothing reads them. The partitions of
- * an index count together.
+ * Indexes of big tables that nothing has read since the statistics began, if they are old enough to say so. Keys are
+ * left out: they enforce a rule even where nothing reads them. The partitions of an index count together.
  */
 export const listUnusedIndexes = (client: pg.Client, limits: StorageLimits) =>
   list(

@@ -1,6 +1,6 @@
 /** How far the clocks of stores are moved, as this process knows it. */
 export interface StoreClocks {
-  /** How many milliseconds a store's clock is ahead of the machine's. Read whenever a store is opened. */
+  /** How many milliseconds a store's clock is ahead of the machine's. It is read each time a store is opened. */
   offsetMs(tenant: string): number
   /** The stores whose clock is ahead and stands still, with their offsets in milliseconds. */
   ahead(): ReadonlyMap<string, number>
@@ -8,7 +8,7 @@ export interface StoreClocks {
   moving(): ReadonlySet<string>
 }
 
-/** Every store has machine time. */
+/** The clocks of an installation where every store has machine time. */
 export const UNMOVED: StoreClocks = {
   offsetMs: () => 0,
   ahead: () => new Map(),

@@ -8,36 +8,39 @@ export interface ShareOptions {
   connections: number
   /** A stopwatch in milliseconds. */
   now?: () => number
-  /** How long work waits at most for the share of its store. */
+  /** How long work waits for the share of its store at most. */
   waitMs?: number
 }
 
-/** The time a store may use at once before it is paced: a page of a dashboard needs a fraction. */
+/** How much time a store may use at once before it is paced: a page of a dashboard needs a fraction of it. */
 const BURST_MS = 300
 
-/** The part of one of ten connections that a store may use all the time while others are at work. */
+/** How much of one of ten connections a store may use all the time while others are at work. */
 const PACE_OF_TEN = 1 / 5
 
 /** How much the last piece of work says about the cost of the next one. */
 const LAST_WEIGHT = 0.3
 
 /**
- * What one piece of work costs beside its time in the database: the process reads its request, checks it
- * and writes its answer. Many small requests would otherwise use the processor for nothing.
+ * How much time one piece of work costs beside its time in the database: the process reads its request, checks it and
+ * writes its answer. Without this, many small requests would use the processor and count for nothing.
  */
 const OWN_MS = 3
 
 /** Another store that used the database within this time counts as at work. */
 const RECENT_MS = 1_000
 
-/** Longer than this no caller should wait, and behind so many no one would be in time. */
+/**
+ * How long work waits at most, and how many pieces wait in one lane. No caller should wait longer, and behind more of
+ * them none would start in time.
+ */
 const WAIT_MS = 8_000
 const WAITING_MAX = 500
 
-/** Waiting work is looked at after this time at the latest: the others may be at rest by then. */
+/** The longest time until waiting work is looked at again: the other stores may be at rest by then. */
 const LOOK_MAX_MS = 250
 
-/** States of stores that are kept until those at rest are cleared away. */
+/** How many stores are remembered before those at rest are removed. */
 const STORES_MAX = 1_000
 
 interface Place {
@@ -50,15 +53,15 @@ interface Place {
 interface Lane {
   running: number
   waiting: Place[]
-  /** What one piece of it used lately, on average. */
+  /** How much time one piece of this work used lately, on average. */
   usualMs: number
 }
 
 /** What one store uses. */
 interface Share {
-  /** One lane for each kind: a transaction that reads outside of itself never waits for another. */
+  /** One lane for each kind, so that a transaction that also reads outside of itself never waits for another one. */
   lanes: Record<WorkKind, Lane>
-  /** The database's time that was used and is not forgotten yet, in milliseconds. */
+  /** How much time of the database the store used, less what has leaked since, in milliseconds. */
   usedMs: number
   /** When `usedMs` was last brought up to date. */
   at: number
@@ -75,19 +78,18 @@ const overload = (why: string) =>
   })
 
 /**
- * Divides the database of a process among its stores, so that a store with many or heavy requests
- * waits for itself. Two bounds hold for each store: how many connections it has at a time, and, while
- * other stores are at work, how much of the database's time it uses. The second is a bucket that
- * leaks: a connection more is only lent to work that ends soon, but one heavy statement after the
- * other would use a processor that another store's checkouts need.
+ * Divides the database of a process among its stores, so that a store with many or heavy requests waits for itself.
+ * Two bounds hold for each store: how many connections it has at a time, and, while other stores are at work, how
+ * much of the database's time it uses. The second is a bucket that leaks: one more connection does no harm while the
+ * work ends soon, but heavy statements one after another would use a processor that another store's checkouts need.
  *
- * Work of the money path is never held up here; it counts as work of its store towards the others.
+ * Work of the money path never waits here; it still counts as work of its store towards the others.
  */
 export class StoreShares {
   readonly #timer: () => number
   readonly #waitMs: number
   readonly #pace: number
-  /** Of each kind. */
+  /** How many connections a store has for one kind of work. */
   readonly #runningMax: number
   readonly #shares = new Map<string, Share>()
   /** The store at work last, and the last other one. */
@@ -132,10 +134,10 @@ export class StoreShares {
     }
   }
 
-  /** Counts what a store used besides, as if the database had worked for it. */
+  /** Counts time that a store used outside of the database, as if the database had worked for it. */
   addUse(store: string, ms: number): void {
     const share = this.#shareOf(store)
-    // Brought up to date first: time in which the store rested before must not pay for this.
+    // The bucket leaks up to now first: time in which the store rested must not pay for this use.
     share.usedMs = this.#usedBy(share) + ms
   }
 
@@ -164,7 +166,7 @@ export class StoreShares {
     return share.usedMs
   }
 
-  /** Whether another store than this one is at work. Null: whether any is. */
+  /** Whether another store than this one is at work. For null: whether any store is. */
   othersAreAtWork(store: string | null): boolean {
     const other = store === this.#last.store ? this.#other : this.#last
     return this.#timer() - other.at < RECENT_MS
@@ -172,7 +174,8 @@ export class StoreShares {
 
   #mayRun(store: string, share: Share, lane: Lane): boolean {
     if (lane.running >= this.#runningMax) return false
-    // What runs is counted when it ends: three heavy ones at once would use far more than is left.
+    // Running work is counted only when it ends, so its usual cost is added: three heavy ones at once would use far
+    // more than is left.
     const expectedMs = lane.running * lane.usualMs
     return this.#usedBy(share) + expectedMs < BURST_MS || !this.othersAreAtWork(store)
   }
@@ -185,7 +188,7 @@ export class StoreShares {
     })
   }
 
-  /** Starts what may run now, in the order it came. */
+  /** Starts the waiting work that may run now, in the order in which it came. */
   #startWaiting(store: string, share: Share): void {
     for (const kind of KINDS) {
       const lane = share.lanes[kind]
@@ -203,7 +206,10 @@ export class StoreShares {
     if (share.timer === undefined) this.#lookLater(store, share)
   }
 
-  /** Work that ends starts what waits; without any, time or the rest of the others does. */
+  /**
+   * Looks at the waiting work again later. Work that ends starts what waits; where none is running, the passing of
+   * time or the rest of other stores does.
+   */
   #lookLater(store: string, share: Share): void {
     if (KINDS.every((kind) => share.lanes[kind].waiting.length === 0)) return
     const paced = (this.#usedBy(share) - BURST_MS) / this.#pace

@@ -22,7 +22,7 @@ export interface Exceptions {
 
 type Rule = (client: pg.Client, exceptions: Exceptions) => Promise<Breach[]>
 
-/** Lists every fault in the isolation of stores in this database. Empty: there is none. */
+/** Lists every fault in the isolation of stores in this database; an empty list means that there is none. */
 export async function listBreaches(client: pg.Client, exceptions: Exceptions): Promise<Breach[]> {
   const rules = [
     listUnprotectedTables,
@@ -38,7 +38,7 @@ export async function listBreaches(client: pg.Client, exceptions: Exceptions): P
   return found
 }
 
-/** Our tables: all of `public`, and whatever our roles own, without those of extensions. */
+/** Our tables: all of `public`, and all that our roles own, without those of extensions. */
 const OUR_TABLES = `
   our_tables as (
     select c.oid, c.relname, c.relkind, c.relowner, c.reloptions, c.relispartition,
@@ -80,8 +80,8 @@ export const listUnprotectedTables: Rule = (client, exceptions) =>
 const SETTING = `COALESCE(current_setting('app.tenant'::text,true),''::text)`
 
 /**
- * The condition of `fd_due`, as PostgreSQL writes it, without spaces and line ends: no store is set, or
- * that of the row.
+ * The condition of `fd_due`, as PostgreSQL writes it, without spaces and line ends: either no store is set, or the
+ * store of the row is.
  */
 const ONE_STORE =
   `(CASEWHEN((${SETTING}=''::text)OR(${SETTING}=tenant_ref))` +
@@ -133,9 +133,9 @@ export const listUnsafePolicies: Rule = (client, exceptions) =>
   )
 
 /**
- * Lists keys that do not start with `tenant_ref`: such a key reaches over stores, as an oracle or
- * as a link. The keys that a partition has from its table are judged there, by the names they have
- * there.
+ * Lists keys that do not start with `tenant_ref`. Such a key reaches across stores: its violation tells one store
+ * what another has, or it links their rows. The keys that a partition inherits are judged at its table, under the
+ * names they have there.
  */
 export const listUnsafeKeys: Rule = async (client, exceptions) => {
   const found = await queryBreaches(
@@ -228,7 +228,7 @@ export const listUnsafeViews: Rule = (client, exceptions) =>
       order by 2`,
   )
 
-/** Lists roles of our_tables that bypass row level security, and login roles that own something. */
+/** Lists roles of our_tables that bypass row level security, and login roles that own an object. */
 export const listUnsafeRoles = async (client: pg.Client): Promise<Breach[]> => {
   const { rows } = await client.query<Breach>(`
     select 'role' as rule, r.rolname as object, power as detail

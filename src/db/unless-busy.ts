@@ -1,6 +1,6 @@
 import { isPostgresError } from './constraints.ts'
 
-/** Null if a lock of the work was not free within its time: its loop tries again. */
+/** Runs the work. Returns null if a lock that it needs was not free in time; its loop then tries again. */
 export async function unlessBusy<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()

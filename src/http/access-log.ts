@@ -1,8 +1,7 @@
 import type { App } from './route.ts'
 
 /**
- * A served request, as it is counted. It names the route's pattern and not the path, which may hold
- * a secret.
+ * A served request, as the metrics count it. It names the route's pattern and not the path, which may hold a secret.
  */
 export interface ServedRequest {
   route: string
@@ -11,19 +10,22 @@ export interface ServedRequest {
   seconds: number
 }
 
-/** Enough to recognise a path; what a scanner sends may have any length. */
+/** How much of a path is logged: enough to recognise it, while a scanner may send any length. */
 const PATH_MAX = 200
 
 /**
- * The path of a request that no route takes, without its query. A pattern would be "none" for all of
- * them, and say nothing.
+ * Returns the path of a request for which there is no route, without its query. The pattern of the route would be
+ * "none" for all of them, and say nothing.
  */
 const unknownPath = (url: string) => url.split('?', 1)[0]?.slice(0, PATH_MAX)
 
-/** Unknown paths that are logged in a second. A scanner sends thousands, and a few lines tell as much as all. */
+/** How many unknown paths are logged in a second. A scanner sends thousands, and a few lines tell as much as all. */
 const UNKNOWN_PER_SECOND = 20
 
-/** Answers how many lines were left out before this one, or null where it is left out itself. */
+/**
+ * Makes a function to call before each line: it returns how many lines were left out before this one, or null where
+ * this one is to be left out.
+ */
 function limitUnknown(): () => number | null {
   let [second, logged, leftOut] = [0, 0, 0]
   return () => {
@@ -40,7 +42,7 @@ function limitUnknown(): () => number | null {
   }
 }
 
-/** Logs each served request once, but for floods of unknown paths, and passes it to the metrics. */
+/** Logs each served request once and passes it to the metrics. Of a flood of unknown paths only some are logged. */
 export function logRequests(app: App, observe: ((answered: ServedRequest) => void) | null): void {
   const leaveOut = limitUnknown()
   app.addHook('onResponse', async (request, reply) => {

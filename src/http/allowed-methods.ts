@@ -8,8 +8,8 @@ interface Pattern {
 }
 
 /**
- * Answers which methods a path has. Patterns are split once and kept by their number of parts, so
- * that a path that no route has costs no more than one that a route has, however long it is.
+ * Makes a function that returns the methods of a path. Patterns are split once and kept by their number of parts, so
+ * that a path without a route costs no more than one with a route, however long it is.
  */
 export function indexMethods(routes: readonly RouteEntry[]): (path: string) => string[] {
   const patterns = new Map<number, Pattern[]>()

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { ApiDocument, Content } from './api-document.ts'
 
-/** A request that a test has sent, and what it was answered. */
+/** A request that a test has sent, and the answer to it. */
 export interface ApiExample {
   request?: unknown
   status: number
   response: unknown
 }
 
-/** By operation. */
+/** The examples by the name of their operation. */
 export type ApiExamples = Readonly<Record<string, ApiExample>>
 
 /**

@@ -15,14 +15,13 @@ export function acceptOnlyJson(app: App): void {
   )
 }
 
-/** Parses a JSON body. Also for a route that reads its body itself and finds that it is JSON. */
+/** Parses a JSON body. A route that reads its body itself calls it too, when it finds that the body is JSON. */
 export function readJson(request: FastifyRequest, bytes: Buffer): unknown {
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (request.headers['content-encoding'] !== undefined || !/^(utf-?8)?$/i.test(charset ?? '')) {
     throw new ApiError('unsupported_media_type')
   }
-  // Many clients name the type even when they send no body; a route that needs one refuses by
-  // itself.
+  // Many clients name the type even when they send no body; a route that needs a body refuses the request itself.
   if (bytes.length === 0) return undefined
   try {
     const { verbatim } = request.routeOptions.config

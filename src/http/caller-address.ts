@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 import { withoutPort } from '../kernel/address.ts'
 
 /**
- * Reads the address of the caller where the framework does not: the peer, or behind trusted
- * proxies, the last address that one of them vouches for.
+ * Reads the address of the caller where the framework does not: the address of the peer, or, behind trusted proxies,
+ * the last address that one of them reports.
  */
 export function addressReader(trusted: readonly string[]) {
   const ranges = trusted.map((each) =>
@@ -30,8 +30,8 @@ export function addressReader(trusted: readonly string[]) {
 }
 
 /**
- * Warns once when requests come through a proxy that is not configured: every limit then counts all
- * its callers as one, and orders record the proxy's address.
+ * Warns once when requests come through a proxy that is not configured: every limit then counts all callers of the
+ * proxy as one, and orders record the proxy's address.
  */
 export function warnOfUnnamedProxy(
   server: Server,

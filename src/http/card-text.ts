@@ -14,17 +14,17 @@ const EXEMPT: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Numbers that carriers give, wherever they stand in a body. Some of them look like a card's, and a
- * parcel has no other. Merchants type them, not shoppers.
+ * Members that hold numbers of carriers, at any place in a body. Some of these numbers look like a card's, and a
+ * parcel has no other number. Merchants type them, not shoppers.
  */
 const OF_CARRIERS: ReadonlySet<string> = new Set(['tracking_number', 'tracking_url', 'label_url'])
 
 const WHY = 'looks like a card number; send card numbers in `card` alone'
 
 /**
- * Refuses card numbers in every text that a request could store: the body, the path and the
- * Idempotency-Key. They would be kept in clear, in orders, feeds and stored answers. It stands before all
- * routes, so that a new route has it.
+ * Refuses card numbers in every text that a request could store: the body, the path and the Idempotency-Key. They
+ * would otherwise be stored unencrypted, in orders, feeds and stored answers. The hook stands before all routes, so
+ * that a new route has it.
  */
 export function refuseCardNumbers(app: App): void {
   app.addHook('preValidation', async (request) => {
@@ -41,7 +41,10 @@ export function refuseCardNumbers(app: App): void {
   })
 }
 
-/** Reads store nothing, and a customer with such a name from before must still be found. */
+/**
+ * The methods whose texts are searched. Reads store nothing, and a customer whose stored name looks like a card
+ * number must still be found.
+ */
 const WRITES = ['POST', 'PUT', 'PATCH']
 
 function refuseInPath({ params }: FastifyRequest): void {
@@ -50,7 +53,7 @@ function refuseInPath({ params }: FastifyRequest): void {
   throw new ApiError('invalid_request', { message: `A part of the path ${WHY}.` })
 }
 
-/** Finds the first member whose text has a card number. The parser has bounded the depth. */
+/** Finds the first member whose text has a card number; null without one. The parser has bounded the depth. */
 function findCardPath(value: unknown, path: readonly string[]): readonly string[] | null {
   if (typeof value === 'string') return hasCardNumber(value) ? path : null
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return null

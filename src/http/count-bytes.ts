@@ -3,12 +3,15 @@ import type { TenantDb } from '../db/database.ts'
 import type { App } from './route.ts'
 
 /**
- * What a KiB of text costs the process, in milliseconds: it is parsed, searched for card numbers, checked, and
- * written. 500 rows of a bulk call, 100 KiB with their results, take 15 ms.
+ * How many milliseconds a KiB of text costs the process, which parses it, searches it for card numbers, checks it and
+ * writes it. 500 rows of a bulk call, 100 KiB with their results, take 15 ms.
  */
 const MS_PER_KIB = 0.1
 
-/** What every request costs is counted with its work in the database. Most are smaller than this. */
+/**
+ * How many bytes are not counted: the fixed cost of a request is counted with its work in the database, and most
+ * requests are smaller than this.
+ */
 const FREE_BYTES = 4_096
 
 const isOf = (type: unknown, kind: 'json' | 'csv'): boolean =>
@@ -18,7 +21,7 @@ const lengthIf = (applies: boolean, length: unknown): number => (applies ? Numbe
 
 type AddUse = (store: string, ms: number) => void
 
-/** Counts long texts as use of their store, which else only waits for what it asks of the database. */
+/** Counts long texts as use of their store. Otherwise the store would wait only for its use of the database. */
 export function countBytes(app: App, addUse: AddUse): void {
   const count = (store: string, bytes: number) => {
     if (bytes > 0) addUse(store, (bytes / 1_024) * MS_PER_KIB)
@@ -27,7 +30,7 @@ export function countBytes(app: App, addUse: AddUse): void {
     const store = (request.db as TenantDb | undefined)?.tenant
     const isTable = payload instanceof Readable && isOf(reply.getHeader('content-type'), 'csv')
     if (store === undefined || !isTable) return done(null, payload)
-    // As it is written: the next page of a long table waits for what the last ones have cost.
+    // Each part is counted as it is written: the next page of a long table waits for the cost of the pages before it.
     done(null, Readable.from(eachPart(payload, (bytes) => count(store, bytes))))
   })
   app.addHook('onResponse', (request, reply, done) => {

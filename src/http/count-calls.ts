@@ -1,7 +1,7 @@
 import type { ApiCall } from '../kernel/api-call.ts'
 import type { App } from './route.ts'
 
-/** Failures of ours are not counted, and neither is what the limiter has refused. */
+/** Whether a call counts. Failures on our side do not count, and neither do calls that the limiter refused. */
 const isCounted = (status: number): boolean => status < 500 && status !== 429
 
 /** Reports every call that was made with a merchant key, once it is answered. */

@@ -5,8 +5,8 @@ import { describePattern } from '../kernel/schema.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
 
 /**
- * Whether an error body has its correlation id. Bodies of 401 and 404 never do: they must be equal
- * to the byte, whatever was missing. On public routes only our own failures do.
+ * Whether an error body has its correlation id. Bodies of 401 and 404 never do: they must be equal to the byte,
+ * whatever is missing. On public routes only failures on our side have it.
  */
 export function showsCorrelation(status: number, plane: string | undefined): boolean {
   if (status >= 500) return true
@@ -100,18 +100,18 @@ export const toFaults = (issues: readonly Issue[], above: readonly string[] = []
       return { path: path.map(quotable).join('.'), message: describeIssue(issue) }
     })
 
-/** Answers all faults of a body, where they could be found, and else the first. */
+/** Makes the error that names all faults of a body, where they could be found, and otherwise the first one. */
 function validationError(error: FastifyError, listFaults: () => Fault[]): ApiError {
   const all = error.validationContext === 'body' ? listFaults() : []
   const issues = all.length > 0 ? all : toFaults(error.validation ?? [])
   return new ApiError('invalid_body', { body: { issues }, cause: error })
 }
 
-/** What a caller of a keyed route must know: a new key could be a second order or refund. */
+/** What a caller of a keyed route must know after a failure: a new key could be a second order or refund. */
 const SAME_KEY =
   'Something went wrong on our side, and the request may have been carried out. Try again with the same Idempotency-Key.'
 
-/** A failure on our side says when to try again, and on keyed routes that the key must stay the same. */
+/** Adds to a failure on our side when to try again, and on keyed routes that the key must stay the same. */
 function withRetry(error: ApiError, isKeyed: boolean): ApiError {
   if (error.status !== 503) return error
   const { code, body, kind } = error

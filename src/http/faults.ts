@@ -17,11 +17,11 @@ interface Search {
 }
 
 /**
- * Lists the faults of a body: of each member by itself the first. Empty where the body is of another
- * shape than its route's.
+ * Lists the faults of a body, for each member only its first. The list is empty where the route declares no shape for
+ * a body.
  *
- * The validator stops at its first fault, since a length must be refused before a pattern is tried on
- * it. So each member is validated again by itself, as far as the members are named by the shape.
+ * The validator stops at its first fault, since a length must be refused before a pattern is tried on it. So each
+ * member is validated again alone, as far as the shape names the members.
  */
 export function listFaults(request: FastifyRequest): Fault[] {
   const shape = request.routeOptions.schema?.body
@@ -36,7 +36,7 @@ function validatorOf(request: FastifyRequest, shape: object): Validate {
   return (value) => (validate(value) ? [] : (validate.errors ?? []))
 }
 
-/** What the validator reports of an object for one of its members. */
+/** The rules by which the validator reports an object for one of its members. */
 const ABOUT_MEMBERS = ['required', 'additionalProperties']
 
 /** Collects the faults of a value, at least one if it is wrong. */
@@ -61,7 +61,7 @@ function collect(search: Search, shape: object, value: unknown, path: readonly s
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value)
 
-/** The members of an object, or the items of an array, that the shape describes by themselves. */
+/** Lists the members of an object, or the items of an array, that have a shape of their own. */
 function partsOf({ properties, items }: Shape, value: unknown): [string, object, unknown][] {
   if (Array.isArray(value)) {
     if (items === undefined) return []
@@ -73,7 +73,7 @@ function partsOf({ properties, items }: Shape, value: unknown): [string, object,
   )
 }
 
-/** The members that are missing and those that may not be there, as the validator would report each. */
+/** Lists the members that are missing and those that may not be there, as the validator would report each. */
 function namesAmiss(shape: Shape, value: unknown): FastifySchemaValidationError[] {
   if (!isRecord(value)) return []
   const { required = [], properties = {}, additionalProperties } = shape

@@ -5,8 +5,8 @@ import { sendPage } from './page.ts'
 import type { App } from './route.ts'
 
 /**
- * Pages with a form, that mails lead to. They work without script. A page that is opened changes nothing,
- * since programs open the links of mails to look for dangers; only its button does.
+ * Pages with a form, to which mails link. They work without script. Opening a page changes nothing, since programs
+ * open the links of mails to look for dangers; only its button changes something.
  */
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
@@ -15,7 +15,7 @@ const FORM_BYTES_MAX = 8_192
 /** What a form of these pages sends, all of it text. */
 export type Form = Record<string, string>
 
-/** What the routes of such pages declare. */
+/** What the routes of pages with a form declare. */
 export const FORM_PAGE = {
   config: {
     hidden: true,
@@ -44,7 +44,10 @@ export function readForms(app: App): void {
   })
 }
 
-/** A browser sends `Origin` or `Sec-Fetch-Site` with every form; a program has no cookies but its own. */
+/**
+ * Whether our own page sent the form. A browser sends `Origin` or `Sec-Fetch-Site` with every form; a program has no
+ * cookies but its own.
+ */
 function isSameOrigin({
   origin,
   host,
@@ -54,7 +57,7 @@ function isSameOrigin({
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
 }
 
-/** Shows a form, runs what it asks for, and shows it again with what was wrong. */
+/** A page that shows a form, runs what the form asks for, and shows the form again with the error. */
 export interface FormPage {
   path: string
   title: string

@@ -52,7 +52,7 @@ export interface GuardDeps {
 
 export type Guard = (request: FastifyRequest) => Promise<void>
 
-/** Runs an attempt, and counts its failure against the caller. */
+/** Runs an attempt, and counts a failure of it against the caller. */
 export type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>
 
 /** Registers routes under a plane. Its guard runs before anything is read from the request. */
@@ -112,10 +112,7 @@ export function createGuards(deps: GuardDeps) {
   return { merchant, owner, operator, storefront, limited: limitFailures(deps) }
 }
 
-/**
- * Limits attempts on public routes, such as a login or a sign-up: a refusal counts against the
- * caller.
- */
+/** Limits attempts on public routes, such as a login or a sign-up: each refusal counts against the caller. */
 const limitFailures =
   ({ limits, callerOf }: GuardDeps): Limited =>
   async (request, attempt) => {
@@ -183,9 +180,9 @@ async function authenticateOwner(deps: GuardDeps, request: FastifyRequest): Prom
 }
 
 /**
- * Opens the store that the path names, on operator and storefront routes. One of these that needs an
- * Idempotency-Key moves a shopper's money, and goes before the store's other work. Not so on the merchant
- * plane: whoever has a key could take the database from other stores by such calls.
+ * Opens the store that the path names, on operator and storefront routes. A route of these planes that needs an
+ * Idempotency-Key moves a shopper's money, so it goes before the store's other work. This is not so on the merchant
+ * plane: a merchant with a key could take the database from other stores by such calls.
  */
 async function openStoreOfPath({ database, requireStore }: GuardDeps, request: FastifyRequest) {
   const { tenant } = request.params as { tenant?: string }
@@ -195,7 +192,7 @@ async function openStoreOfPath({ database, requireStore }: GuardDeps, request: F
   await requireStore(request.db)
 }
 
-/** Answers 503 for a check that could not run: that is not a refusal. */
+/** Answers 503 for a check that could not run, since such a failure is not a refusal. */
 async function knownOr503<T>(check: Promise<T>): Promise<T> {
   try {
     return await check
@@ -221,8 +218,8 @@ const SESSION_COOKIE = /(?:^|;\s*)__Host-fd_session=([^;\s]{1,200})/
 const SESSION_NAMES = /(?:^|;)\s*__Host-fd_session\s*=/g
 
 /**
- * The session of a browser. Empty without one. Of two sessions, or two Cookie headers, which Node joins,
- * a proxy before us may check the other: a browser sends one.
+ * Returns the session of a browser; empty without one. Two sessions, or two Cookie headers, which Node joins, are
+ * refused: a browser sends one, and a proxy before us may have checked the other.
  */
 export function sessionCookie(request: FastifyRequest): string {
   const cookies = header(request, 'cookie')
@@ -233,7 +230,7 @@ export function sessionCookie(request: FastifyRequest): string {
   return SESSION_COOKIE.exec(cookies)?.[1] ?? ''
 }
 
-/** A caller without a merchant key may still be the owner. */
+/** Whether the caller shows a session: a caller without a merchant key may still be the owner. */
 const isSession = (request: FastifyRequest) => !bearer(request).startsWith('fdk_')
 
 /** Compares digests, so that the time taken reveals neither length nor content. */
@@ -245,7 +242,7 @@ function tokenCheck(accepted: readonly string[]) {
   }
 }
 
-/** The owner who calls. The guard of the owner plane has set it. */
+/** Returns the owner who calls, whom the guard of the owner plane has set. */
 export function requireOwner({ owner }: FastifyRequest): Owner {
   if (owner === null) throw new ApiError('unauthorized')
   return owner

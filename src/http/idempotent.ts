@@ -12,9 +12,7 @@ interface OnceOptions {
   secret: Buffer
   /** The part of the path that belongs to the request, e.g. the id of the order to refund. */
   target?: string
-  /**
-   * Refusals that a retry may not meet again: they are not stored, and the key can be used again.
-   */
+  /** Refusals that another request may not meet: they are not stored, and the key can be used again. */
   passing?: readonly ErrorCode[]
   /**
    * Completes a stored body just before it is sent with a secret that must not be stored in it, and
@@ -23,10 +21,7 @@ interface OnceOptions {
   fill?: (answer: { status: number; body: string }) => Promise<string>
 }
 
-/**
- * For routes that move money: runs the operation once for each Idempotency-Key, and sends the
- * stored answer.
- */
+/** Runs an operation once for each Idempotency-Key and sends its stored answer: for routes that move money. */
 export async function once(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -43,8 +38,8 @@ export async function once(
 }
 
 /**
- * For routes that take a key and do not need one: with a key the work is done once, as by `once`, and
- * keeps its answer in its own transaction; without a key it is done each time.
+ * Runs the work of a route that takes a key but does not need one. With a key the work is done once, as by `once`,
+ * and stores its answer in its own transaction; without a key it is done each time.
  */
 export async function onceIfKeyed(
   request: FastifyRequest,

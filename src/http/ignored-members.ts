@@ -4,7 +4,7 @@ import { quotable } from './errors.ts'
 import { sentBody } from './known-members.ts'
 import type { App } from './route.ts'
 
-/** More names than a person reads. */
+/** How many names an answer lists at most; a person would not read more. */
 const NAMES_MAX = 50
 
 const Ignored = Type.Array(Type.String(), {
@@ -13,9 +13,8 @@ const Ignored = Type.Array(Type.String(), {
 })
 
 /**
- * Names in the answer of each PATCH the members of the body that its route does not know: a misspelt
- * name would otherwise look like a change that was made. It stands before all routes, so that a new
- * route has it.
+ * Lists, in the answer of each PATCH, the members of the body that its route does not know: a misspelt name would
+ * otherwise look like a change that was made. The hook stands before all routes, so that a new route has it.
  */
 export function nameIgnored(app: App): void {
   app.addHook('onRoute', (route) => {
@@ -33,7 +32,7 @@ export function nameIgnored(app: App): void {
   })
 }
 
-/** The members that a body may have. Null where it may have any, or none. */
+/** Returns the names of the members that a body may have; null where it may have any, or there is no body. */
 function membersOf(body: unknown): ReadonlySet<string> | null {
   const { properties } = (body ?? {}) as { properties?: Record<string, unknown> }
   return properties === undefined ? null : new Set(Object.keys(properties))

@@ -12,18 +12,18 @@ interface Shape {
   patternProperties?: unknown
 }
 
-/** The bodies as they were sent, of requests whose routes got less. */
+/** The bodies as they were sent, for requests whose routes got fewer members. */
 const wholeBodies = new WeakMap<FastifyRequest, unknown>()
 
-/** The body of a request with the members that its route does not know. */
+/** Returns the body of a request with the members that its route does not know. */
 export const sentBody = (request: FastifyRequest): unknown =>
   wholeBodies.get(request) ?? request.body
 
 /**
- * Takes the members out of each body that its route does not know, at any depth, once the body is
- * validated. A handler may spread a body over a row or a plan: a member that no schema has checked would
- * stand there in place of ours. It stands before all routes, so that a new route has it. A route that
- * validates its body by itself, or stores the text of it, gets it as it is.
+ * Removes from each body the members that its route does not know, at any depth, once the body is validated. A
+ * handler may spread a body over a row or a plan: a member that no schema has checked would then replace ours. The
+ * hook stands before all routes, so that a new route has it. A route that validates its body itself, or stores its
+ * text, gets the body as it was sent.
  */
 export function dropUnknownMembers(app: App): void {
   app.addHook('onRoute', (route: RouteOptions) => {
@@ -40,7 +40,7 @@ export function dropUnknownMembers(app: App): void {
   })
 }
 
-/** The value without members that its shape does not name. The same object where there are none. */
+/** Returns the value without the members that its shape does not name; the same object where there are none. */
 export function withoutUnknown(shape: Shape, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const { items, properties, ...rest } = resolve(shape)
@@ -76,7 +76,10 @@ function pickMembers(
   return isSame ? value : known
 }
 
-/** A value or null, and a shared shape. Of other alternatives it is not known which one holds. */
+/**
+ * Resolves a shared shape, and the shape of "a value or null". Other alternatives stay: it is not known which one
+ * holds.
+ */
 function resolve(shape: Shape): Shape {
   if (shape.$ref !== undefined) return resolve(sharedShape(shape.$ref))
   const [only, ...others] = (shape.anyOf ?? []).filter(

@@ -7,12 +7,12 @@ type BuildSerializer = NonNullable<Factory['buildSerializer']>
 type BuildValidator = NonNullable<Factory['buildValidator']>
 type MakeSerializer = ReturnType<BuildSerializer>
 type Serialize = ReturnType<MakeSerializer>
-/** Answers whether the data has its shape. Ajv leaves what is wrong in `errors`. */
+/** Checks whether the data has its shape. Ajv leaves the faults in `errors`. */
 type Validate = ((data: unknown) => unknown) & { errors?: unknown }
 
 type MakeValidator = (route: { schema: unknown }) => Validate
 
-/** Finds or makes what belongs to a schema. */
+/** Finds the compiled function of a schema, or makes it. */
 type Cache<T> = (schema: unknown, make: () => T) => T
 
 /** Fastify's own compilers, which are not dependencies of ours. */
@@ -52,7 +52,7 @@ export const lazyCompilers = ({
 const lazyValidators =
   (cache: Cache<Validate>) =>
   (...of: unknown[]): MakeValidator => {
-    // One for all routes, opened when it is needed.
+    // One Ajv for all routes, created when it is first needed.
     let makeValidator: MakeValidator | undefined
     return (route) => {
       let validate: Validate | undefined
@@ -72,8 +72,9 @@ const lazyValidators =
 type Shapes = Readonly<Record<string, unknown>>
 
 /**
- * The shared shapes that a schema refers to, and those that they refer to. The compiler examines all that
- * it is given anew for each response: the hundreds of others would take ten times as long as the response.
+ * Finds the shared shapes that a schema refers to, and those that they refer to in turn. The compiler examines all
+ * shapes it is given again for each response: the hundreds of unused ones would take ten times as long as the
+ * response.
  */
 function findUsed(schema: unknown, shapes: Shapes): Record<string, unknown> {
   const used: Record<string, unknown> = {}

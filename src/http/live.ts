@@ -39,7 +39,7 @@ const JSON_HEADERS = {
 export const jsonResponse = (head: string, body: Buffer, etag: string): CachedResponse =>
   withHeaderLists({ status: 200, headers: JSON_HEADERS, head, body, etag })
 
-/** A JSON response of its own, without an entity tag. */
+/** A JSON response in one part, without an entity tag. */
 export const plainJsonResponse = (
   body: Buffer,
   headers: Readonly<Record<string, string>> = {},
@@ -64,7 +64,7 @@ interface Outgoing {
   correlationId: string
 }
 
-/** Writes a response, or 304 when the client has it already. Answers the status that was sent. */
+/** Writes a response, or 304 when the client has it already. Returns the status that was sent. */
 function write(request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): number {
   const { cached, encoded, correlationId } = outgoing
   const { etag, head, body } = cached
@@ -115,7 +115,7 @@ const withHeaderLists = (cached: CachedResponse): CachedResponse => ({
   headerLists: listHeaders(cached),
 })
 
-/** Sent where more requests wait than a browser would wait behind. */
+/** The response when more requests wait than a browser would wait behind. */
 const BUSY = refusalResponse(new ApiError('service_unavailable'), { 'retry-after': '1' })
 
 /** Whether a request has exactly one host. The route refuses all others. */
@@ -126,7 +126,7 @@ const hasOneHost = ({ headers, rawHeaders }: IncomingMessage): boolean =>
 export interface LiveRead {
   /** The route's pattern, for the metrics. */
   route: string
-  /** Null when the address is not one of this route, or the response is not cached. */
+  /** Returns null when the address is not one of this route, or the response is not cached. */
   find(url: string): CachedResponse | null
   /** Whether the address alone identifies the response, so that it need not be parsed again. */
   isAddressKey: boolean

@@ -19,7 +19,7 @@ export interface Metrics {
   countStep(loop: string, succeeded: boolean): void
   /** Counts a response of the storefront by the kind of its page. */
   countPage(page: ServedPage): void
-  /** Reads what waits over all stores whenever the metrics are read, at most every ten seconds. */
+  /** Reads how much work waits over all stores whenever the metrics are read, at most every ten seconds. */
   watchQueues(read: () => Promise<QueueFacts>): void
   /**
    * Serves the metrics on a port of its own, so that they cannot be read through a store's host.
@@ -34,7 +34,7 @@ export interface ServedPage {
   seconds: number
 }
 
-/** How long figures about queues are shown again: many may scrape, and each would count the rows. */
+/** How long figures about queues are shown again: several programs may scrape, and each scrape would count the rows. */
 const QUEUES_FOR_MS = 10_000
 
 /** Opens the metrics of a process. The default ones cover memory, event loop and handles. */
@@ -100,7 +100,7 @@ function countStep(registry: Registry) {
   })
   return (loop: string, succeeded: boolean) => {
     if (succeeded) successes.set({ loop }, machineNow() / 1_000)
-    // By 0 from the first step on, so that a first failure is seen as an increase.
+    // Increased by 0 from the first step on, so that the first failure is seen as an increase.
     failures.inc({ loop }, succeeded ? 0 : 1)
   }
 }
@@ -117,8 +117,8 @@ function countPage(registry: Registry) {
 }
 
 /**
- * Figures that cannot be read are left out, and `queue_figures_up` is 0: an old figure would mislead.
- * Each gauge waits for the same read, since a registry asks all of them at once.
+ * Shows the figures of the queues. Figures that cannot be read are left out, and `queue_figures_up` is 0: an old
+ * figure would mislead. Each gauge waits for the same read, since a registry asks all of them at once.
  */
 function watchQueues(registry: Registry) {
   return (read: () => Promise<QueueFacts>) => {
@@ -155,7 +155,7 @@ function watchQueues(registry: Registry) {
   }
 }
 
-/** Counts in a plain map: a labelled counter takes ten times as long as the response it counts. */
+/** Counts responses in a plain map: a labelled counter takes ten times as long as the response it counts. */
 function countLive(registry: Registry) {
   const pending = new Map<string, Map<number, number>>()
   new Counter({

@@ -7,13 +7,13 @@ import { type ApiExamples, addExamples } from './api-examples.ts'
 import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
 
-/** As in package.json. */
+/** The version of the program, as in package.json. */
 export const VERSION = '0.0.1'
 
 export interface DescribeOptions {
   /** The description of each tag. */
   tags?: Readonly<Record<string, string>>
-  /** Reads requests and their answers, by operation. Called when the document is made. */
+  /** Reads the example requests and answers of the operations. Called when the document is made. */
   readExamples?: () => ApiExamples
   /** The webhooks, by the name of their event. */
   webhooks?: Readonly<Record<string, WebhookDescription>>
@@ -195,9 +195,7 @@ function describeHeaders(idempotent: boolean | 'optional', optional: Record<stri
   return { headers: { type: 'object', properties, required } }
 }
 
-/**
- * The credentials a route accepts. OpenAPI 3.1 lets a requirement name roles; those are our scopes.
- */
+/** Lists the credentials that a route accepts. OpenAPI 3.1 lets a requirement name roles; those are our scopes. */
 function securityOf({ config = {} }: Route): Record<string, string[]>[] {
   const { plane = 'public', scope, orOwner } = config
   const owner = [{ ownerSession: [] }, { ownerCookie: [] }]
@@ -221,8 +219,8 @@ const SUCCESSES: Record<string, string> = {
 }
 
 /**
- * Adds the descriptions of successful responses. The plugin would take them from the shape, which
- * describes something else, and ignores a description beside a reference.
+ * Adds the descriptions of successful responses. The plugin would take them from the shape, whose description is
+ * about something else, and it ignores a description beside a reference.
  */
 function describeSuccesses(response: unknown): Record<string, unknown> {
   return Object.fromEntries(
@@ -234,7 +232,7 @@ function describeSuccesses(response: unknown): Record<string, unknown> {
   )
 }
 
-/** One response for each status, whose `code` is one of those the route can answer. */
+/** Describes one response for each status; its `code` is one of those that the route can answer. */
 function describeFailures(codes: readonly ErrorCode[]): Record<string, unknown> {
   const statuses = Map.groupBy([...codes].sort(), (code) => ERRORS[code][0])
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { type Html, html, trustedHtml } from '../kernel/html.ts'
 
 /** Pages of the platform itself, for people. Pages of a store are the storefront's. */
 
-/** Colours meet a contrast of 4.5 to 1 in both schemes. */
+/** The stylesheet of the platform's pages. Colours meet a contrast of 4.5 to 1 in both schemes. */
 const STYLE = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b2430; --quiet: #566173; --line: #dfe4ec;
   --wash: #f5f7fa; --accent: #0b5bd3; --on-accent: #fff; --fault: #a8321a; }
@@ -55,17 +55,17 @@ const FRAMES_POLICY = `${POLICY}; frame-src 'self'`
 interface Page {
   title: string
   body: Html
-  /** A form, and no more: in a narrow column. */
+  /** Whether the page is no more than a form: it is then shown in a narrow column. */
   isForm?: boolean
-  /** English unless a store speaks. */
+  /** The language of the page; English, unless the page speaks for a store. */
   language?: string | undefined
-  /** It shows other pages of the platform in frames. */
+  /** Whether the page shows other pages of the platform in frames. */
   hasFrames?: boolean
 }
 
 /**
- * Sends a page. Its address may hold a token, so that no other site learns it; without any referrer a browser
- * would not say where a form comes from.
+ * Sends a page. The browser sends its address to no other site, because the address may hold a token. It sends it to
+ * our own, because without any referrer a browser would not say where a form comes from.
  */
 export const sendPage = (reply: FastifyReply, page: Page) => {
   const { title, body, isForm = false, language = 'en' } = page

@@ -2,27 +2,28 @@ import { ApiError } from '../errors.ts'
 import type { Guard } from './guards.ts'
 
 /**
- * Paces public reads, most of which are answered from memory. They cost next to nothing, and thousands a
- * second of one store still take the processor from other stores' checkouts. While another store is at
- * work, each store has so many a second, and its further ones wait; a store that is alone has all of the
- * process.
+ * Paces public reads, most of which are answered from memory. They cost next to nothing, but thousands a second for
+ * one store still take the processor from other stores' checkouts. While another store is at work, each store has a
+ * number of reads a second, and its further ones wait; a store that is alone has the whole process.
  */
 
-/** Answers per second and store, and how many may come at once: more than a page of a browser asks for. */
+/** How many answers a store has per second, and how many at once: more than a page of a browser asks for. */
 const PER_SECOND = 500
 const BURST = 250
 
-/** What an answer of a route counts: it costs several times as much as one that is sent before the router. */
+/**
+ * How many answers a routed read counts as: it costs several times as much as one that is answered before the router.
+ */
 const ROUTED = 4
 
-/** Bytes that cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
+/** How many bytes cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
 const ANSWER_BYTES = 32_768
 
-/** Requests of all stores that may wait. Behind so many, no browser would. */
+/** How many requests of all stores may wait. Behind more of them, a browser would give up. */
 const WAITING_MAX = 2_000
 const WAIT_MS = 20
 
-/** Counters that are kept until those of stores at rest are cleared away. */
+/** How many counters are kept. When there are more, all of them are removed. */
 const STORES_MAX = 1_000
 
 interface Bucket {
@@ -31,7 +32,7 @@ interface Bucket {
 }
 
 export interface PaceOptions {
-  /** Whether another store than this one is at work. Null: whether any is. */
+  /** Whether another store than this one is at work. For null: whether any store is. */
   othersAreAtWork(store: string | null): boolean
   /** A stopwatch in milliseconds. */
   now?: () => number
@@ -48,7 +49,9 @@ export class ReadPace {
     this.#timer = now
   }
 
-  /** Whether an answer may be sent now. An address that names no store is paced by itself. */
+  /**
+   * Counts an answer and returns true if it may be sent now. Requests that name no store are paced by their address.
+   */
   take(store: string | null, address: string, answers = 1): boolean {
     if (!this.#othersAreAtWork(store)) return true
     const bucket = this.#bucketOf(store ?? address)
@@ -60,13 +63,13 @@ export class ReadPace {
     return true
   }
 
-  /** Counts the bytes of an answer that was sent: further ones of its store wait the longer. */
+  /** Counts the bytes of an answer that was sent: the next answers of its store wait longer. */
   addBytes(store: string | null, address: string, bytes: number): void {
     if (bytes < ANSWER_BYTES || !this.#othersAreAtWork(store)) return
     this.#bucketOf(store ?? address).used += bytes / ANSWER_BYTES
   }
 
-  /** Calls later, when the store may have its turn. False: too many wait already. */
+  /** Calls `retry` later, when the store may have its turn. Returns false when too many requests wait already. */
   defer(retry: () => void): boolean {
     if (this.#waiting >= WAITING_MAX) return false
     this.#waiting += 1
@@ -77,10 +80,10 @@ export class ReadPace {
     return true
   }
 
-  /** Lets a read that has come to its route wait for its turn. */
+  /** Makes a read that has reached its route wait for its turn. */
   readonly guard: Guard = async ({ method, url, routeOptions }) => {
     if (method !== 'GET' && method !== 'HEAD') return
-    // Without a store, the route: a caller can write an address in any number of ways.
+    // A request without a store is paced by its route: a caller can write an address in any number of ways.
     while (!this.take(storeOf(url), routeOptions.url ?? '', ROUTED)) {
       const { promise, resolve } = Promise.withResolvers<void>()
       if (!this.defer(resolve)) {
@@ -96,7 +99,7 @@ export class ReadPace {
   #bucketOf(store: string): Bucket {
     const known = this.#buckets.get(store)
     if (known !== undefined) return known
-    // Those at rest would start from nothing again anyway.
+    // The counters of stores at rest would be 0 again anyway.
     if (this.#buckets.size >= STORES_MAX) this.#buckets.clear()
     const bucket = { used: 0, at: this.#timer() }
     this.#buckets.set(store, bucket)

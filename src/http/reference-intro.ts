@@ -1,6 +1,6 @@
 import { html } from '../kernel/html.ts'
 
-/** What applies to every operation, written once. */
+/** The section of the API reference on what applies to every operation, written once. */
 export const INTRODUCTION = html`
 <section id="authentication" aria-labelledby="authentication-title">
   <h2 id="authentication-title">Authentication</h2>

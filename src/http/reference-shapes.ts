@@ -6,7 +6,7 @@ const isShape = (value: unknown): value is Shape =>
 
 const shapesOf = (value: unknown): Shape[] => (Array.isArray(value) ? value.filter(isShape) : [])
 
-/** Renders a description: text between backticks is code, all else as it is. */
+/** Renders a description: text between backticks is code, all other text stays as it is. */
 export const prose = (text: string): Html[] =>
   text.split('`').map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`))
 
@@ -20,7 +20,7 @@ export function shapeTree(shape: Shape, side: Side): Html {
   return html`<ul class="tree"><li>${typeLine(shape)}${below(shape, side)}</li></ul>`
 }
 
-/** The members of an object, of the rows of a list, or of each of several choices. */
+/** Renders the members of an object, of the rows of a list, or of each of several choices. */
 function below(shape: Shape, side: Side): Html | null {
   if (isShape(shape.items)) return below(shape.items, side)
   const members = memberItems(shape, side)

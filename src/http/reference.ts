@@ -15,7 +15,7 @@ import { prose, type Side, shapeTree, typeLine } from './reference-shapes.ts'
 import { REFERENCE_STYLE } from './reference-style.ts'
 import type { App, Plane } from './route.ts'
 
-/** The page loads nothing and runs nothing: its only stylesheet is allowed by its hash. */
+/** The policy of a page that loads nothing and runs nothing: its only stylesheet is allowed by its hash. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(REFERENCE_STYLE).digest('base64')}'`,
@@ -124,7 +124,7 @@ ${groups.map(
   )}</ul>`,
 )}
 <a class="group" href="#shapes">Shapes</a>`
-  // A phone folds the list; a wide screen shows it. Only one of the two is ever visible.
+  // A phone shows the list folded, a wide screen unfolded. Only one of the two is ever visible.
   return html`<nav aria-label="Contents">
 <details class="narrow"><summary>Contents</summary>${links}</details>
 <div class="wide">${links}</div>
@@ -217,7 +217,7 @@ function errorTable(responses: Entry['responses']): Html {
 <tbody>${rows}</tbody></table></div>`
 }
 
-/** Reads the codes of a status from the place where `failureShape` writes them. */
+/** Reads the error codes of a status from the place where `failureShape` writes them. */
 function codesOf(schema: Shape | undefined): string[] {
   const steps = ['allOf', 1, 'properties', 'error', 'properties', 'code', 'enum']
   const found = steps.reduce<unknown>((at, step) => (at as Shape | undefined)?.[step], schema)

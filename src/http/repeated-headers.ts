@@ -11,7 +11,7 @@ export function countHosts(rawHeaders: readonly string[]): number {
   return hosts
 }
 
-/** How often a request has a header, by its name in lower case. */
+/** Counts how many times a request has a header, by its name in lower case. */
 export const countHeaders = (rawHeaders: readonly string[], name: string): number =>
   rawHeaders.filter((text, i) => i % 2 === 0 && text.toLowerCase() === name).length
 
@@ -24,8 +24,8 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a request has one of these headers twice. Of two, Node uses the first or joins both, while
- * a proxy before us may check the other.
+ * Whether a request has one of the CREDENTIALS headers twice. Of two, Node uses the first or joins both, while a
+ * proxy before us may check the other.
  */
 export function repeatsCredential(rawHeaders: readonly string[]): boolean {
   const seen: string[] = []

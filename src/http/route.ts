@@ -46,9 +46,9 @@ declare module 'fastify' {
     verbatim?: string
     /** Needs an Idempotency-Key header, or takes one. */
     idempotent?: boolean | 'optional'
-    /** Its texts are not searched for card numbers. Set by `acceptAnyDigits`. */
+    /** Its texts are not searched for card numbers; `acceptAnyDigits` sets this. */
     acceptsAnyDigits?: boolean
-    /** Not in the OpenAPI document: pages for people. */
+    /** Left out of the OpenAPI document: a page for people. */
     hidden?: boolean
   }
 }
@@ -129,10 +129,7 @@ const OPTIONAL_KEY: readonly ErrorCode[] = [
 ]
 const KEY: readonly ErrorCode[] = ['idempotency_key_required', ...OPTIONAL_KEY]
 
-/**
- * Methods without a body. For all others a body is read and checked, even where a route does not
- * use it.
- */
+/** Methods without a body. For all other methods a body is read and checked, even where a route does not use it. */
 const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
 
 /** Every code a route can answer: its own, its plane's, and those that follow from its options. */

@@ -7,5 +7,5 @@ export const SAFE_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
-/** For public answers that a cache may keep, if it asks each time whether they have changed. */
+/** Headers of public answers that a cache may keep, if it asks each time whether they have changed. */
 export const REVALIDATED_HEADERS = { ...SAFE_HEADERS, 'cache-control': 'no-cache' } as const

@@ -32,14 +32,17 @@ const SECOND = 1_000
  */
 const URL_LENGTH_MAX = 8_000
 
-/** The longest path with escapes that a route has: a reference of 200 characters, each of up to twelve. */
+/** The longest path with escapes that a route can have: a reference of 200 characters, each of up to twelve. */
 const ESCAPED_LENGTH_MAX = 2_600
 
-/** What stands for a longer one, and for a longer URL. No caller can send a space in one. */
+/** The paths that replace a longer path with escapes, and a longer URL. No caller can send a space in one. */
 const NO_PATH = '/ no such path'
 const TOO_LONG = '/ too long'
 
-/** Takes long paths with escapes away from the router, which would decode all of one to find that it has none. */
+/**
+ * Replaces a long path with escapes before the router sees it: the router would decode all of it to find that no
+ * route has it.
+ */
 function boundPath(url: string): string {
   if (url.length <= ESCAPED_LENGTH_MAX) return url
   if (url.length > URL_LENGTH_MAX) return TOO_LONG
@@ -53,11 +56,11 @@ const TIMEOUTS = {
   headers: 5 * SECOND,
   /** From the end of the headers to the end of the body. */
   request: 10 * SECOND,
-  /** How often these two are checked. */
+  /** How often the limits for headers and for the body are checked. */
   check: SECOND,
-  /** Between two requests. */
+  /** The longest pause between two requests. */
   keepAlive: 30 * SECOND,
-  /** Without a byte in either direction: the client does not read its response. */
+  /** The longest time without a byte in either direction: the client does not read its response. */
   stall: 60 * SECOND,
   /** How long running requests have to finish when the server closes. */
   drain: 10 * SECOND,
@@ -65,17 +68,17 @@ const TIMEOUTS = {
 
 export interface ServerOptions {
   logger: Logger
-  /** The proxies whose x-forwarded-for is trusted. Empty: the peer's own address counts. */
+  /** The proxies whose x-forwarded-for is trusted. Without any, the peer's own address counts. */
   trustProxy: readonly string[]
   bodyLimitBytes?: number
   timeouts?: Partial<typeof TIMEOUTS>
   /** Called for each response with a 5xx status. */
   onFailure?: ((kind: FailureKind) => void) | undefined
-  /** Waits until a store may have a refusal that took none of its share of the database. */
+  /** Waits until a store may have a refusal that used none of its share of the database. */
   paceRefusal?: (store: string) => Promise<void>
   /** How shapes are compiled. Tests, which build the same app many times, reuse compiled ones. */
   schemaController?: SchemaController
-  /** Called when a route answers a code that it does not declare. Tests fail on it. */
+  /** Called when a route answers with a code that it does not declare. Tests fail on it. */
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
 
@@ -144,7 +147,7 @@ export function createServer(options: ServerOptions): App {
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply)
     refuseOddRequest(request)
-    // Checked here, because the framework reads a body even where no route takes it.
+    // The method is checked here, because the framework reads a body even where no route accepts it.
     if (!request.is404) return
     methodsOf ??= indexMethods(app.routeTable)
     const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
@@ -168,8 +171,8 @@ export function createServer(options: ServerOptions): App {
 const CHEAP_REFUSALS = [400, 403, 404, 413, 415, 429]
 
 /**
- * A store's work in the database is paced, and so are its refusals: a thousand of them a second would
- * take half of the process from the other stores. Null: this one need not wait.
+ * Paces a refusal. A store's work in the database is paced, and so are its refusals: a thousand of them a second
+ * would take half of the process from the other stores. Returns null when this refusal need not wait.
  */
 function paceOf(
   { db }: FastifyRequest,
@@ -217,7 +220,7 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
   onUndeclared(`${method} ${url}`, error.code)
 }
 
-/** A text, which is sent in one piece with the headers. */
+/** The body of the answer for an unknown path: a text, which is sent in one piece with the headers. */
 const NO_ROUTE = errorBody(new ApiError('route_not_found'))
 const NO_ROUTE_HEADERS = {
   ...SAFE_HEADERS,
@@ -225,7 +228,7 @@ const NO_ROUTE_HEADERS = {
   'content-length': Buffer.byteLength(NO_ROUTE),
 }
 
-/** Written past the framework: anyone can send thousands of unknown paths a second. */
+/** Answers 404 without the framework: any program can send thousands of unknown paths a second. */
 function answerNoRoute(request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack()
   reply.raw.writeHead(404, { ...NO_ROUTE_HEADERS, 'x-correlation-id': request.id })

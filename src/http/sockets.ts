@@ -8,14 +8,14 @@ import { SAFE_HEADERS } from './safe-headers.ts'
 
 /** The response to the latest request on each socket. */
 const latestResponses = new WeakMap<Duplex, ServerResponse>()
-/** Sockets that received something other than HTTP. All that arrives there later is ignored. */
+/** Sockets that received something other than HTTP. All bytes that arrive there later are ignored. */
 const brokenSockets = new WeakSet<Duplex>()
 
-/** Handles what reaches no route. Node would answer it by itself, in another shape than ours. */
+/** Answers requests that reach no route. Node alone would answer them in another shape than ours. */
 export function watchSockets(server: Server): void {
   server.on('request', (request, response) => latestResponses.set(request.socket, response))
   server.on('checkExpectation', answerExpectation)
-  // A CONNECT request names no path of ours.
+  // A CONNECT request names no path of this API.
   server.on('connect', (_request, socket) => {
     // Node no longer handles this socket: without a listener, a reset would end the process.
     socket.on('error', () => socket.destroy())
@@ -30,13 +30,10 @@ const BROKEN: Record<string, ErrorCode> = {
   [TIMEOUT]: 'request_timeout',
 }
 
-/**
- * Answers bytes that are not HTTP, or that took too long. There is no request to answer, only a
- * socket.
- */
+/** Answers a client whose bytes are not HTTP, or took too long. There is no request to answer, only a socket. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (brokenSockets.has(socket)) return
-  // Node reports this once for each request; from here on its pace limits this one.
+  // Node reports this once for each request; since `enforcePace`, the pace limits this request instead.
   if (error.code === TIMEOUT && pacedSockets.has(socket)) return
   brokenSockets.add(socket)
   const answer = latestResponses.get(socket)
@@ -58,7 +55,7 @@ export interface Pace {
   atMostMs: number
 }
 
-/** Sockets whose body is limited by its pace, and not by the time limit of other requests. */
+/** Sockets whose body is limited by its pace, and not by the usual time limit of requests. */
 const pacedSockets = new WeakSet<Duplex>()
 
 /** Limits a request's body by its pace from here on, instead of by the usual time limit. */
@@ -82,18 +79,18 @@ export function enforcePace(request: IncomingMessage, { bytes, everyMs, atMostMs
   request.once('close', stop)
 }
 
-/** A signal that is aborted when the caller closes the connection before it got its answer. */
+/** Returns a signal that is aborted when the caller closes the connection before it got its answer. */
 export function signalOfClose(response: ServerResponse): AbortSignal {
   const controller = new AbortController()
   response.once('close', () => {
-    // The answer reaches no one; its status is for the log.
+    // The caller does not read this answer any more; its status is for the log.
     const gone = new ApiError('request_timeout', { message: 'The caller closed the connection.' })
     if (!response.writableFinished) controller.abort(gone)
   })
   return controller.signal
 }
 
-/** How long a client that sent no HTTP has to read its answer. */
+/** How long a client that did not send HTTP has to read its answer. */
 const CLOSE_AFTER_MS = 1_000
 
 function endWith(socket: Duplex, code: ErrorCode): void {
@@ -134,11 +131,11 @@ const LOOK_MS = 50
 const ACCEPT_MS = 3_000
 
 /**
- * Makes a close answer what was sent before it. Requests that the system has received and the server
- * has not read yet would be reset, and a page that is being rendered could not ask the platform any
- * more. So the server goes on listening until it is quiet; each answer tells the client to use another
- * connection. Connections are closed as they become idle, and all of them after `drainMs`: Node no
- * longer checks for slow clients then, and one of them could delay the close for ever.
+ * Makes a closing server answer what was sent before the close. Requests that the system has received and the server
+ * has not read yet would otherwise be reset, and a page that is being rendered could no longer ask the platform for
+ * data. So the server goes on listening until it is quiet; each answer tells the client to use another connection.
+ * Connections are closed as they become idle, and all of them after `drainMs`: Node no longer checks for slow clients
+ * then, and one of them could delay the close for ever.
  */
 export function drainOnClose(app: App, drainMs: number): void {
   const timers: NodeJS.Timeout[] = []
@@ -152,8 +149,8 @@ export function drainOnClose(app: App, drainMs: number): void {
 }
 
 /**
- * Counts the running requests of a server. The answer waits until there are none and none has arrived for
- * a moment, and not longer than ACCEPT_MS.
+ * Counts the running requests of a server. Returns a function that waits until none runs and none has arrived for a
+ * moment, but not longer than ACCEPT_MS.
  */
 function watchQuiet(server: Server): () => Promise<void> {
   let running = 0
@@ -174,7 +171,7 @@ function watchQuiet(server: Server): () => Promise<void> {
     while ((running > 0 || arrived > before) && server.listening && performance.now() < until) {
       before = arrived
       await sleep(LOOK_MS)
-      // A busy process has not looked for connections yet when the time is over.
+      // A busy process may not have looked for new connections when the sleep ends.
       await turn()
     }
   }

@@ -3,16 +3,13 @@ import { canonicalHostname } from '../kernel/hostname.ts'
 import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
 
-/**
- * Paths that belong to the platform on every host. All other paths of another host belong to its
- * store.
- */
+/** Paths that belong to the platform on every host. On the host of a store all other paths belong to the store. */
 const PLATFORM_PATH =
   /^\/(?:(?:v1|stores|docs|dashboard|operator)(?:[/?]|$)|(?:openapi\.json|healthz|readyz)(?:\?|$))/
 
 /**
- * Passes requests for a store's host to the storefront, before any route is looked up. The
- * platform's own host is its name, any address, and any text that is no host name.
+ * Passes requests for a store's host to the storefront, before any route is looked up. The platform's own hosts are
+ * its name, any IP address, and any text that is not a host name.
  */
 export function routeToStorefront(
   app: App,

@@ -35,7 +35,7 @@ const GROUPED_VISA = { prefix: /^4/, lengths: [13] }
 const DIGITS_MIN = 13
 const DIGITS_MAX = 19
 
-/** Our ids, whose groups of digits and dashes would look like a number. */
+/** Our ids, whose groups of digits and dashes would look like a card number. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
 
 /** A text that is one of our ids, as most texts with many digits are. */
@@ -46,22 +46,22 @@ const SEPARATOR = '[\\s._\\-\\u2010-\\u2015]{1,2}'
 const RUNS = new RegExp(`\\+?\\d(?:(?:${SEPARATOR})?\\d){${DIGITS_MIN - 1},}`, 'g')
 
 /**
- * Whether a text has a card number in it: a run of digits, or of neighbouring groups of digits, that a
- * network issues and that passes the Luhn check. Other digits may stand around it, such as an expiry.
+ * Whether a text has a card number in it: a run of digits, or of neighbouring groups of digits, that a network issues
+ * and that passes the Luhn check. Other digits, such as an expiry, may stand around it.
  */
 export function hasCardNumber(text: string): boolean {
   if (text.length < DIGITS_MIN || !mayHaveCardNumber(text)) return false
-  // Digits of full width are read as others.
+  // Full-width digits are read like other digits.
   const plain = text.normalize('NFKC').replace(UUID, 'id')
   return (plain.match(RUNS) ?? []).some(
-    // A plus begins a phone number.
+    // A plus starts a phone number.
     (run) => !run.startsWith('+') && hasCardIn(run.match(/\d+/g) ?? []),
   )
 }
 
 const [ZERO, NINE, ASCII_MAX] = [0x30, 0x39, 0x7f]
 
-/** Whether there are enough digits at all. Nearly every text of a request ends here, at no cost to speak of. */
+/** Whether a text has enough digits at all. Nearly every text of a request ends here, at almost no cost. */
 function mayHaveCardNumber(text: string): boolean {
   let digits = 0
   for (let i = 0; i < text.length; i++) {
@@ -73,7 +73,7 @@ function mayHaveCardNumber(text: string): boolean {
   return false
 }
 
-/** Looks at each group, and at each row of groups. */
+/** Whether one of the groups, or a row of neighbouring groups, is a card number. */
 function hasCardIn(groups: readonly string[]): boolean {
   for (let from = 0; from < groups.length; from++) {
     let digits = ''

@@ -1,11 +1,9 @@
-/**
- * The first characters of a formula. The last four are what an East Asian keyboard types for them.
- */
+/** The first characters of a formula. The last four are their full-width forms, which an East Asian keyboard types. */
 const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/
 
 /**
- * A cell of the table. Text that a spreadsheet would run as a formula is marked as text, and every
- * cell is quoted, so that opening the file runs none of its texts.
+ * Writes a cell of a CSV file. Text that a spreadsheet would run as a formula is marked as text, and every cell is
+ * quoted, so that opening the file runs none of its texts.
  */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
@@ -15,5 +13,5 @@ export function cell(value: unknown): string {
   return `"${safe.replaceAll('"', '""')}"`
 }
 
-/** A line of the table. */
+/** Writes a line of a CSV file. */
 export const csvLine = (values: readonly unknown[]): string => `${values.map(cell).join(',')}\r\n`

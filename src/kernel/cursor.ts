@@ -1,6 +1,6 @@
 /**
- * A cursor is the key of a row as opaque text: a page begins after that row, so that rows that come
- * or go before it move nothing.
+ * Writes a cursor: the key of a row as opaque text. A page begins after that row, so that rows that are added or
+ * removed before it move nothing.
  */
 
 export const writeCursor = (key: readonly (string | number)[]): string =>

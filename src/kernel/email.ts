@@ -4,9 +4,9 @@ import { canonicalHostname } from './hostname.ts'
 const TEXT_LENGTH_MAX = 320
 
 /**
- * The canonical form of an e-mail address for comparing: compatibility characters folded, lower
- * case, the domain in punycode. The part after a plus stays, since some mail providers do not
- * ignore it. Null when the text is not an address. Never use it for sending.
+ * Returns the canonical form of an e-mail address for comparing: compatibility characters folded, lower case, the
+ * domain in punycode. The part after a plus stays, since some mail providers do not ignore it. Returns null when the
+ * text is not an address. Never send mail to this form.
  */
 export function foldEmail(text: string): string | null {
   if (text.length > TEXT_LENGTH_MAX) return null
@@ -18,5 +18,5 @@ export function foldEmail(text: string): string | null {
   return domain === null ? null : `${local}@${domain}`
 }
 
-/** The domain of a folded address. */
+/** Returns the domain of a folded address. */
 export const emailDomain = (folded: string): string => folded.slice(folded.lastIndexOf('@') + 1)

@@ -44,7 +44,7 @@ export function hmac(key: Buffer, message: Message, encoding: 'hex' | 'base64'):
   return hash('sha256', outerText(key, message), encoding)
 }
 
-/** The same as bytes. */
+/** Computes the HMAC like `hmac`, as bytes. */
 export const hmacBytes = (key: Buffer, message: Message): Buffer =>
   Buffer.from(hmac(key, message, 'hex'), 'hex')
 

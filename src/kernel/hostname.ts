@@ -14,15 +14,18 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
  */
 const INVALID_CHARACTERS = /[\s\p{Cc}/?#\\@%[\]:]/u
 
-/** A name of plain letters with no address in it: nothing below would change or refuse it. Most are so. */
+/**
+ * A name of plain letters with no address in it: the steps below would neither change nor refuse it. Most names are
+ * so.
+ */
 const PLAIN = /^(?:(?!-|xn--)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,63}$/
 
 /**
- * The canonical form of a host name: lower case, punycode, without port and trailing dot. Null when
+ * Returns the canonical form of a host name: lower case, punycode, without port and trailing dot. Returns null when
  * the text is not a full DNS name: an address in any notation, a single label, a wildcard.
  *
- * Claiming a name and looking one up must both use this form, or `Shop.example.` would be another
- * store than `shop.example`.
+ * Claiming a name and looking one up must both use this form, or `Shop.example.` would be another store than
+ * `shop.example`.
  */
 export function canonicalHostname(text: string): string | null {
   if (text.length > TEXT_LENGTH_MAX) return null
@@ -39,7 +42,7 @@ export function canonicalHostname(text: string): string | null {
   return domainToUnicode(host).split('.').some(isUndecoded) ? null : host
 }
 
-/** Punycode that cannot be decoded. No browser would open it. */
+/** Whether a label is punycode that could not be decoded. No browser would open such a name. */
 const isUndecoded = (label: string) => label.startsWith('xn--')
 
 /** Whether a name is the zone itself or below it. Both must be canonical. */

@@ -15,7 +15,7 @@ type Part = Html | string | number | null | undefined | false | readonly Part[]
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(strings.reduce((text, next, i) => text + write(parts[i - 1]) + next))
 
-/** Marks text of our own as markup or style. Never for text from outside. */
+/** Marks our own text as markup or style. Never use it for text from outside. */
 export const trustedHtml = (text: string): Html => new Html(text)
 
 function write(part: Part): string {

@@ -1,5 +1,5 @@
 /**
- * Whether the last digit is the check digit of the others, as on every card number. ASCII digits
+ * Whether the last digit is the check digit of the others, as on every card number. The text must be ASCII digits
  * only.
  */
 export function passesLuhn(digits: string): boolean {

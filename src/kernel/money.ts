@@ -1,7 +1,7 @@
 /**
- * Arithmetic on integer cents. Products of two amounts exceed the safe integers, so they are
- * BigInt. A sum that exceeds them is an error, here as in everything that is read from the database: an
- * answer has either every cent or none.
+ * Arithmetic on integer cents. Products of two amounts exceed the safe integers, so they are BigInt. A sum that
+ * exceeds the safe integers is an error, as is such a number from the database: an amount is exact to the cent or not
+ * shown at all.
  */
 
 const BPS_WHOLE = 10_000n
@@ -11,23 +11,23 @@ export const bpsOf = (cents: number, bps: number): number =>
   Number((BigInt(cents) * BigInt(bps) + BPS_WHOLE / 2n) / BPS_WHOLE)
 
 /**
- * The tax inside an amount, at a rate in basis points: `amount * rate / (10000 + rate)`, rounding
- * half a cent up like every tax.
+ * Computes the tax inside an amount, at a rate in basis points: `amount * rate / (10000 + rate)`, rounding half a
+ * cent up like every tax.
  */
 export function taxInside(cents: number, bps: number): number {
   const whole = BPS_WHOLE + BigInt(bps)
   return Number((2n * BigInt(cents) * BigInt(bps) + whole) / (2n * whole))
 }
 
-/** The share of a part that belongs to some of the whole, rounded down. */
+/** Computes the share of `part` that belongs to `some` of the `whole`, rounded down. */
 export const shareOfPart = (part: number, some: number, whole: number): number =>
   whole === 0 ? 0 : Number((BigInt(part) * BigInt(some)) / BigInt(whole))
 
-/** Adds up amounts. Throws where a sum, also one on the way, is beyond the safe integers. */
+/** Adds up amounts. Throws where a sum, even an intermediate one, is beyond the safe integers. */
 export const sum = (amounts: readonly number[]): number =>
   amounts.reduce((total, amount) => requireExact(total + amount), 0)
 
-/** An amount that was computed as BigInt. Throws where it is beyond the safe integers. */
+/** Converts an amount that was computed as BigInt. Throws where it is beyond the safe integers. */
 export const exactCents = (cents: bigint): number => requireExact(Number(cents))
 
 function requireExact(total: number): number {
@@ -58,9 +58,8 @@ export function allocate(cents: number, weights: readonly number[]): number[] {
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The part of an amount that belongs to some of its units, when it is refunded in parts: an even
- * share, rounded down, and the rest with the last unit. The parts, in any order, add up to exactly
- * the whole.
+ * Computes the part of an amount that belongs to some of its units, when it is refunded in parts: an even share,
+ * rounded down, and the rest with the last unit. The parts, in any order, add up to exactly the whole.
  */
 export function unitShare(
   cents: number,
@@ -72,7 +71,7 @@ export function unitShare(
   return each * now + (before + now === all && now > 0 ? cents - each * all : 0)
 }
 
-/** An amount with a decimal point, as programs read it: `12.50`. */
+/** Writes an amount with a decimal point, as programs read it: `12.50`. */
 export function decimalAmount(cents: number, currency: string): string {
   const digits = coinDigits(currency)
   return (cents / 10 ** digits).toFixed(digits)
@@ -80,7 +79,7 @@ export function decimalAmount(cents: number, currency: string): string {
 
 const digits = new Map<string, number>()
 
-/** The number of decimal digits of a currency: two for USD, none for JPY, three for KWD. */
+/** Returns the number of decimal digits of a currency: two for USD, none for JPY, three for KWD. */
 export function coinDigits(currency: string): number {
   const known = digits.get(currency)
   if (known !== undefined) return known

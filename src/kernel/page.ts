@@ -14,17 +14,16 @@ interface Bounds {
   offsetMax?: number
 }
 
-/** More rows than any list has, in a number that PostgreSQL's `offset` can take. */
+/** More rows than any list has, as a number that PostgreSQL's `offset` accepts. */
 const OFFSET_MAX = Number.MAX_SAFE_INTEGER
 
 /** Bounds of the lists of the merchant and operator planes. */
 export const LIST: Bounds = { limitDefault: 25, limitMax: 100 }
 
 /**
- * Reads `limit`, `offset` and `after` of a query string. The contract never refuses the first two:
- * absent or not a number means the default, a fraction is floored, and a value out of range is
- * clamped. A cursor that cannot be read is refused by the list: the first page in its place would
- * send a reader round in circles.
+ * Reads `limit`, `offset` and `after` of a query string. The contract never refuses the first two: absent or not a
+ * number means the default, a fraction is floored, and a value out of range is clamped. A cursor that cannot be read
+ * is refused by the list: the first page in its place would make a reader read the same pages for ever.
  */
 export function readPage(query: unknown, bounds: Bounds = LIST): Page {
   const { limit, offset } = query as { limit?: unknown; offset?: unknown }

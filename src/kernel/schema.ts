@@ -10,7 +10,7 @@ export const Timestamp = Type.String({ format: 'date-time' })
 /** Integer cents, within the range that JavaScript represents exactly. */
 export const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** The largest single amount, so that sums of many are still exact. */
+/** The largest single amount. With this bound, the sum of many amounts is still exact. */
 export const AMOUNT_CENTS_MAX = 100_000_000_000
 
 /** An amount that a request may name: at least one cent. */
@@ -88,13 +88,13 @@ export function Nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'] })
 }
 
-/** An object with any members. None is ever dropped. */
+/** An object with any members. No member is ever dropped. */
 export const OpenObject = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
 })
 
-/** The named segments of a path. Any text: a malformed id is simply not found. */
+/** The named segments of a path. They may be any text: a malformed id is simply not found. */
 export const Params = <K extends string>(...names: K[]) =>
   Type.Object(
     Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<
@@ -103,7 +103,7 @@ export const Params = <K extends string>(...names: K[]) =>
     >,
   )
 
-/** What a page of a list answers beside its rows. */
+/** The members of a page of a list beside its rows. */
 export const PAGE_MEMBERS = {
   total: Type.Integer({ description: 'How many rows all pages have together.' }),
   total_is_estimate: Type.Optional(

@@ -1,9 +1,9 @@
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * Converts a date or a time of ISO 8601 to a timestamp in UTC. Null when PostgreSQL could not read
- * it: an offset of twenty hours is valid, the year 0 or 10000 is not. A text without an offset is
- * UTC, whatever the time zone of this machine.
+ * Converts a date or a time of ISO 8601 to a timestamp in UTC. Returns null when PostgreSQL could not read it: an
+ * offset of twenty hours is valid, the year 0 or 10000 is not. A text without an offset is UTC, whatever the time
+ * zone of this machine.
  */
 export function toUtc(text: string): string | null {
   const [, date, time = '00:00', offset = 'Z'] = ISO.exec(text) ?? []
@@ -15,11 +15,11 @@ export function toUtc(text: string): string | null {
 
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
 
-/** The local time of a zone, as if it were UTC. */
+/** Returns the local time of a zone, as if it were UTC. */
 const localTime = (timeZone: string, at: Date): Date =>
   new Date(at.getTime() + offsetMs(timeZone, at))
 
-/** The date of a time in a zone, as YYYY-MM-DD. */
+/** Returns the date of a time in a zone, as YYYY-MM-DD. */
 export const localDay = (timeZone: string, at: Date): string =>
   localTime(timeZone, at).toISOString().slice(0, 10)
 
@@ -30,8 +30,8 @@ export const addDays = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 
 /**
- * The first moment of a date in a zone. Clocks that are put forward at midnight have no 0:00 on that
- * date; clocks that are put back then have it twice, and the date begins with the second.
+ * Returns the first moment of a date in a zone. Where clocks are put forward at midnight, that date has no 0:00;
+ * where they are put back, it has 0:00 twice and begins with the second one.
  */
 export function startOfDay(timeZone: string, day: string): Date {
   const midnight = Date.parse(day)
@@ -63,14 +63,14 @@ export function addByCalendar(timeZone: string, at: Date, count: number, unit: C
   return fromLocal(timeZone, local, at)
 }
 
-/** The time at which a zone's clocks show a local time; later by as much where they skip it. */
+/** Returns the time at which a zone's clocks show a local time; later by as much where they skip it. */
 function fromLocal(timeZone: string, local: Date, near: Date): Date {
   const before = offsetMs(timeZone, new Date(local.getTime() - offsetMs(timeZone, near)))
   const then = offsetMs(timeZone, new Date(local.getTime() - before))
   return new Date(local.getTime() - Math.min(before, then))
 }
 
-/** The time of an hour of a day in a zone. Null: the text is no day of the calendar. */
+/** Returns the time of an hour of a day in a zone. Returns null when the text is not a day of the calendar. */
 export function hourOfDay(timeZone: string, day: string, hour: number): Date | null {
   const local = new Date(`${day}T00:00:00Z`)
   if (Number.isNaN(local.getTime()) || local.toISOString().slice(0, 10) !== day) return null
@@ -80,7 +80,10 @@ export function hourOfDay(timeZone: string, day: string, hour: number): Date | n
 
 const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * MINUTE_MS
 
-/** Kept, since one takes longer to make than a thousand times to ask. There are some 600 zones. */
+/**
+ * The formats by zone. They are kept, since making one takes longer than using it a thousand times. There are some
+ * 600 zones.
+ */
 const offsetFormats = new Map<string, Intl.DateTimeFormat>()
 
 function offsetFormat(timeZone: string): Intl.DateTimeFormat {
@@ -93,14 +96,17 @@ function offsetFormat(timeZone: string): Intl.DateTimeFormat {
 
 const MINUTE_MS = 60_000
 
-/** Since 1973 clocks are put forward and back at a full minute, so that one answer holds for all of it. */
+/**
+ * The first time since when offsets are cached by the minute: from 1973 on clocks are put forward and back at a full
+ * minute, so that one offset holds for the whole minute.
+ */
 const MINUTES_SINCE_MS = Date.UTC(1973, 0)
 
-/** Some hundred bytes each. When it is reached, the map starts again empty. */
+/** How many offsets are cached, at some hundred bytes each. When there are more, the map starts again empty. */
 const OFFSETS_MAX = 10_000
 const offsets = new Map<string, number>()
 
-/** The offset of a zone from UTC at a time, in minutes. */
+/** Returns the offset of a zone from UTC at a time, in minutes. */
 function offsetMinutes(timeZone: string, at: Date): number {
   const ms = at.getTime()
   if (!(ms >= MINUTES_SINCE_MS)) return askOffset(timeZone, at)

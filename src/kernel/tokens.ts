@@ -57,7 +57,10 @@ const HEAD_BYTES = 1 + NONCE_BYTES
 
 const keyObjects = new WeakMap<Buffer, KeyObject>()
 
-/** The object of a key, made once: from bytes, Node makes another for every text, which takes longer than the text. */
+/**
+ * Returns the key object of a key. It is made once: given bytes, Node makes another one for every text, which takes
+ * longer than the text itself.
+ */
 function keyObjectOf(key: Buffer): KeyObject {
   const made = keyObjects.get(key) ?? createSecretKey(key)
   keyObjects.set(key, made)
@@ -77,7 +80,7 @@ export function encryptText(key: Buffer, plaintext: Buffer | string, context: st
   return Buffer.concat([Buffer.of(VERSION), nonce, text, cipher.final(), cipher.getAuthTag()])
 }
 
-/** Decrypts such a text. Throws when the key, the context or any byte differs from the original. */
+/** Decrypts a text of `encryptText`. Throws when the key, the context or any byte differs from the original. */
 export function decryptText(key: Buffer, encrypted: Buffer, context: string): Buffer {
   if (encrypted.length < HEAD_BYTES + TAG_BYTES || encrypted[0] !== VERSION) {
     throw new Error('this is not an encrypted text')
@@ -98,9 +101,8 @@ export function sign(key: Buffer, payload: Buffer): string {
 }
 
 /**
- * Answers the payload of a token that we signed, else null. Node decodes base64 leniently (padding,
- * spaces, stray bits of the last letter), so the whole text is compared with the one spelling that
- * `sign` gives it.
+ * Returns the payload of a token that we signed, and null for any other text. Node decodes base64 leniently (padding,
+ * spaces, stray bits of the last letter), so the whole text is compared with the one spelling that `sign` gives it.
  */
 export function verify(key: Buffer, token: string): Buffer | null {
   const raw = Buffer.from(token, 'base64url')

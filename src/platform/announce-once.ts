@@ -1,24 +1,25 @@
 import type { Tx } from '../db/database.ts'
 
 /**
- * Announces new work of a store to what works on it later. Answers for how many seconds from the start of its
- * transaction that surely rests and then looks for all work there is; 0 or less where it may be at work.
+ * Announces new work of a store to a loop that does it later. Returns for how many seconds from the start of the
+ * transaction that loop is sure to rest; after that it looks for all work there is. Returns 0 or less where the loop
+ * may be at work.
  */
 export type Announce = (tx: Tx) => Promise<number>
 
 export interface Announcements {
-  /** To be called with the transaction that makes new work. */
+  /** Call it in the transaction that makes new work. */
   onNew(tx: Tx): Promise<void>
-  /** To be called when it has committed, with the time of the stopwatch before it began. */
+  /** Call it when that transaction has committed, with the time of the stopwatch before it began. */
   onCommitted(tenant: string, beganMs: number): void
 }
 
-/** Stores whose times are kept until those that are over are cleared away. */
+/** How many stores are remembered before those whose loops no longer rest are removed. */
 const STORES_MAX = 10_000
 
 /**
- * Announces new work once until the first of those that work on it has begun: a store that sells all the time has new work every
- * second, which is looked at twice a minute. What a transaction announced is only believed once it has
+ * Announces new work only once until the first of its loops begins again: a store that sells all the time has new
+ * work every second, while a loop looks at it twice a minute. An announcement counts only once its transaction has
  * committed.
  */
 export function announceOnce(

@@ -4,12 +4,12 @@ import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import type { BlobStore } from './blobs.ts'
 
-/** The extension of an archive's key: lines of JSON, compressed. No asset has it. */
+/** The extension of an archive's key: lines of JSON, compressed. No asset has this extension. */
 const EXTENSION = 'ndjsongz'
 
 /**
- * Columns that no archive has. An erasure must not be undone by a file that it does not know: an
- * archive has no personal data, and so an erasure never has to rewrite one.
+ * The columns that no archive has. An erasure must not be undone by a file that it does not know: an archive has no
+ * personal data, so an erasure never has to rewrite one.
  */
 export const PERSONAL_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   webhook_events: ['data', 'payload', 'customer_ref'],
@@ -26,8 +26,8 @@ export interface ArchiveFile {
 const keyOf = (tenant: string, fileSha256: string) => `${tenant}/${fileSha256}.${EXTENSION}`
 
 /**
- * Writes lines to the blob store, reads them back and compares. The same lines have the same name,
- * so that a process that continues after another was killed writes nothing twice.
+ * Writes lines to the blob store, reads them back and compares. The same lines get the same name, so a process that
+ * continues the work of a killed one writes nothing twice.
  */
 export async function writeArchive(
   blobs: BlobStore,

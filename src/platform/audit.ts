@@ -5,7 +5,7 @@ import { type Runner, type Sql, sql } from '../db/sql.ts'
 import type { Page } from '../kernel/page.ts'
 import { Id, Nullable, OpenObject, Shared, Timestamp } from '../kernel/schema.ts'
 
-/** The name an act is recorded under, and the request it came with. */
+/** The name under which an act is recorded, and the request with which it came. */
 export interface Actor {
   /** `operator`, `system`, `owner:<id>`, `merchant_key:<credential id>`. */
   name: string
@@ -47,7 +47,7 @@ export const record = (tx: Tx, actor: Actor, entry: NewEntry) =>
             ${json(entry.before)}, ${json(entry.after)}, ${entry.reason ?? null},
             ${actor.correlationId})`)
 
-/** Records many changes of one kind by one statement. */
+/** Records many changes of one kind with one statement. */
 export const recordAll = (tx: Tx, actor: Actor, entries: readonly NewEntry[]) =>
   tx.run(sql`
     insert into audit_log (tenant_ref, actor, action, entity, before, after, reason, correlation_id)
@@ -62,7 +62,7 @@ const json = (value: Record<string, unknown> | undefined) =>
 export interface AuditFilters {
   actor?: string | undefined
   action?: string | undefined
-  /** Only for lists over all stores. */
+  /** Only used in lists over all stores. */
   tenant_ref?: string | undefined
   /** Timestamps; the end is not included. */
   from?: string | undefined

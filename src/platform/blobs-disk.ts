@@ -15,7 +15,7 @@ import {
 /** The folder of unfinished uploads. No store's name begins with a dot. */
 const UPLOADS = '.uploads'
 
-/** An upload older than this belongs to a process that was killed. */
+/** The age from which an unfinished upload belongs to a process that was killed. */
 const ABANDONED_MS = 24 * 60 * 60 * 1_000
 
 /** Stores blobs as files below one folder. A blob whose `put` has returned survives a power cut. */
@@ -100,7 +100,7 @@ async function moveDurably(from: string, to: string, root: string) {
 }
 
 async function syncFolder(path: string) {
-  // Windows cannot open a folder, and writes names to disk by itself.
+  // Windows cannot open a folder, and writes names to disk on its own.
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')
   try {

@@ -4,7 +4,7 @@ import { openDiskBlobs } from './blobs-disk.ts'
 import { openS3Blobs, type S3Options } from './blobs-s3.ts'
 
 export interface BlobOptions {
-  /** Unset: on disk. */
+  /** The S3 bucket. Without it, blobs are on disk. */
   s3?: S3Options | undefined
   dataDir: string
 }

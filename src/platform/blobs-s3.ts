@@ -14,7 +14,7 @@ export interface S3Options {
   region: string
   /** The address of an S3 other than AWS. Its buckets are then named in the path. */
   endpoint?: string
-  /** Absent: the default credential sources of AWS. */
+  /** Without them, the default credential sources of AWS are used. */
   credentials?: { accessKeyId: string; secretAccessKey: string }
 }
 
@@ -57,7 +57,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
     async head(key) {
       const found = await orNull(client.send(new HeadObjectCommand(at(key))))
       if (found !== null) return headOf(found.ContentLength, found.ContentType)
-      // HEAD answers only 404. GET tells a missing blob from a missing bucket, which is a failure.
+      // HEAD answers only 404. GET distinguishes a missing blob from a missing bucket, which is a failure.
       const blob = await get(key)
       blob?.stream.destroy()
       return blob === null ? null : headOf(blob.totalBytes, blob.contentType)
@@ -82,11 +82,10 @@ function connect(Client: typeof S3Client, { endpoint, region, credentials }: S3O
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     ...(credentials === undefined ? {} : { credentials }),
     requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: IDLE_MS },
-    // The signature already covers the hash of the body; not every S3 knows the newer checksums.
+    // The signature already covers the hash of the body; not every S3 supports the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // The SDK would write to the console that a stream cannot be sent twice; the caller gets the
-    // error.
+    // The SDK would write to the console that a stream cannot be sent twice; the caller gets the error instead.
     logger: silent,
   })
 }
@@ -143,7 +142,7 @@ function headOf(totalBytes: number | undefined, contentType: string | undefined)
   return { totalBytes, ...(contentType === undefined ? {} : { contentType }) }
 }
 
-/** Answers null for a missing blob. A missing bucket is a failure. */
+/** Returns null for a missing blob. A missing bucket is a failure. */
 async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work

@@ -10,14 +10,14 @@ export interface BlobSource {
 export interface BlobRange {
   /** The first byte, from 0. */
   start: number
-  /** The last byte, included. Absent, or beyond the blob: to its end. */
+  /** The last byte, included. Without it, or with one beyond the blob, the range goes to the end of the blob. */
   end?: number
 }
 
 export interface BlobHead {
-  /** The length of the whole blob, whatever range was requested. */
+  /** The length of the whole blob, whichever range was requested. */
   totalBytes: number
-  /** Only where the store has it. The disk does not: there, the key's extension says it. */
+  /** The content type, only where the store keeps it. The disk does not: there, the extension of the key says it. */
   contentType?: string
 }
 
@@ -58,7 +58,7 @@ export class BlobRangeError extends Error {
   }
 }
 
-/** The bytes do not match the key's hash or the declared length. Nothing was stored. */
+/** The error that the bytes do not match the key's hash or the declared length. Nothing was stored. */
 export class BlobMismatchError extends Error {
   constructor(what: 'length' | 'hash') {
     super(`the ${what} of the bytes is not the one announced`)
@@ -68,14 +68,14 @@ export class BlobMismatchError extends Error {
 
 export interface BlobKey {
   tenant: string
-  /** In hex. */
+  /** The hash in hex. */
   sha256: string
   extension: string
 }
 
 /**
- * Letters, digits and dashes, one slash and one dot: no key can name a file outside its store's
- * folder.
+ * The form of a key. It consists of letters, digits and dashes, one slash and one dot: no key can name a file outside
+ * its store's folder.
  */
 const KEY =
   /^(?<tenant>[a-z0-9][a-z0-9-]{1,61}[a-z0-9])\/(?<sha256>[0-9a-f]{64})\.(?<extension>[a-z0-9]{1,8})$/

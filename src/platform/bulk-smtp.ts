@@ -1,10 +1,10 @@
 import { describe, openSession, type SmtpSession } from './smtp-session.ts'
 
 /**
- * What became of a message:
+ * The outcome of a message:
  *
  *   sent         the mail server has accepted it
- *   refused      it refuses this message or its reader for good
+ *   refused      it refuses this message or its reader permanently
  *   deferred     it refuses them for now
  *   unavailable  it takes no messages at all, or was lost before this one was handed over
  *   unknown      it was lost after the message was handed over, which may have been sent
@@ -31,19 +31,19 @@ export interface Envelope {
 
 /** Sends many messages over connections that stay open. */
 export interface BulkTransport {
-  /** Throws nothing but what `write` throws. */
+  /** Sends a message. Throws only errors that `write` throws. */
   deliver(envelope: Envelope, write: WriteOne): Promise<Outcome>
   close(): void
 }
 
 /**
- * Writes a message, in ASCII, when a connection is free for it; again where that was lost before it was handed
- * over. Null: it is not to be sent any more.
+ * Writes a message, in ASCII, when a connection is free for it. It is called again where the connection was lost
+ * before the message was handed over. It returns null where the message is no longer to be sent.
  */
 export type WriteOne = () => Promise<string | null> | string | null
 
 export interface BulkOptions {
-  /** Messages that are sent at the same time, each over a connection of its own. */
+  /** How many messages are sent at the same time, each over a connection of its own. */
   connections?: number
   /** The deadline of one message, and of a new connection for it. */
   deliverMs?: number
@@ -53,13 +53,13 @@ export interface BulkOptions {
 
 const CONNECTIONS = 8
 
-/** Shorter than a lease, and than the 15 s that a stopping process has. */
+/** The default deadline: shorter than a lease, and shorter than the 15 s that a stopping process has. */
 const DELIVER_MS = 12_000
 
-/** Servers end connections that are silent for longer. */
+/** How long a connection stays open without a message: servers end connections that are silent for longer. */
 const IDLE_MS = 20_000
 
-/** A message that is to be sent, and whom its outcome is told. */
+/** A message that is to be sent, and the calls that report its outcome. */
 interface Job {
   envelope: Envelope
   write: WriteOne
@@ -71,20 +71,20 @@ export function createBulkTransport(
   smtpUrl: string,
   { connections = CONNECTIONS, deliverMs = DELIVER_MS, idleMs = IDLE_MS }: BulkOptions = {},
 ): BulkTransport {
-  /** Those that wait for a connection. */
+  /** The messages that wait for a connection. */
   const queue: Job[] = []
-  /** The session that was used last is used first. */
+  /** The sessions without a message. The one that was used last is used first. */
   const idle: SmtpSession[] = []
   let busy = 0
 
   function takeIdle(): SmtpSession | undefined {
     let session = idle.pop()
-    // A server may have ended it meanwhile.
+    // The server may have ended the session meanwhile.
     while (session?.isOpen() === false) session = idle.pop()
     return session
   }
 
-  /** Sends what waits, until nothing does. */
+  /** Sends the waiting messages, until none is left. */
   async function work(): Promise<void> {
     busy += 1
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
@@ -120,12 +120,12 @@ export function createBulkTransport(
   }
 }
 
-/** What would end an address, or the line that it stands in. */
+/** Characters that would end an address, or the line with it. */
 const UNSAFE = /[^\x21-\x7e]|[<>]/
 
 const isSafe = ({ from, to }: Envelope): boolean => !UNSAFE.test(from) && !UNSAFE.test(to)
 
-/** Null: it is not sent, and its caller knows that. */
+/** Writes a message. Returns null where it is not sent, and has then reported that to its caller. */
 async function writeOrSettle({ write, settle, fail }: Job): Promise<string | null> {
   try {
     const written = write()
@@ -138,14 +138,14 @@ async function writeOrSettle({ write, settle, fail }: Job): Promise<string | nul
   }
 }
 
-/** A message whose commands were sent, and which the server has not yet said to wait for. */
+/** A message whose commands were sent. The server has not replied yet that it waits for the message. */
 interface Begun {
   job: Job
-  /** Null: it is written when the server waits for it. */
+  /** Null where the text is written only when the server waits for it. */
   message: string | null
-  /** Why the server does not take it. Null: it waits for the message. */
+  /** Why the server refuses it; null where the server waits for the message. */
   refusal: Promise<Outcome | null>
-  /** Whether the session took messages before: its end says nothing of the mail server then. */
+  /** Whether the session accepted messages before: in that case its end says nothing about the mail server. */
   isKnown: boolean
 }
 
@@ -156,8 +156,8 @@ interface Others {
 }
 
 /**
- * Sends a message, and those that wait for a connection. It is done by hand: the library makes two streams for
- * each message, which cost more than all the rest.
+ * Sends a message, and then those that wait for a connection. This does not use the library, which makes two streams
+ * for each message: they cost more than all the other work.
  */
 async function sendOver(
   session: SmtpSession,
@@ -172,9 +172,9 @@ async function sendOver(
 }
 
 /**
- * Sends one message. The commands of the next go out together with it (RFC 2920, 3.1), so that a message takes one
- * packet and one round trip. That next one is answered, and written when the server waits for it: the last moment
- * at which its caller can withhold it.
+ * Sends one message. The commands of the next one go out together with it (RFC 2920, 3.1), so that a message takes
+ * one packet and one round trip. Returns that next message, whose text is written when the server waits for it: the
+ * last moment at which its caller can withhold it.
  */
 async function sendOne(session: SmtpSession, begun: Begun, queue: Job[]): Promise<Begun | null> {
   const { job, message } = begun
@@ -182,7 +182,7 @@ async function sendOne(session: SmtpSession, begun: Begun, queue: Job[]): Promis
   if (refusal !== null) return leave(session, begun, queue, refusal)
   const text = message ?? (await writeOrSettle(job))
   if (text === null) {
-    // A message that has begun can be left only by ending the connection.
+    // Once a message has begun, only ending the connection can cancel it.
     session.close()
     return null
   }
@@ -200,7 +200,10 @@ async function sendOne(session: SmtpSession, begun: Begun, queue: Job[]): Promis
 
 const LOST: Outcome = { state: 'unavailable', error: 'the connection was lost' }
 
-/** Ends with a message that was not handed over. Others say more of the mail server than a session that was used. */
+/**
+ * Ends with a message that was not handed over. A session that was used before says nothing about the mail server
+ * when it ends, so the message then goes back to the queue, for another session.
+ */
 function leave(
   session: SmtpSession,
   { job, isKnown }: Begun,
@@ -217,20 +220,23 @@ const commandsOf = ({ from, to }: Envelope) => [`MAIL FROM:<${from}>`, `RCPT TO:
 
 const linesOf = (envelope: Envelope): string => `${commandsOf(envelope).join('\r\n')}\r\n`
 
-/** Begins a message. Answers why the server does not take it, or null: it waits for the message. */
+/** Begins a message. Returns why the server refuses it, or null where the server waits for the message. */
 function begin(session: SmtpSession, envelope: Envelope): Promise<Outcome | null> {
   if (!session.canPipeline) return agree(session, askInTurn(session, commandsOf(envelope)))
   session.write(linesOf(envelope))
   return agree(session, session.replies(3))
 }
 
-/** After a refusal the server has no open transaction, so that another message can follow. */
+/**
+ * Reads the replies to the commands of a message. After a refusal it resets the server, so that another message can
+ * follow.
+ */
 async function agree(session: SmtpSession, replies: Promise<string[]>): Promise<Outcome | null> {
   try {
     const [sender = '', reader = '', data = ''] = await replies
     if (!isGood(sender)) return { state: 'unavailable', error: sender }
     if (isGood(reader) && /^[23]/.test(data)) return null
-    // A server that takes a message without a recipient gets an empty one.
+    // A server that accepts DATA without a recipient gets an empty message.
     if (data.startsWith('3')) await askInTurn(session, ['.'])
     const [reset = ''] = await askInTurn(session, ['RSET'])
     if (!isGood(reset)) session.close()
@@ -241,7 +247,7 @@ async function agree(session: SmtpSession, replies: Promise<string[]>): Promise<
   }
 }
 
-/** Sends each line after the reply to the one before, up to the first that is refused. */
+/** Sends each line after the reply to the previous one, up to the first line that is refused. */
 async function askInTurn(session: SmtpSession, lines: readonly string[]): Promise<string[]> {
   const replies: string[] = []
   for (const line of lines) {
@@ -253,7 +259,7 @@ async function askInTurn(session: SmtpSession, lines: readonly string[]): Promis
   return replies
 }
 
-/** What the server says of a message that it was given. A reply that is none leaves that unknown. */
+/** Reads the reply to a message that was handed over. Without a valid reply the outcome is unknown. */
 async function readAnswer(session: SmtpSession): Promise<Outcome> {
   try {
     const [reply = ''] = await session.replies(1)
@@ -268,13 +274,16 @@ async function readAnswer(session: SmtpSession): Promise<Outcome> {
 
 const isGood = (reply: string): boolean => reply.startsWith('2')
 
-/** A refusal for good or for now. Null where the server has said neither. */
+/** Reads a permanent or temporary refusal. Returns null where the reply is neither. */
 function readRefusal(reply: string, isOfReader: boolean): Refusal | null {
   if (!/^[45]\d\d/.test(reply)) return null
   return { state: reply.startsWith('5') ? 'refused' : 'deferred', error: reply, isOfReader }
 }
 
-/** A message up to the dot that ends it. A dot at the beginning of its lines is doubled (RFC 5321, 4.5.2). */
+/**
+ * Returns a message with the dot that ends it. A dot at the beginning of one of its lines is doubled (RFC 5321,
+ * 4.5.2).
+ */
 function endMessage(message: string): string {
   const hasDots = message.startsWith('.') || message.includes('\n.')
   const lines = hasDots ? message.replace(/^\.|(?<=\n)\./g, '..') : message

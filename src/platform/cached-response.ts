@@ -11,24 +11,24 @@ export interface CachedResponse {
   readonly head?: string
   readonly body: Buffer
   readonly etag?: string
-  /** For how long it may be answered from memory. Without it, until its store changes. */
+  /** How long it may be answered from memory. Without a value, until its store changes. */
   readonly freshMs?: number
   /** The headers as lists, built once: every read needs them. */
   readonly headerLists?: HeaderLists
 }
 
-/** Headers as Node takes them: names and values alternate. */
+/** Headers in the form that Node accepts: names and values alternate. */
 export interface HeaderLists {
   readonly common: readonly string[]
-  /** With the length of the uncompressed body. */
+  /** The headers with the length of the uncompressed body. */
   readonly plain: readonly string[]
   /**
-   * RFC 9110 requires `vary` with a 304 as well: a cache on the way stores one entry per encoding.
+   * The headers of a 304. RFC 9110 requires `vary` with it as well: a cache on the way stores one entry per encoding.
    */
   readonly unchanged: readonly string[]
 }
 
-/** The whole body in one piece. */
+/** Returns the whole body in one piece. */
 export const wholeBody = ({ head, body }: CachedResponse): Buffer =>
   head === undefined ? body : Buffer.concat([Buffer.from(head), body])
 
@@ -43,19 +43,19 @@ export interface EncodedBody {
   encoding: Encoding
 }
 
-/** Below this size, compression saves no network packet. */
+/** From how many bytes on a body is compressed. Below this size, compression saves no network packet. */
 export const COMPRESS_FROM_BYTES = 1_024
 
 const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
 
-/** Above 5, brotli takes several times as long for a few percent. */
+/** The levels of compression. Above 5, brotli takes several times as long for a few percent. */
 const BROTLI_QUALITY = 5
 const GZIP_LEVEL = 6
 
 /**
- * From this size on, the fastest level: a list of thousands of products is compressed again after
- * each change, and would keep its first reader waiting for longer than the bytes saved take to send.
+ * From how many bytes on the fastest level is used: a list of thousands of products is compressed again after each
+ * change, and its first reader would wait longer for that than for the bytes it saves.
  */
 const COMPRESS_FAST_FROM_BYTES = 1_024 * 1_024
 
@@ -69,7 +69,7 @@ export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   })
 }
 
-/** The best encoding that an `accept-encoding` header allows. Brotli wins a draw. */
+/** Picks the best encoding that an `accept-encoding` header allows. Where two are equal, brotli is picked. */
 export function pickEncoding(header: string | undefined): Encoding | null {
   if (header === undefined || header === '') return null
   const weights = new Map<string, number>()

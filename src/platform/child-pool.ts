@@ -1,20 +1,20 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { ApiError } from '../errors.ts'
 
-/** What one job may use. A job that uses more ends with its process. */
+/** The resources that one job may use. A job that uses more ends with its process. */
 export interface ChildBounds {
   /** CPU time, in milliseconds. */
   cpuMs: number
   /** The memory of the process, in mebibytes. */
   memoryMb: number
-  /** Time of day, in milliseconds: the last bound, on a machine without any CPU to spare. */
+  /** Elapsed time, in milliseconds: the last bound, on a machine without any CPU to spare. */
   wallMs: number
 }
 
-/** What a process is sent. */
+/** The message to a process: a job and its bounds. */
 export type ChildRequest<Job> = { job: Job } & ChildBounds
 
-/** What it answers, with the CPU time that the job took. After `too_costly` it ends itself. */
+/** The reply of a process, with the CPU time that the job took. After `too_costly` the process ends itself. */
 export type ChildReply<Reply> =
   | { kind: 'done'; reply: Reply; cpuMs: number }
   | { kind: 'too_costly'; cpuMs: number }
@@ -22,7 +22,7 @@ export type ChildReply<Reply> =
 export interface JobOptions {
   /** Ends the job with its process when it is aborted. */
   signal?: AbortSignal | undefined
-  /** Told once what the job took of the processors, however it ended. */
+  /** Called once with the CPU time of the job, however the job ended. */
   onUsed?: (cpuMs: number) => void
 }
 
@@ -37,10 +37,10 @@ export interface ChildPoolOptions {
   crashed: (cause: Error) => Error
 }
 
-/** An idle process takes 70 MB. A new one takes a fifth of a second to start. */
+/** How long an idle process is kept. It takes 70 MB, and a new one takes a fifth of a second to start. */
 const IDLE_MS = 30_000
 
-/** Of a process that failed on its job. Any other signal came from outside. */
+/** The signals of a process that failed on its job. Any other signal came from outside. */
 const CRASHES: readonly (string | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE']
 
 /**
@@ -61,7 +61,7 @@ export class ChildPool<Job, Reply> {
     signal?.throwIfAborted()
     const child = this.#take()
     const begun = performance.now()
-    // A process that is ended says nothing more: its job is taken to have run all the time.
+    // A process that is ended reports nothing more: its job is counted as if it had run all the time.
     let cpuMs: number | null = null
     try {
       const answer = await this.#exchange(child, job, signal)
@@ -70,7 +70,7 @@ export class ChildPool<Job, Reply> {
       this.#keep(child)
       return answer.reply
     } finally {
-      // A process that gave no answer is at work still, or has ended.
+      // A process that did not reply is still working, or has ended.
       if (!this.#idle.has(child)) this.#end(child)
       onUsed?.(cpuMs ?? performance.now() - begun)
     }
@@ -95,19 +95,20 @@ export class ChildPool<Job, Reply> {
     const { program, execArgv = [] } = this.#options
     const child = fork(program, [], {
       serialization: 'advanced',
-      // It meets data of strangers: it gets no secret, and what it prints may quote them.
+      // The process handles data of strangers: it gets no secret, and its output, which may quote the data, is
+      // ignored.
       env: { MALLOC_ARENA_MAX: '2' },
       execArgv: [...execArgv],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // Without a listener an error would end our own process; `exit` follows, or did before.
+    // Without a listener an error would end our own process; `exit` follows, or came before.
     child.on('error', () => this.#end(child))
     child.once('exit', () => this.#end(child))
     this.#all.add(child)
     return child
   }
 
-  /** An idle process does not keep ours alive. */
+  /** Keeps a process for the next job. An idle process does not keep our own running. */
   #keep(child: ChildProcess): void {
     if (!this.#all.has(child)) return
     child.unref()
@@ -122,7 +123,7 @@ export class ChildPool<Job, Reply> {
     child.kill('SIGKILL')
   }
 
-  /** Sends a job and awaits its reply, the end of the process, the signal or the last bound. */
+  /** Sends a job and waits for its reply, the end of the process, the signal or the last bound. */
   async #exchange(child: ChildProcess, job: Job, signal?: AbortSignal): Promise<ChildReply<Reply>> {
     const { bounds, tooCostly, crashed } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<ChildReply<Reply>>()

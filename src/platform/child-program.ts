@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import type { ChildBounds, ChildReply, ChildRequest } from './child-pool.ts'
 
-/** The program of a process of a `ChildPool`: does the jobs that its parent sends, one at a time. */
+/** The program of a process in a `ChildPool`: it does the jobs that its parent sends, one at a time. */
 
-/** Between two looks at what a job has used: memory grows by some tens of megabytes meanwhile. */
+/** How long between two checks of what a job has used: memory grows by some tens of megabytes meanwhile. */
 const WATCH_MS = 25
 
 const MEBIBYTE = 1_024 * 1_024
@@ -16,8 +16,9 @@ const send = (reply: ChildReply<unknown>, then = () => {}) =>
   process.send?.(reply, undefined, {}, then)
 
 /**
- * Ends this process when a job uses more than it may. CPU time and not the time of day: a job must not
- * be refused because the machine was busy. Returns a function that ends the watch and says what was used.
+ * Ends this process when a job uses more CPU time or memory than it may. It is CPU time and not elapsed time: a job
+ * must not be refused because the machine was busy. Returns a function that ends the watch and returns the CPU time
+ * that was used.
  */
 function watch({ cpuMs, memoryMb }: ChildBounds): () => number {
   const before = process.cpuUsage()
@@ -38,8 +39,8 @@ function watch({ cpuMs, memoryMb }: ChildBounds): () => number {
 }
 
 /**
- * Serves the jobs of the parent process, and ends with it. What `perform` throws ends the process, too:
- * a fault that a caller should know of is a reply.
+ * Serves the jobs of the parent process, and ends with it. An error that `perform` throws ends the process, too: a
+ * fault that a caller should know about is a reply.
  */
 export function serveJobs<Job, Reply>(perform: (job: Job) => Promise<Reply>): void {
   process.on('message', async (request: ChildRequest<Job>) => {
@@ -48,14 +49,14 @@ export function serveJobs<Job, Reply>(perform: (job: Job) => Promise<Reply>): vo
     send({ kind: 'done', reply, cpuMs: stop() })
   })
   process.on('disconnect', endNow)
-  // A terminal sends Ctrl-C to this process, too. It ends with its parent, which may finish its work first.
+  // A terminal sends Ctrl-C to this process, too. The process ends with its parent, which may finish its work first.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
-  // Requests go before jobs. The operator's machine may forbid either setting, which is no fault.
+  // Requests go before jobs. The operator's machine may forbid either setting, which is not a fault.
   try {
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
     if (process.platform === 'linux') writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // Then the process runs like any other.
+    // The process then runs with the usual priority.
   }
 }

@@ -2,20 +2,20 @@ import { createPrivateKey, hash, sign as signBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type DkimKey, SIGNED_HEADERS } from './mail.ts'
 
-/** Signs a message that was written by hand: its lines end with CRLF, and each header occurs once. */
+/** Signs a message that `mime.ts` has written: its lines end with CRLF, and each header occurs once. */
 export type Sign = (message: string) => Promise<string>
 
 const signLater = promisify(signBytes)
 
 const NAMES = SIGNED_HEADERS.split(':').map((name) => name.toLowerCase())
 
-/** Characters of a line of the signature. */
+/** The characters of one line of the signature. */
 const LINES = /.{72}(?=.)/g
 
 /**
- * Opens a signer of many messages (RFC 6376, rsa-sha256, relaxed). The library reads the key again for each
- * message, and signs on the main thread, which then sends nothing: a signature takes longer than all the
- * rest of a message.
+ * Opens a signer of many messages (RFC 6376, rsa-sha256, relaxed). The library reads the key again for each message,
+ * and signs on the main thread, which can send nothing meanwhile: a signature takes longer than all the other work
+ * for a message.
  */
 export function openSigner({ domainName, keySelector, privateKey }: DkimKey): Sign {
   const key = createPrivateKey(privateKey)
@@ -36,7 +36,7 @@ export function openSigner({ domainName, keySelector, privateKey }: DkimKey): Si
   }
 }
 
-/** The headers as they are signed, by their name. */
+/** Reads the headers, in the form in which they are signed, by their names. */
 const readHeaders = (head: string): Map<string, string> =>
   new Map(
     head.split(/\r\n(?![ \t])/).map((line) => {
@@ -45,14 +45,14 @@ const readHeaders = (head: string): Map<string, string> =>
     }),
   )
 
-/** On one line, its name in lower case, and one space wherever there are some (RFC 6376, 3.4.2). */
+/** Relaxes a header: one line, the name in lower case, and one space in place of several (RFC 6376, 3.4.2). */
 function relaxHeader(line: string): string {
   const at = line.indexOf(':')
   const value = line.slice(at + 1).replace(/\r\n/g, '')
   return `${line.slice(0, at).toLowerCase()}:${value.replace(/[ \t]+/g, ' ').trim()}`
 }
 
-/** Without spaces at the ends of lines and empty lines at its end (RFC 6376, 3.4.4). */
+/** Relaxes a body: no spaces at the ends of lines, and no empty lines at its end (RFC 6376, 3.4.4). */
 function relaxBody(body: string): string {
   const lines = body.replace(/[ \t]+/g, ' ').replace(/ (?=\r\n|$)/g, '')
   let end = lines.length

@@ -6,7 +6,7 @@ import type { Sql } from '../db/sql.ts'
  *
  * The loops of the worker find due rows over all stores. A store whose clock is being moved is not in
  * their lists: the process that moves it asks every kind of work for its next due time, moves the clock
- * to the earliest, has that work done, and goes on (`modules/test-clock/jobs.ts`).
+ * to the earliest, runs that work, and goes on (`modules/test-clock/jobs.ts`).
  *
  * A module adds a kind of work in three places:
  *  1. `queries.ts`: the next due time, as a query of one value (`nextExpiry` of the gift cards);
@@ -14,41 +14,39 @@ import type { Sql } from '../db/sql.ts'
  *     module's loop;
  *  3. `src/open-due-work.ts`: its place in the list, which is the order of work that is due at the same time.
  *
- * What is only compared with the time, such as the window of a coupon or of a return, needs no kind.
+ * Data that is only compared with the time, such as the window of a coupon or of a return, needs no kind
+ * of work.
  */
 export interface DueWork {
-  /** As `GET /v1/my/test-clock` shows it. */
+  /** The name of the kind, as `GET /v1/my/test-clock` shows it. */
   readonly kind: string
   /**
    * A query of one timestamp: when the next work of the store is due, by its own clock; null if there is
    * none. Rows that another process works on count, so that time does not pass before they are done.
    */
   nextDue(db: Db): Sql
-  /** Does some of the work that is due now. It must end within seconds, and stand being killed. */
+  /** Does some of the work that is due now. It must end within seconds, and may be killed at any time. */
   runDue(db: TenantDb, signal: AbortSignal): Promise<Done>
-  /**
-   * Makes waits shorter that are counted by the machine's clock, when the store's clock is moved by so
-   * many milliseconds.
-   */
+  /** Shortens waits that go by the machine's clock, when the store's clock is moved by so many milliseconds. */
   shorten?(db: Db, byMs: number): Promise<unknown>
-  /** A limit of the platform may hold this work back; time then goes on without it. */
+  /** Set where a limit of the platform may delay this work; time then goes on without it. */
   readonly mayLag?: true
 }
 
-/** One thing that was done. */
+/** One piece of work that was done. */
 export interface Ran {
-  /** The row that it was done to; null where there is no single one. */
+  /** The id of the row that the work was done on; null where there is no single one. */
   id: string | null
   outcome: string
 }
 
 export interface Done {
-  /** How much was done, also of what is not shown. 0: nothing could be done now. */
+  /** How much was done, including work that is not shown. 0 means that nothing could be done now. */
   count: number
   ran: readonly Ran[]
 }
 
-/** Works on due rows one after another. `work` answers null for a row that needed nothing. */
+/** Works on due rows one after another. `work` returns null for a row that needed nothing. */
 export async function runEach<T>(
   rows: readonly T[],
   work: (row: T) => Promise<Ran | null>,

@@ -3,8 +3,8 @@ import type { Clock } from '../kernel/clock.ts'
 import { toUtc } from '../kernel/time.ts'
 
 /**
- * Reads the `expires_at` of a request, in UTC; null where there is none. A time in the past is
- * refused: what expires at it would never be valid.
+ * Reads the `expires_at` of a request, in UTC; null where there is none. A time in the past is refused: nothing that
+ * expires at it would ever be valid.
  */
 export function readExpiry(clock: Clock, expiresAt: string | null | undefined): string | null {
   if (expiresAt == null) return null

@@ -1,12 +1,12 @@
 export interface ForEachOptions {
   signal?: AbortSignal | undefined
-  /** How many run at the same time. */
+  /** How many calls of `work` run at the same time. */
   concurrency?: number
 }
 
 /**
- * Runs `work` for one store after the other, and answers the sum of the results. An error of one
- * store is thrown once the others had their turn: no store waits until another's error is repaired.
+ * Runs `work` for one store after another, and returns the sum of the results. An error of one store is thrown after
+ * the others had their turn: no store waits until another's error is repaired.
  */
 export const forEachStore = (
   stores: readonly { tenant_ref: string }[],
@@ -14,7 +14,7 @@ export const forEachStore = (
   options?: ForEachOptions,
 ): Promise<number> => forEachDue(stores, ({ tenant_ref }) => work(tenant_ref), options)
 
-/** The same for the due rows of one store: a row that fails does not delay the others. */
+/** Runs `work` like `forEachStore`, for the due rows of one store: a row that fails does not delay the others. */
 export async function forEachDue<T>(
   due: readonly T[],
   work: (one: T) => Promise<number>,

@@ -1,10 +1,10 @@
 import { CALLS_MAX } from './limits-store.ts'
 
-/** Hits of one call: as many for each of its buckets. */
+/** The hits of one call, which are added to each of its buckets. */
 export interface Hit {
   buckets: readonly string[]
   weight: number
-  /** How long the window of these buckets is. A bucket always has the same. */
+  /** The length of the window of these buckets. It is always the same for one bucket. */
   windowSeconds: number
 }
 
@@ -17,18 +17,18 @@ export interface BucketHits {
 
 interface Waiting<Call, Answer> {
   call: Call
-  /** When its caller is answered at the latest, on the machine's clock. */
+  /** When the call must have returned, on the machine's clock. */
   until: number
   resolve: (answer: Answer) => void
   reject: (error: unknown) => void
 }
 
-/** Sends calls together by the given time, and answers each of them in its place. */
+/** Sends calls together by the given time, and returns the result of each in its place. */
 type SendAll<Call, Answer> = (calls: readonly Call[], until: number) => Promise<readonly Answer[]>
 
 /**
- * Sends calls together that arrive while others are under way. With a statement for each, a hundred
- * callers at once would wait for each other, and the last of them miss their deadline.
+ * Sends calls together that arrive while others are under way. With a statement for each, a hundred callers at once
+ * would wait for each other, and the last of them would miss their deadline.
  */
 export function batchCalls<Call, Answer>(
   sendAll: SendAll<Call, Answer>,
@@ -64,10 +64,10 @@ export function batchCalls<Call, Answer>(
   }
 }
 
-/** Adds hits to buckets by the given time, and answers the new count of each bucket. */
+/** Adds hits to buckets by the given time, and returns the new count of each bucket. */
 type AddAll = (hits: readonly BucketHits[], until: number) => Promise<Map<string, number>>
 
-/** Counts hits together. Each caller is answered the highest count of its buckets. */
+/** Counts hits together. Each call returns the highest count of its buckets. */
 export const batchHits = (addAll: AddAll, deadlineMs: number): ((hit: Hit) => Promise<number>) =>
   batchCalls(async (hits, until) => {
     return countsAfterEach(hits, await addAll(sumByBucket(hits), until))
@@ -84,7 +84,7 @@ function sumByBucket(hits: readonly Hit[]): BucketHits[] {
   return [...sums.values()]
 }
 
-/** The count of each caller as it was after its own hits, those of later callers left out. */
+/** Computes for each caller the count after its own hits, without those of later callers. */
 function countsAfterEach(hits: readonly Hit[], counts: Map<string, number>): number[] {
   const left = new Map(counts)
   const lastFirst = hits.toReversed().map(({ buckets, weight }) => {

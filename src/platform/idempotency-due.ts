@@ -6,13 +6,13 @@ import { CLAIM_LEASE_SECONDS, newLease, type WonClaim } from './idempotency.ts'
 import { createTurns, type StoreTurns } from './store-turns.ts'
 
 /**
- * Keys whose operation is not finished and that no process works on: the process stopped, so that its
- * lease expired, or the outcome was unknown, so that the key waits for its next attempt.
+ * The keys that are due: their operation is not finished and no process works on it. Either the process stopped, so
+ * that its lease expired, or the outcome was unknown, so that the key waits for its next try.
  */
 
 /**
- * The turns of the stores with due keys of these operations. Other operations are resumed only by their
- * caller; without the filter their keys would stand before all others for ever.
+ * The turns of the stores with due keys of these operations. Other operations are resumed only by their caller;
+ * without the filter their keys would be before all others for ever.
  */
 export const createDueTurns = (operations: readonly string[]): StoreTurns =>
   createTurns({
@@ -23,8 +23,8 @@ export const createDueTurns = (operations: readonly string[]): StoreTurns =>
   })
 
 /**
- * A query of the time at which the next key of these operations is due, by the store's clock. A key that a
- * process works on is not waited for: the process may end it at any time.
+ * A query of the time at which the next key of these operations is due, by the store's clock. A key that a process is
+ * working on is left out: the process may finish it at any time.
  */
 export const nextDueKey = (db: Db, operations: readonly string[]): Sql => sql`
   select fd_now() + (min(due_at) - ${machineTime})
@@ -32,7 +32,7 @@ export const nextDueKey = (db: Db, operations: readonly string[]): Sql => sql`
    where tenant_ref = ${db.tenant} and operation = any(${operations}) and state = 'running'
      and (next_attempt_at is not null or lease_until <= ${machineTime})`
 
-/** Makes keys that wait for their next attempt due so many milliseconds earlier. */
+/** Makes keys that wait for their next try due earlier by so many milliseconds. */
 export const hastenAll = (db: Db, operations: readonly string[], byMs: number): Promise<number> =>
   db.run(sql`
     update idempotency_keys
@@ -49,8 +49,8 @@ const Taken = Type.Object({
 })
 
 /**
- * Claims due keys of one store, to finish their operations without the caller. By the pair of store and
- * time, which only the index of both has: a store's keys are not found behind those of all others.
+ * Claims due keys of one store, to finish their operations without the caller. They are compared by the pair of store
+ * and time, which only the index of both columns has, so that the keys of other stores are not read first.
  */
 export async function takeDue(
   db: TenantDb,
@@ -88,8 +88,8 @@ const claimOf = (row: Static<typeof Taken>): WonClaim => ({
 })
 
 /**
- * Claims the open key of a resource, also before its next attempt is due. `busy`: a process works on
- * it now. Null: the resource has no open key.
+ * Claims the open key of a resource, even before its next try is due. Returns `busy` where a process works on it now,
+ * and null where the resource has no open key.
  */
 export async function takeWaiting(
   db: TenantDb,
@@ -108,14 +108,17 @@ export async function takeWaiting(
   return (await findNextAttempt(db, [resourceId])) === null ? null : 'busy'
 }
 
-/** Makes the waiting keys of a resource due now, because a provider has news of it. Counts them. */
+/**
+ * Makes the waiting keys of a resource due now, because a provider has reported a change of it. Returns how many
+ * there are.
+ */
 export const hasten = (db: Db, resourceId: string): Promise<number> =>
   db.run(sql`
     update idempotency_keys set next_attempt_at = ${machineTime}
      where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
        and next_attempt_at > ${machineTime}`)
 
-/** When the open keys of these resources are looked at next, in business time; null where there are none. */
+/** Returns when the open keys of these resources are looked at next, in business time; null where there are none. */
 export async function findNextAttempt(
   db: Db,
   resourceIds: readonly string[],
@@ -131,7 +134,7 @@ export async function findNextAttempt(
   return due_at
 }
 
-/** Whether to alert that a claim cannot be finished: at first, then once a day. Notes the alert. */
+/** Whether to alert that a claim cannot be finished: the first time, and then once a day. Records the alert. */
 export const isAlertDue = async (db: Db, { operation, key }: WonClaim): Promise<boolean> =>
   (await db.run(sql`
     update idempotency_keys set alerted_at = ${machineTime}

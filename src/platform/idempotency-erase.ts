@@ -12,8 +12,8 @@ const Kept = Type.Object({
 export type Rewrite = (body: string) => string
 
 /**
- * Rewrites the stored answers about certain rows, such as the orders of an erased customer. A replay
- * answers the rewritten body from then on. Answers how many were changed.
+ * Rewrites the stored answers about certain rows, such as the orders of an erased customer. From then on a replay
+ * answers with the rewritten body. Returns how many were changed.
  */
 export const rewriteAnswersOf = (tx: Tx, resource_ids: readonly string[], rewrite: Rewrite) =>
   rewriteWhere(tx, sql`resource_id = any(${resource_ids}::uuid[])`, rewrite)
@@ -22,7 +22,9 @@ export const rewriteAnswersOf = (tx: Tx, resource_ids: readonly string[], rewrit
 export const rewriteAnswersWith = (tx: Tx, texts: readonly string[], rewrite: Rewrite) =>
   rewriteWhere(tx, sql`resource_id is null and ${containsOneOf(texts)}`, rewrite)
 
-/** The same for the answers of some operations alone, whatever row they are about. */
+/**
+ * Rewrites stored answers like `rewriteAnswersWith`, but only those of some operations, whatever row they are about.
+ */
 export const rewriteAnswersBy = (
   tx: Tx,
   operations: readonly string[],

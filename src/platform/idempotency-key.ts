@@ -4,18 +4,21 @@ import { hmac, hmacBytes, subkey } from '../kernel/hmac.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Whether a caller can have sent this key. Operations of the system have keys that none can send. */
+/** Whether a caller can have sent this key. Operations of the system have keys that no caller can send. */
 export const isCallersKey = (key: string): boolean => KEY.test(key)
 
-/** Renewals make their own keys; a caller with such a key could answer for one. */
+/**
+ * The beginning of the keys that renewals make for themselves. A caller with such a key could store an answer for a
+ * renewal.
+ */
 const RESERVED = 'sub:'
 
 interface ReadKeyOptions {
-  /** For looking a key up, never for claiming one. */
+  /** Only for looking a key up, never for claiming one. */
   allowReserved?: boolean
 }
 
-/** The Idempotency-Key of a request, or the refusal that its lack or form deserves. */
+/** Reads the Idempotency-Key of a request. Refuses a request without one, or with a malformed one. */
 export function readKey(
   header: string | string[] | undefined,
   { allowReserved = false }: ReadKeyOptions = {},
@@ -33,17 +36,17 @@ export function readKey(
 }
 
 /**
- * What tells one request from another under the same key: a keyed hash of the canonical body.
+ * Computes what distinguishes two requests with the same key: a keyed hash of the canonical body.
  *
- * A retry may come from another address and without the code on the card, and may space the card
- * number differently: `ip` and `card.cvv` are left out, `card.ccnumber` counts by its digits. What a
- * form makes anew each time it is shown, a quote and when a statement was accepted, is no other
- * purchase either. Never a plain hash, because there are few enough card numbers to try them all.
+ * A retry may come from another address and without the code on the card, and may space the card number differently:
+ * `ip` and `card.cvv` are left out, `card.ccnumber` counts by its digits. A form has a new quote, and a new time at
+ * which a statement was accepted, each time it is shown: these are left out as well, since they do not make another
+ * purchase. It must not be a plain hash, because there are few enough card numbers to try them all.
  *
- * `target` is what of the path belongs to the request, e.g. the id of the order to refund.
+ * `target` is the part of the path that belongs to the request, e.g. the id of the order to refund.
  */
 export function fingerprint(secret: Buffer, body: unknown, target?: string): Buffer {
-  // No raw line feed stands in canonical JSON, so the two parts cannot be mistaken for one.
+  // Canonical JSON contains no raw line feed, so the two parts cannot be taken for one.
   const text = canonicalJson(withoutVolatile(secret, body ?? null))
   return hmacBytes(secret, target === undefined ? [text] : [text, '\n', target])
 }

@@ -20,14 +20,14 @@ const PAUSE_FIRST_MS = 20
 const PAUSE_MAX_MS = 400
 
 export interface RunOptions extends ClaimRequest {
-  /** Refusals of this operation that pass by themselves, e.g. `order_busy`: they free the key. */
+  /** Refusals of this operation that are only temporary, e.g. `order_busy`: they free the key. */
   passing?: readonly ErrorCode[]
   /** Ends the wait for another request's answer. It never interrupts the operation. */
   signal?: AbortSignal
   waitMs?: number
 }
 
-/** What the route sends. */
+/** The answer that the route sends. */
 export interface Reply {
   status: number
   headers: Record<string, string>
@@ -35,12 +35,12 @@ export interface Reply {
 }
 
 /**
- * Runs the operation of a key once, and answers every request with that key alike.
+ * Runs the operation of a key once, and sends every request with that key the same answer.
  *
- * `work` continues from `claim.recoveryPoint`, and ends with `finish` or `refuse` in its last
- * transaction. A refusal thrown before the first recovery point is stored as the answer if it is an
- * outcome of the operation; otherwise the key is free again. A refusal thrown later only ends the
- * lease: the same caller or the reconciler resumes the operation from there.
+ * `work` continues from `claim.recoveryPoint`, and ends with `finish` or `refuse` in its last transaction. A refusal
+ * thrown before the first recovery point is stored as the answer if it is an outcome of the operation; otherwise the
+ * key is free again. A refusal thrown later only ends the lease: the same caller or the reconciler resumes the
+ * operation from there.
  */
 export async function run(
   db: TenantDb,
@@ -56,7 +56,7 @@ export async function run(
       const kept = isLost(error, outcome)
         ? 'lost'
         : await giveUp(db, outcome, error, options.passing ?? [])
-      // Another process has taken the key over, and will store its answer.
+      // Another process has claimed the key, and will store its answer.
       if (kept === 'lost') continue
       if (kept === null) throw error
       return reply(kept, false)
@@ -76,7 +76,9 @@ const reply = ({ status, body }: StoredAnswer, replayed: boolean): Reply => ({
   body,
 })
 
-/** Waits until the key is answered or claimed by us; refuses with `idempotency_in_progress` after that. */
+/**
+ * Waits until the key is answered or we have claimed it. Refuses with `idempotency_in_progress` after the time limit.
+ */
 export async function awaitAnswer(
   db: TenantDb,
   options: RunOptions,
@@ -105,9 +107,9 @@ const UNDECIDED: readonly ErrorCode[] = [
 ]
 
 /**
- * Ends the claim of work that failed. Answers the refusal that it has stored, `lost` where another
- * process has taken the key over, else null. A refusal that is final and is not stored becomes a
- * 503: the same key may still succeed, and a caller that was told of a refusal would try another.
+ * Ends the claim of work that failed. Returns the refusal that it has stored, `lost` where another process has
+ * claimed the key, and otherwise null. A refusal that is final but is not stored becomes a 503: the same key may
+ * still succeed, and a caller that got the refusal would use another key.
  */
 async function giveUp(
   db: TenantDb,
@@ -116,7 +118,7 @@ async function giveUp(
   passing: readonly ErrorCode[],
 ): Promise<StoredAnswer | 'lost' | null> {
   const refusal = error instanceof ApiError ? error : null
-  // These have postponed the key themselves, to a time of their own.
+  // These refusals have postponed the key already, to a time of their own.
   if (refusal !== null && UNDECIDED.includes(refusal.code)) return null
   const final = refusal !== null && bindsKey(refusal) && !passing.includes(refusal.code)
   try {
@@ -125,7 +127,7 @@ async function giveUp(
     if (kept !== null || !final) return kept
   } catch (failure) {
     if (isLost(failure, held)) return 'lost'
-    // While the database is unreachable, the lease expires by itself.
+    // While the database cannot be reached, the lease expires on its own.
     if (!final) return null
   }
   throw new ApiError('service_unavailable', { cause: refusal })

@@ -4,18 +4,18 @@ import { forEachStore } from './for-each-store.ts'
 import { STARTED } from './idempotency.ts'
 import { areOldest, listStoresWithOld, type OldRows } from './store-lists.ts'
 
-/** Retries come within minutes, questions about an order within weeks. */
+/** How many days answers are kept: retries come within minutes, questions about an order within weeks. */
 const KEPT_DAYS = 30
 
-/** A delete of so many rows takes some milliseconds, and holds its locks no longer. */
+/** How many rows are deleted at once: this takes some milliseconds, and holds its locks no longer. */
 const BATCH_ROWS = 1_000
 
 /**
- * Answers that may be deleted. Not those of operations that moved money: a request that is repeated
- * after its key was forgotten would move it again. Such an operation ended well, or had begun when
- * it was refused. A checkout needs no answer for that, since its order has its key for good, and so has
- * the renewal that the scheduler makes. As the
- * index `idempotency_keys_old` has it, to the letter: a parameter would keep PostgreSQL from it.
+ * The answers that may be deleted. Answers of operations that moved money may not: if the request were repeated after
+ * its key was deleted, it would move the money again. Such an operation succeeded, or had begun when it was refused.
+ * A checkout needs no stored answer for that, since its order keeps its key forever, and neither does a renewal that
+ * the scheduler makes. The condition is, to the letter, that of the index `idempotency_keys_old`: with a parameter
+ * PostgreSQL would not use the index.
  */
 export const OLD_ANSWERS: OldRows = {
   table: sql`idempotency_keys`,
@@ -30,13 +30,13 @@ export const OLD_ANSWERS: OldRows = {
   before: sql`${machineTime} - make_interval(days => ${KEPT_DAYS})`,
 }
 
-/** Deletes answers older than 30 days, in batches. Counts the rows. */
+/** Deletes answers older than 30 days, in batches. Returns the number of rows. */
 export const deleteOldAnswers = (database: Database): Promise<number> =>
   deleteKeys(database, OLD_ANSWERS)
 
 /**
- * How long after its lease a key that was only claimed is freed. Its caller may repeat the request
- * until then, and the holder of a lease that is over has ended or lost its connection.
+ * How long after its lease a key is freed that was only claimed. Until then its caller may repeat the request; and a
+ * process whose lease expired that long ago has ended or lost its connection.
  */
 const ABANDONED_HOURS = 1
 
@@ -48,9 +48,8 @@ const ABANDONED: OldRows = {
 }
 
 /**
- * Frees keys whose process stopped before it had written anything, and whose caller never came
- * back. The reconciler frees those of its operations; writes of gift cards and store credit have
- * none. Counts the rows.
+ * Frees keys whose process stopped before it had written anything, and whose caller never came back. The reconciler
+ * frees those of its operations; gift cards and store credit have no reconciler. Returns the number of rows.
  */
 export const freeAbandonedKeys = (database: Database): Promise<number> =>
   deleteKeys(database, ABANDONED)

@@ -9,7 +9,10 @@ import { LeaseLostError } from './leases.ts'
 /** The recovery point of every new claim: nothing has been written that a resume would need. */
 export const STARTED = 'started'
 
-/** Longer than a checkout with a slow gateway takes, shorter than a shopper waits after a crash. */
+/**
+ * How long a claim's lease lasts: longer than a checkout with a slow gateway takes, shorter than a shopper waits
+ * after a crash.
+ */
 export const CLAIM_LEASE_SECONDS = 60
 
 export interface ClaimRequest {
@@ -17,7 +20,7 @@ export interface ClaimRequest {
   key: string
   fingerprint: Buffer
   leaseSeconds?: number
-  /** The correlation id in the body of a refusal. Left out where bodies have none. */
+  /** The correlation id in the body of a refusal. It is left out where bodies have none. */
   correlationId?: string
 }
 
@@ -34,7 +37,7 @@ export interface WonClaim {
   readonly correlationId?: string
 }
 
-/** The status and body stored under a key, to the byte. Only `finish` and `refuse` make one. */
+/** The status and body stored under a key, byte for byte. Only `finish` and `refuse` make one. */
 export interface StoredAnswer {
   readonly state: 'answered'
   readonly status: number
@@ -56,18 +59,18 @@ const Standing = Type.Object({
   response_body: Nullable(Type.String()),
 })
 
-/** Claims the key, or says how it stands. Commits at once, so that no other caller waits for the lock. */
+/** Claims the key, or returns its state. Commits at once, so that no other caller waits for the lock. */
 export async function claim(db: TenantDb, request: ClaimRequest): Promise<Claim> {
   for (;;) {
     const fresh = await insertClaim(db.asyncCommit, request)
     if (fresh !== null) return won(request, fresh)
     const standing = await readClaim(db, request)
-    // Null: the key was freed in between, so it can be claimed again.
+    // Null means that the key was freed in between, so it can be claimed again.
     if (standing !== null) return standing
   }
 }
 
-/** How the key stands; null where it is free. A key that is due is taken over. */
+/** Returns the state of a key; null where it is free. Claims a key that is due. */
 export async function readClaim(db: Db, request: ClaimRequest): Promise<Claim | null> {
   const row = await findStanding(db, request)
   if (row === null) return null
@@ -95,14 +98,14 @@ function won(request: ClaimRequest, row: Static<typeof Won>): WonClaim {
 
 const secondsFromNow = (seconds: number) => sql`${machineTime} + make_interval(secs => ${seconds})`
 
-/** Gives the key to the process that runs the statement. */
+/** Assigns the key to the process that runs the statement. */
 export const newLease = (seconds = CLAIM_LEASE_SECONDS) => sql`
   lease_until = ${secondsFromNow(seconds)}, lease_token = gen_random_uuid(), next_attempt_at = null`
 
 const rowOf = (db: Db, { operation, key }: { operation: string; key: string }) =>
   sql`tenant_ref = ${db.tenant} and operation = ${operation} and key = ${key}`
 
-/** Inserts the row for one of any number of callers; the others find it there. */
+/** Inserts the row for exactly one of any number of callers; the others find it there. */
 const insertClaim = (db: Db, { operation, key, fingerprint, leaseSeconds }: ClaimRequest) =>
   db.maybe(
     Won,
@@ -144,10 +147,13 @@ async function writeHeld(db: Db, held: WonClaim, assignments: Sql): Promise<void
   if (written === 0) throw new LeaseLostError(`the key of this ${held.operation}`, held.token)
 }
 
-/** An answered key has no token. The state is left out: with it PostgreSQL would scan all running keys. */
+/**
+ * Matches the row of a claim that is still held. An answered key has no token. The state is left out: with it
+ * PostgreSQL would scan all running keys.
+ */
 const heldBy = (db: Db, held: WonClaim) => sql`${rowOf(db, held)} and lease_token = ${held.token}`
 
-/** Moves the claim to a recovery point, in the transaction of that step. The lease begins anew. */
+/** Moves the claim to a recovery point, in the transaction of that step. The lease starts again. */
 export async function advance(
   db: Db,
   held: WonClaim,
@@ -164,11 +170,11 @@ export async function advance(
   return { ...held, recoveryPoint, resourceId }
 }
 
-/** Begins the lease anew. Throws where another process has taken the key over. */
+/** Starts the lease again. Throws where another process has claimed the key. */
 export const renew = (db: Db, held: WonClaim): Promise<void> =>
   writeHeld(db, held, sql`lease_until = ${secondsFromNow(held.leaseSeconds)}`)
 
-/** Ends the lease and leaves the key to the next process that looks at it, after so many seconds. */
+/** Ends the lease, and makes the key due for any process after so many seconds. */
 export const postpone = (db: Db, held: WonClaim, seconds: number): Promise<void> =>
   writeHeld(
     db,
@@ -187,7 +193,7 @@ export async function finish(
   return { state: 'answered', status, body }
 }
 
-/** Keeps the answer of a change in the transaction that makes it, where the caller has sent a key. */
+/** Stores the answer of a change in the transaction that makes it, where the caller has sent a key. */
 export type KeepAnswer = (tx: Tx, body: unknown) => Promise<void>
 
 /** The caller of a change whose key is optional. */
@@ -196,7 +202,7 @@ export interface KeepingCaller {
   keep: KeepAnswer
 }
 
-/** Stores a refusal as the final answer: another try needs another key. */
+/** Stores a refusal as the final answer: another attempt needs another key. */
 export async function refuse(db: Db, held: WonClaim, error: ApiError): Promise<StoredAnswer> {
   if (!bindsKey(error)) throw new Error(`${error.code} cannot be a stored answer`, { cause: error })
   return finish(db, held, error.status, refusalBody(held, error))
@@ -206,11 +212,11 @@ const answered = (status: number, body: string) => sql`
   state = 'answered', answered_at = ${machineTime}, response_status = ${status}, response_body = ${body},
   lease_until = null, lease_token = null, next_attempt_at = null`
 
-/** A 404 has no correlation id, so that all of a kind are alike. */
+/** Writes the body of a refusal. A 404 has no correlation id, so that all of a kind are alike. */
 const refusalBody = ({ correlationId }: WonClaim, error: ApiError) =>
   errorBody(error, error.status === 404 ? undefined : correlationId)
 
-/** Refusals of the request itself or of the moment: the same key may try again. */
+/** Refusals of the request itself, or because of a temporary state: the same key can be used again. */
 const PASSING_STATUS: readonly number[] = [400, 401, 408, 413, 414, 415, 417, 429, 431]
 const PASSING: readonly ErrorCode[] = [
   'forbidden',
@@ -239,7 +245,7 @@ export async function refuseUnbegun(
   return written === 0 ? null : { state: 'answered', status, body }
 }
 
-/** Frees a key whose operation never began. False: it has begun, and has to be resumed. */
+/** Frees a key whose operation never began. Returns false where it has begun, and must be resumed. */
 export async function freeKey(db: Db, held: WonClaim): Promise<boolean> {
   const deleted = await db.run(sql`
     delete from idempotency_keys
@@ -260,7 +266,7 @@ const KeyState = Type.Object({
 })
 export type KeyState = Static<typeof KeyState>
 
-/** How a key stands; null when it was never used, or its answer was deleted. */
+/** Returns the state of a key; null when it was never used, or its answer was deleted. */
 export const lookup = (db: Db, operation: string, key: string): Promise<KeyState | null> =>
   db.maybe(
     KeyState,

@@ -5,10 +5,13 @@ import type { GlobalDb } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { StoreClocks } from '../db/store-clocks.ts'
 
-/** How often a process reads which clocks are moved: one statement, of the few stores that have one. */
+/**
+ * How often a process reads which clocks are moved. This takes one statement, over the few stores that have moved
+ * theirs.
+ */
 const POLL_MS = 1_000
 
-/** How long a start waits for the first read. A database that does not answer must not delay it for longer. */
+/** How long a start waits for the first read. A database that does not respond must not delay it for longer. */
 const FIRST_READ_MS = 1_000
 
 export interface ClockState {
@@ -28,9 +31,9 @@ const Row = Type.Object({
 })
 
 /**
- * The clocks of sandbox stores, in the memory of each process: to open a store costs no statement. The
- * process that moves a clock knows at once; the others read all moved clocks once a second. So `settleMs`
- * after a change every process that works goes by it.
+ * The clocks of sandbox stores, in the memory of each process, so that opening a store costs no statement. The
+ * process that moves a clock knows at once; the others read all moved clocks once a second. So `settleMs` after a
+ * change, every working process uses the changed clock.
  */
 export class KnownClocks implements StoreClocks {
   readonly #logger: Pick<Logger, 'debug'>
@@ -48,7 +51,10 @@ export class KnownClocks implements StoreClocks {
     this.#pollMs = pollMs
   }
 
-  /** After this time every process knows of a change: it has read once since, and a slow read has ended. */
+  /**
+   * How long it takes until every process knows of a change: by then it has read once since, and a slow read has
+   * ended.
+   */
   get settleMs(): number {
     return this.#pollMs * 2.5
   }
@@ -65,14 +71,14 @@ export class KnownClocks implements StoreClocks {
     return this.#moving
   }
 
-  /** Takes over what this process has written to the database. */
+  /** Stores a change that this process has written to the database. */
   set(tenant: string, state: ClockState): void {
     this.#changed.set(tenant, ++this.#changes)
     this.#states.set(tenant, state)
     this.#sort()
   }
 
-  /** Starts to read the clocks again and again. Answers when they are known, or cannot be read for now. */
+  /** Starts to read the clocks at regular intervals. Returns when they are known, or cannot be read for now. */
   async start(db: GlobalDb): Promise<void> {
     this.#timer ??= setInterval(() => this.#poll(db), this.#pollMs)
     await Promise.race([this.#poll(db), pause(FIRST_READ_MS, undefined, { ref: false })])
@@ -83,7 +89,7 @@ export class KnownClocks implements StoreClocks {
     this.#timer = undefined
   }
 
-  /** Reads the clocks. What this process changes meanwhile stays. */
+  /** Reads the clocks. A change that this process makes meanwhile stays. */
   async read(db: GlobalDb): Promise<void> {
     const before = this.#changes
     const rows = await db.many(Row, sql`select * from fd_moved_clocks()`)

@@ -16,7 +16,7 @@ export type Lease = Static<typeof Lease>
 
 const businessTime = sql`fd_now()`
 
-/** The lease expired and another worker has the row: this worker's result must not be written. */
+/** The error that a lease expired and another worker has claimed the row: this worker's result must not be written. */
 export class LeaseLostError extends Error {
   /** The token of the lost lease: a worker may hold several. */
   readonly token: string
@@ -27,16 +27,16 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** All SQL here is constant: it is code, never input. */
+/** A table as a queue. All SQL here is constant: it is code, never input. */
 export interface QueueOptions<P extends TProperties> {
   /** Has the columns tenant_ref, id (uuid), lease_until and lease_token, and a policy that lets the
    * worker read over all tenants. Wants indexes on (due) and on (tenant_ref, due), both partial. */
   table: Sql
-  /** The column that says when a row is due. Null: never again. */
+  /** The column that says when a row is due. A row with null is never due again. */
   due?: Sql
   /** What `due` is compared with: business time, or `machineTime` for the platform's own work. */
   time?: Sql
-  /** A further condition that a row must meet to be taken. */
+  /** A further condition that a row must meet to be claimed. */
   only?: Sql
   /** The columns of a claimed row beside its lease. */
   columns: Sql
@@ -46,12 +46,9 @@ export interface QueueOptions<P extends TProperties> {
 
 export interface FairClaimOptions {
   slots: number
-  /** At most this many rows of one store, those in `busy` included. */
+  /** The most rows of one store at a time, those in `busy` included. */
   perTenant?: number
-  /**
-   * How many rows of each store the caller works on already, for a caller that refills its slots
-   * one by one.
-   */
+  /** How many rows of each store the caller already works on, for a caller that refills its slots one by one. */
   busy?: ReadonlyMap<string, number>
   leaseSeconds?: number
 }
@@ -72,7 +69,7 @@ export interface Queue<Row> extends StoreTurns {
    * Claims up to `slots` rows, the stores taking turns: one store's backlog does not delay another.
    */
   claimFairly(database: Database, options: FairClaimOptions): Promise<(Row & Lease)[]>
-  /** Extends the lease. Answers whether it was still held. */
+  /** Extends the lease. Returns whether it was still held. */
   renew(db: Db, lease: Lease, leaseSeconds?: number): Promise<boolean>
   /** Ends the lease and changes nothing else, so that the row is due at once. */
   release(db: Db, lease: Lease): Promise<void>
@@ -98,7 +95,7 @@ export function defineQueue<P extends TProperties>(
   return {
     ...leaseStatements(options),
     ...turns,
-    // A claim that a crash of the database loses does no harm: the row is due, as before.
+    // If a crash of the database loses a claim, the row is simply due again.
     claim: (db, limit, leaseSeconds) => claim(db.asyncCommit, limit, leaseSeconds),
     claimFairly: (database, take) =>
       claimInTurn(database, turns, take, (shares) =>
@@ -111,7 +108,7 @@ export function defineQueue<P extends TProperties>(
   }
 }
 
-/** Makes the stores take turns in this process, whatever their rows are. */
+/** Makes the stores take turns in this process, whatever rows they have. */
 export function defineStoreRotation(rows: DueRows): StoreRotation {
   const turns = createTurns(rows)
   return {
@@ -126,9 +123,10 @@ export function defineStoreRotation(rows: DueRows): StoreRotation {
 }
 
 /**
- * Finds rows by the pair of store and time, which only the index of both has: PostgreSQL might choose that
- * of the time alone, and read the rows of all stores. Updates them by their keys in an array: joined, it
- * might read every row of the store. One plan serves all stores, so it must not depend on their sizes.
+ * Makes the statement that claims rows. It finds them by the pair of store and time, which only the index of both
+ * columns has: otherwise PostgreSQL might choose the index of the time alone, and read the rows of all stores. It
+ * updates them by their keys in an array: with a join, it might read every row of the store. One plan serves all
+ * stores, so it must not depend on their sizes.
  */
 function claimStatement<P extends TProperties>(
   options: QueueOptions<P>,
@@ -196,7 +194,7 @@ function leaseStatements({ table }: { table: Sql }) {
     ): Promise<T> {
       const lost = new AbortController()
       const renewOrAbort = async () => {
-        // A renewal that fails does not lose the lease: two more follow before it expires.
+        // A renewal that fails does not yet lose the lease: two more follow before it expires.
         const kept = await renew(db, lease, leaseSeconds).catch(() => true)
         if (!kept) lost.abort(new LeaseLostError(`row ${lease.id}`, lease.lease_token))
       }
@@ -210,7 +208,7 @@ function leaseStatements({ table }: { table: Sql }) {
   }
 }
 
-/** How many rows of one store are claimed in a round. */
+/** How many rows of one store are claimed in one round. */
 interface Share {
   tenant: string
   limit: number
@@ -218,7 +216,7 @@ interface Share {
 
 type ClaimShares<Row> = (shares: readonly Share[]) => Promise<PromiseSettledResult<Row[]>[]>
 
-/** Claims rows of the stores whose turn is next, until there are some or each store had its turn. */
+/** Claims rows of the stores whose turn is next, until some are claimed or each store had its turn. */
 async function claimInTurn<Row extends { tenant_ref: string }>(
   database: Database,
   turns: StoreTurns,
@@ -234,7 +232,7 @@ async function claimInTurn<Row extends { tenant_ref: string }>(
     if (tenants.length === 0) return []
     const room = new Map(tenants.map((tenant) => [tenant, roomOf(tenant)]))
     const claimed = await claimInRounds(room, slots, claimShares)
-    // Other workers may have taken the rows of all these stores, and none of the stores after them.
+    // Other workers may have claimed the rows of all these stores, and none of the stores after them.
     if (claimed.length > 0) return claimed
     for (const tenant of tenants) tried.add(tenant)
   }
@@ -258,7 +256,7 @@ async function claimInRounds<Row extends { tenant_ref: string }>(
     const rows = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
     const failed = results.find((result) => result.status === 'rejected')
     claimed.push(...rows)
-    // The rows already claimed are worked on; an error that lasts is thrown at the next call.
+    // The rows that are claimed already are worked on; an error that lasts is thrown at the next call.
     if (failed !== undefined && claimed.length === 0) throw failed.reason
     if (failed !== undefined) return claimed
     const counts = Map.groupBy(rows, (row) => row.tenant_ref)

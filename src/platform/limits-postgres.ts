@@ -15,16 +15,13 @@ import {
   WINDOW_SECONDS,
 } from './limits-store.ts'
 
-/** The limiter has its own connections, so that neither it nor the API waits for the other's. */
+/** The connections of the limiter. They are its own, so that neither it nor the API waits for the other. */
 const CONNECTIONS = 2
 
-/**
- * The server ends a statement this much before our own deadline, so that the connection stays
- * usable.
- */
+/** How much earlier than our own deadline the server ends a statement, so that the connection stays usable. */
 const MARGIN_MS = 50
 
-/** Rows that one statement deletes, so that no hit waits long for its locks. */
+/** How many rows one statement deletes, so that no hit waits long for its locks. */
 const DELETE_MAX = 1_000
 
 const Counter = Type.Object({ bucket: Type.String(), hits: Type.Integer() })
@@ -60,10 +57,10 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   }
 }
 
-/** PostgreSQL stores no NUL, and one in a bucket's name would fail the hits of other callers, too. */
+/** Replaces NUL in a bucket's name, which PostgreSQL does not store: one would fail the hits of other callers, too. */
 const storable = (bucket: string): string => bucket.replaceAll('\0', '\uFFFD')
 
-/** Deletes counters that no window still counts in, some at a time. Answers how many. */
+/** Deletes counters whose windows are over, some at a time. Returns how many. */
 export function deleteOldCounters(db: GlobalDb): Promise<number> {
   return db.run(sql`
     delete from limit_counters
@@ -115,9 +112,9 @@ const byBucket = (counters: readonly Static<typeof Counter>[]): Map<string, numb
   new Map(counters.map(({ bucket, hits }) => [bucket, hits]))
 
 /**
- * Sends one statement together with its time limit. The time spent waiting for a connection is
- * taken from that limit. The server ends an overdue statement by itself: if we only closed the
- * connection, its process would go on waiting for the lock, and each retry would add another.
+ * Sends one statement together with its time limit. The time spent waiting for a connection is taken from that limit.
+ * The server itself ends an overdue statement: if we only closed the connection, its process would go on waiting for
+ * the lock, and each retry would add another one.
  */
 async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, until: number) {
   if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
@@ -128,7 +125,7 @@ async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, until: number) {
     throw new Error('the deadline passed while waiting for a connection')
   }
   try {
-    // Without an answer in time, the connection is closed.
+    // Without a result in time, the connection is closed.
     const result = await sendTogether(client, [endAfter(left - MARGIN_MS), query], left)
     client.release()
     return result

@@ -18,8 +18,8 @@ const HIT = `
   return most`
 
 /**
- * Takes one hit back, if the window still has one. If the hit was counted in the window before, a
- * plain decrement would create a counter without an expiry, or one below zero.
+ * Removes one hit, if the window still has one. If the hit was counted in the window before, a plain decrement would
+ * create a counter without an expiry, or one below zero.
  */
 const UNHIT = `
   if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end

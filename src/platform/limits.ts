@@ -8,36 +8,32 @@ import { openPostgresStore } from './limits-postgres.ts'
 import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-store.ts'
 
 /**
- * The rate limiter that guards call before they check a credential. Each method throws
- * `rate_limited` when the caller has used up its minute, and `db_error` when the counters cannot be
- * read: no caller passes uncounted.
+ * The rate limiter that guards call before they check a credential. Each method throws `rate_limited` when the caller
+ * has used up its minute, and `db_error` when the counters cannot be read: no caller passes without being counted.
  */
 export interface Limits {
-  /**
-   * Counts an attempt, successful or not. Admits exactly the limit, also of many at the same time.
-   */
+  /** Counts an attempt, successful or not. Admits exactly the limit, even when many come at the same time. */
   countAttempt(caller: string): Promise<void>
   /** Refuses a caller that has failed too often. Counts nothing itself. */
   checkFailures(caller: string): Promise<void>
   /**
-   * Counts an attempt as failed before it is made, for attempts that are costly: many at the same
-   * time cannot pass the limit together. `uncountFailure` takes it back once the attempt has
-   * succeeded.
+   * Counts an attempt as failed before it is made, for attempts that are costly: many at the same time cannot pass
+   * the limit together. `uncountFailure` undoes that once the attempt has succeeded.
    */
   countFailureAhead(caller: string): Promise<void>
   uncountFailure(caller: string): Promise<void>
   /** Counts an attempt that failed. */
   countFailure(caller: string): Promise<void>
   /**
-   * Counts one hit, and answers whether the bucket is still within its limit: per minute, or in a
-   * window of up to an hour.
+   * Counts one hit, and returns whether the bucket is still within its limit: per minute, or in a window of up to an
+   * hour.
    */
   velocity(bucket: string, limit: number, windowSeconds?: number): Promise<boolean>
-  /** The hits that `velocity` has counted of a bucket in this minute. Counts nothing itself. */
+  /** Returns the hits that `velocity` has counted for a bucket in this minute. Counts nothing itself. */
   hits(bucket: string): Promise<number>
-  /** Takes back one hit of `velocity`, where only failures are to count. */
+  /** Removes one hit of `velocity`, where only failures are to count. */
   takeBackHit(bucket: string): Promise<void>
-  /** Adds hits to each of the buckets, and answers the count of the fullest one in this minute. */
+  /** Adds hits to each of the buckets, and returns the count of the fullest one in this minute. */
   addHits(buckets: readonly string[], weight: number): Promise<number>
   ping(): Promise<void>
 }
@@ -48,7 +44,7 @@ export interface LimitsOptions {
   perMinute: { my: number; failed: number }
 }
 
-/** Opens the counters: in Redis where one is configured, else in PostgreSQL. */
+/** Opens the counters: in Redis where one is configured, otherwise in PostgreSQL. */
 export async function openLimitStore({
   databaseUrl,
   redisUrl,
@@ -108,10 +104,7 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
   }
 }
 
-/**
- * How long a caller's count is used from memory, so that a busy caller does not cost a query per
- * request.
- */
+/** How long a caller's count is used from memory, so that a busy caller does not cost one query per request. */
 const KNOWN_FOR_MS = 1_000
 const CALLERS_MAX = 10_000
 
@@ -134,7 +127,7 @@ function recentlyOverLimit(clock: Clock) {
   }
 }
 
-/** The last known count of each caller's failures, for as long as it is recent. */
+/** Returns the last known count of each caller's failures, for as long as it is recent. */
 function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) {
   const known = new Map<string, { hits: number; at: number }>()
   const pending = new Map<string, Promise<number>>()
@@ -179,7 +172,7 @@ function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) 
   return { of, remember, forget: (caller: string) => known.delete(caller) }
 }
 
-/** Refuses an answer that is not a count: it must not pass for a small count. */
+/** Reads a count, and refuses a value that is not a count: it must not pass for a small one. */
 async function counted(ask: () => Promise<number>): Promise<number> {
   return orUnavailable(async () => {
     const hits = await ask()
@@ -197,7 +190,7 @@ async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Counts one hit of a bucket, and refuses what is over its limit of a minute. */
+/** Counts one hit of a bucket, and refuses a hit beyond its limit per minute. */
 export async function requireWithin(
   limits: Pick<Limits, 'velocity'>,
   bucket: string,
@@ -213,19 +206,15 @@ const limitError = (limit: number) =>
     headers: { 'retry-after': String(WINDOW_SECONDS) },
   })
 
-/**
- * The part of the IPv6 space that one household gets. It can change the rest of its address every
- * minute.
- */
+/** How many bits of an IPv6 address name one household. It can change the rest of its address every minute. */
 const IPV6_PREFIX = 64
 
-/** The caller that a request is counted for: an IPv4 address, or an IPv6 network. */
+/** Names the caller that a request is counted for: an IPv4 address, or an IPv6 network. */
 export function callerOf(written: string): string {
   // A plain IPv4 address needs no parsing.
   if (isIPv4(written)) return written
   const ip = withoutPort(written)
-  // The library would also read 1 or 0x7f.1 as addresses. Texts that are no address share one
-  // count.
+  // The library would also read 1 or 0x7f.1 as addresses. All texts that are not an address share one count.
   if (isIP(ip) === 0) return 'unknown'
   const address = ipaddr.process(ip)
   if (address instanceof ipaddr.IPv4) return address.toString()

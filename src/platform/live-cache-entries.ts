@@ -1,13 +1,13 @@
 import type { CachedResponse, Encoding } from './cached-response.ts'
 
-/** One cached response, and its place in the order of use. */
+/** A cached response, and its place in the order of use. */
 export interface Entry {
   readonly generation: Generation
   readonly key: string
   readonly response: CachedResponse
-  /** When it must be loaded again, by the clock of the cache. */
+  /** When the response must be loaded again, by the clock of the cache. */
   freshUntil: number
-  /** The compressed bodies. Null: compression made it no smaller. */
+  /** The compressed bodies. Null where compression did not make the body smaller. */
   readonly forms: Map<Encoding, Buffer | null>
   readonly order: Order
   /** The request address of the response, once it is known, and the route of that address. */
@@ -46,8 +46,8 @@ interface Order {
 }
 
 /**
- * The share of memory for responses of 4xx. Anyone can request names that do not exist, as many as
- * they like; with a share of their own, those responses only evict each other.
+ * The share of memory for responses of 4xx. Any caller can request any number of names that do not exist; with a
+ * share of their own, those responses only evict each other.
  */
 const NEGATIVE_SHARE = 1 / 8
 
@@ -55,18 +55,18 @@ const NEGATIVE_SHARE = 1 / 8
 const ENTRY_SHARE = 1 / 4
 
 /**
- * A store that uses more than this share evicts its own responses first. Anyone can read a hundred
- * large collections in turn, and would otherwise evict the responses of all other stores.
+ * The share of memory beyond which a store evicts its own responses first. Any caller can read a hundred large
+ * collections in turn, and would otherwise evict the responses of all other stores.
  */
 const TENANT_SHARE = 1 / 2
 
-/** The memory of an entry beside its texts: objects, map slots, the buffer's header. */
+/** How much memory an entry takes beside its texts: objects, map slots, the buffer's header. */
 const ENTRY_BYTES = 768
 
-/** A response with a longer key is not cached: no real address of a storefront is that long. */
+/** The longest key of a cached response: no real address of a storefront is longer. */
 const KEY_LENGTH_MAX = 2_048
 
-/** A longer address is parsed at each request. */
+/** The longest address that finds a response directly. A longer one is parsed at each request. */
 const ADDRESS_LENGTH_MAX = 300
 
 /** The entries of the live cache: finished responses by store and key, bounded by their bytes. */
@@ -153,7 +153,7 @@ export class LiveEntries {
     return generation
   }
 
-  /** `now` is a time of the clock by which `freshUntil` was given. */
+  /** Finds a cached response. `now` is a time of the clock by which `freshUntil` was given. */
   find(tenant: string, key: string, now = 0): CachedResponse | null {
     const entry = this.#generations.get(tenant)?.entries.get(key)
     if (entry === undefined || entry.freshUntil <= now) return null
@@ -162,7 +162,7 @@ export class LiveEntries {
   }
 
   findByAddress(address: string, now = 0): Entry | null {
-    // None so long is kept, and the map would have to read all of it.
+    // No address that long is kept, and the map would have to read all of it.
     if (address.length > ADDRESS_LENGTH_MAX) return null
     const entry = this.#addresses.get(address)
     if (entry === undefined || entry.freshUntil <= now) return null
@@ -170,10 +170,7 @@ export class LiveEntries {
     return entry
   }
 
-  /**
-   * Makes a response findable by its address. Only for a response that the address alone
-   * identifies.
-   */
+  /** Makes a response findable by its address. Use it only for a response that the address alone identifies. */
   addAddress(response: CachedResponse, address: string, route: string) {
     const entry = this.#entryOf.get(response)
     if (entry === undefined || entry.address !== null || address.length > ADDRESS_LENGTH_MAX) return
@@ -185,7 +182,7 @@ export class LiveEntries {
     this.#evict(entry.order, entry.generation)
   }
 
-  /** Caches a response, unless its generation was dropped. Answers the response to send. */
+  /** Caches a response, unless its generation was dropped. Returns the response to send. */
   put(
     generation: Generation,
     key: string,
@@ -200,7 +197,7 @@ export class LiveEntries {
     if (!fits || given.status >= 500 || !this.#isCurrent(generation)) return given
     const before = generation.entries.get(key)
     if (before !== undefined && isSame(before.response, given)) {
-      // Its compressed forms and its address stay.
+      // The compressed forms and the address of the entry stay.
       before.freshUntil = freshUntil
       return before.response
     }
@@ -234,7 +231,7 @@ export class LiveEntries {
     return this.#entryOf.get(response)
   }
 
-  /** Adds a compressed body to an entry, within the same bound. Answers the body to send. */
+  /** Adds a compressed body to an entry, within the same bound. Returns the body to send. */
   addForm(entry: Entry, encoding: Encoding, form: Buffer | null): Buffer | null {
     if (this.#entryOf.get(entry.response) !== entry) return form
     const body = form === null ? null : copyIfPooled(form)
@@ -283,8 +280,8 @@ const createOrder = (maxBytes: number): Order => ({
   count: 0,
 })
 
-// A linked list of our own: finding the oldest of a Map or Set of 200,000 costs 34 us, because each
-// search passes over the holes that deletions left at the front.
+// A linked list of our own, because finding the oldest entry of a Map or Set of 200,000 costs 34 us: each search
+// passes over the holes that deletions left at the front.
 function append(entry: Entry) {
   const { order } = entry
   entry.older = order.newest
@@ -311,10 +308,7 @@ function moveToNewest(entry: Entry) {
   append(entry)
 }
 
-/**
- * Copies a small buffer out of the pool it was cut from: it would keep the whole pool in memory,
- * uncounted.
- */
+/** Copies a small buffer that is a part of a pool: it would keep the whole pool in memory, uncounted. */
 function copyIfPooled(body: Buffer): Buffer {
   if (body.buffer.byteLength === body.length) return body
   const copy = Buffer.allocUnsafeSlow(body.length)
@@ -322,7 +316,6 @@ function copyIfPooled(body: Buffer): Buffer {
   return copy
 }
 
-/** Finds the same bytes under another key of the store, so that they are stored once. */
 /** Whether two responses are sent as the same bytes. */
 const isSame = (one: CachedResponse, other: CachedResponse): boolean =>
   one.status === other.status &&
@@ -331,6 +324,7 @@ const isSame = (one: CachedResponse, other: CachedResponse): boolean =>
   one.body.equals(other.body) &&
   JSON.stringify(one.headers) === JSON.stringify(other.headers)
 
+/** Finds the same bytes under another key of the store, so that they are stored once. */
 function findSameBody(generation: Generation, { body, head }: CachedResponse): Buffer | undefined {
   // Only responses with a `head` can share their body; the pages of a catalog have nothing in
   // common.
@@ -341,7 +335,7 @@ function findSameBody(generation: Generation, { body, head }: CachedResponse): B
   return undefined
 }
 
-/** The memory of an entry without its body, which it may share. */
+/** Estimates the memory of an entry without its body, which it may share. */
 function sizeOf(tenant: string, key: string, response: CachedResponse): number {
   const { etag = '', head = '' } = response
   let characters = tenant.length + key.length + etag.length + head.length
@@ -351,10 +345,7 @@ function sizeOf(tenant: string, key: string, response: CachedResponse): number {
   return ENTRY_BYTES + 2 * characters
 }
 
-/**
- * Counts how many entries share a buffer. Both methods answer by how many bytes the memory in use
- * changes.
- */
+/** Counts how many entries share a buffer. Both methods return by how many bytes the memory in use changes. */
 function countShares() {
   const holders = new Map<Buffer, number>()
   return {

@@ -9,21 +9,18 @@ import type { Clock } from '../kernel/clock.ts'
 /** The notification channel on which processes announce that a store's public responses changed. */
 export const CHANNEL = 'fd_live'
 
-/** Marks a probe. No store's name begins with this. */
+/** The beginning of a probe's text. No store's name begins with it. */
 const PROBE_MARK = ':'
 
 const PROBE_EVERY_MS = 1_000
 const PROBE_WITHIN_MS = 2_000
 
-/**
- * A listener that received no probe for this long is replaced: its connection may be dead
- * unnoticed.
- */
+/** How long a listener may receive no probe before it is replaced: its connection may be dead without notice. */
 const LISTENER_GRACE_MS = 5_000
 
 const CONNECT_MS = 5_000
 const CLOSE_MS = 1_000
-/** The reason that is no fault. */
+/** The reason of an intended stop, which is not a fault. */
 const STOPPED = 'stopped'
 
 export interface LiveListenerOptions {
@@ -62,7 +59,10 @@ export class LiveListener {
     this.#options = options
   }
 
-  /** Called at every read and not only by the timer, which a busy process may run late. */
+  /**
+   * Whether notifications arrive. It is called at every read and not only by the timer, which a busy process may run
+   * late.
+   */
   isTrusted(): boolean {
     if (this.#trusting && this.#options.clock.now() >= this.#trustedUntil) {
       this.#distrust('no probe came back in time')
@@ -180,7 +180,7 @@ export class LiveListener {
     this.#probes.clear()
     if (!this.#trusting) return
     this.#trusting = false
-    // A stop is wanted, and no reason for an operator to look.
+    // A stop is intended, and is no reason for an operator to look.
     const level = reason === STOPPED ? 'debug' : 'warn'
     this.#options.logger[level](
       { reason },

@@ -18,12 +18,12 @@ import { CHANNEL, LiveListener } from './live-cache-listener.ts'
 const MAX_BYTES = 64 * 1_024 * 1_024
 
 /**
- * How long readers may join a running load. The database ends our statements after 10 s: an older
- * load waits on a dead connection.
+ * How long readers may join a running load. The database ends our statements after 10 s, so an older load waits for a
+ * dead connection.
  */
 const LOAD_MS = 10_000
 
-/** Monotonic: the time of day can be set back, and the cache would be trusted for longer. */
+/** A monotonic clock: the time of day can be set back, and the cache would then be trusted for longer. */
 const monotonicClock: Clock = { now: () => performance.now() }
 
 export interface LiveCacheOptions {
@@ -38,24 +38,22 @@ export interface LiveCacheOptions {
 export type LoadResponse = () => Promise<CachedResponse>
 
 export interface LiveCache {
-  /** Answers the cached response of the key, else what the loader answers. */
+  /** Returns the cached response of the key, or else the response that the loader returns. */
   read(tenant: string, key: string, load: LoadResponse): Promise<CachedResponse>
-  /** Answers only from the cache, without a wait. */
+  /** Returns a response only from the cache, without a wait. */
   find(tenant: string, key: string): CachedResponse | null
-  /** The same, by the address that was given to `addAddress`. */
+  /** Finds a response like `find`, by the address that was given to `addAddress`. */
   findByAddress(
     address: string,
   ): { readonly response: CachedResponse; readonly route: string } | null
-  /**
-   * Lets a cached response be found by its address, if that address alone identifies it for good.
-   */
+  /** Lets a cached response be found by its address, if that address alone always identifies it. */
   addAddress(response: CachedResponse, address: string, route: string): void
   /**
-   * The smallest encoding that the client accepts, or null for the plain body. A cached response is
+   * Returns the smallest encoding that the client accepts, or null for the plain body. A cached response is
    * compressed once per encoding.
    */
   encoded(response: CachedResponse, acceptEncoding: string | undefined): Promise<EncodedBody | null>
-  /** The same, but only an encoding that exists already; undefined when it must still be made. */
+  /** Returns an encoding like `encoded`, but only if it exists already; undefined when it must still be made. */
   findEncoded(
     response: CachedResponse,
     acceptEncoding: string | undefined,
@@ -80,14 +78,13 @@ export interface LiveCacheStats {
   evictions: number
   hits: number
   misses: number
-  /** Reads while the cache was off. */
+  /** How many reads came while the cache was off. */
   bypassed: number
 }
 
 /**
- * Notifies every process, once this transaction commits, that public responses of the store have
- * changed. Not for transactions that move money: a commit that notifies takes a lock of the whole
- * installation.
+ * Notifies every process, once this transaction commits, that public responses of the store have changed. Not to be
+ * used in transactions that move money: a commit that notifies takes a lock of the whole installation.
  */
 export async function notifyChanged(tx: Tx, subject: string = tx.tenant): Promise<void> {
   await tx.run(sql`select pg_notify(${CHANNEL}, ${subject})`)
@@ -115,11 +112,11 @@ export function createLiveCache(options: LiveCacheOptions): LiveCache {
     const running = generation.loads.get(key)
     if (running !== undefined && clock.now() - running.since < LOAD_MS) return running.response
     const since = clock.now()
-    // Counted from the start of the load: what it read may be as old.
+    // Freshness counts from the start of the load: the data that it read may be as old.
     const keep = (loaded: CachedResponse) =>
       entries.put(generation, key, loaded, since + (loaded.freshMs ?? Number.POSITIVE_INFINITY))
     const response = startLoad(load)
-      // Checked first: when trust has ended meanwhile, this call also drops the generation.
+      // Trust is checked first: if it has ended meanwhile, this call also drops the generation.
       .then((loaded) => (listener.isTrusted() ? keep(loaded) : loaded))
       .finally(() => {
         if (generation.loads.get(key) === started) generation.loads.delete(key)
@@ -175,10 +172,9 @@ interface LoadChain {
 }
 
 /**
- * Creates the loads that run while the cache is off. A reader may not join a load that began before
- * it, because that load may have missed a write the reader knows of; it shares the next load
- * instead. So a crowd of readers costs two loads and not one each, at the moment the database can
- * bear it least.
+ * Creates the loads that run while the cache is off. A reader may not join a load that began before it, because that
+ * load may have missed a write the reader knows of; it shares the next load instead. So many readers cost two loads
+ * and not one each, at the moment when the database can bear it least.
  */
 function createUncachedLoads(clock: Clock) {
   const chains = new Map<string, LoadChain>()
@@ -229,8 +225,8 @@ function createEncoder(entries: LiveEntries) {
   }
 
   /**
-   * Picks the encoding to send. A response that is not cached is sent plain: it would be compressed
-   * again for every reader.
+   * Picks the encoding to send. A response that is not cached is sent uncompressed: it would be compressed again for
+   * every reader.
    */
   function pick(response: CachedResponse, acceptEncoding: string | undefined) {
     const entry = entries.findEntry(response)

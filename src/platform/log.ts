@@ -2,10 +2,7 @@ import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
 import { passesLuhn } from '../kernel/luhn.ts'
 import { RepeatedWarnings } from './repeated-warnings.ts'
 
-/**
- * What people and programs write between the digits of a card number, including the escapes of
- * JSON.
- */
+/** The characters that people and programs write between the digits of a card number, including the escapes of JSON. */
 const BETWEEN = '(?:[\\s._/+-]|\\\\[nrt])'
 
 /** Our ids are full of digits and dashes, and must stay whole to be useful. */
@@ -24,9 +21,9 @@ export function scrub(line: string): string {
 }
 
 /**
- * Masks the card numbers in a run of digits. Other digits may stand before and after one: an
- * amount, an expiry, a CVV. So every part of the run is checked, the longest first, and the search
- * continues after the one found.
+ * Masks the card numbers in a run of digits. Other digits may stand before and after one: an amount, an expiry, a
+ * CVV. So every part of the run is checked, the longest first, and the search continues after a card number that was
+ * found.
  */
 function hideCards(run: string): string {
   const places = [...run.matchAll(/\d/g)].map(({ index }) => index)
@@ -43,11 +40,11 @@ function hideCards(run: string): string {
   return shown + run.slice(from)
 }
 
-/** The length of the card number that starts here; 0 when there is none. */
+/** Returns the length of the card number that starts here; 0 when there is none. */
 function cardLength(digits: string, at: number): number {
   const isWhole = at === 0 && digits.length <= DIGITS_MAX
   if (isWhole && passesLuhn(digits)) return digits.length
-  // Inside a longer run only first digits that card networks issue count, else every tenth number
+  // Inside a longer run only numbers count that begin with a digit of a card network: otherwise every tenth number
   // would match.
   if (!/[2-6]/.test(digits[at] ?? '')) return 0
   for (let length = DIGITS_MAX; length >= DIGITS_MIN; length--) {
@@ -60,9 +57,9 @@ function cardLength(digits: string, at: number): number {
 const WARN = 40
 
 /**
- * Creates the log of the process: JSON lines of chosen fields, each of bounded length. Bodies, headers
- * and query strings are never logged; an error is reduced to what helps to find it. A warning is
- * written once a minute for each store, with the number of its repetitions.
+ * Creates the log of the process: JSON lines of chosen fields, each of bounded length. Bodies, headers and query
+ * strings are never logged; an error is reduced to the fields that help to find it. A warning is written once a
+ * minute for each store, with the number of its repetitions.
  */
 export function createLogger(
   level: string,
@@ -90,7 +87,7 @@ export function createLogger(
   )
 }
 
-/** The longest text, and the longest list, in a log line. A caller may have sent either. */
+/** The longest text, and the longest list, in a log line. Either may come from a caller. */
 const TEXT_MAX = 1_000
 const LIST_MAX = 50
 
@@ -105,7 +102,7 @@ const cutValue = (value: unknown): unknown => {
 /** The longest line: an error with its causes has less. */
 const LINE_MAX = 100_000
 
-/** Replaces a line that is too long all the same: those of a child logger's own fields are not cut. */
+/** Replaces a line that is still too long: the fields of a child logger are not cut. */
 function cutLine(line: string): string {
   if (line.length <= LINE_MAX) return line
   const { level, time, msg } = JSON.parse(line) as Record<string, unknown>
@@ -114,7 +111,7 @@ function cutLine(line: string): string {
 
 type LogArguments = Parameters<LogFn>
 
-/** The arguments of a log call with a bounded message, and with the number of repetitions, if any. */
+/** Returns the arguments of a log call with a bounded message, and with the number of repetitions, if any. */
 function toBounded(args: LogArguments, repeated: number): LogArguments {
   const [first, ...rest] = args.map(cutValue)
   if (repeated === 0) return [first, ...rest] as LogArguments
@@ -123,10 +120,10 @@ function toBounded(args: LogArguments, repeated: number): LogArguments {
   return (isMessage ? [fields, first, ...rest] : [fields, ...rest]) as LogArguments
 }
 
-/** What tells warnings of one message apart: the store, and our own words for what happened. */
+/** The fields that distinguish warnings of one message: the store, and our own texts for what happened. */
 const DISTINCT = ['tenant', 'tenant_ref', 'call', 'why', 'reason', 'code'] as const
 
-/** Names a warning. Null without a message. */
+/** Names a warning. Returns null for one without a message. */
 function warningKey(args: LogArguments, bindings: pino.Bindings): string | null {
   const message = args.find((each) => typeof each === 'string')
   if (message === undefined) return null
@@ -134,7 +131,7 @@ function warningKey(args: LogArguments, bindings: pino.Bindings): string | null 
   return JSON.stringify([cut(message), ...DISTINCT.map((name) => cutValue(fields[name]))])
 }
 
-/** Keeps plain values only. A body, a row or a buffer would be written out whole. */
+/** Keeps plain values only. A body, a row or a buffer would be logged in full. */
 function keepPlain(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
@@ -158,7 +155,7 @@ interface ErrorFields {
   cause?: ErrorFields
 }
 
-/** Limits of a logged error: it may quote its input, and its causes may form a cycle. */
+/** The bounds of a logged error: it may quote its input, and its causes may form a cycle. */
 const MESSAGE_MAX = 2_000
 const STACK_MAX = 8_000
 const CAUSES_MAX = 5

@@ -10,12 +10,12 @@ export interface LoopOptions {
   /** How long the loop waits after a step that found nothing to do. */
   everyMs: number
   /**
-   * Does a bounded amount of work, and answers how much. When the signal fires, the loop ends:
-   * start nothing new, release leases.
+   * Does a bounded amount of work, and returns how much. When the signal fires, the loop is ending: the step starts
+   * nothing new and releases its leases.
    */
   step: (signal: AbortSignal) => Promise<number>
   logger: Logger
-  /** Hears how each step ended. */
+  /** Called with the result of each step. */
   onStep?: ((name: string, succeeded: boolean) => void) | undefined
 }
 
@@ -29,8 +29,7 @@ export interface Loop {
 }
 
 /**
- * Starts a loop: calls `step` again and again, one at a time; at once while there is work, else
- * every `everyMs`.
+ * Starts a loop: calls `step` again and again, one at a time; at once while there is work, otherwise every `everyMs`.
  */
 export function startLoop({ name, everyMs, step, logger, onStep }: LoopOptions): Loop {
   const stopping = new AbortController()

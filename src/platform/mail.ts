@@ -13,11 +13,11 @@ export interface Mail {
   to: string
   subject: string
   text: string
-  /** The same as HTML. Absent: the mail is plain text alone. */
+  /** The same text as HTML. Without it, the mail is plain text alone. */
   html?: string
-  /** The store it concerns, if any. */
+  /** The store that the mail concerns, if any. */
   tenant_ref?: string
-  /** The order it has a link to. It is erased with its customer. */
+  /** The order to which the mail has a link. The mail is erased with the order's customer. */
   order_id?: string
 }
 
@@ -28,12 +28,12 @@ export interface OutgoingMail {
   recipient: string
   subject: string
   body: string
-  /** The same as HTML. Absent or null: the mail is plain text alone. */
+  /** The same text as HTML. Without it, the mail is plain text alone. */
   html?: string | null
   /** The sender's name, before the one address that all mails come from. */
   fromName?: string
   replyTo?: string | null
-  /** Of a mail to a list. */
+  /** The list headers of a mail to a list. */
   listHeaders?: ListHeaders
 }
 
@@ -62,25 +62,25 @@ const QueuedMail = Type.Object({
 })
 export type QueuedMail = Type.Static<typeof QueuedMail>
 
-/** One address and nothing else: no name, no list, no quotes, no comment. */
+/** The form of an address and nothing else: no name, no list, no quotes, no comment. */
 const ADDRESS = /^[^\s\p{C}"(),:;<>@[\\\]]{1,64}@[^\s\p{C}"(),:;<>@[\\\]]{1,253}$/u
 
 /** Characters that would end a header line, or have no place in a subject. */
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
 /**
- * Shorter than the lease, so that no mail is still being sent when another worker claims it; and
- * shorter than the 15 s that a stopping process has.
+ * How long sending one mail may take. It is shorter than the lease, so that no mail is still being sent when another
+ * worker claims it, and shorter than the 15 s that a stopping process has.
  */
 const DELIVER_MS = 12_000
 const LEASE_SECONDS = 30
 
 const TEXT_LENGTH_MAX = 20_000
 
-/** The wait after each failed attempt except the last. */
+/** How long to wait after each failed attempt except the last. */
 const RETRY_SECONDS = [60, 300, 1_800, 7_200] as const
 
-/** Mails that one worker sends at the same time. */
+/** How many mails one worker sends at the same time. */
 const BATCH = 5
 
 /**
@@ -99,8 +99,8 @@ export async function send(db: Runner, mail: Mail): Promise<void> {
 }
 
 /**
- * Queues a mail if it is wanted. Takes as long if it is not: neither the statements nor the commit tell
- * apart an address that has an account from one that has none.
+ * Queues a mail if it is wanted. It takes as long if it is not: neither the statements nor the commit reveal whether
+ * an address has an account.
  */
 export async function sendIf(db: Runner, isWanted: boolean, mail: Mail): Promise<void> {
   await db.run(sql`savepoint before_mail`)
@@ -117,7 +117,10 @@ const OrderMail = Type.Object({
 })
 export type OrderMail = Type.Static<typeof OrderMail>
 
-/** Lists the mails with links to orders of a store, as fd_worker. Their texts have the links, and stay out. */
+/**
+ * Lists the mails with links to orders of a store, as fd_worker. Their texts are left out, since they contain the
+ * links.
+ */
 export const listOfOrders = (db: Db, order_ids: readonly string[]) =>
   db.many(
     OrderMail,
@@ -128,7 +131,7 @@ export const listOfOrders = (db: Db, order_ids: readonly string[]) =>
      order by created_at, id`,
   )
 
-/** Deletes the mails with links to orders. One that waits is never sent. */
+/** Deletes the mails with links to orders. A mail that is waiting is then never sent. */
 export const deleteOfOrders = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`select fd_delete_order_mails(${order_ids}::uuid[])`)
 
@@ -151,17 +154,17 @@ export const listLatest = (operator: Runner, limit: number) =>
      limit ${limit}`,
   )
 
-/** A subject has one line, of at most 200 characters. */
+/** The longest name of a store in a mail. The name may be a part of a subject, which has at most 200 characters. */
 const NAME_LENGTH_MAX = 100
 
-/** The name of a store as mails show it, on one line. */
+/** Writes the name of a store as mails show it, on one line. */
 export const oneLine = (name: string): string =>
   name
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .toWellFormed()
     .slice(0, NAME_LENGTH_MAX)
 
-/** The interface that modules take, so that a test can see what is sent. */
+/** The interface that modules depend on, so that a test can see which mails are sent. */
 export interface Mailer {
   send: typeof send
 }
@@ -169,17 +172,23 @@ export interface Mailer {
 /** Whether mail can be sent to the text: one address and nothing else. */
 export const isAddress = (text: string): boolean => text.length <= 254 && ADDRESS.test(text)
 
-/** An address as every mail server takes it: its domain in ASCII. Null where it is none. */
+/**
+ * Writes an address in the form that every mail server accepts: its domain in ASCII. Returns null where the text is
+ * not an address.
+ */
 export function toAsciiAddress(text: string): string | null {
   const at = text.lastIndexOf('@')
   const address = `${text.slice(0, at + 1)}${domainToASCII(text.slice(at + 1))}`
   return isAddress(address) && /^[\x21-\x7e]+$/.test(address) ? address : null
 }
 
-/** Some ids of mail servers look like the number of a card, which no text may have. */
+/** A long number. Some ids of mail servers look like a card number, which must not be stored in any text. */
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g
 
-/** The words of a mail server, fit for a column of 500 characters, without the addresses that they repeat. */
+/**
+ * Writes the reply of a mail server so that it fits a column of 500 characters, without the addresses that it
+ * repeats.
+ */
 export function describeReply(text: string, addresses: readonly string[]): string {
   const hidden = addresses.reduce(
     (left, address) => left.replace(new RegExp(literal(address), 'gi'), '[address]'),
@@ -189,14 +198,14 @@ export function describeReply(text: string, addresses: readonly string[]): strin
   return [...safe].slice(0, 500).join('')
 }
 
-/** The reply of a mail server that refused the reader. Null where a mail failed for anything else. */
+/** Returns the reply of a mail server that refused the reader; null where a mail failed for any other reason. */
 export function readerRefusal(failure: unknown): string | null {
   const { command, response } = (failure ?? {}) as { command?: unknown; response?: unknown }
   const isOfReader = typeof command === 'string' && command.startsWith('RCPT')
   return isOfReader && typeof response === 'string' ? response : null
 }
 
-/** A pattern that matches the text itself. */
+/** Escapes a text, so that a pattern matches it literally. */
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 function check(to: string, subject: string) {
@@ -205,11 +214,11 @@ function check(to: string, subject: string) {
 }
 
 /**
- * Sends the mails that are due and answers how many were tried. Without a transport they stay in
- * the table, where the operator can read them.
+ * Sends the mails that are due and returns how many were attempted. Without a transport they stay in the table, where
+ * the operator can read them.
  *
- * A mail is sent at least once: when a worker dies after the mail server accepted it and before
- * that is recorded, the mail is sent again after the lease expires. Its message-id stays the same.
+ * A mail is sent at least once: when a worker dies after the mail server accepted it and before that is recorded, the
+ * mail is sent again after the lease expires. Its message-id stays the same.
  */
 export async function sendDue(
   database: Database,
@@ -257,10 +266,7 @@ const recordSent = (db: Runner, id: string, token: string) =>
            lease_until = null, lease_token = null, last_error = null
      where id = ${id} and lease_token = ${token}`)
 
-/**
- * Records a failed attempt. A worker that has lost its lease changes nothing: the mail is another
- * worker's now.
- */
+/** Records a failed attempt. A worker that has lost its lease changes nothing: another worker has claimed the mail. */
 function recordFailure(db: Runner, mail: QueuedMail, token: string, error: string) {
   const wait = RETRY_SECONDS[mail.attempt_count] ?? null
   return db.run(sql`
@@ -271,7 +277,7 @@ function recordFailure(db: Runner, mail: QueuedMail, token: string, error: strin
      where id = ${mail.id} and lease_token = ${token}`)
 }
 
-/** The error as text, fit for a column of 500 characters. */
+/** Writes an error as text that fits a column of 500 characters. */
 function describe(error: unknown): string {
   const message = error instanceof Error ? error.message : 'not an Error'
   return [...message.toWellFormed().replace(/\p{Cc}+/gu, ' ')].slice(0, 500).join('')
@@ -291,8 +297,8 @@ export interface TransportOptions {
 }
 
 /**
- * The headers that a signature covers: those of RFC 6376 that our mails have, and both of a list. RFC 8058
- * asks for that, and the library leaves the second one out by itself.
+ * The headers that a signature covers: those of RFC 6376 that our mails have, and both of a list. RFC 8058 requires
+ * that, and the library leaves the second one out unless it is named.
  */
 export const SIGNED_HEADERS = [
   'From',
@@ -308,12 +314,12 @@ export const SIGNED_HEADERS = [
   'List-Unsubscribe-Post',
 ].join(':')
 
-/** RFC 5322: no line is longer. */
+/** The longest line that RFC 5322 allows. */
 export const LINE_LENGTH_MAX = 998
 
 /**
- * A header as it stands, on one line. The library folds long headers, and some servers then fail to verify
- * the signature, or to read the link.
+ * Writes a header unchanged, on one line. The library folds long headers, and some servers then fail to verify the
+ * signature, or to read the link.
  */
 function onOneLine(name: string, value: string) {
   const isLine = /^[\x20-\x7e]+$/.test(value) && `${name}: ${value}`.length <= LINE_LENGTH_MAX
@@ -324,7 +330,7 @@ function onOneLine(name: string, value: string) {
 const listHeadersOf = (headers: ListHeaders) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, onOneLine(name, value)]))
 
-/** Creates the transport for the server that `SMTP_URL` names. Null without one. */
+/** Creates the transport for the server that `SMTP_URL` names. Returns null without one. */
 export function createTransport(
   smtpUrl: string | undefined,
   from: string,
@@ -335,7 +341,7 @@ export function createTransport(
   return {
     async deliver(mail) {
       const { fromName, replyTo, html, listHeaders } = mail
-      // Checked again, since other code than `send` may write a row.
+      // The addresses are checked again, since other code than `send` may write a row.
       check(mail.recipient, mail.subject)
       if (fromName !== undefined && CONTROL.test(fromName)) throw new InvalidMailError('sender')
       await sendOverSmtp(
@@ -343,7 +349,7 @@ export function createTransport(
         {
           from: fromName === undefined ? from : { name: fromName, address: addressOf(from) },
           to: { name: '', address: mail.recipient },
-          // A store writes its own address into its site: one that is none is left out.
+          // A store writes its own address into its site: a text that is not an address is left out.
           ...(replyTo && ADDRESS.test(replyTo) && { replyTo: { name: '', address: replyTo } }),
           subject: mail.subject,
           text: mail.body,
@@ -359,7 +365,7 @@ export function createTransport(
   }
 }
 
-/** The address of `Name <address>`, or of an address alone. */
+/** Returns the address in `Name <address>`, or an address alone. */
 export const addressOf = (from: string) => /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim()
 
 export const domainOf = (from: string) => /@([^\s<>@]+?)>?\s*$/.exec(from)?.[1] ?? 'localhost'

@@ -1,7 +1,7 @@
 import { html as asHtml } from '../kernel/html.ts'
 import { LINE_LENGTH_MAX, type ListHeaders } from './mail.ts'
 
-/** What the messages to all readers of a list have in common. */
+/** The parts that the messages to all readers of a list have in common. */
 export interface CommonParts {
   from: { name: string; address: string }
   replyTo: string | null
@@ -11,10 +11,10 @@ export interface CommonParts {
   html: readonly string[]
 }
 
-/** What is only of the message to one person. */
+/** The parts that only the message to one person has. */
 export interface ReaderParts {
   to: string
-  /** Without the angle brackets. */
+  /** The id without the angle brackets. */
   messageId: string
   date: Date
   /** The link by which the reader leaves. */
@@ -30,13 +30,13 @@ export interface Message extends Omit<CommonParts & ReaderParts, 'text' | 'html'
 
 export type WriteMessage = (reader: ReaderParts) => string
 
-/** Both parts are encoded, and no encoded line has an underscore. */
+/** The line between the two parts. Both are encoded, and no encoded line has an underscore. */
 const BOUNDARY = '=_parts'
 
 /**
- * Writes messages by hand: the library builds a tree of streams for each, which takes longer than sending it,
- * and folds the long value of List-Unsubscribe, which some servers then sign wrongly. What is common is
- * encoded once, up to the line in which the reader's link begins.
+ * Writes messages without the library: that builds a tree of streams for each, which takes longer than sending it,
+ * and folds the long value of List-Unsubscribe, which some servers then sign wrongly. The common parts are encoded
+ * once, up to the line in which the reader's link begins.
  */
 export function prepareMessage({ from, replyTo, subject, text, html }: CommonParts): WriteMessage {
   const common = writeHeaders({
@@ -68,7 +68,7 @@ const writeHeaders = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${requireLines(name, value)}\r\n`)
     .join('')
 
-/** The bytes of a line of encoded text, and its characters, as RFC 2045 bounds them. */
+/** The number of bytes in a line of encoded text, and of its characters, as RFC 2045 bounds them. */
 const LINE_BYTES = 57
 const LINE_LENGTH = 76
 
@@ -86,7 +86,7 @@ function preparePart(type: string, [first = '', ...rest]: readonly string[]) {
   }
 }
 
-/** Every whole line ends with a line break. */
+/** Encodes text in lines. Each line that is full ends with a line break. */
 function encodeLines(content: Buffer): string {
   const text = content.toString('base64')
   const lines: string[] = []
@@ -96,10 +96,10 @@ function encodeLines(content: Buffer): string {
   return lines.join('\r\n')
 }
 
-/** The headers with text that was encoded here, whose words stand on lines of their own. */
+/** The headers whose text is encoded here, with encoded words on lines of their own. */
 const FOLDED: readonly string[] = ['From', 'Subject']
 
-/** Whatever comes from outside is encoded or refused: a header must not begin another. */
+/** Refuses a header that could begin another one: all text from outside must be encoded. */
 function requireLines(name: string, value: string): string {
   const line = `${name}: ${value}`
   const lines = FOLDED.includes(name) ? line.split('\r\n ') : [line]
@@ -110,10 +110,10 @@ function requireLines(name: string, value: string): string {
   return line
 }
 
-/** Bytes of one encoded word: with its frame it has at most 75 characters, as RFC 2047 asks. */
+/** The bytes of one encoded word: with its frame it has at most 75 characters, as RFC 2047 requires. */
 const WORD_BYTES = 45
 
-/** Text of a header: as it is where it is short ASCII, else in encoded words. */
+/** Encodes the text of a header: short ASCII stays as it is, any other text becomes encoded words. */
 function encodeText(text: string): string {
   if (/^[\x20-\x7e]{0,900}$/.test(text) && !text.includes('=?')) return text
   const words: string[] = []
@@ -129,7 +129,7 @@ function encodeText(text: string): string {
   return words.map((each) => `=?UTF-8?B?${Buffer.from(each).toString('base64')}?=`).join('\r\n ')
 }
 
-/** A name before an address: quoted, or in encoded words. */
+/** Writes a name before an address: quoted, or in encoded words. */
 const encodePhrase = (name: string): string =>
   /^[\x20-\x7e]*$/.test(name) && !name.includes('=?')
     ? `"${name.replace(/["\\]/g, '\\$&')}"`

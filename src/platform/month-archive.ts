@@ -4,16 +4,16 @@ import { type Sql, sql } from '../db/sql.ts'
 import { PERSONAL_COLUMNS, writeArchive } from './archive.ts'
 import type { BlobStore } from './blobs.ts'
 
-/** Rows of one file: some megabytes of text, in memory while they are written. */
+/** How many rows one file has: some megabytes of text, in memory while they are written. */
 const PART_ROWS = 5_000
 
 export interface TableMonth {
   table: string
-  /** Its first day. */
+  /** The first day of the month. */
   month: string
 }
 
-/** All SQL here is constant: it is code, never input. */
+/** How the rows of a table are read for an archive. All SQL here is constant: it is code, never input. */
 interface Source {
   from: Sql
   /** The column that divides the table, for the bounds of a month. */
@@ -21,7 +21,7 @@ interface Source {
   byId: boolean
   /** The columns that order the rows of a store, by an index. */
   order: Sql
-  /** The same as texts, and the rows that come after such texts. */
+  /** The columns of `order` as texts, and the condition for the rows after such texts. */
   key: Sql
   after: (key: readonly string[]) => Sql
 }
@@ -104,7 +104,7 @@ async function countArchived(db: Db, month: TableMonth): Promise<number> {
   return total
 }
 
-/** Writes the next part. Answers its number of rows. */
+/** Writes the next part. Returns its number of rows. */
 async function archivePart(db: TenantDb, blobs: BlobStore, month: TableMonth): Promise<number> {
   const last = await db.maybe(
     Type.Object({ part: Type.Integer(), last_key: Type.String() }),
@@ -120,7 +120,7 @@ async function archivePart(db: TenantDb, blobs: BlobStore, month: TableMonth): P
   if (key === undefined) return 0
   const lines = rows.map(({ line }) => line)
   const file = await writeArchive(blobs, db.tenant, lines)
-  // Another worker may have written the same part meanwhile: then it has the same bytes.
+  // Another worker may have written the same part meanwhile, with the same bytes.
   await db.run(sql`
     insert into retention_archives (tenant_ref, table_name, month, part, row_count, file_sha256,
                                     rows_sha256, bytes, last_key)

@@ -4,10 +4,7 @@ import type { Logger } from 'pino'
 /** The notification channel on which processes announce new work. Never used in a transaction. */
 const CHANNEL = 'fd_wake'
 
-/**
- * The shortest time between two notifications: under load one stands for all the work that came
- * meanwhile.
- */
+/** The shortest time between two notifications: under load one notification stands for all the work of that time. */
 const COALESCE_MS = 10
 
 const CONNECT_MS = 5_000
@@ -20,11 +17,11 @@ export interface NotifierOptions {
 }
 
 /**
- * Wakes loops before their next regular step. A notification may be lost, with the connection or
- * before it is open: loops also look for work by themselves.
+ * Wakes loops before their next regular step. A notification may be lost, with the connection or before it is open:
+ * loops also look for work at regular intervals.
  *
- * It has a connection of its own, because a commit that carries a notification holds a lock of the
- * whole installation until it is flushed: no transaction that matters may ever wait for that.
+ * It has a connection of its own, because a commit that carries a notification holds a lock of the whole installation
+ * until it is flushed: no transaction that matters may ever wait for that.
  */
 export class Notifier {
   readonly #url: string
@@ -52,8 +49,8 @@ export class Notifier {
   }
 
   /**
-   * Calls back whenever there is work of that topic, in whichever process it was created. It may
-   * call when there is none.
+   * Calls back whenever there is work for that topic, in whichever process it was created. It may also call when
+   * there is none.
    */
   subscribe(topic: string, call: () => void): void {
     const known = this.#listeners.get(topic) ?? new Set()

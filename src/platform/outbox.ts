@@ -9,22 +9,22 @@ import { scrub } from './log.ts'
 import { createSlotWorker, type SlotWorker } from './slot-worker.ts'
 import { areOldest, listStoresWithOld } from './store-lists.ts'
 
-/** Payloads are small: they name rows and do not contain them. */
+/** The longest payload. Payloads are small: they name rows and do not contain them. */
 const PAYLOAD_LENGTH_MAX = 65_536
 
 const ERROR_LENGTH_MAX = 500
 
 /**
- * A short failure is over in seconds; an event that still fails is retried once an hour until it
- * succeeds.
+ * The waits after failures. A short failure is over in seconds; an event that still fails is tried again once an hour
+ * until it succeeds.
  */
 const RETRY_AFTER_SECONDS: readonly number[] = [1, 5, 30, 300]
 const THEN_EVERY_SECONDS = 3_600
 
-/** Handled events stay readable for a week, so that an operator can see what was handled. */
+/** How long handled events stay readable, so that an operator can see what was handled. */
 const RETENTION_DAYS = 7
 
-/** Deleting this many rows takes some milliseconds, and so no lock is held for longer. */
+/** How many rows are deleted at once: this takes some milliseconds, so no lock is held for longer. */
 const BATCH_ROWS = 1_000
 
 const OutboxRow = Type.Object({
@@ -70,8 +70,8 @@ export async function publish(tx: Tx, type: string, payload: unknown): Promise<s
 }
 
 /**
- * The same as the last part of a statement: one event for each row of `cause`, which its `with`
- * defines. So cause and event are one commit without a transaction.
+ * Writes an event like `publish`, as the last part of a statement: one event for each row of `cause`, which its
+ * `with` defines. So the cause and the event are one commit without a transaction.
  */
 export const publishFrom = (db: Db, type: string, payload: unknown, cause: Sql): Sql => sql`
     insert into outbox (tenant_ref, type, payload)
@@ -105,10 +105,10 @@ export function createOutboxWorker(options: OutboxWorkerOptions): SlotWorker {
   })
 }
 
-/** Events of one store that are handled together. */
+/** How many events of one store are handled together. */
 const EVENTS_AT_ONCE = 10
 
-/** The same as work of one store. Its retries follow the store's clock while that is moved. */
+/** The due events of one store as due work. Their retries follow the store's clock while it is moved. */
 export const dueEvents = (handlers: Readonly<Record<string, Handler>>): DueWork => ({
   kind: 'internal_event',
   nextDue: (db) => sql`
@@ -163,9 +163,7 @@ const markFailed = (db: Db, event: Claimed, error: unknown) =>
 const retryAfter = (attemptsBefore: number): number =>
   RETRY_AFTER_SECONDS[attemptsBefore] ?? THEN_EVERY_SECONDS
 
-/**
- * The error as text for the operator. PostgreSQL takes no U+0000, and no card number may be stored.
- */
+/** Writes an error as text for the operator. PostgreSQL stores no U+0000, and no card number may be stored. */
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
   return scrub(text).replaceAll('\0', '').slice(0, ERROR_LENGTH_MAX)
@@ -178,10 +176,7 @@ const HANDLED = {
   before: sql`${machineTime} - make_interval(days => ${RETENTION_DAYS})`,
 }
 
-/**
- * Deletes events that were handled more than a week ago, in batches. Answers how many rows were
- * deleted.
- */
+/** Deletes events that were handled more than a week ago, in batches. Returns how many rows were deleted. */
 export async function deleteHandled(database: Database): Promise<number> {
   const stores = await listStoresWithOld(database.global, HANDLED)
   return forEachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))

@@ -7,13 +7,12 @@ import type { BlobStore } from './blobs.ts'
 import { archiveMonth } from './month-archive.ts'
 import { LIVES, MONTHS_LOOP, type RetentionPeriods, type RetentionSetting } from './retention.ts'
 
-/** Months that are made ahead: a worker that stands still for a month delays nothing. */
+/** How many months ahead are made: a worker that stands still for a month then delays nothing. */
 const MONTHS_AHEAD = 2
 
 /**
- * Makes the partitions of the coming months, one after another. Rows that had no partition and went
- * to a default one are moved, and reported: the loop did not run for months. Always answers 0,
- * nothing left to do.
+ * Makes the partitions of the coming months, one after another. Rows without a partition, which went to a default one
+ * because the loop did not run for months, are moved and reported. Always returns 0: nothing is left to do.
  */
 export async function makePartitions(
   database: Database,
@@ -45,20 +44,22 @@ const makePartition = (database: Database) =>
 export interface MonthsDeps {
   database: Database
   periods: RetentionPeriods
-  /** Null: months are dropped without an archive. */
+  /** The store of the archives. Null where months are dropped without an archive. */
   archive: BlobStore | null
   logger: Pick<Logger, 'info'>
 }
 
 const Month = Type.Object({ parent: Type.String(), month: Type.String() })
 
-/** Deliveries go before their events, so that a delivery always has one. */
+/**
+ * The tables whose months are dropped first. Deliveries go before their events, so that a delivery always has its
+ * event.
+ */
 const FIRST = ['webhook_deliveries', 'webhook_attempts', 'webhook_events']
 
 /**
- * Drops months that are older than their period, each after its archive is complete. Answers the
- * number of months. A month that must stay a while, because a delivery of it is to be sent again, is
- * tried again at the next step.
+ * Drops months that are older than their period, each after its archive is complete. Returns the number of months. A
+ * month that must stay for a while, because a delivery of it will be sent again, is tried again at the next step.
  */
 export async function dropOldMonths(deps: MonthsDeps, signal?: AbortSignal): Promise<number> {
   let dropped = 0
@@ -66,7 +67,7 @@ export async function dropOldMonths(deps: MonthsDeps, signal?: AbortSignal): Pro
     for (const { parent, month } of await listOldMonths(deps, table)) {
       if (signal?.aborted) return dropped
       const { database, archive, logger } = deps
-      // Its rows may still change, and an archive is not written twice.
+      // The rows of such a month may still change, and an archive is not written twice.
       if (await mustStay(database, parent, month)) continue
       if (archive !== null) await archiveMonth(database, archive, { table: parent, month }, signal)
       // An archive that was interrupted is continued at the next step.
@@ -83,7 +84,7 @@ const byTurn = () => [
   ...Object.keys(LIVES).filter((table) => !FIRST.includes(table) && periodOf(table) !== null),
 ]
 
-/** The setting of a table whose months are dropped. */
+/** Returns the setting of a table whose months are dropped; null for any other table. */
 function periodOf(table: string): RetentionSetting | null {
   const life = LIVES[table]
   return life !== undefined && 'loop' in life && life.loop === MONTHS_LOOP

@@ -8,24 +8,23 @@ import type { RetentionPeriods } from './retention.ts'
 import { SLICES, type Slice } from './slices.ts'
 import { listStoresIn, StoreWithWork } from './store-lists.ts'
 
-/** A delete of so many rows takes some milliseconds, and holds its locks no longer. */
+/** How many rows are deleted at once: this takes some milliseconds, and holds its locks no longer. */
 const SLICE_ROWS = 1_000
 
-/** Stores whose search words are looked at in one step, so that all have their turn in days. */
+/** How many stores have their search words checked in one step, so that all have their turn within days. */
 const WORD_STORES = 50
 const WORDS = 500
 
 export interface PruneDeps {
   database: Database
   periods: RetentionPeriods
-  /** Null: rows are deleted without an archive. */
+  /** The store of the archives. Null where rows are deleted without an archive. */
   archive: BlobStore | null
 }
 
 /**
- * Deletes old rows: of each table and store one slice, so that no store waits for another's. Answers
- * the number of rows; the loop goes on while there are any. A table or store that fails does not
- * stop the others.
+ * Deletes old rows, one slice for each table and store, so that no store waits for another. Returns the number of
+ * rows; the loop goes on while there are any. A table or store that fails does not stop the others.
  */
 export async function pruneOldRows(deps: PruneDeps, signal?: AbortSignal): Promise<number> {
   const { database, periods } = deps
@@ -41,8 +40,8 @@ export async function pruneOldRows(deps: PruneDeps, signal?: AbortSignal): Promi
 }
 
 /**
- * Lists the stores whose oldest row is old enough, as fd_worker. It steps from store to store by an
- * index, past however many rows each has, so that it costs O(stores).
+ * Lists the stores whose oldest row is old enough, as fd_worker. It steps from store to store by an index, however
+ * many rows each has, so that it costs O(stores).
  */
 const listStoresWithOldRows = ({ global }: Database, slice: Slice, period: number) =>
   global.many(
@@ -66,7 +65,7 @@ const listStoresWithOldRows = ({ global }: Database, slice: Slice, period: numbe
      limit 1000`,
   )
 
-/** The oldest rows of a store that can go, with their keys. */
+/** Selects the keys of the oldest rows of a store that can be deleted. */
 const oldest = (db: Db, slice: Slice, period: number) => sql`
   select ${slice.key}
     from (select t.* from ${slice.from} as t
@@ -102,9 +101,9 @@ async function pruneStore(deps: PruneDeps, slice: Slice, tenant: string): Promis
 }
 
 /**
- * Writes a slice to the blob store, then deletes just these rows. A process that is killed in
- * between leaves a file that the next one writes again, under the same name. Rows that changed
- * meanwhile are not deleted: the whole slice is written anew.
+ * Writes a slice to the blob store, then deletes just these rows. A process that is killed in between leaves a file
+ * that the next one writes again, under the same name. Rows that changed meanwhile are not deleted: the whole slice
+ * is then written again.
  */
 async function pruneWithArchive(
   db: TenantDb,
@@ -140,7 +139,10 @@ async function pruneWithArchive(
   })
 }
 
-/** Mails go to people and belong to no store. They have addresses, so they are never archived. */
+/**
+ * Deletes old mails of the platform, which go to people and belong to no store. They have addresses, so they are
+ * never archived.
+ */
 const deleteOldMails = ({ global }: Database, days: number) =>
   global.run(sql`
     delete from mails
@@ -153,8 +155,8 @@ const deleteOldMails = ({ global }: Database, days: number) =>
                              for update skip locked))`)
 
 /**
- * Creates the step that deletes search words that no product has any more. Each step looks at the
- * words of some stores, one after another in the order of their names, and the next step continues.
+ * Creates the step that deletes the search words that no product has any more. Each step checks the words of some
+ * stores, one after another in the order of their names, and the next step continues.
  */
 export function createWordPruning(database: Database) {
   let lastStore = ''

@@ -6,14 +6,17 @@ import { freeKey, postpone, STARTED, type WonClaim } from './idempotency.ts'
 import { createDueTurns, hastenAll, isAlertDue, nextDueKey, takeDue } from './idempotency-due.ts'
 import { LeaseLostError } from './leases.ts'
 
-/** Stores of one step. A key that becomes due meanwhile waits for its end. */
+/** How many stores one step has. A key that becomes due meanwhile waits until the step ends. */
 const STORES_PER_STEP = 100
 
-/** A slow service outside keeps its own stores waiting, and few others. */
+/** How many stores are reconciled at a time: a slow external service delays its own stores, and few others. */
 const STORES_AT_ONCE = 8
 const CLAIMS_PER_STORE = 10
 
-/** An operation that a fault of our own interrupts is resumed after this. It alerts once a day. */
+/**
+ * After how many seconds an operation is resumed that a fault of our own has interrupted. The fault alerts once a
+ * day.
+ */
 const FAULT_SECONDS = 60
 
 export interface ReconcilerDeps {
@@ -25,8 +28,8 @@ export interface ReconcilerDeps {
 }
 
 /**
- * A reconciler, as the step of a loop: it resumes operations whose process stopped or whose outcome was
- * unknown, as the same key would. Counts them.
+ * Makes a reconciler, as the step of a loop: it resumes operations whose process stopped or whose outcome was
+ * unknown, as another request with the same key would. The step returns how many it resumed.
  */
 export function createReconciler(operations: readonly string[]) {
   const turns = createDueTurns(operations)
@@ -42,7 +45,7 @@ export function createReconciler(operations: readonly string[]) {
   }
 }
 
-/** The same operations as work of one store, whose ladder of attempts follows the store's clock. */
+/** The operations of a reconciler as due work of one store, whose ladder of attempts follows the store's clock. */
 export const dueOperations = (
   kind: string,
   operations: readonly string[],
@@ -57,7 +60,7 @@ export const dueOperations = (
       await resumeOne(deps, db, claim)
       return { id: claim.resourceId, outcome: `${claim.operation} resumed` }
     }
-    // Claims that an ending process leaves behind are taken over when their lease expires.
+    // Claims of a process that is ending become due when their lease expires.
     return runEach(claims, resume, signal)
   },
 })
@@ -71,12 +74,11 @@ async function resumeOne(
     if (claim.recoveryPoint === STARTED) await freeKey(db, claim)
     else await resume(db, claim)
   } catch (error) {
-    // Another process has it, or the outcome is still unknown and the key waits for its next
-    // attempt.
+    // Another process has claimed it, or the outcome is still unknown and the key waits for its next try.
     if (error instanceof LeaseLostError || isInProgress(error)) return
     const lost = await postpone(db, claim, FAULT_SECONDS).catch((failure) => failure)
     if (lost instanceof LeaseLostError) return
-    // A database that does not answer cannot say when the last alert was: then this alerts.
+    // A database that does not respond cannot say when the last alert was; in that case this alerts.
     if (!(await isAlertDue(db, claim).catch(() => true))) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }

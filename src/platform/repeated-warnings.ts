@@ -1,19 +1,19 @@
-/** A warning is told once in this time for each store; those in between are counted. */
+/** How long a warning of one store is not written again; repetitions in this time are counted. */
 const WINDOW_MS = 60_000
 
-/** Warnings that are remembered: more than stores warn of in a minute. */
+/** How many warnings are remembered: more than stores cause in a minute. */
 const WARNINGS_MAX = 10_000
 
 interface Told {
-  /** How often it was repeated since it was told. */
+  /** How many times the warning was repeated since it was written. */
   repeated: number
-  /** Tells the last repetition. */
+  /** Writes the last repetition. */
   tellLast: (repeated: number) => void
 }
 
 /**
- * Decides which warnings are told. A warning that requests cause can be caused a thousand times a
- * second: it is told at once, and at the end of its minute again with the number of its repetitions.
+ * Decides which warnings are written to the log. Requests can cause a warning a thousand times a second: it is
+ * written at once, and again at the end of its minute with the number of its repetitions.
  */
 export class RepeatedWarnings {
   readonly #windowMs: number
@@ -23,7 +23,7 @@ export class RepeatedWarnings {
     this.#windowMs = windowMs
   }
 
-  /** Tells a warning, unless it was told lately. `key` names the message and the store. */
+  /** Writes a warning, unless it was written lately. `key` names the message and the store. */
   tell(key: string, write: (repeated: number) => void): void {
     const told = this.#told.get(key)
     if (told !== undefined) {

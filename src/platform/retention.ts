@@ -17,11 +17,11 @@ export type RetentionSetting = keyof RetentionPeriods
 
 /** How long the rows of a table are kept. */
 export type Life =
-  /** For good, and why. */
+  /** Kept forever, with the reason. */
   | { forGood: string }
-  /** As long as the row that they belong to, of the table `owner`. */
+  /** Kept as long as the row that they belong to, of the table `owner`. */
   | { owner: string; note?: string }
-  /** Until something happens; then a loop of the worker removes them. */
+  /** Kept until the condition is met; then a loop of the worker removes them. */
   | { until: string; loop: string; setting?: RetentionSetting; archived?: true }
 
 /** The loops of `worker.ts` that only serve retention. */

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 export type FailureKind = 'refused_destination' | 'dns' | 'connect' | 'tls' | 'timeout' | 'protocol'
 
 /**
- * Messages that a merchant may read. An address, a port or a library's own text would reveal our
+ * The messages of failures. A merchant may read them: an address, a port or a library's own text would reveal our
  * network.
  */
 const MESSAGES: Record<FailureKind, string> = {
@@ -27,9 +27,7 @@ export class SafeFetchError extends Error {
   }
 }
 
-/**
- * Why a URL was refused. Only for the log: a caller who saw it could explore our network with it.
- */
+/** Why a URL was refused. It is only for the log: with it, a caller could explore our network. */
 export type RefusalReason =
   | 'malformed'
   | 'spelling'
@@ -50,18 +48,18 @@ export class UnsafeUrlError extends SafeFetchError {
   }
 }
 
-/** The part of IPv6 that is assigned to the public; all else is reserved or private. */
+/** The part of IPv6 that is assigned to the public; all other addresses are reserved or private. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /** Azure's host agent: it serves machines inside that cloud, at an address that looks public. */
 const HOST_AGENT = '168.63.129.16'
 
 /**
- * Whether an address belongs to the public internet. `ownAddresses` are public ones that lead back
- * to this installation.
+ * Whether an address belongs to the public internet. `ownAddresses` are public ones that lead back to this
+ * installation.
  *
- * An IPv6 address that wraps an IPv4 one (mapped, 6to4, NAT64, Teredo) is refused whatever it
- * wraps: a network we do not know decides who unwraps it, and where it leads then.
+ * An IPv6 address that wraps an IPv4 one (mapped, 6to4, NAT64, Teredo) is refused whatever it wraps: a network that
+ * we do not know decides where the address leads.
  */
 export function isPublicAddress(address: string, ownAddresses: readonly string[] = []): boolean {
   // `ipaddr.parse` alone would also accept `192.168.1`; a zone names one of our own interfaces.
@@ -135,8 +133,8 @@ const REFUSED_PORTS: ReadonlyMap<number, string> = new Map([
 ])
 
 /**
- * Names that only a private network resolves, or none. A lookup of one would reveal that to the name
- * server. `svc`, `cluster`, `consul` and `docker` are those of services inside a cluster.
+ * Names that only a private network resolves, or no network at all. A lookup would reveal the name to the name
+ * server. `svc`, `cluster`, `consul` and `docker` are names of services inside a cluster.
  */
 const PRIVATE_SUFFIXES = [
   '.localhost',
@@ -157,7 +155,7 @@ const PRIVATE_SUFFIXES = [
   '.onion',
 ]
 
-/** A part of a name. Hosts with an underscore are not valid names, and in use all the same. */
+/** A part of a name. A host with an underscore is not valid, but is used nevertheless. */
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 
 /** The longest URL that servers commonly accept. */
@@ -172,7 +170,7 @@ export interface UrlRules {
   ownAddresses?: readonly string[]
 }
 
-/** Parses a URL that a store chose, or throws `UnsafeUrlError`. Makes no DNS lookup. */
+/** Parses a URL that a store chose, and throws `UnsafeUrlError` for a refused one. Makes no DNS lookup. */
 export function checkUrl(raw: string, rules: UrlRules): URL {
   const url = raw.length > MAX_URL_CHARACTERS ? null : URL.parse(raw)
   if (url === null) throw new UnsafeUrlError('malformed')
@@ -204,7 +202,7 @@ export function isTestTarget(url: URL, testTargets: readonly string[]): boolean 
   return testTargets.some((target) => target.toLowerCase() === `${url.hostname}:${port}`)
 }
 
-/** The URL's host as DNS and sockets need it: an IPv6 address without its brackets. */
+/** Returns the URL's host as DNS and sockets need it: an IPv6 address without its brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
@@ -228,7 +226,7 @@ function isPlainlyWritten(raw: string, authority: string, url: URL): boolean {
 function isPublicName(host: string): boolean {
   const labels = host.split('.')
   if (host.length > MAX_HOST_CHARACTERS || labels.length < 2) return false
-  // No top-level domain is a number. An empty label is a dot too many, wherever it stands.
+  // No top-level domain is a number. An empty label means a dot too many, at any place.
   if (!labels.every((label) => LABEL.test(label)) || !/[a-z]/.test(labels.at(-1) ?? ''))
     return false
   return !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(suffix))

@@ -3,7 +3,7 @@ import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { SafeFetchError } from './safe-address.ts'
 import type { Deadline } from './safe-socket.ts'
 
-/** Enough to show a merchant what the endpoint answered, and for a JSON key set. */
+/** How many bytes of a body are read: enough to show a merchant what the endpoint responded, and for a JSON key set. */
 const BODY_BYTES = 64 * 1_024
 
 /** How long the body may still arrive after the headers. */
@@ -13,7 +13,7 @@ const EMPTY = Buffer.alloc(0)
 
 const HEADER_BYTES = 16 * 1_024
 
-/** The longest use of one connection, so that a changed certificate or route is noticed. */
+/** How long one connection is used at most, so that a changed certificate or route is noticed. */
 const OPEN_MS = 30_000
 
 export interface SafeRequest {
@@ -27,7 +27,7 @@ export interface SafeRequest {
 export interface SafeResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
-  /** From the call to the end of the response headers. */
+  /** The time from the call to the end of the response headers. */
   latencyMs: number
   /** The first 64 KiB at most. */
   body: Buffer
@@ -47,16 +47,14 @@ export interface Call {
 
 /** A connection to an address that was checked. It carries one request at a time. */
 export interface Connection {
-  /**
-   * Whether it is open and leads to one of the addresses that may be called for this origin now.
-   */
+  /** Whether the connection is open and leads to one of the addresses that may be called for this origin now. */
   canServe(origin: string, addresses: readonly string[]): boolean
   send(call: Call): Promise<SafeResponse>
   close(): void
 }
 
 /**
- * The reason for ending a client. Made once: an error with its stack for each costs a tenth of an
+ * The reason for ending a client. It is made once: an error with its stack for each attempt costs a tenth of the
  * attempt.
  */
 const ENDED = new Error('the exchange is over')
@@ -75,7 +73,7 @@ export function openConnection(
     connect: giveSocketOnce(stream),
     allowH2: false,
     maxHeaderSize: HEADER_BYTES,
-    // These two restart with every byte and so limit nothing; the deadline does.
+    // These two limits restart with every byte and so limit nothing; the deadline does.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -99,7 +97,7 @@ export function openConnection(
   }
 }
 
-/** Gives the client the checked socket, once, and never another. */
+/** Makes a connector that gives the client the checked socket once, and no socket after that. */
 function giveSocketOnce(stream: Socket): buildConnector.connector {
   let given = false
   return (_options, callback) => {
@@ -112,10 +110,7 @@ function giveSocketOnce(stream: Socket): buildConnector.connector {
   }
 }
 
-/**
- * Sends one request. Once the response headers are there the response counts, so nothing after them
- * is a failure.
- */
+/** Sends one request. It has succeeded once the response headers are there, so nothing after them is a failure. */
 function dispatchCall(
   client: Client,
   { path, request, startedAt, last }: Call,

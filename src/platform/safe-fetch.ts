@@ -34,7 +34,7 @@ export interface SafeFetchOptions {
  * Sends calls to one endpoint, one after another, over one connection as long as that stays open.
  */
 export interface SafeClient {
-  /** As `SafeFetch.send`: the name is looked up and its addresses are checked for every call. */
+  /** Sends a request like `SafeFetch.send`: the name is looked up and its addresses are checked for every call. */
   send(request: SafeRequest): Promise<SafeResponse>
   /** Closes the connection. Call it only while no call is running. */
   close(): void
@@ -46,7 +46,7 @@ export interface SafeFetch {
   /** Sends one request and follows no redirect. Throws only `SafeFetchError`. */
   send(request: SafeRequest): Promise<SafeResponse>
   openClient(): Promise<SafeClient>
-  /** Accepts no more calls, and waits for those that run, which their deadline limits. */
+  /** Accepts no more calls, and waits for the running ones, which their deadline limits. */
   close(): Promise<void>
 }
 
@@ -109,7 +109,7 @@ interface Target {
   url: URL
   origin: string
   path: string
-  /** Allowed for development, wherever it leads. */
+  /** Whether the URL is allowed for development, wherever it leads. */
   isTestTarget: boolean
   /** The address itself, if the host is one: it was checked when the URL was parsed. */
   literal: readonly string[] | null
@@ -161,7 +161,7 @@ function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetch
   }
 }
 
-/** Creates a client. `last`: every call is the last on its connection. */
+/** Creates a client. With `last`, every call is the last one on its connection. */
 function createClient(guard: Guard, last: boolean) {
   let connection: Connection | null = null
   let target: Target | null = null
@@ -192,7 +192,7 @@ function createClient(guard: Guard, last: boolean) {
   async function send(request: SafeRequest, deadline: Deadline): Promise<SafeResponse> {
     try {
       const startedAt = performance.now()
-      // Mostly the same URL: it is parsed once, and looked up for every call.
+      // The URL is mostly the same: it is parsed once, but its name is looked up for every call.
       if (target?.raw !== request.url) target = guard.parse(request.url)
       const addresses = target.literal ?? (await guard.resolve(target, deadline))
       const call = { path: target.path, request, deadline, startedAt, last }
@@ -208,7 +208,7 @@ function createClient(guard: Guard, last: boolean) {
   return { send, close }
 }
 
-/** Turns any error into one of this module. */
+/** Turns any error into an error of this module. */
 function toSafeFetchError(error: unknown, deadline: Deadline): SafeFetchError {
   if (error instanceof UnsafeUrlError) return error
   if (deadline.passed) return new SafeFetchError('timeout', error)

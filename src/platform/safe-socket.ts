@@ -3,17 +3,17 @@ import { connect, isIP, type Socket } from 'node:net'
 import * as tls from 'node:tls'
 import { hostOf, isSameAddress, SafeFetchError, UnsafeUrlError } from './safe-address.ts'
 
-/** A name may resolve to hundreds of addresses; one call must not try them all. */
+/** How many addresses one call tries. A name may resolve to hundreds of them. */
 const MAX_DIALS = 4
 
 /** One time limit for everything a call does, from name lookup to response headers. */
 export class Deadline {
-  /** On the clock of `performance.now()`. */
+  /** When the limit ends, on the clock of `performance.now()`. */
   readonly endsAt: number
   readonly #timer: NodeJS.Timeout
   #controller: AbortController | null = null
   #passed = false
-  /** Ends work that takes no signal. */
+  /** Ends work that does not accept a signal. */
   onPassed: (() => void) | null = null
 
   constructor(ms: number) {
@@ -38,7 +38,7 @@ export class Deadline {
     this.#controller?.abort()
   }
 
-  /** Stops the timer: the call ended in time. */
+  /** Stops the timer, because the call ended in time. */
   clear(): void {
     clearTimeout(this.#timer)
   }
@@ -56,7 +56,7 @@ export async function listAddresses(
   deadline: Deadline,
 ): Promise<string[]> {
   if (isIP(host) !== 0) return [host]
-  // Only a test target has this name here, and DNS does not know it.
+  // Only a test target can have this name here, and DNS does not know it.
   if (host === 'localhost') return ['127.0.0.1', '::1']
 
   const resolver = new Resolver({ timeout: 2_000, maxTimeout: 2_000, tries: 2 })
@@ -89,7 +89,7 @@ export async function dial(
   let failure: unknown
   for (const [index, address] of candidates.entries()) {
     if (deadline.passed) break
-    // A silent address may use its share of the time and not that of the addresses after it.
+    // A silent address may use its own share of the time, and not the share of the addresses after it.
     const shareMs = (deadline.endsAt - performance.now()) / (candidates.length - index)
     try {
       return {
@@ -132,11 +132,11 @@ export async function secure(socket: Socket, url: URL, secureContext: tls.Secure
   const stream = tls.connect({
     socket,
     host,
-    // A server name must be a name: for an address, the certificate is checked against `host`.
+    // A server name must be a name: the certificate of an address is checked against `host`.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     secureContext,
     ALPNProtocols: ['http/1.1'],
-    // Explicit, because an environment variable can turn the default off.
+    // Set explicitly, because an environment variable can turn the default off.
     rejectUnauthorized: true,
   })
   try {

@@ -9,9 +9,11 @@ export interface Slice {
   table: string
   from: Sql
   setting: RetentionSetting
-  /** Which rows can go at all. Also read over all stores, so it names only this table. */
+  /**
+   * The condition for rows that can be deleted at all. It is also read over all stores, so it names only this table.
+   */
   only?: Sql
-  /** Which of those must stay for now. Read within the store. */
+  /** The condition for those of them that must stay for now. It is read within the store. */
   keep?: Sql
   /** Whether a row is old enough; the number is that of the setting. */
   old: (period: number) => Sql
@@ -19,16 +21,16 @@ export interface Slice {
   key: Sql
   /** The columns of an index of the store's rows, the oldest first. */
   order: Sql
-  /** The line of a row in the archive. Absent: it is not archived. */
+  /** The line of a row in the archive. Without it, the row is not archived. */
   line?: Sql
-  /** What goes together with the deleted rows, `gone`: further parts of the statement. */
+  /** Rows that are deleted together with the deleted rows, `gone`: further parts of the statement. */
   together?: Sql
 }
 
 const olderThan = (column: Sql) => (days: number) =>
   sql`${column} < ${machineTime} - make_interval(days => ${days})`
 
-/** The partitions of ids that are not ordered by time: these rows are in no month. */
+/** The partitions of ids that are not ordered by time: their rows are in no month. */
 type Unordered = 'before' | 'random' | 'default'
 
 /**
@@ -61,7 +63,7 @@ const unorderedDeliveries = (suffix: Unordered, from: Sql, attempts: Sql): Slice
     )`,
 })
 
-/** Events with such ids, whose deliveries have gone before them. */
+/** Events with ids of version 4, whose deliveries are deleted before them. */
 const unorderedEvents = (suffix: Unordered, from: Sql): Slice => ({
   table: `webhook_events_${suffix}`,
   from,
@@ -75,7 +77,7 @@ const unorderedEvents = (suffix: Unordered, from: Sql): Slice => ({
   line: sql`to_jsonb(t) - '{data,payload,customer_ref}'::text[]`,
 })
 
-/** Every table that is pruned in slices. `retention.ts` says the same in words. */
+/** Every table that is pruned in slices. `retention.ts` lists the same in words. */
 export const SLICES: readonly Slice[] = [
   {
     table: 'fraud_decisions',
@@ -93,7 +95,7 @@ export const SLICES: readonly Slice[] = [
     table: 'order_timeline',
     from: sql`order_timeline`,
     setting: 'RETENTION_TIMELINE_DAYS',
-    // The database keeps them for a year, whatever the setting.
+    // The database keeps them for a year, whatever the setting is.
     old: (days) => olderThan(sql`t.at`)(Math.max(days, 366)),
     key: sql`id`,
     order: sql`id`,
@@ -131,7 +133,8 @@ export const SLICES: readonly Slice[] = [
     setting: 'RETENTION_GATEWAY_EVENT_DAYS',
     only: sql`t.status in ('applied', 'ignored')`,
     old: olderThan(sql`t.received_at`),
-    // The time too: another index has it, which without it reads all events of the account.
+    // The time is part of the key because another index has it: without it PostgreSQL reads all events of the
+    // account.
     key: sql`provider, account_ref, event_id, received_at`,
     order: sql`received_at`,
   },
@@ -156,7 +159,7 @@ export const SLICES: readonly Slice[] = [
     table: 'shopper_mails',
     from: sql`shopper_mails`,
     setting: 'RETENTION_SHOPPER_MAIL_DAYS',
-    // A gift card may wait for its day.
+    // The mail of a gift card may wait for its day.
     keep: sql`(t.state = 'queued' and t.next_attempt_at > fd_now())`,
     old: olderThan(sql`t.created_at`),
     key: sql`id`,
@@ -166,7 +169,7 @@ export const SLICES: readonly Slice[] = [
     table: 'campaign_recipients',
     from: sql`campaign_recipients`,
     setting: 'RETENTION_SHOPPER_MAIL_DAYS',
-    // A paused campaign may go on, and must know whom it has reached.
+    // A paused campaign may go on, and must know which addresses it has reached.
     keep: sql`exists (select from campaigns as c
                        where c.tenant_ref = t.tenant_ref and c.id = t.campaign_id
                          and c.status in ('active', 'paused'))`,

@@ -1,10 +1,10 @@
 import type { Database } from '../db/database.ts'
 import { LEASE_SECONDS, type Lease, LeaseLostError, type Queue } from './leases.ts'
 
-/** Rows that a worker works on at the same time. */
+/** How many rows a worker works on at the same time. */
 const SLOTS = 40
 
-/** Finished rows after which new ones are claimed: a claim for each would cost as much as the work. */
+/** After how many finished rows new ones are claimed: a claim for each would cost as much as the work. */
 const REFILL_AFTER = 10
 
 export interface SlotWorkerOptions<Row> {
@@ -25,8 +25,8 @@ export interface SlotWorkerOptions<Row> {
 
 export interface SlotWorker {
   /**
-   * One step of the loop: begins to work on due rows, and does not wait for those under way. Answers how
-   * many it began.
+   * Runs one step of the loop: begins to work on due rows, and does not wait for those under way. Returns how many it
+   * began.
    */
   step(signal: AbortSignal): Promise<number>
   /** Waits for the rows under way. */
@@ -34,8 +34,8 @@ export interface SlotWorker {
 }
 
 /**
- * Works on the due rows of a queue, many at a time. One store has a part of the slots at most, so that the
- * others do not wait for its slow rows.
+ * Works on the due rows of a queue, many at a time. One store has at most a part of the slots, so that other stores
+ * do not wait for its slow rows.
  */
 export function createSlotWorker<Row>(options: SlotWorkerOptions<Row>): SlotWorker {
   const { database, queue, work, slots = SLOTS, leaseSeconds = LEASE_SECONDS } = options
@@ -50,7 +50,7 @@ export function createSlotWorker<Row>(options: SlotWorkerOptions<Row>): SlotWork
     busy.set(tenant_ref, (busy.get(tenant_ref) ?? 0) + 1)
     const running = work(row)
       .catch((error: unknown) => {
-        // The worker that has the row now writes its result.
+        // The worker that has claimed the row now writes its result.
         if (!(error instanceof LeaseLostError)) fault = { error }
       })
       .finally(() => {
@@ -70,7 +70,7 @@ export function createSlotWorker<Row>(options: SlotWorkerOptions<Row>): SlotWork
     throw error
   }
 
-  /** A store that rests counts as full. */
+  /** Returns the slots that each store uses. A resting store counts as full. */
   const occupied = () =>
     new Map([...busy, ...[...resting()].map((store) => [store, perStore] as const)])
 

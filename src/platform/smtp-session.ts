@@ -2,31 +2,34 @@ import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 
-/** A connection to a mail server that has greeted us, and knows who we are. */
+/** A connection to a mail server that has greeted us and, where needed, logged us in. */
 export interface SmtpSession {
   /** Whether commands may be sent before those ahead of them are answered. */
   readonly canPipeline: boolean
   isOpen(): boolean
-  /** Sends ASCII: more than that a server takes only where it says so. */
+  /** Sends ASCII text. A server accepts other characters only where it says so. */
   write(text: string): void
-  /** The next replies of the server that no caller awaits yet. Fails where the connection ends before. */
+  /** Waits for the next replies of the server that no other call waits for. Fails where the connection ends before. */
   replies(count: number): Promise<string[]>
-  /** Closes it after that time, unless it is told another one before. */
+  /** Closes the connection after that time, unless it is called again before. */
   closeIn(ms: number): void
   close(): void
 }
 
-/** What a session needs of the library's connection, which has opened it. Its declarations leave this out. */
+/** The parts of the library's open connection that a session needs. Its declarations leave them out. */
 interface Opened {
   _socket: Socket
   _onSocketData: (chunk: Buffer) => void
   _supportedExtensions: readonly string[]
 }
 
-/** Only the last resort: a message has a deadline, and an idle connection has its own. */
+/**
+ * The socket's own time limit. It is only the last resort: a message has a deadline, and an idle connection has its
+ * own.
+ */
 const SILENT_MS = 60_000
 
-/** Opens a session by the library: TLS, greeting and login. It has that long, and later so for each message. */
+/** Opens a session with the library: TLS, greeting and login. `deliverMs` limits that, and later each message. */
 export async function openSession(
   smtpUrl: string,
   deliverMs: number,
@@ -50,7 +53,7 @@ export async function openSession(
   connection.on('end', () => ended.reject(new Error(ENDED)))
   const timer = setTimeout(() => connection.close(), deliverMs)
   try {
-    // The connection may end without an answer to these.
+    // The connection may end without calling back.
     await Promise.race([promisify(connection.connect).call(connection), ended.promise])
     const { auth } = options
     if (auth !== undefined) {
@@ -70,7 +73,7 @@ const ENDED = 'the connection to the mail server has ended'
 export const describe = (error: unknown): string =>
   error instanceof Error ? error.message : 'not an Error'
 
-/** Replies that a caller awaits. */
+/** The replies that a caller waits for. */
 interface Awaited {
   count: number
   got: string[]
@@ -79,8 +82,8 @@ interface Awaited {
 }
 
 /**
- * Reads the replies in place of the library, which passes on one in each turn of the event loop, and does not know
- * of messages that begin before the one ahead is answered.
+ * Reads the replies in place of the library, which passes on only one in each turn of the event loop, and cannot
+ * handle messages that begin before the previous one is answered.
  */
 function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
   const { _socket, _onSocketData, _supportedExtensions } = connection as unknown as Opened
@@ -99,10 +102,10 @@ function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
   let timer = setTimeout(() => close(), timerMs)
   const hear = (reply: string) => {
     const [first] = awaited
-    // What the server says by itself is that it ends the connection.
+    // A reply that no caller waits for can only say that the server ends the connection.
     if (first === undefined) return close()
     if (first.got.push(reply) === first.count) awaited.shift()?.resolve(first.got)
-    // The server is about to end it, whatever it answers (RFC 5321, 4.2).
+    // The server sends this reply, to any command, when it is about to end the connection (RFC 5321, 4.2).
     if (reply.startsWith('421')) close(reply)
   }
   _socket.off('data', _onSocketData)
@@ -123,7 +126,7 @@ function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
       }),
     closeIn(ms) {
       if (ended !== null) return
-      // Cheaper than another timer for each message.
+      // A refresh is cheaper than another timer for each message.
       if (ms === timerMs) return void timer.refresh()
       clearTimeout(timer)
       timerMs = ms
@@ -133,10 +136,10 @@ function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
   }
 }
 
-/** Longer than any reply: who sends more is no mail server. */
+/** The longest reply: a server that sends more is not a mail server. */
 const REPLY_LENGTH_MAX = 65_536
 
-/** Divides what comes from the server into replies, of one line or of several (RFC 5321, 4.2.1). */
+/** Divides the text from the server into replies, of one line or of several (RFC 5321, 4.2.1). */
 function readReplies(hear: (reply: string) => void, close: () => void) {
   let rest = ''
   return (chunk: Buffer): void => {

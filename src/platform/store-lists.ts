@@ -6,24 +6,24 @@ import { type Sql, sql } from '../db/sql.ts'
 export const StoreWithWork = Type.Object({ tenant_ref: Type.String() })
 export type StoreWithWork = Static<typeof StoreWithWork>
 
-/** All SQL here is constant: it is code, never input. */
+/** The rows of a table that are deleted when they are old. All SQL here is constant: it is code, never input. */
 export interface OldRows {
-  /** Has no partitions: `areOldest` names its rows by their place. */
+  /** The table. It has no partitions: `areOldest` names its rows by their place. */
   table: Sql
-  /** Which rows grow old. They have an index by (tenant_ref, since). */
+  /** The condition for rows that grow old. They have an index by (tenant_ref, since). */
   only: Sql
-  /** Since when a row has been so. */
+  /** The time since which a row has met `only`. */
   since: Sql
   /** Rows since before this time are old. */
   before: Sql
 }
 
-/** Stores of one step of an upkeep. The others have their turn in the next one. */
+/** How many stores one step of an upkeep has. The others have their turn in the next one. */
 const STORES_MAX = 1_000
 
 /**
- * Lists stores with old rows, as fd_worker over all stores. It steps by the index to the oldest row of
- * each store, past however many rows it has. The columns are compared as a pair, as the index has them.
+ * Lists stores with old rows, as fd_worker over all stores. It steps by the index to the oldest row of each store,
+ * however many rows it has. The columns are compared as a pair, as the index has them.
  */
 export async function listStoresWithOld(
   worker: GlobalDb,
@@ -54,9 +54,9 @@ export async function listStoresWithOld(
 }
 
 /**
- * A condition: the rows of a store that have been old for the longest, at most `limit`. Locked ones are left
- * for later. They are chosen in an array, which PostgreSQL computes once. It may read an `in (select ...)`
- * again for each row, and each time find others instead of those that the statement has already written.
+ * The condition for the rows of a store that have been old for the longest, at most `limit`. Locked rows are left for
+ * later. The rows are chosen in an array, which PostgreSQL computes once. It may read an `in (select ...)` again for
+ * each row, and each time find other rows than those that the statement has already written.
  */
 export const areOldest = (db: Db, { table, only, since, before }: OldRows, limit: number) => sql`
   tenant_ref = ${db.tenant}
@@ -68,8 +68,8 @@ export const areOldest = (db: Db, { table, only, since, before }: OldRows, limit
                           for update skip locked))`
 
 /**
- * Adds the stores whose clock is ahead, for which more is old than a statement on machine time finds: the
- * work asks again, by the store's own time. Leaves out those whose clock is being moved.
+ * Adds the stores whose clock is ahead, which have more old rows than a statement on machine time finds: the work
+ * then selects its rows by the store's own time. Leaves out the stores whose clock is being moved.
  */
 export function withMovedClocks(
   { clocks }: GlobalDb,
@@ -80,8 +80,8 @@ export function withMovedClocks(
 }
 
 /**
- * Lists the stores that have rows in a table. Steps from one store to the next by the index, past
- * however many rows each has.
+ * Lists the stores that have rows in a table. Steps from one store to the next by the index, however many rows each
+ * has.
  */
 export const listStoresIn = (worker: GlobalDb, table: Sql) =>
   worker.many(

@@ -4,8 +4,8 @@ import { sql } from '../db/sql.ts'
 import { unlessBusy } from '../db/unless-busy.ts'
 
 /**
- * Lets the plans that PostgreSQL keeps for all stores suppose a big one, from 100 stores on (decision 0068): in tables that
- * are new, or all when the hundredth store comes. Always answers 0, nothing left to do.
+ * Makes the plans that PostgreSQL keeps for all stores assume a big store, from 100 stores on (decision 0068): those
+ * of new tables, or of all tables when the hundredth store comes. Always returns 0: nothing is left to do.
  */
 export async function planForBigStores(database: Database, signal?: AbortSignal): Promise<number> {
   while (!signal?.aborted) {

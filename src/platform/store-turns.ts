@@ -4,36 +4,39 @@ import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { StoreWithWork } from './store-lists.ts'
 
 /**
- * Due rows that are read first: if there are fewer, they name every store with work. The number is part of
- * the statement: with a parameter PostgreSQL would make a new plan at every call.
+ * How many due rows are read first. If there are fewer, they name every store with work. The number is part of the
+ * statement: with a parameter PostgreSQL would make a new plan at every call.
  */
 const SAMPLE_ROWS = 200
 const sampleRows = sql`200`
 
-/** Stores that one statement steps over: some milliseconds, also if none of them has due rows. */
+/** How many stores one statement steps over: this takes some milliseconds, even if none of them has due rows. */
 const STEPS_MAX = 1_000
 
-/** The pause after a walk that found nothing, in lengths of the walk: such walks take a tenth of the time. */
+/**
+ * The pause after a walk that found nothing, as a multiple of the walk's duration: such walks take a tenth of the
+ * time.
+ */
 const REST_FACTOR = 9
 
-/** All SQL here is constant: it is code, never input. */
+/** The due rows of a table. All SQL here is constant: it is code, never input. */
 export interface DueRows {
   /** Has a policy that lets the worker read over all tenants. Wants two partial indexes, on (due) and
    * on (tenant_ref, due), both with `due is not null` and `only` as their condition. */
   table: Sql
   due: Sql
   /**
-   * What `due` is compared with: business time, unless it is `machineTime`. Statements over all stores run
-   * on machine time in either case; stores whose clock is ahead are asked for separately.
+   * What `due` is compared with: business time, unless it is `machineTime`. Statements over all stores run on machine
+   * time in either case; stores whose clock is ahead are listed separately.
    */
   time?: Sql
-  /** Which rows belong to the queue. Absent: all. */
+  /** The condition for rows that belong to the queue. Without it, all do. */
   only?: Sql
-  /** Whether a row is free. Absent: every row is, because claiming one deletes it. */
+  /** The condition for free rows. Without it, every row is free, because claiming one deletes it. */
   free?: Sql
 }
 
-/** Names the stores whose turn is next. */
+/** Lists the stores whose turn is next. */
 export interface StoreTurns {
   /**
    * Lists up to `limit` stores with due rows that are free, and moves the position past them, so that
@@ -51,9 +54,9 @@ const Step = Type.Object({
 })
 
 /**
- * Lets the stores with due rows take turns in the order of their names: each call begins after the
- * store where the call before it ended. So a store waits for at most one round, however many rows the
- * others have, and a call costs as much as it lists, however many stores there are.
+ * Lets the stores with due rows take turns in the order of their names: each call begins after the last store of the
+ * previous call. So a store waits for at most one round, however many rows the others have, and a call costs as much
+ * as it lists, however many stores there are.
  */
 export function createTurns(rows: DueRows): StoreTurns {
   const { table, due, time = sql`fd_now()`, only = sql`true`, free = sql`true` } = rows
@@ -72,9 +75,8 @@ export function createTurns(rows: DueRows): StoreTurns {
        group by tenant_ref`,
     )
 
-  // The columns are compared as pairs, because only the index of both has them in this order: with
-  // separate comparisons PostgreSQL chose the index of the time alone, and read the rows of all
-  // stores for each step.
+  // The columns are compared as pairs, because only the index of both columns has them in this order: with separate
+  // comparisons PostgreSQL chose the index of the time alone, and read the rows of all stores for each step.
   const listSteps = (worker: GlobalDb, limit: number, skip: readonly string[]) =>
     worker.many(
       Step,
@@ -146,7 +148,7 @@ export function createTurns(rows: DueRows): StoreTurns {
       // A full sample may be the backlog of one store, with no row of any other in it.
       const found = isAll ? [] : await walkUnlessResting(worker, limit, skip)
       const ahead = (await listAhead?.(worker, skip)) ?? []
-      // Sandboxes never crowd out other stores, and have one place where there are many.
+      // Sandboxes never displace other stores, but have one place where there are many other stores.
       const others = [...new Set([...found, ...sampled])]
       const room = limit - Math.min(1, ahead.length)
       const names = [...new Set([...others.slice(0, room), ...ahead])].slice(0, limit)
@@ -155,12 +157,12 @@ export function createTurns(rows: DueRows): StoreTurns {
   }
 }
 
-/** Stores with a moved clock that one statement looks at: some milliseconds. */
+/** How many stores with a moved clock one statement checks: this takes some milliseconds. */
 const AHEAD_MAX = 1_000
 
 /**
- * Lists the stores whose clock is ahead and that have rows due by it, which no statement on machine time
- * finds. They take turns, too. Costs nothing where no store has moved its clock.
+ * Lists the stores whose clock is ahead and that have rows due by that clock, which no statement on machine time
+ * finds. They take turns, too. This costs nothing where no store has moved its clock.
  */
 function createAheadList({ table, due, only, free }: Required<Omit<DueRows, 'time'>>) {
   let position = ''
@@ -190,8 +192,8 @@ function createAheadList({ table, due, only, free }: Required<Omit<DueRows, 'tim
 }
 
 /**
- * The same for a table of which every row that meets `only` is work. Wants an index of these rows that
- * begins with tenant_ref.
+ * Makes turns like `createTurns`, for a table in which every row that meets `only` is work. It needs an index of
+ * these rows that begins with tenant_ref.
  */
 export function createRowTurns({ table, only = sql`true` }: Pick<DueRows, 'table' | 'only'>) {
   let position = ''

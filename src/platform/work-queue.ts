@@ -23,7 +23,7 @@ interface Place {
 
 const overload = (cause: Error) => new ApiError('service_unavailable', { cause, kind: 'overload' })
 
-/** The queue of work that belongs to no store. No store has this name. */
+/** The name under which work that belongs to no store waits. No store has this name. */
 const NO_STORE = ''
 
 /**
@@ -61,8 +61,8 @@ export class WorkQueue {
   }
 
   /**
-   * Runs the work when it is its turn. Work that fails frees its slot, too. The signal ends the wait;
-   * work that runs must listen to it by itself.
+   * Runs the work when it is its turn. Work that fails releases its slot, too. The signal ends the wait; running work
+   * must listen to the signal itself.
    */
   async run<T>(work: () => Promise<T>, store = NO_STORE, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
@@ -75,7 +75,7 @@ export class WorkQueue {
     }
   }
 
-  /** Ends the wait of all work that waits now. Work that runs is not touched. */
+  /** Ends the wait of all work that waits now. Running work is not affected. */
   rejectWaiting(error: Error): void {
     const places = [...this.#places.values()].flat()
     this.#places.clear()
@@ -83,7 +83,7 @@ export class WorkQueue {
     for (const place of places) place.reject(error)
   }
 
-  /** Work of no store is bounded as a whole, and not as that of one store. */
+  /** Whether work of a store may run now. Work that belongs to no store has no bound per store. */
   #hasSlot(store: string): boolean {
     const { running, runningPerStore = running } = this.#options
     if (this.#running >= running) return false
@@ -128,7 +128,7 @@ export class WorkQueue {
     else this.#places.set(store, places)
   }
 
-  /** Frees a slot and starts the first work of the next store that may have it. */
+  /** Releases a slot and starts the first work of the next store that may have it. */
   #release(store: string): void {
     const left = (this.#runningOf.get(store) ?? 1) - 1
     this.#running -= 1
@@ -137,11 +137,11 @@ export class WorkQueue {
     const next = [...this.#places.keys()].find((each) => this.#hasSlot(each))
     if (next === undefined) return
     const [place, ...others] = this.#places.get(next) ?? []
-    // The store stands behind the others now.
+    // The store is now behind the others.
     this.#places.delete(next)
     this.#keepPlaces(next, others)
     this.#waiting -= 1
-    // At once, so that no new work takes the slot in between.
+    // The slot is occupied at once, so that no new work takes it in between.
     this.#occupy(next)
     place?.start()
   }

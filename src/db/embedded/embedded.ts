@@ -7,7 +7,10 @@ import { withLock } from './lock.ts'
 import { findPostmaster, type Postmaster, stopPostmaster } from './postmaster.ts'
 import { ensureCluster, hasFailed, launch, SUPERUSER, throwUnlessTemporary } from './server.ts'
 
-/** The password is derived from SECRET_KEY, and is not that of the database. */
+/**
+ * The server was set up with another SECRET_KEY: its password is derived from the key, and is not that of the
+ * database.
+ */
 export class OtherKeyError extends Error {}
 
 export interface EmbeddedOptions {
@@ -29,7 +32,7 @@ interface Server extends Home {
   settings: Record<string, string>
 }
 
-/** The type declarations of `pg` leave these two out. */
+/** The two methods of a client that the type declarations of `pg` leave out. */
 type Client = pg.Client & { ref(): void; unref(): void }
 
 /** A running server, and the connection that shows other processes that we use it. */
@@ -109,7 +112,7 @@ async function underLock<T>(server: Server, work: () => Promise<T>): Promise<T> 
   return withLock(join(server.dir, 'postgres.lock'), work)
 }
 
-/** Retries until it is connected, or the connection is no longer wanted. */
+/** Joins the server, and tries again until it is connected or the connection is no longer wanted. */
 async function joinServer(server: Server, isWanted: () => boolean): Promise<Membership> {
   const deadline = machineNow() + READY_SECONDS * 1_000
   while (machineNow() < deadline && isWanted()) {
@@ -156,7 +159,7 @@ async function connectToRunning(server: Server): Promise<Membership | null> {
   return presence && { postmaster, presence }
 }
 
-/** Connects to that very server; null while it starts up or shuts down. */
+/** Connects to exactly this server. Returns null while it starts up or shuts down. */
 async function connect(server: Server, postmaster: Postmaster): Promise<Client | null> {
   try {
     return await open(server, postmaster, DATABASE)
@@ -232,9 +235,7 @@ async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: 
   }
 }
 
-/**
- * Counts other users of the server. Our own pools do not count; another user in this process does.
- */
+/** Counts the other users of the server. Our own pools do not count; another embedded server in this process does. */
 async function countOthers(client: pg.Client): Promise<number> {
   const { rows } = await client.query(
     `select count(*)::int as others

@@ -58,7 +58,7 @@ export async function findHome(dataDir: string): Promise<Home> {
   })
 }
 
-/** Whether the folder has a database. Creates nothing. */
+/** Whether the folder has a database. This creates nothing. */
 export async function hasCluster(dataDir: string): Promise<boolean> {
   const place = (await readPointer(dataDir)) ?? dataDir
   return exists(join(place, 'postgres', 'PG_VERSION'))
@@ -127,8 +127,8 @@ async function ownHome(dir: string, { native }: Binaries): Promise<Home> {
 }
 
 /**
- * The folder when we run as root. PostgreSQL refuses to run as root, so it runs as another user,
- * who may not be able to read this folder.
+ * Finds or creates the server's folder when we run as root. PostgreSQL refuses to run as root, so it runs as another
+ * user, who may not be able to read this folder.
  */
 async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
   const cluster = join(dir, 'postgres')

@@ -12,12 +12,12 @@ export interface Postmaster {
 }
 
 const POLL_MS = 20
-/** How long a stop may take: it writes all memory to disk first. */
+/** How long a stop may take: the server writes all memory to disk first. */
 const STOP_SECONDS = 60
 
 const run = promisify(execFile)
 
-/** The server that runs on the cluster now, or null. Ignores a file that a dead server left. */
+/** Finds the server that runs on the cluster now; null where none does. Ignores a file that a dead server left. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
   const found = await readPidFile(cluster)
   return found && (await serves(found.pid, cluster)) ? found : null
@@ -36,7 +36,7 @@ export async function stopPostmaster({ pid }: Postmaster, cluster: string): Prom
   try {
     process.kill(pid, 'SIGINT')
   } catch (error) {
-    // It was already stopping, and has ended meanwhile.
+    // The server was already stopping, and has ended meanwhile.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
     throw error
   }

@@ -44,7 +44,7 @@ const SETTINGS = {
   log_min_messages: 'log',
 }
 
-/** Log texts of failures that a second attempt can get over. */
+/** Log texts of failures that a second start can get over. */
 const TEMPORARY_FAILURES = [
   'is still in use', // Backends outlive a killed server for a moment and hold its memory.
   'could not create any TCP/IP sockets', // Another process took the port after we looked.
@@ -130,7 +130,7 @@ export async function launch(home: Home, overrides: Record<string, string>): Pro
   }
 }
 
-/** Throws unless a failed start is worth another attempt. */
+/** Throws unless a failed start is worth trying again. */
 export async function throwUnlessTemporary(home: Home, started: Launch): Promise<void> {
   const { child, logOffset, error } = started
   const log = await readFile(logPath(home))

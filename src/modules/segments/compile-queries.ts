@@ -3,11 +3,11 @@ import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Condition, Group } from './schema.ts'
 
 /**
- * Compiles the conditions of a segment to SQL over `segment_people as p`. Every value is a parameter; the
- * text has nothing but the words below. No condition is null, so that groups mean what they say.
+ * Compiles the conditions of a segment to SQL over `segment_people as p`. Every value is a parameter; the text
+ * consists only of the SQL in this file. No condition is ever null, so that `and` and `or` in groups hold.
  */
 
-/** The people of the store who meet the conditions. */
+/** Selects the people of the store who meet the conditions. */
 export const peopleIn = (db: Db, group: Group): Sql =>
   sql`p.tenant_ref = ${db.tenant} and ${compileGroup(db, group)}`
 
@@ -20,7 +20,7 @@ const compileGroup = (db: Db, { match, conditions }: Group): Sql =>
 const AMOUNTS = { total_spent_cents: sql`p.total_spent_cents`, orders_count: sql`p.orders_count` }
 const TIMES = { first_order_at: sql`p.first_order_at`, last_order_at: sql`p.last_order_at` }
 
-/** Once for the statement, and not for each row. */
+/** A time some days ago. The subquery computes it once for the statement, and not for each row. */
 const daysAgo = (days: number) => sql`(select fd_now() - make_interval(days => ${days}::integer))`
 
 function compile(db: Db, condition: Exclude<Condition, Group>): Sql {
@@ -40,7 +40,7 @@ function compile(db: Db, condition: Exclude<Condition, Group>): Sql {
   }
 }
 
-/** The operators that hold for who is among the named; the others hold for everybody else. */
+/** The operators that hold for people who are among the named values; the other operators hold for all other people. */
 const WANTED: ReadonlySet<string> = new Set(['bought', 'is', 'in'])
 
 type AmountCondition = Extract<Condition, { field: 'total_spent_cents' | 'orders_count' }>
@@ -66,7 +66,10 @@ function compareTime(column: Sql, condition: TimeCondition): Sql {
   }
 }
 
-/** PostgreSQL chooses between a look into an index for each person and one hash of all rows that are named. */
+/**
+ * A condition that a person is among the named values. PostgreSQL chooses between an index lookup for each person and
+ * one hash of all named rows.
+ */
 function isAmong(db: Db, { field, value }: AmongCondition): Sql {
   if (field === 'place') {
     return sql`coalesce(p.country = any(${value}::text[]) or p.place = any(${value}::text[]), false)`

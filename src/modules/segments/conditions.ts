@@ -14,12 +14,15 @@ import {
   VALUES_MAX,
 } from './schema.ts'
 
-/** Checks the conditions of a segment, member by member, so that a refusal names the one that is wrong. */
+/** Checks the conditions of a segment, member by member, so that a refusal names the member that is wrong. */
 
-/** Ten thousand years of days would overflow a timestamp; a hundred are more than any store has. */
+/**
+ * The greatest number of days in a condition. Ten thousand years of days would overflow a timestamp; a hundred are
+ * more than any store has.
+ */
 const DAYS_MAX = 36_500
 
-/** The code of a country, or that and a state in the words of its orders, cut as theirs are. */
+/** A country's code, alone or with a state as orders spell it, cut to the same length as theirs. */
 const PLACE = /^[A-Za-z]{2}(?:-[^\s\p{C}](?:[^\p{C}]{0,37}[^\s\p{C}])?)?$/u
 
 /** How many conditions and values a segment may still have. */
@@ -28,7 +31,7 @@ interface Budget {
   values: number
 }
 
-/** Where in the tree a group lies, and what is left for it. */
+/** The depth of a group in the tree, and how much of the budget is left for it. */
 interface Place {
   depth: number
   budget: Budget
@@ -70,7 +73,7 @@ function readGroup({ match, conditions }: Wire, path: string, { depth, budget }:
   })
 }
 
-/** A condition, or a group of them. */
+/** Reads one condition, or a group of them. */
 function readOne(each: unknown, path: string, { depth, budget }: Place): Condition {
   if (typeof each !== 'object' || each === null) throw invalidBody(path, 'must be an object')
   const wire = each as Wire
@@ -83,7 +86,10 @@ function readOne(each: unknown, path: string, { depth, budget }: Place): Conditi
   return readGroup(wire, path, { depth: depth + 1, budget })
 }
 
-/** Refuses the first condition and the first value that are too many: the others add nothing to it. */
+/**
+ * Counts a condition and its values against the budget, and refuses the first one that is too many: naming the others
+ * would add nothing.
+ */
 function spend(budget: Budget, { value }: Exclude<Condition, Group>, path: string): void {
   budget.conditions -= 1
   if (budget.conditions === -1) {
@@ -144,7 +150,7 @@ function moment(value: unknown, path: string): string {
   return utc
 }
 
-/** A list of texts, each once. */
+/** Reads a list of texts, each once. */
 function texts(value: unknown, path: string, isValid: (text: string) => boolean, what: string) {
   const list: unknown[] = Array.isArray(value) ? value : []
   if (list.length === 0 || list.length > VALUES_MAX) {
@@ -166,7 +172,7 @@ function states(value: unknown, path: string): string[] {
   return texts(value, path, (each) => known.includes(each), `the states ${known.join(', ')}`)
 }
 
-/** In capitals, as the counted orders have them. */
+/** Reads a list of places, in capitals, as the counted orders have them. */
 function places(value: unknown, path: string): string[] {
   const named = texts(value, path, (each) => PLACE.test(each.trim()), 'places such as US or US-CA')
   return [...new Set(named.map((each) => each.trim().toUpperCase()))]

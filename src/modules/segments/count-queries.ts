@@ -4,7 +4,7 @@ import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import { Nullable, OpenObject, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 
-/** What the loop reads and writes to count the orders of people. */
+/** The reads and writes of the loop that counts the orders of people. */
 
 const Position = Type.Object({ sequence: Type.Integer() })
 
@@ -17,9 +17,10 @@ export const countingQueue = defineQueue({
 })
 
 /**
- * Makes the count of a store due after some seconds, because it has new journals. Its first position is
- * created, and due at once. One that is due already, or at work, is not locked: it looks for newer journals
- * before it rests. Answers in how many seconds the count begins; none are left where it is at work.
+ * Makes the count of a store due after some seconds, because it has new journals. The first position of a store is
+ * created, and is due at once. A position that is due already, or being worked on, is not locked: its step looks for
+ * newer journals before it rests. Returns in how many seconds the count begins; no seconds are left where it is being
+ * worked on.
  */
 export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> => {
   const { seconds } = await tx.one(
@@ -42,7 +43,7 @@ export const announceLinks = async (tx: Tx, inSeconds: number): Promise<number> 
   return seconds
 }
 
-/** Locks the position and reads it again. No row: the lease was lost. */
+/** Locks the position and reads it again. There is no row where the lease was lost. */
 export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>
   tx.maybe(
     Position,
@@ -53,13 +54,16 @@ export const lockLeased = (tx: Tx, { id, lease_token }: Lease) =>
        for update`,
   )
 
-/** Locks the position of a store, which it has from now on. */
+/** Locks the position of a store, and creates it where there is none. */
 export const lock = (tx: Tx) =>
   tx.run(sql`
     insert into segment_positions as p (tenant_ref, due_at) values (${tx.tenant}, null)
         on conflict (tenant_ref) do update set sequence = p.sequence`)
 
-/** Stores how far a store is counted, and ends the lease. Null: it is due when it has new journals. */
+/**
+ * Stores how far a store is counted, and ends the lease. Without `nextSeconds` the position is due again when the
+ * store has new journals.
+ */
 export const finishStep = (
   tx: Tx,
   lease: Lease,
@@ -72,7 +76,7 @@ export const finishStep = (
         due_at = ${machineTime} + make_interval(secs => ${nextSeconds}::double precision)`,
   )
 
-/** The next journals of the chain, and whose orders they are about. */
+/** Lists the next journals of the chain, and the addresses of their orders. */
 export const listTouched = (tx: Tx, after: number, limit: number) =>
   tx.many(
     Type.Object({ sequence: Type.Integer(), email_folded: Nullable(Type.String()) }),
@@ -110,14 +114,14 @@ const PersonSums = Type.Object({
 })
 export type PersonSums = Type.Static<typeof PersonSums>
 
-/** The orders that count: the same as on the page of a customer. */
+/** The orders that are counted: the same as on the page of a customer. */
 const ordersOf = (db: Db, address: Sql) => sql`
   tenant_ref = ${db.tenant} and email_folded = ${address} and placed_at is not null and not is_test`
 
-/** A part of a place, in capitals. Longer than any that a form has; a hostile one is cut. */
+/** A part of a place, in capitals, cut to a length that is longer than any honest address needs. */
 const placePart = (name: Sql) => sql`left(upper(trim(coalesce(ship_to ->> ${name}, ''))), 39)`
 
-/** Sums of the orders of some addresses. No more than `max + 1` orders of one are looked at. */
+/** Sums the orders of some addresses. At most `max + 1` orders of one address are read. */
 export const sumOrders = (tx: Tx, emails: readonly string[], max: number) =>
   tx.many(
     PersonSums,
@@ -149,7 +153,7 @@ export const sumOrders = (tx: Tx, emails: readonly string[], max: number) =>
 const personColumns = sql`email, customer_ref, orders_count, total_spent_cents, refunded_cents,
                           first_order_at, last_order_at, country, place`
 
-/** In the order of their addresses, as every writer of many people locks them. */
+/** Stores the sums of people, in the order of their addresses, in which every writer of many people locks them. */
 export const savePeople = (tx: Tx, people: readonly PersonSums[]) =>
   tx.run(sql`
     insert into segment_people as p (tenant_ref, email_folded, ${personColumns})
@@ -166,7 +170,7 @@ export const savePeople = (tx: Tx, people: readonly PersonSums[]) =>
            last_order_at = excluded.last_order_at, country = excluded.country,
            place = excluded.place`)
 
-/** Replaces what people have bought by what their orders say now. */
+/** Replaces the purchases of people by those that their orders have now. */
 export const savePurchases = (tx: Tx, emails: readonly string[]) =>
   tx.run(sql`
     with bought as (
@@ -189,7 +193,10 @@ export const savePurchases = (tx: Tx, emails: readonly string[]) =>
     select ${tx.tenant}, product_id, email_folded from bought
         on conflict do nothing`)
 
-/** Takes the orders out of some rows. A person without a consent then has no row, and no purchases. */
+/**
+ * Removes the orders of some people: all their purchases, and the sums in their rows. The row of a person without a
+ * record of consent is deleted.
+ */
 export const clearOrders = (tx: Tx, emails: readonly string[]) =>
   tx.run(sql`
     with gone as (
@@ -206,7 +213,7 @@ export const clearOrders = (tx: Tx, emails: readonly string[]) =>
      where tenant_ref = ${tx.tenant} and email_folded = any(${emails}::text[])
        and consent <> 'none'`)
 
-/** What the store has counted of a customer, for the customer to read. */
+/** Lists the sums that the store has counted for a customer, for the customer to read. */
 export const listWhole = (db: Db, customer_ref: string) =>
   db.many(
     Type.Object({ data: OpenObject }),

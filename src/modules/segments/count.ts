@@ -4,24 +4,27 @@ import { mayHaveLinksAfter } from '../ledger/service.ts'
 import * as queries from './count-queries.ts'
 
 /**
- * Counts what people have ordered. A step reads the journals behind the position of a store, counts the orders
- * of everybody they are about from the beginning, and moves the position, in one transaction. A count from
- * the beginning needs no memory of the last one: it is right after a refund, a flag or an erasure alike.
+ * Counts what people have ordered. A step reads the journals after the position of a store, counts all orders of the
+ * people that they are about from the beginning, and moves the position, in one transaction. A count from the
+ * beginning needs no memory of the last one: it is right after a refund, after a test flag and after an erasure.
  */
 
-/** New journals wait this long for the next ones of their store: to count many costs little more. */
+/** How long new journals wait for the next ones of their store: counting many costs little more than counting one. */
 export const GATHER_SECONDS = 30
 
-/** Journals of one step: some ten milliseconds, and few enough that other stores have their turn. */
+/**
+ * How many journals one step reads: they take some ten milliseconds, and are few enough that other stores have their
+ * turn.
+ */
 const BATCH = 500
 
 /**
- * An address with more orders is a placeholder of a storefront and no person's. It is left out: no person could
- * be written to by it, and each of its orders would have all others read again.
+ * An address with more orders is a placeholder of a storefront and belongs to no person. It is left out: mail to it
+ * reaches no person, and for each of its orders all others would be read again.
  */
 const ORDERS_MAX = 5_000
 
-/** One step of a store. Answers how many journals it did; 0 where the lease was lost. */
+/** Runs one step of a store. Returns how many journals it read; 0 where the lease was lost. */
 export async function advance(tx: Tx, lease: Lease): Promise<number> {
   const found = await queries.lockLeased(tx, lease)
   if (found === null) return 0
@@ -35,11 +38,11 @@ export async function advance(tx: Tx, lease: Lease): Promise<number> {
   return touched.length
 }
 
-/** How long a count that has caught up may rest. Null: until there are new journals. */
+/** Returns how long a count that has caught up may rest; null where it may rest until there are new journals. */
 const restSecondsOf = async (tx: Tx, sequence: number): Promise<number | null> =>
   (await mayHaveLinksAfter(tx, sequence)) ? GATHER_SECONDS : null
 
-/** Counts the orders of some addresses again. The lock makes a running step come before all of this. */
+/** Counts the orders of some addresses again. The lock makes this wait for a running step. */
 export async function recount(tx: Tx, emails: readonly string[]): Promise<void> {
   if (emails.length === 0) return
   await queries.lock(tx)
@@ -69,6 +72,6 @@ async function recountLocked(tx: Tx, emails: readonly string[]): Promise<void> {
   }
 }
 
-/** Called with the transaction that flags an order as a test, or no longer: its person is counted again. */
+/** Counts a person again, in the transaction that marks an order of the person as a test or removes the mark. */
 export const onTestFlag = (tx: Tx, { email }: { email: string | null }): Promise<void> =>
   recount(tx, email === null ? [] : [email.toLowerCase()])

@@ -2,11 +2,11 @@ import type { Db, Tx } from '../../db/database.ts'
 import { recount } from './count.ts'
 import { listWhole } from './count-queries.ts'
 
-/** What is counted of a customer, for the privacy export and erasure. */
+/** The sums that segments count for a customer, for the privacy export and erasure. */
 
 /**
- * Counts the addresses of an erased person again, once their orders are erased: nothing is left but orders of
- * others under the same address.
+ * Counts the addresses of an erased person again, once their orders are erased: only orders of other people under the
+ * same address are left.
  */
 export const eraseAddresses = (tx: Tx, emails: readonly string[]): Promise<void> =>
   recount(tx, emails)

@@ -49,7 +49,7 @@ export const lock = (tx: Tx, id: string) =>
        for update`,
   )
 
-/** Newest first. */
+/** Lists the segments of the store, newest first. */
 export const list = (db: Db, page: Page) =>
   readList(
     db,
@@ -86,7 +86,7 @@ export const listSample = (db: Db, group: Group, limit: number) =>
      limit ${limit}`),
   )
 
-/** A part of the people, by address: the key of the table, so that each comes once. */
+/** Lists one page of the people by address. The address is the key of the table, so that each person comes once. */
 export const listMembers = (db: Db, group: Group, after: string, limit: number) =>
   forHeavyRead(db).many(
     Member,

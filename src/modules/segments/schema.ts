@@ -38,7 +38,7 @@ export const CONSENTS = ['given', 'withdrawn', 'none'] as const
 export const CONDITIONS_MAX = 50
 export const DEPTH_MAX = 3
 
-/** Products, places or states that one condition may name, and all conditions of a segment together. */
+/** How many products, places or states one condition may name, and all conditions of a segment together. */
 export const VALUES_MAX = 50
 export const ALL_VALUES_MAX = 500
 
@@ -161,10 +161,10 @@ export const SegmentPreview = Type.Object({
   }),
 })
 
-/** A person to write to. */
+/** A person of a segment, to whom a mail may be written. */
 export const Member = Type.Object({
   email: Type.String(),
-  /** The key of the next page. */
+  /** The key after which the next page begins. */
   email_folded: Type.String(),
   customer_ref: Nullable(Type.String()),
 })

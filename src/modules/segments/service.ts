@@ -8,12 +8,12 @@ import { readTree } from './conditions.ts'
 import * as queries from './queries.ts'
 import type { Group, Member, NewSegment, Segment, SegmentPatch, WantedPreview } from './schema.ts'
 
-/** Some faces, so that a merchant sees whether the conditions mean what they should. */
+/** How many people a preview shows, so that a merchant sees whether the conditions mean what they should. */
 const SAMPLE = 5
 
 const NAME_TAKEN = { segments_name: 'segment_exists' } as const
 
-/** The stored conditions were checked when they were written. */
+/** Returns the group of a stored segment. Its conditions were checked when they were written. */
 const groupOf = ({ match, conditions }: Segment) => ({ match, conditions }) as unknown as Group
 
 export function create(db: TenantDb, actor: audit.Actor, request: NewSegment): Promise<Segment> {
@@ -78,7 +78,7 @@ export async function list(db: Db, page: Page) {
   return { segments: rows, ...shown }
 }
 
-/** How many people meet the conditions, and some of them. Stores nothing. */
+/** Counts the people who meet the conditions, and lists some of them. Stores nothing. */
 export async function preview(db: Db, request: WantedPreview) {
   const group = readTree(request)
   const [counted, sample] = await Promise.all([
@@ -89,8 +89,8 @@ export async function preview(db: Db, request: WantedPreview) {
 }
 
 /**
- * The people of a segment in the order of their folded address, each once: those after `after`, which is the
- * `email_folded` of the last one of the page before. They may lack a consent: `mayBeMailed` says who has one.
+ * Lists the people of a segment in the order of their folded address, each once: those after `after`, which is the
+ * `email_folded` of the last person of the previous page. They may lack a consent: `mayBeMailed` says who has one.
  */
 export async function members(
   db: Db,

@@ -1,7 +1,7 @@
 import { isUuid } from '../../kernel/schema.ts'
 import { isAboutOrder, type MailKind, type NewMail } from './schema.ts'
 
-/** Which mails the events of a store cause, as data. */
+/** The mails that the events of a store cause, as data. */
 
 /** An event that has just happened. `data` is JSON text. */
 export interface HappenedEvent {
@@ -18,26 +18,26 @@ interface Cause {
   kind: MailKind | ((data: Json) => MailKind)
   /** What the mail is about; by default the order. */
   about?: 'event' | 'fulfillment' | 'refund' | 'gift_card' | 'return'
-  /** Whether this event is for the shopper. */
+  /** Whether the shopper gets a mail about this event. */
   isTold?: (data: Json) => boolean
-  /** What the order no longer shows when the mail is written. */
+  /** Facts of the event that the order no longer shows when the mail is written. */
   details?: (data: Json) => Json
   sendAt?: (data: Json) => unknown
 }
 
-/** A new kind of mail is a line here, a template and its words. */
+/** The cause of each mail, by the type of its event. A new kind of mail is a line here, a template and its words. */
 const CAUSES: Readonly<Record<string, Cause>> = {
   'commerce.order.placed.v1': { kind: 'order_placed' },
   'commerce.order.held.v1': { kind: 'order_held', about: 'event', isTold: isPaymentReview },
   'commerce.order.shipped.v1': { kind: 'order_shipped', about: 'fulfillment' },
   'commerce.order.delivered.v1': { kind: 'order_delivered', about: 'fulfillment' },
-  // What an exchange moves to another order is not paid out.
+  // Money that an exchange moves to another order is not paid out.
   'commerce.order.refunded.v1': {
     kind: 'order_refunded',
     about: 'refund',
     isTold: (data) => asObject(data.refund).method !== 'exchange',
   },
-  // One for each time that the merchant sends it.
+  // One mail for each time that the merchant sends the request.
   'commerce.order.payment_requested.v1': { kind: 'payment_request', about: 'event' },
   'commerce.order.cancelled.v1': {
     kind: 'order_cancelled',
@@ -62,7 +62,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     about: 'return',
     details: returnDetails,
   },
-  // One for each receipt: a return may come in several parts.
+  // One mail for each receipt: a return may come in several parts.
   'commerce.return.received.v1': {
     kind: 'return_received',
     about: 'event',
@@ -71,7 +71,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   ...subscriptionCauses(),
 }
 
-/** Mails about a subscription are each about their event: every charge, attempt and notice is another. */
+/**
+ * The causes of mails about subscriptions. Each mail is about its event, since every charge, attempt and notice is a
+ * new one.
+ */
 function subscriptionCauses(): Record<string, Cause> {
   const about = 'event'
   const details = subscriptionDetails
@@ -93,7 +96,7 @@ function subscriptionCauses(): Record<string, Cause> {
     'commerce.subscription.paused.v1': {
       kind: 'subscription_paused',
       about,
-      // A customer who has paused it knows; one who is suspected of fraud is not told.
+      // A customer who paused the subscription knows of it; a customer who is suspected of fraud is not told.
       isTold: ({ reason }) => PAUSES_TOLD.includes(reason),
       details,
     },
@@ -113,7 +116,7 @@ const PAUSES_TOLD: readonly unknown[] = [
   'country_not_served',
 ]
 
-/** What an event says of a subscription, and the subscription may no longer show. */
+/** Reads the facts of an event that the subscription may no longer show. */
 function subscriptionDetails(data: Json): Json {
   const { at, next_attempt_at, expires_on, total_cents } = data
   const lastDay = typeof expires_on === 'string' ? dayBefore(expires_on) : null
@@ -124,13 +127,15 @@ function subscriptionDetails(data: Json): Json {
   }
 }
 
-/** The last day before a date, at noon, so that it is that day in nearly every time zone. */
+/** Returns the last day before a date, at noon, so that it is that day in nearly every time zone. */
 const dayBefore = (date: string): string | null => {
   const time = Date.parse(`${date}T12:00:00Z`)
   return Number.isNaN(time) ? null : new Date(time - 86_400_000).toISOString()
 }
 
-/** The holds that a payment causes. What a merchant or a bank holds an order for is no news for a shopper. */
+/**
+ * Whether a hold was caused by the review of a payment. A shopper gets no mail about a hold by a merchant or a bank.
+ */
 function isPaymentReview(data: Json): boolean {
   const { reason, by } = asObject(asObject(data.order).hold)
   return by === 'system' && reason === 'fraud_review'
@@ -138,7 +143,7 @@ function isPaymentReview(data: Json): boolean {
 
 const LINES_MAX = 100
 
-/** Units and money are those of the event: later receipts have mails of their own. */
+/** Reads the details of a return. Units and money are those of the event: later receipts have mails of their own. */
 function returnDetails({ return: given, refund }: Json): Json {
   const { id, lines } = asObject(given)
   const named = (Array.isArray(lines) ? lines : []).map(asObject)
@@ -154,8 +159,8 @@ function returnDetails({ return: given, refund }: Json): Json {
 }
 
 /**
- * The mails that events cause, in their order. An event that is not as expected causes none: whatever it
- * is, the events after it must be numbered.
+ * Lists the mails that events cause, in the order of the events. An event of an unexpected form causes no mail, and
+ * no error: the events after it must still be numbered.
  */
 export function listCaused(events: readonly HappenedEvent[]): NewMail[] {
   const told = events.flatMap((event) => {
@@ -187,7 +192,7 @@ function aboutOf({ id, order_id }: HappenedEvent, { about }: Cause, data: Json):
   return asId(found)
 }
 
-/** These mails say what is refunded; a second mail would say it again. */
+/** The mails that say how much is refunded. A second mail would repeat it. */
 const TELLS_REFUND: readonly MailKind[] = ['order_cancelled', 'return_received']
 
 function refundsOf({ refund, refunds = [refund] }: Json): { id: unknown; cents: number }[] {

@@ -37,7 +37,7 @@ import {
 } from './schema.ts'
 import { languageOf, wordsIn } from './words.ts'
 
-/** Reads what a mail is written from, as it is when the mail is sent. */
+/** Reads the facts of a mail, as they are when the mail is sent. */
 
 export interface MailDeps {
   /** Signs the links to orders. */
@@ -45,9 +45,9 @@ export interface MailDeps {
   /** Signs the links to subscriptions. */
   subscriptionKey: Buffer
   giftCardKeys: CodeKeys
-  /** The address of a store's shop, without a path. Null where it is not known. */
+  /** Returns the address of a store's shop, without a path; null where it is not known. */
   shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
-  /** The base of the addresses of images; null: they come from the shop. */
+  /** The base of the addresses of images; null where images come from the shop. */
   assetBase: string | null
 }
 
@@ -62,7 +62,7 @@ export interface Loaded {
   recipient: string
 }
 
-/** The facts of a mail and its recipient, or why it is not sent. */
+/** Loads the facts of a mail and its recipient, or returns why the mail is not sent. */
 export async function loadMail(
   deps: MailDeps,
   db: Db,
@@ -79,7 +79,7 @@ export async function loadMail(
   return { recipient, facts: { ...common, order: facts, ...parts } }
 }
 
-/** What every mail of a store has. The language is the store's, unless another is asked for. */
+/** Loads the facts that every mail of a store has. The language is the store's, unless the request names another. */
 export async function loadCommon(
   deps: MailDeps,
   db: Db,
@@ -95,7 +95,7 @@ export async function loadCommon(
     kind,
     language,
     words: wordsIn(language),
-    // The store's own tag says more, as the form of money in `de-CH`.
+    // The store's own tag says more than the language, such as the format of money in `de-CH`.
     formats: formatsOf(isOwn ? store.language : language, store.time_zone),
     store: {
       name: brand.name ?? asLine(store.display_name) ?? store.tenant_ref,
@@ -116,7 +116,7 @@ export async function loadCommon(
   }
 }
 
-/** The address of an asset of the store itself; null for any other. */
+/** Returns the address of an asset of the store itself; null for any other. */
 function ownAsset({ assetBase }: MailDeps, db: Db, shopUrl: string | null, ref: string | null) {
   if (ref === null || parseAssetRef(db.tenant, ref) === null) return null
   return assetUrl(assetBase ?? shopUrl, ref)
@@ -124,11 +124,11 @@ function ownAsset({ assetBase }: MailDeps, db: Db, shopUrl: string | null, ref: 
 
 interface WantedOrder {
   id: string
-  /** Whether the link opens the order, as its shopper. Previews have none. */
+  /** Whether the link opens the order with the rights of its shopper. In previews it does not. */
   hasToken: boolean
 }
 
-/** What a mail shows of an order. */
+/** Loads the facts that a mail shows of an order. */
 export async function loadOrder(
   deps: MailDeps,
   db: Db,
@@ -181,7 +181,7 @@ type Parts = Partial<
   Pick<MailFacts, 'parcel' | 'refund' | 'edit' | 'cancellation' | 'returned' | 'request'>
 >
 
-/** What the mail has beside the order. Null: what it is about is undone. */
+/** Loads the facts that the mail has beside the order. Returns null where the thing that it is about is undone. */
 async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise<Parts | null> {
   const { kind, about_id, details } = subject
   switch (kind) {
@@ -209,7 +209,7 @@ async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise
   }
 }
 
-/** A request that is paid, withdrawn or expired is not mailed any more. */
+/** Loads the payment request of an order. A request that is paid, withdrawn or expired is not mailed any more. */
 async function loadRequest(db: Db, { id, total_cents }: OrderRow): Promise<Parts | null> {
   const found = await findRequest(db, id)
   if (found === null || found.status !== 'open') return null
@@ -239,7 +239,7 @@ async function loadRefund(db: Db, order_id: string, id: string): Promise<RefundF
   return refund === undefined ? null : refundFacts(refund, charges)
 }
 
-/** A refund goes to the tender that paid, or to store credit where that cannot take it. */
+/** Describes a refund. It goes to the tender that paid, or to store credit where that tender cannot take it. */
 export function refundFacts(refund: RefundRow, charges: readonly ChargeRow[]): RefundFacts {
   const to = refund.tenders
     .filter(({ status }) => status === 'succeeded')
@@ -250,7 +250,7 @@ export function refundFacts(refund: RefundRow, charges: readonly ChargeRow[]): R
   return { amount_cents: refund.amount_cents, to }
 }
 
-/** The merchant's words are read from the return: an event has none. */
+/** Loads the facts of a return. The merchant's message is read from the return, since an event has none. */
 async function loadReturn(
   db: Db,
   kind: MailKind,
@@ -274,14 +274,14 @@ async function loadReturn(
   return { returned }
 }
 
-/** As `causes.ts` keeps it. */
+/** A line of a return in the details of a mail, as `causes.ts` writes it. */
 interface ReturnedLine {
   order_item_id: string | null
   quantity: number
   received_quantity: number
 }
 
-/** As `causes.ts` keeps it. */
+/** The details of a mail about a subscription, as `causes.ts` writes them. */
 interface SubscriptionDetails {
   subscription_id?: string | null
   at?: string | null
@@ -312,8 +312,8 @@ async function loadSubscription(
 }
 
 /**
- * The code is decrypted for the mail alone. A card whose code is erased cannot be mailed, and one that
- * was refunded or disabled before its day is not.
+ * Loads the facts of a gift card. The code is decrypted for the mail alone. A card whose code is erased cannot be
+ * mailed, and a card that was refunded or disabled before its day is not.
  */
 async function loadGiftCard(
   { giftCardKeys }: MailDeps,
@@ -340,7 +340,7 @@ async function loadGiftCard(
   return { recipient: card.recipient_email, facts: { ...common, giftCard } }
 }
 
-/** An http(s) address. Null for any other, above all for scripts. */
+/** Returns an http(s) address; null for any other, above all for scripts. */
 function webAddress(value: unknown): string | null {
   const url = typeof value === 'string' ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null

@@ -1,10 +1,10 @@
 /**
- * What a mail says, before it is HTML or plain text. Both are written from it, so that neither says less
- * than the other. Every text here is plain: the writers escape it.
+ * The content of a mail, before it is HTML or plain text. Both are written from it, so that neither says less than
+ * the other. Every text here is plain: the writers escape it.
  */
 export interface Content {
   subject: string
-  /** Beside the name of the store: which order the mail is about. */
+  /** The order that the mail is about, shown beside the name of the store. */
   reference: string | null
   heading: string
   blocks: Block[]
@@ -25,9 +25,9 @@ export interface ContentRow {
   label: string
   value: string
   url?: string | null
-  /** Set apart from the rows before it. */
+  /** Whether the row is set apart from the rows before it. */
   isTotal?: boolean
-  /** In smaller letters. */
+  /** Whether the row is shown in smaller letters. */
   isQuiet?: boolean
 }
 
@@ -35,7 +35,7 @@ export type Block =
   | { type: 'text'; text: string }
   | { type: 'note'; text: string }
   | { type: 'button'; label: string; url: string }
-  /** A button of less weight. */
+  /** A less prominent button. */
   | { type: 'link'; label: string; url: string }
   | { type: 'lines'; title: string; lines: ContentLine[] }
   | { type: 'totals'; rows: ContentRow[] }

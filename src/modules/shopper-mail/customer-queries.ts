@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { jsonTime, type Sql, sql } from '../../db/sql.ts'
 import { Id, OpenObject } from '../../kernel/schema.ts'
 
-/** The mails of a customer after an id, in the order of the ids. */
+/** Lists the mails of a customer after an id, in the order of their ids. */
 export const listOf = (db: Db, customer_ref: string, after: string, limit: number) =>
   db.many(
     Type.Object({ id: Id, data: OpenObject }),
@@ -19,8 +19,8 @@ export const listOf = (db: Db, customer_ref: string, after: string, limit: numbe
   )
 
 /**
- * Takes address and content out of mails. One that waits is never sent; a worker that is about to send it
- * has lost its lease.
+ * Removes address and content from mails. A mail that waits is then never sent; a worker that is about to send it has
+ * lost its lease.
  */
 const erase = (tx: Tx, which: Sql) =>
   tx.run(sql`
@@ -37,8 +37,9 @@ export const eraseOfOrders = (tx: Tx, order_ids: readonly string[]) =>
   )
 
 /**
- * Mails about no order, and those of gift cards: the mail of one that was bought as a gift names no
- * customer, and still goes to its recipient. The others go with their orders, some at a time.
+ * Erases the mails of a person that are about no order, and those of gift cards: the mail of a card that was bought
+ * as a gift names no customer, and still goes to its recipient. All other mails are erased with their orders, some at
+ * a time.
  */
 export const eraseOthers = (tx: Tx, customer_ref: string, emails: readonly string[]) =>
   erase(

@@ -3,7 +3,7 @@ import type { Formats } from './formats.ts'
 import type { MailKind, MailLanguage } from './schema.ts'
 import type { Words } from './words-schema.ts'
 
-/** What a mail is written from. Which parts there are depends on its kind. */
+/** The facts that a mail is written from. Which parts there are depends on its kind. */
 export interface MailFacts {
   kind: MailKind
   language: MailLanguage
@@ -12,7 +12,7 @@ export interface MailFacts {
   store: {
     name: string
     email: string | null
-    /** The address of its shop. Null: it is served by others, at an address that we do not know. */
+    /** The address of the store's shop. Null where another storefront serves it, at an address that we do not know. */
     url: string | null
     logoUrl: string | null
     colours: Brand['colours']
@@ -42,7 +42,7 @@ export interface OrderFacts {
   tax_rate_bps: number | null
   ship_to: AddressFacts | null
   paid_with: TenderFacts[]
-  /** Opens the order without an account, for so many days. Null where there is no shop to open it in. */
+  /** A link that opens the order without an account, for so many days. Null where there is no shop to open it in. */
   link: { url: string; days: number } | null
   /** Whether units of the order are still to be shipped. */
   hasMoreToShip: boolean
@@ -78,7 +78,7 @@ export interface ParcelFacts {
   carrier: string | null
   tracking_number: string | null
   tracking_url: string | null
-  /** Units by line. */
+  /** How many units of each line the parcel has. */
   units: { order_item_id: string; quantity: number }[]
 }
 
@@ -88,34 +88,34 @@ export interface RefundFacts {
 }
 
 export interface GiftCardFacts {
-  /** Dots but for its end, in a preview. */
+  /** The code of the card. In a preview, dots except for its end. */
   code: string
   balance_cents: number
   currency: string
   expires_at: string | null
-  /** The words of the person who bought the card. Null where there are none. */
+  /** The name and the message that the buyer of the card entered. Null where there are none. */
   recipient_name: string | null
   message: string | null
 }
 
 export interface SubscriptionFacts {
-  /** What it delivers, with its label. */
+  /** The name and label of the item that the subscription delivers. */
   item: string
   quantity: number
   currency: string
-  /** What the mail is about; null where it is no amount. */
+  /** The amount that the mail is about; null where it is about none. */
   amount_cents: number | null
   /** The day that the mail is about: a charge, an attempt, the last day of a card. */
   at: string | null
   card: TenderFacts
-  /** Opens the subscription without an account, for so many days. Null where there is no shop. */
+  /** A link that opens the subscription without an account, for so many days. Null where there is no shop. */
   link: { url: string; days: number } | null
 }
 
-/** What the shopper is asked to pay. */
+/** The amount that the shopper is asked to pay, and its parts. */
 export interface RequestFacts {
   amount_cents: number
-  /** What a return has paid of the total. */
+  /** How much of the total a return has paid. */
   credit_cents: number
   expires_at: string
 }

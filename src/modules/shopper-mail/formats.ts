@@ -9,12 +9,12 @@ export interface Formats {
   country(code: string): string
 }
 
-/** Some kilobytes each. When it is reached, the map starts again empty. */
+/** How many formats are cached, at some kilobytes each. When there are more, the map starts again empty. */
 const FORMATS_MAX = 500
 
 const known = new Map<string, Formats>()
 
-/** One for each language and time zone, because formatters are costly to make. */
+/** Returns the formats of a language and a time zone. They are cached, because formatters are costly to make. */
 export function formatsOf(language: string, timeZone: string): Formats {
   const name = `${language} ${timeZone}`
   const found = known.get(name)

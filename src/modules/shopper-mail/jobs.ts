@@ -13,16 +13,16 @@ import * as queries from './queries.ts'
 import type { DueMail } from './schema.ts'
 import { isEnabled, writeMail } from './service.ts'
 
-/** The wait after each failed attempt except the last: together most of a day. */
+/** How long to wait after each failed attempt except the last: together most of a day. */
 export const RETRY_SECONDS = [60, 300, 1_800, 7_200, 21_600, 43_200] as const
 
-/** A mail that could not be sent for so long says nothing new, as after a worker has stood still. */
+/** The age at which a mail is no longer sent: its text is out of date, as after a worker was down. */
 const STALE_MS = 3 * 86_400_000
 
-/** Mails that a worker sends at the same time, each over a connection of its own. */
+/** How many mails a worker sends at the same time, each over a connection of its own. */
 const SLOTS = 20
 
-/** The part of them that one store may have. */
+/** How many of these slots one store may have. */
 const PER_STORE = 5
 
 export interface MailWorkerOptions extends MailDeps {
@@ -30,24 +30,24 @@ export interface MailWorkerOptions extends MailDeps {
   database: Database
   transport: MailTransport
   limits: Pick<Limits, 'velocity'>
-  /** Mails of one store in a minute. */
+  /** The most mails of one store in a minute. */
   perMinute: number
   logger: Logger
   onFree?: () => void
   slots?: number
   leaseSeconds?: number
-  /** For tests: what happens after the mail server has accepted a mail and before that is written. */
+  /** For tests: runs after the mail server has accepted a mail and before that is recorded. */
   onAccepted?: () => Promise<void>
 }
 
 type ClaimedMail = DueMail & Lease
 
 /**
- * Sends the mails to shoppers that are due. Stores take turns, and a store beyond its mails of a minute
- * rests until the minute is over.
+ * Sends the mails to shoppers that are due. Stores take turns, and a store that has sent its mails of a minute rests
+ * until the minute is over.
  *
- * A mail is sent once. Only if a worker dies between the mail server's answer and our own record, it is
- * sent a second time, with the same message-id; if that happens again it is given up.
+ * A mail is sent once. Only if a worker dies between the reply of the mail server and our own record of it, it is
+ * sent a second time, with the same message-id; if that happens again, it is dead.
  */
 export function createMailWorker(options: MailWorkerOptions): SlotWorker {
   const { database, slots = SLOTS, onFree, leaseSeconds } = options
@@ -72,7 +72,7 @@ export function createMailWorker(options: MailWorkerOptions): SlotWorker {
   })
 }
 
-/** Answers false if the store has sent its mails of this minute: then the mail stays due. */
+/** Sends a mail. Returns false if the store has already sent its mails of this minute: the mail then stays due. */
 async function attemptWithinLimit(
   options: MailWorkerOptions,
   db: TenantDb,
@@ -88,8 +88,8 @@ async function attemptWithinLimit(
 }
 
 /**
- * The mails of one store as work that is due, for a store whose clock is being moved. Beyond the mails of a
- * minute, which is the machine's, time goes on without them.
+ * The mails of one store as due work, for a store whose clock is being moved. The limit of mails per minute goes by
+ * the machine's clock; beyond it, the store's time goes on without waiting for them.
  */
 export const dueMails = (options: MailWorkerOptions): DueWork => ({
   kind: 'mail',
@@ -115,7 +115,7 @@ async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMa
   if (wasInterrupted(mail) && mail.interrupted) {
     return queries.finishDead(db, mail, 'interrupted', null)
   }
-  // What a merchant asks for is sent, whatever the settings say and however old it is.
+  // A mail that a merchant sends again is sent whatever the settings are and however old it is.
   const isResend = mail.resend_count > 0
   if (!isResend && Date.parse(mail.queued_at) < db.clock.now() - STALE_MS) {
     return queries.finishSkipped(db, mail, 'too_old')
@@ -127,7 +127,7 @@ async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMa
   try {
     written = await write(options, db, mail)
   } catch (error) {
-    // A mail that cannot be written must not stop the loop, and with it all others.
+    // A mail that cannot be written must not stop the loop, and thereby all other mails.
     options.logger.error({ err: error, mail_id: mail.id }, 'a mail to a shopper cannot be written')
     return recordFailure(db, mail, error, null)
   }
@@ -137,7 +137,7 @@ async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMa
     : queries.finishSkipped(db, mail, written.skip)
 }
 
-/** The mail as it is handed over, or why it is not sent. */
+/** Writes the mail as the transport gets it, or returns why it is not sent. */
 async function write(deps: MailDeps, db: TenantDb, mail: ClaimedMail) {
   const loaded = await loadMail(deps, db, mail)
   if ('skip' in loaded) return loaded
@@ -149,7 +149,7 @@ async function write(deps: MailDeps, db: TenantDb, mail: ClaimedMail) {
 
 type WrittenMail = Exclude<Awaited<ReturnType<typeof write>>, { skip: unknown }>
 
-/** Whether a worker has called the mail server and never written down its answer. */
+/** Whether a worker has called the mail server and never recorded the result. */
 const wasInterrupted = ({ sending_at }: ClaimedMail): boolean => sending_at !== null
 
 async function send(
@@ -165,7 +165,7 @@ async function send(
     throw new LeaseLostError(`mail ${mail.id}`, mail.lease_token)
   }
   try {
-    // Attempts of one mail have one id, so that a mail server can drop the second.
+    // All attempts of one mail have one id, so that a mail server can drop the second.
     await transport.deliver({ id: `${mail.id}.${mail.resend_count}`, ...written })
   } catch (error) {
     return recordFailure(db, mail, error, recipient)
@@ -175,7 +175,10 @@ async function send(
   return queries.finishSent(db, mail)
 }
 
-/** A mail that can never be sent is dead at once; any other is tried again until the ladder ends. */
+/**
+ * Records a failed attempt. A mail that can never be sent is dead at once; any other is tried again until the ladder
+ * ends.
+ */
 function recordFailure(
   db: TenantDb,
   mail: ClaimedMail,
@@ -189,7 +192,7 @@ function recordFailure(
     : queries.finishFailed(db, mail, text, wait)
 }
 
-/** The error as text, fit for its column. Mail servers repeat the address, which the operator must not see. */
+/** Writes an error as text that fits its column. Mail servers repeat the address, which the operator must not see. */
 function describe(error: unknown, recipient: string | null): string {
   const message = error instanceof Error ? error.message : 'not an Error'
   const hidden = recipient === null ? message : message.replaceAll(recipient, '[address]')

@@ -33,7 +33,7 @@ const Result = Type.Object({
   state: Type.String(),
 })
 
-/** What became of mails. */
+/** Reads the states of mails after they were attempted. */
 export const listResults = (db: Db, ids: readonly string[]) =>
   db.many(
     Result,
@@ -44,7 +44,7 @@ export const listResults = (db: Db, ids: readonly string[]) =>
      order by id`,
   )
 
-/** Queues mails. One that was queued before, for the same thing, is left as it is. */
+/** Queues mails. A mail that was queued before, for the same thing, is left as it is. */
 export const insertMails = (tx: Tx, mails: readonly NewMail[]) =>
   tx.run(sql`
     insert into shopper_mails (tenant_ref, kind, about_id, order_id, customer_ref, details,
@@ -62,7 +62,7 @@ interface Sending {
   interrupted: boolean
 }
 
-/** Writes down that the mail server is called now. The lease goes on. Answers whether it was held. */
+/** Records that the mail server is being called now, and keeps the lease. Returns whether the lease was still held. */
 export const markSending = async (
   db: Db,
   { id, lease_token }: Lease,
@@ -89,7 +89,7 @@ export const finishSkipped = (db: Db, lease: Lease, reason: MailReason) =>
     sql`state = 'skipped', reason = ${reason}, next_attempt_at = null, sending_at = null`,
   )
 
-/** Gives a mail up. Without an error, what the last attempt said stays. */
+/** Makes a mail dead. Without an error, that of the last attempt stays. */
 export const finishDead = (db: Db, lease: Lease, reason: MailReason, error: string | null) =>
   queue.finish(
     db,
@@ -98,7 +98,7 @@ export const finishDead = (db: Db, lease: Lease, reason: MailReason, error: stri
         next_attempt_at = null, sending_at = null, last_error = coalesce(${error}, last_error)`,
   )
 
-/** The order or the card has no address any more, so that the mail keeps nothing of its person. */
+/** Skips a mail whose order or card has no address any more, so that the mail keeps nothing of its person. */
 export const finishWithoutAddress = (db: Db, lease: Lease) =>
   queue.finish(
     db,
@@ -123,7 +123,7 @@ export interface MailFilters {
   kind?: MailKind | undefined
   state?: MailState | undefined
   order_id?: string | undefined
-  /** Only for the list over all stores. */
+  /** Only used in the list over all stores. */
   tenant_ref?: string | undefined
 }
 
@@ -154,7 +154,7 @@ export const list = (db: Db, filters: MailFilters, page: Page) =>
     page,
   )
 
-/** The mails of all stores. Only the operator's login can read them. */
+/** Lists the mails of all stores. Only the operator's login can read them. */
 export const listOfAll = (operator: Runner, filters: MailFilters, page: Page) =>
   readList(
     operator,
@@ -173,7 +173,7 @@ const WithDetails = Type.Object({
   details: DueMail.properties.details,
 })
 
-/** The newest mails of all stores, for the page of a development machine. */
+/** Lists the newest mails of all stores, for the page of a development machine. */
 export const listNewest = (operator: Runner, limit: number) =>
   operator.many(
     WithDetails,
@@ -203,7 +203,7 @@ export const lockMail = (tx: Tx, id: string) =>
        for update`,
   )
 
-/** Queues a mail again, with all its attempts before it. */
+/** Queues a mail again, with the full number of attempts. */
 export const requeue = (tx: Tx, id: string) =>
   tx.one(
     ShopperMail,
@@ -223,7 +223,7 @@ export const findSettings = (db: Db) =>
     sql`select off_kinds from shopper_mail_settings where tenant_ref = ${db.tenant}`,
   )
 
-/** Locks the settings, which are written if the store had none. */
+/** Locks the settings, and creates them if the store had none. */
 export const lockSettings = (tx: Tx) =>
   tx.one(
     OffKinds,

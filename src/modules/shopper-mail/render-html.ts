@@ -3,9 +3,9 @@ import type { Block, Content, ContentLine, ContentRow } from './content.ts'
 import type { MailFacts } from './facts.ts'
 
 /**
- * Writes a mail as HTML. Mail programs know little of CSS: the layout is of tables, every style stands at
- * its element, and the few rules of the head only serve narrow screens. Colours are `#rrggbb` of our own
- * making, addresses are http(s), and all else is escaped.
+ * Writes a mail as HTML. Mail programs know little of CSS: the layout is made of tables, every style is on its
+ * element, and the few rules of the head only serve narrow screens. Colours are `#rrggbb` that we wrote, addresses
+ * are http(s), and everything else is escaped.
  */
 export function renderHtml(facts: MailFacts, content: Content): string {
   const { store, language } = facts
@@ -56,7 +56,7 @@ const lookOf = ({ store: { colours } }: MailFacts) => ({
   small: `${FONT}font-size:13px;line-height:1.5;overflow-wrap:anywhere;`,
 })
 
-/** What a list of mails shows beside the subject: the first sentence. */
+/** The preview text, which a list of mails shows beside the subject: the first sentence. */
 const previewOf = ({ blocks }: Content): string =>
   blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))[0] ?? ''
 
@@ -96,7 +96,7 @@ function writeBlock(look: Look, block: Block): Html {
   }
 }
 
-/** A table, since Outlook pads no links. */
+/** A button. It is a table, since Outlook does not pad links. */
 const button = (look: Look, { label, url }: { label: string; url: string }): Html =>
   html`<table role="presentation" class="btn" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 4px"><tr><td bgcolor="${look.primary}" align="center" style="background-color:${look.primary};border-radius:8px"><a href="${url}" style="display:inline-block;padding:14px 26px;font-size:16px;font-weight:600;line-height:1.25;text-decoration:none;color:${look.onPrimary}">${label}</a></td></tr></table>`
 
@@ -111,7 +111,7 @@ function lineRow(look: Look, line: ContentLine): Html {
   return html`<tr><td width="60" valign="middle" style="padding:8px 0;width:60px">${picture(look, line)}</td><td valign="middle" style="padding:8px 12px;${look.body}"><span style="font-weight:600">${name}</span> <span style="white-space:nowrap;color:${look.muted}">× ${quantity}</span>${label !== null && html`<br><span style="${look.small}color:${look.muted}">${label}</span>`}</td><td align="right" valign="middle" style="padding:8px 0;white-space:nowrap;${look.body}overflow-wrap:normal;font-weight:600">${amount}</td></tr>`
 }
 
-/** The first letter of a name stands in for a picture, as in the shop. */
+/** The picture of a line. Without one, the first letter of its name is shown, as in the shop. */
 const picture = (look: Look, { name, imageUrl }: ContentLine): Html =>
   imageUrl === null
     ? html`<div style="width:60px;height:60px;line-height:60px;border-radius:8px;text-align:center;font-size:22px;font-weight:600;background-color:${look.surface};color:${look.surfaceMuted}">${firstLetter(name)}</div>`
@@ -120,7 +120,7 @@ const picture = (look: Look, { name, imageUrl }: ContentLine): Html =>
 const firstLetter = (name: string): string =>
   /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0]?.toUpperCase() ?? ''
 
-/** Sums stand under the amounts of the lines. */
+/** The table of totals. Sums stand below the amounts of the lines. */
 const totalTable = (look: Look, rows: readonly ContentRow[]): Html =>
   html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:20px 0 0;padding:12px 0 0;border-top:1px solid ${look.line}">${rows.map((row) => totalRow(look, row))}</table>`
 
@@ -131,7 +131,7 @@ function totalRow(look: Look, { label, value, isTotal, isQuiet }: ContentRow): H
   return html`<tr><td valign="top" style="${style}padding-right:16px;color:${front}">${label}</td><td valign="top" align="right" style="${style}color:${isQuiet ? look.muted : back}">${value}</td></tr>`
 }
 
-/** The label above its value: a number of a parcel is as wide as a phone. */
+/** A fact with its label above the value: the number of a parcel may be as wide as the screen of a phone. */
 function fact(look: Look, { label, value, url }: ContentRow): Html {
   const shown = url ? html`<a href="${url}" style="color:${look.link}">${value}</a>` : value
   return html`<p style="margin:16px 0 0"><span style="${look.small}color:${look.muted}">${label}</span><br>${shown}</p>`

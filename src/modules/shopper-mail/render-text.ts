@@ -47,5 +47,5 @@ function writeLine({ name, label, quantity, amount }: ContentLine): string {
 const writeRow = ({ label, value, url }: ContentRow): string =>
   [`${clean(label)}: ${clean(value)}`, ...(url ? [url] : [])].join('\n')
 
-/** A name with line breaks could pass for lines of our own. */
+/** Removes line breaks from a text: a name with line breaks could look like lines of our own. */
 const clean = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -27,7 +27,7 @@ const readFilters = (query: unknown) => ({
   state: readOneOf(query, 'state', MAIL_STATES),
 })
 
-/** The id of no order: what is no id finds nothing. */
+/** The id of no order, for a filter that is not an id: it then finds nothing. */
 const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 
 function readOrderId(query: unknown): string | undefined {

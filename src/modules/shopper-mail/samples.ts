@@ -6,7 +6,7 @@ import { loadCommon, loadOrder, type MailDeps, parcelFacts, refundFacts } from '
 import type { MailFacts, OrderFacts, SubscriptionFacts } from './facts.ts'
 import { isAboutSubscription, type MailKind, type MailLanguage } from './schema.ts'
 
-/** What previews are written from: an order of the store, or a made-up one where none is named. */
+/** The facts of previews: those of an order of the store, or of a made-up one where none is named. */
 
 export interface PreviewRequest {
   kind: MailKind
@@ -14,7 +14,7 @@ export interface PreviewRequest {
   language: MailLanguage | undefined
 }
 
-/** The facts of a preview. Parts that an order does not have yet are made up. */
+/** Loads the facts of a preview. Parts that an order does not have yet are made up. */
 export async function loadPreview(
   deps: MailDeps,
   db: Db,
@@ -30,7 +30,7 @@ export async function loadPreview(
   return order_id === undefined ? sample : { ...sample, ...(await loadReal(db, kind, order_id)) }
 }
 
-/** The last parcel or refund of the order, if the mail is about one. */
+/** Loads the last parcel or refund of the order, if the mail is about one. */
 async function loadReal(db: Db, kind: MailKind, order_id: string): Promise<Partial<MailFacts>> {
   if (kind === 'order_shipped' || kind === 'order_delivered') {
     const parcels = await fulfillment.listOfOrder(db, order_id)
@@ -48,7 +48,7 @@ async function loadReal(db: Db, kind: MailKind, order_id: string): Promise<Parti
 
 const CARD = { tender: 'card', brand: 'visa', last4: '1111' } as const
 
-/** Only the part that the kind is about, as in a mail that is sent. */
+/** Makes up the facts of a preview. Only the part that the kind is about is there, as in a mail that is sent. */
 function sampleFacts(facts: MailFacts, order: OrderFacts): MailFacts {
   if (isAboutSubscription(facts.kind))
     return { ...facts, order: null, subscription: sampleSubscription(facts, order) }

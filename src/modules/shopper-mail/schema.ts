@@ -26,7 +26,7 @@ export const MAIL_KINDS = [
 export const MailKind = Type.Enum(MAIL_KINDS)
 export type MailKind = (typeof MAIL_KINDS)[number]
 
-/** All other mails are written from an order. */
+/** Whether a mail is written from an order: all kinds are, except those of gift cards and subscriptions. */
 export const isAboutOrder = (kind: MailKind): boolean =>
   kind !== 'gift_card' && !isAboutSubscription(kind)
 
@@ -39,7 +39,7 @@ export const MailState = Type.Enum(MAIL_STATES, {
 })
 export type MailState = (typeof MAIL_STATES)[number]
 
-/** The languages that there are texts in: those of the storefront. */
+/** The languages in which there are texts: those of the storefront. */
 export const MAIL_LANGUAGES = ['en', 'de', 'es', 'fr'] as const
 export type MailLanguage = (typeof MAIL_LANGUAGES)[number]
 
@@ -111,7 +111,7 @@ export const DueMail = Type.Object({
 })
 export type DueMail = Static<typeof DueMail>
 
-/** What a mail is about, whether it is queued or a preview. */
+/** The thing that a mail is about, whether the mail is queued or a preview. */
 export type MailSubject = Pick<DueMail, 'kind' | 'about_id' | 'order_id' | 'details'>
 
 /** A mail to be queued. */

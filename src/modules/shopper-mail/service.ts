@@ -23,18 +23,18 @@ import {
 } from './schema.ts'
 import { contentOf } from './templates.ts'
 
-/** Wakes the loop that sends: there are new mails. */
+/** The topic that wakes the loop that sends mails when there are new ones. */
 export const WAKE_SHOPPER_MAIL = 'shopper mail'
 
-/** How often a merchant can have one mail sent again. */
+/** How many times a merchant can have one mail sent again. */
 const RESENDS_MAX = 5
 
-/** Of one store in a minute. */
+/** How many mails of one store can be sent again in a minute. */
 const RESENDS_PER_MINUTE = 30
 
 /**
- * Queues the mails that events cause, in the transaction that numbers the events: each event is numbered
- * once, and no transaction of a shop waits for it.
+ * Queues the mails that events cause, in the transaction that numbers the events: each event is numbered once, and no
+ * transaction of a store waits for it.
  */
 export async function queueMails(tx: Tx, events: readonly HappenedEvent[]): Promise<void> {
   const mails = listCaused(events)
@@ -43,7 +43,7 @@ export async function queueMails(tx: Tx, events: readonly HappenedEvent[]): Prom
   tx.notifyAfterCommit(WAKE_SHOPPER_MAIL)
 }
 
-/** A mail as it is sent. */
+/** Writes a mail from its facts: language, subject and both texts. */
 export function writeMail(facts: MailFacts): Omit<MailPreview, 'kind'> {
   const content = contentOf(facts)
   return {
@@ -67,7 +67,10 @@ export type NewestMail = Awaited<ReturnType<typeof queries.listNewest>>[number]
 export const listNewest = queries.listNewest
 export const findForShow = queries.findForShow
 
-/** A mail of the table as it would be sent now, for a development machine. Null: it would not be. */
+/**
+ * Writes a mail of the table as it would be sent now, for a development machine. Returns null where it would not be
+ * sent.
+ */
 export async function showMail(deps: MailDeps, db: Db, subject: MailSubject) {
   const loaded = await loadMail(deps, db, subject)
   return 'skip' in loaded ? null : { ...writeMail(loaded.facts), recipient: loaded.recipient }
@@ -85,7 +88,7 @@ const shownSettings = (off: readonly string[]): MailSettings => ({
 export const isEnabled = async (db: Db, kind: MailKind): Promise<boolean> =>
   !((await queries.findSettings(db))?.off_kinds ?? []).includes(kind)
 
-/** Switches kinds of mail on or off. A mail that waits already is not sent if its kind is off by then. */
+/** Switches kinds of mail on or off. A mail that is waiting is not sent if its kind is off by then. */
 export function changeSettings(
   db: TenantDb,
   actor: audit.Actor,
@@ -106,13 +109,13 @@ export function changeSettings(
   })
 }
 
-/** The store's mails, newest first. */
+/** Lists the store's mails, newest first. */
 export async function list(db: Db, filters: queries.MailFilters, page: Page) {
   const { rows, shown } = await queries.list(db, filters, page)
   return { mails: rows, ...shown }
 }
 
-/** The mails of all stores, newest first, with most of each address left out. */
+/** Lists the mails of all stores, newest first, with most of each address left out. */
 export async function listOfAll(operator: Runner, filters: queries.MailFilters, page: Page) {
   const { rows, shown } = await queries.listOfAll(operator, filters, page)
   return {
@@ -121,13 +124,13 @@ export async function listOfAll(operator: Runner, filters: queries.MailFilters, 
   }
 }
 
-/** `ann@example.com` as `a***@example.com`. */
+/** Masks an address: `ann@example.com` becomes `a***@example.com`. */
 export const maskAddress = (address: string | null): string | null =>
   address === null ? null : address.replace(/^(.).*@/u, '$1***@')
 
 /**
- * Sends a mail again, at the merchant's wish: also one that was sent, given up, or not sent because its kind
- * is off.
+ * Sends a mail again, because the merchant asks for it: also one that was sent, is dead, or was not sent because its
+ * kind is off.
  */
 export async function resend(
   limits: Pick<Limits, 'velocity'>,
@@ -152,7 +155,7 @@ export async function resend(
   })
 }
 
-/** A mail that lost its address by an erasure has none to go to. */
+/** Refuses a mail that waits already, or has no address to go to, as after an erasure. */
 function assertResendable({ state, reason, recipient, resend_count }: ShopperMail): void {
   const isErased = state === 'erased' || (state === 'sent' && recipient === null)
   if (state === 'queued' || isErased || reason === 'no_address') {

@@ -3,11 +3,11 @@ import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } fro
 import { isAboutSubscription, type MailKind } from './schema.ts'
 import type { Words } from './words-schema.ts'
 
-/** What each kind of mail says. */
+/** The contents of each kind of mail. */
 
 type Blocks = (Block | false | null)[]
 
-/** A subject has one line, of at most 200 characters. */
+/** The most characters of a subject, which has one line. */
 const SUBJECT_LENGTH_MAX = 200
 
 const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
@@ -73,7 +73,7 @@ const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
   subscription_card_expiring: cardBlocks,
 }
 
-/** Writes down what a mail says. */
+/** Makes the content of a mail from its facts. */
 export function contentOf(facts: MailFacts): Content {
   const { words, store, kind, order } = facts
   const names = {
@@ -104,13 +104,16 @@ function whyOf({ kind, words, store: { name } }: MailFacts): string {
   return isAboutSubscription(kind) ? words.whySubscription(name) : words.why(name)
 }
 
-/** Nothing in it can end a header: a store's name and an amount are texts from outside. */
+/**
+ * Makes one line of a text, so that nothing in it can end a header: the name of a store and an amount are texts from
+ * outside.
+ */
 const oneLine = (text: string): string =>
   [...text.toWellFormed().replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')]
     .slice(0, SUBJECT_LENGTH_MAX)
     .join('')
 
-/** The amount that the mail is about; empty where it is none. */
+/** Writes the amount that the mail is about; empty where it is about no amount. */
 function amountOf(facts: MailFacts): string {
   const { formats, order, refund, giftCard, cancellation, returned, request } = facts
   if (isAboutSubscription(facts.kind)) return subscriptionAmount(facts)
@@ -130,7 +133,7 @@ const viewOrder = ({ order, words }: MailFacts): Block | null =>
 const payButton = ({ order, words }: MailFacts): Block | null =>
   order?.link ? { type: 'button', label: words.payNow, url: order.link.url } : null
 
-/** Where another button comes first. */
+/** A link to the order, for mails in which another button comes first. */
 const orderLink = ({ order, words }: MailFacts): Block | null =>
   order?.link ? { type: 'link', label: words.viewOrder, url: order.link.url } : null
 
@@ -157,7 +160,7 @@ const lineOf = (item: ItemFacts, quantity: number, amount: string | null): Conte
   imageUrl: item.imageUrl,
 })
 
-/** All lines of the order. Those that an edit has removed are not shown. */
+/** Shows all lines of the order, except those that an edit has removed. */
 function linesBlock({ order, formats }: MailFacts, title: string): Block | null {
   const items = (order?.items ?? []).filter(({ quantity }) => quantity > 0)
   if (order === null || items.length === 0) return null
@@ -172,7 +175,7 @@ interface Units {
   quantity: number
 }
 
-/** Some units of the order: what a parcel has in it, or what comes back. */
+/** Shows some units of the order: the contents of a parcel, or the units that come back. */
 function unitsBlock({ order }: MailFacts, title: string, units: readonly Units[]): Block | null {
   const items = new Map(order?.items.map((item) => [item.order_item_id, item]))
   const lines = units.flatMap(({ order_item_id, quantity }) => {
@@ -216,7 +219,7 @@ function addressBlock({ order, words, formats }: MailFacts): Block | null {
   return { type: 'address', title: words.shipsTo, lines: lines as string[] }
 }
 
-/** A tender as its owner knows it: "Visa ending in 1111". */
+/** Names a tender as its owner knows it: "Visa ending in 1111". */
 function tenderName({ words }: MailFacts, { tender, brand, last4 }: TenderFacts): string {
   const name =
     brand === null ? words.tenders[tender] : brand.charAt(0).toUpperCase() + brand.slice(1)
@@ -281,7 +284,7 @@ function editBlock({ order, edit, words, formats }: MailFacts): Block | null {
   }
 }
 
-/** The totals, what the return pays of them, and what is left to pay. */
+/** Shows the totals, how much of them the return pays, and how much is left to pay. */
 function requestBlock(facts: MailFacts): Block | null {
   const { order, request, words, formats } = facts
   if (order === null || request === null) return null
@@ -316,7 +319,7 @@ function giftCardBlocks({ giftCard, store, words, formats }: MailFacts): Blocks 
   ]
 }
 
-/** The buyer's words to the recipient. */
+/** Shows the buyer's message to the recipient. */
 function giftCardMessage(words: Words, { recipient_name: name, message }: GiftCardFacts) {
   if (name === null && message === null) return null
   const title = name === null ? words.giftCardMessage : words.giftCardFor(name)
@@ -341,7 +344,7 @@ function subscriptionBlocks(facts: MailFacts): Blocks {
   return [...linkOf(facts).map(({ url }) => button(label, url)), subscriptionRows(facts)]
 }
 
-/** The same, where a customer had better put in another card. */
+/** The blocks of a mail about a subscription whose customer should enter another card. */
 function cardBlocks(facts: MailFacts): Blocks {
   const label = facts.words.updateCard
   return [...linkOf(facts).map(({ url }) => button(label, url)), subscriptionRows(facts)]

@@ -1,13 +1,13 @@
 import type { MailKind } from './schema.ts'
 
-/** What the sentences of a mail may name. All of it is plain text: what shows it escapes it. */
+/** The texts that the sentences of a mail may contain. All of them are plain: the writer of the mail escapes them. */
 export interface Names {
   store: string
   /** The number of the order, as `#1001`; empty for a mail without an order. */
   order: string
   /** An amount of money in the form of the language; empty where the mail has none. */
   amount: string
-  /** What a subscription delivers; empty for a mail about none. */
+  /** The item that a subscription delivers; empty for a mail about no subscription. */
   item: string
   /** The day that the mail is about; empty where there is none. */
   date: string
@@ -38,7 +38,7 @@ export interface Words {
   shipping: string
   free: string
   tax: string
-  /** Below a total that has the tax inside; the rate where it is known. */
+  /** The text below a total that has the tax inside, with the rate where it is known. */
   taxIncluded(rate: string | null): string
   total: string
   oldTotal: string

@@ -7,7 +7,7 @@ import type { Words } from './words-schema.ts'
 
 const WORDS: Record<MailLanguage, Words> = { en, de, es, fr }
 
-/** The language that a store's mails are written in: its own, or English where there are no texts. */
+/** Returns the language of a store's mails: the store's own, or English where there are no texts in it. */
 export const languageOf = (tag: string): MailLanguage =>
   MAIL_LANGUAGES.find((each) => each === tag.split('-')[0]) ?? 'en'
 

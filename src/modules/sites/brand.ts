@@ -15,14 +15,14 @@ import { readManifest } from './service.ts'
 
 /** How a store looks outside of its pages, as in its mails. All colours are `#rrggbb`. */
 export interface Brand {
-  /** Null where the manifest has none. */
+  /** Null where the manifest has no name. */
   name: string | null
   email: string | null
   logoRef: string | null
   colours: {
     background: string
     surface: string
-    /** Text on the surface, and quiet text on it. */
+    /** The colour of text on the surface, and of quiet text on it. */
     surfaceText: string
     surfaceMuted: string
     text: string
@@ -36,13 +36,13 @@ export interface Brand {
 
 const NAME_LENGTH_MAX = 100
 
-/** Small objects. When it is reached, the map starts again empty. */
+/** How many brands are cached; they are small objects. When there are more, the map starts again empty. */
 const CACHED_MAX = 2_000
 
-/** A version never changes, so that its brand can be kept. */
+/** The brands by store and version. A version never changes, so its brand can be cached. */
 const cache = new Map<string, Brand>()
 
-/** The brand of a version of the site; a plain one for a store without a site. */
+/** Returns the brand of a version of the site; a plain one for a store without a site. */
 export async function brandOf(db: Db, version: number | null): Promise<Brand> {
   if (version === null) return readBrand(null)
   const key = `${db.tenant} ${version}`
@@ -54,7 +54,7 @@ export async function brandOf(db: Db, version: number | null): Promise<Brand> {
   return brand
 }
 
-/** Manifests may hold anything: a part that has not the expected form counts as missing. */
+/** Reads the brand of a manifest. Manifests may hold anything: a part without the expected form counts as missing. */
 export function readBrand(manifest: unknown): Brand {
   const { brand, theme } = isObject(manifest) ? manifest : {}
   const { name, email, logoRef } = isObject(brand) ? brand : {}
@@ -67,7 +67,7 @@ export function readBrand(manifest: unknown): Brand {
   }
 }
 
-/** One line: a name stands in headers of mails, too. */
+/** Makes one line of a text, since a name also stands in headers of mails. */
 export function asLine(value: unknown): string | null {
   if (typeof value !== 'string') return null
   const line = value
@@ -78,7 +78,7 @@ export function asLine(value: unknown): string | null {
   return line === '' ? null : [...line].slice(0, NAME_LENGTH_MAX).join('')
 }
 
-/** As the storefront's style sheet has them: text is readable on what is below it. */
+/** Computes the colours as the storefront's style sheet does: text is readable on the background below it. */
 function coloursOf(given: unknown): Brand['colours'] {
   const color = readProps(THEME_TOKENS.color, given)
   const background = parseColour(color.background) ?? [255, 255, 255]

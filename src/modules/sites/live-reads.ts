@@ -28,7 +28,7 @@ const TENANT = 'tenant'
 const resolveKey = (hostname: string | null) =>
   hostname === null ? RESOLVE : `${RESOLVE} ${hostname}`
 
-/** The public site of a store, from memory or from the database. */
+/** Reads the public site of a store, from memory or from the database. */
 export const readSite = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   deps.cache.read(tenant, SITE, () => load(deps, tenant, liveSite))
 
@@ -56,8 +56,8 @@ export function findByHostname(cache: LiveCache, hostname: string): CachedRespon
 }
 
 /**
- * Stands for the store of an unknown host. It is looked up like the store of a hidden host, in as
- * many steps, so that the time of the answer does not reveal which of both it is.
+ * The name that is used for the store of an unknown host. It is looked up like the store of a hidden host, in as many
+ * steps, so that the time of the answer does not reveal which of the two it is.
  */
 const NO_STORE = `no-store-${randomUUID()}`
 
@@ -66,8 +66,8 @@ const tenantOf = (holder: CachedResponse) =>
 
 const readResolved = (deps: LiveDeps, tenant: string, hostname: string | null) =>
   deps.cache.read(tenant, resolveKey(hostname), async () => {
-    // The remembered store of the host may be out of date. The store's own answers are dropped
-    // before a change of it is answered, so none of them is created again without this check.
+    // The cached store of the host may be out of date. Before a change of the host is answered, the store's own
+    // responses are dropped, so none of them is created again without this check.
     if (hostname !== null && ((await findHolder(deps, hostname)) ?? NO_STORE) !== tenant) {
       return deps.answers.unknown
     }
@@ -89,8 +89,8 @@ async function load(
 }
 
 /**
- * The manifest's hash and, if the store has a primary host or add-ons or is a sandbox, a mark for each: all are
- * part of the answer and can change while the manifest does not.
+ * The entity tag of a resolve: the manifest's hash and, if the store has a primary host or add-ons or is a sandbox, a
+ * mark for each. All of them are part of the answer and can change while the manifest does not.
  */
 function resolvedTag({ store, version, addOns }: sites.FoundSite) {
   const { primary_hostname, sandbox } = store

@@ -10,7 +10,7 @@ import type { FoundSite } from './service.ts'
 /** A JSON object whose last member is the manifest, split before the manifest. */
 export interface ManifestJson {
   head: string
-  /** The manifest and the closing bracket: the same in every answer with this manifest. */
+  /** The manifest and the closing bracket. They are the same in every answer with this manifest. */
   rest: string
 }
 
@@ -33,7 +33,7 @@ const resolved = ({ store, version, addOns }: FoundSite) => ({
   ...(addOns.length > 0 && { addOns }),
 })
 
-/** The answer of a resolve. A host other than the primary one gets a redirect to it. */
+/** Builds the answer of a resolve. A host other than the primary one gets a redirect to it. */
 export function resolvedSite(found: FoundSite, hostname: string | null): ManifestJson {
   const canonicalHostname = found.store.primary_hostname
   const isOtherHost =
@@ -52,7 +52,7 @@ export const resolvedPreview = (found: FoundSite, expiresAt: string): ManifestJs
 interface Overview {
   active: FullVersion | null
   draft: FullVersion | null
-  /** A page of the versions, and which one. */
+  /** One page of the versions, and which page it is. */
   versions: readonly VersionRow[]
   shown: ShownPage
   newest: number

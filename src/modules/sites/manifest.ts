@@ -14,12 +14,15 @@ export interface ReceivedManifest {
   text: string
 }
 
-/** Equal manifests have equal hashes, however their keys are ordered and their numbers written. */
+/**
+ * Computes the hash of a manifest. Equal manifests have equal hashes, however their keys are ordered and their
+ * numbers written.
+ */
 export const hashOf = ({ value }: ReceivedManifest): string => canonicalHash(value)
 
 const NAME_LENGTH_MAX = 200
 
-/** The name shown in the list of versions, if the brand has one. */
+/** Returns the name shown in the list of versions, if the brand has one. */
 export function brandNameOf({ value }: ReceivedManifest): string | null {
   const name = value.brand?.name
   if (typeof name !== 'string') return null
@@ -56,12 +59,15 @@ export function listWarnings({ value }: ReceivedManifest): Warning[] {
   return warnings.slice(0, WARNINGS_MAX)
 }
 
-/** More warnings of one section than a person reads. */
+/** How many warnings are listed of one section; a person would not read more. */
 const SECTION_WARNINGS_MAX = 10
 
 const KNOWN_TYPES = Object.keys(SECTION_TYPES).join(', ')
 
-/** The contract's form is checked for sections of the home page alone. Those of pages may be anything. */
+/**
+ * Lists the warnings of a section. Its form is checked here too: the schema of a manifest checks it for sections of
+ * the home page alone, and those of content pages may be anything.
+ */
 function listSectionWarnings(section: unknown, path: string): Warning[] {
   const { type, props } = isObject(section) ? section : {}
   if (typeof type !== 'string' || !isObject(props)) {
@@ -82,7 +88,7 @@ function listThemeWarnings({ theme }: Manifest): Warning[] {
   )
 }
 
-/** The faults of a part that a manifest may leave out. */
+/** Lists the faults of a part that a manifest may leave out. */
 function listPartWarnings(props: Props, given: unknown, path: string): Warning[] {
   if (given === undefined) return []
   if (!isObject(given)) {
@@ -116,7 +122,7 @@ function listFunnelGateWarnings({ behavior }: Manifest): Warning[] {
 const COUNTRY_FAULTS_MAX = 10
 const COUNTRY_FORM = 'must be the ISO 3166-1 code of a country, such as DE'
 
-/** Faults of the store's own country and of those it ships to: a checkout refuses all others. */
+/** Lists the faults in the store's own country and in those it ships to: a checkout refuses all other countries. */
 function listCountryFaults({ store, behavior }: Manifest): Fault[] {
   const own = store?.country
   const faults: Fault[] =

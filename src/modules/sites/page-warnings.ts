@@ -1,7 +1,7 @@
 import { MENU_PROPS, MENU_TARGETS, PAGE_PROPS, PAGES_MAX } from '../../../manifest/page-props.ts'
 import { type Fault, listFaults } from '../../../manifest/read-props.ts'
 
-/** Faults of the content pages and menus of a manifest. Both are additions to the contract. */
+/** The faults of the content pages and menus of a manifest. Both are additions to the contract. */
 
 type JsonObject = Record<string, unknown>
 
@@ -10,7 +10,10 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const FAULTS_MAX = 10
 
-/** A page has either a text or sections. Its sections are checked as those of the home page are. */
+/**
+ * The faults of the content pages. A page has either a text or sections, and its sections are checked as those of the
+ * home page are.
+ */
 export interface PageFaults {
   faults: Fault[]
   /** The sections of all pages, each with its path. */

@@ -43,7 +43,7 @@ export const findVersion = (db: Db, version: number) =>
      where tenant_ref = ${db.tenant} and version = ${version}`,
   )
 
-/** Newest first. */
+/** Lists the versions of the site, newest first. */
 export const listVersions = (db: Db, page: Page) =>
   readList(
     db,
@@ -61,7 +61,7 @@ export const listVersions = (db: Db, page: Page) =>
     page,
   )
 
-/** The number of the newest version, which is how many were ever saved; 0 without one. */
+/** Returns the number of the newest version, which is how many versions were ever saved; 0 without one. */
 export const findNewestNumber = async (db: Db): Promise<number> => {
   const { newest } = await db.one(
     Type.Object({ newest: Type.Integer() }),

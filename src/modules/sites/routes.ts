@@ -78,7 +78,10 @@ export const liveReads = (cache: LiveCache): LiveRead[] => [
   },
 ]
 
-/** The section types change with a release only. An hour, so that a builder sees a new one soon. */
+/**
+ * How caches keep the section types, which change only with a release: for an hour, so that a site builder sees a new
+ * one soon.
+ */
 const SECTIONS_CACHED = 'public, max-age=3600'
 
 export const publicRoutes =
@@ -175,7 +178,7 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const token = readText(request.query, 'token') ?? ''
-        // An empty name is a host, too: one that belongs to no store.
+        // An empty name is also a host: one that belongs to no store.
         const isNamed = Object.hasOwn(Object(request.query), 'hostname')
         const hostname = isNamed ? (readText(request.query, 'hostname') ?? '') : undefined
         const found = await sites.readPreview(database, preview, { token, hostname })
@@ -199,8 +202,8 @@ async function sendSections(
 }
 
 /**
- * The versions on a page of the overview. The contract has all of them in it, and an installation keeps
- * the newest 500 unless it is told otherwise (`RETENTION_SITE_VERSIONS`).
+ * How many versions a page of the overview has. By the contract the overview has all of them, and an installation
+ * keeps the newest 500 unless it is configured otherwise (`RETENTION_SITE_VERSIONS`).
  */
 const VERSIONS = { limitDefault: 500, limitMax: 500 }
 
@@ -350,7 +353,7 @@ export const operatorRoutes =
     )
   }
 
-/** The operator's reason to publish despite health claims. */
+/** Reads the operator's reason to publish despite health claims. */
 function readReason({ headers }: FastifyRequest): string | undefined {
   const reason = headerText(headers['x-guardrails-override'])
   if (reason === undefined || reason.length <= REASON_LENGTH_MAX) return reason

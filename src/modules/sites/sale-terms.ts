@@ -1,7 +1,7 @@
 import { readShippingCountries } from '../../../manifest/countries.ts'
 import { member, switchesReader } from './switches.ts'
 
-/** What a store's site says of every sale: a checkout and a renewal alike. */
+/** The terms of every sale that a store's site sets, for a checkout and a renewal alike. */
 export interface SaleTerms {
   /** Whether the store's prices have the tax inside. */
   pricesIncludeTax: boolean

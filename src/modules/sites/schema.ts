@@ -42,7 +42,7 @@ export type Manifest = Static<typeof Manifest>
 
 export const ManifestBody = Type.Object({ manifest: Manifest })
 
-/** Names a version by its number. A number that no version has is answered as not found. */
+/** Names a version by its number. For a number that no version has, the answer is not found. */
 export const VersionBody = Type.Object({ version: Type.Integer() })
 
 const Described = {
@@ -61,7 +61,7 @@ const SimpleProp = Type.Object({
   choices: Type.Optional(Type.Array(Type.String())),
 })
 
-/** An object or a list also describes what is in it. */
+/** A value that may be an object or a list: these also describe their contents. */
 const SectionProp = Type.Object({
   ...SimpleProp.properties,
   count_max: Type.Optional(Type.Integer({ description: 'The greatest number of entries.' })),
@@ -106,7 +106,7 @@ export const SectionCatalog = Shared(
 )
 export type SectionCatalog = Static<typeof SectionCatalog>
 
-/** A problem in a manifest that was stored all the same. */
+/** A problem in a manifest that was stored nevertheless. */
 export const Warning = Type.Object({
   path: Type.String({ description: 'The place in the manifest, as a JSON Pointer (RFC 6901).' }),
   code: Type.Enum([

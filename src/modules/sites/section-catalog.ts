@@ -5,7 +5,7 @@ import { SECTION_TYPES, type SectionType } from '../../../manifest/section-types
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import type { SectionCatalog, SectionProp } from './schema.ts'
 
-/** The section types and theme tokens, as `GET /v1/sections` answers them. */
+/** Builds the section types and theme tokens as `GET /v1/sections` answers them. */
 export const sectionCatalog = (): SectionCatalog => ({
   sections: Object.entries<SectionType>(SECTION_TYPES).map(
     ([type, { title, meaning, placement, countMax = null, props, example, picture }]) => ({
@@ -57,7 +57,7 @@ function describe(prop: Prop): SectionProp {
   }
 }
 
-/** The answer and its entity tag. It changes with a release only. */
+/** Builds the text of the answer and its entity tag. It changes only with a release. */
 export function sectionCatalogText(): { text: string; etag: string } {
   const text = JSON.stringify(sectionCatalog())
   const hash = createHash('sha256').update(text).digest('hex')

@@ -17,10 +17,13 @@ import { createToken, readToken } from './preview.ts'
 import * as queries from './queries.ts'
 import type { FullVersion, VersionRow } from './schema.ts'
 
-/** The contract's time to live of a preview token. */
+/** How long a preview token is valid, by the contract. */
 const PREVIEW_MS = 30 * 60_000
 
-/** All tries fail only if another version is published in each of these few milliseconds. */
+/**
+ * How many times the overview is read again. All of them fail only if another version is published in each of these
+ * few milliseconds.
+ */
 const OVERVIEW_TRIES_MAX = 10
 
 /** Versions are numbered by a PostgreSQL integer. */
@@ -152,7 +155,7 @@ async function getVersion(db: Db, version: number): Promise<FullVersion> {
   return found
 }
 
-/** The parsed manifest of one version: a checkout reads its switches. */
+/** Reads the parsed manifest of one version, such as for the switches of a checkout. */
 export const readManifest = async (db: Db, version: number): Promise<unknown> =>
   JSON.parse((await getVersion(db, version)).manifest)
 
@@ -165,7 +168,10 @@ export async function overview(db: TenantDb, page: Page) {
   throw new ApiError('service_unavailable')
 }
 
-/** Null if another version became active meanwhile: the parts would not match. */
+/**
+ * Reads the parts of the overview. Returns null if another version became active meanwhile: the parts would not
+ * match.
+ */
 async function readOverview(tx: Tx, page: Page) {
   const { activeVersion } = await stores.get(tx)
   const [{ rows, shown }, newest] = await Promise.all([
@@ -197,15 +203,15 @@ export async function createPreviewToken(
   return { token, version: found.version, expiresAt: new Date(expiresAt).toISOString() }
 }
 
-/** What a renderer asks for: a token, and the host that it shows the draft at, if it named one. */
+/** What a renderer sends to read a preview: a token and, optionally, the host on which it shows the draft. */
 export interface PreviewRequest {
   token: string
   hostname: string | undefined
 }
 
 /**
- * Reads the version of a preview token. A suspended store has no previews, and a host shows only those
- * of the store that it belongs to: else a merchant could show a draft under the name of another store.
+ * Reads the version of a preview token. A suspended store has no previews, and a host shows only previews of the
+ * store that it belongs to: otherwise a merchant could show a draft under the name of another store.
  */
 export async function readPreview(
   database: Database,
@@ -237,7 +243,7 @@ export interface FoundSite {
   addOns: readonly string[]
 }
 
-/** The public site of a live store. Null alike for a draft, a suspended and an unknown store. */
+/** Finds the public site of a live store. Returns null alike for a draft, a suspended and an unknown store. */
 export async function findLive(db: Db): Promise<FoundSite | null> {
   const store = isTenantRef(db.tenant) ? await stores.findLive(db) : null
   if (store === null || store.activeVersion === null) return null

@@ -1,14 +1,17 @@
 import type { Db } from '../../db/database.ts'
 import { readManifest } from './service.ts'
 
-/** What the platform itself goes by in a manifest: the switches of a published version. */
+/** The switches of a published version: the parts of a manifest that the platform itself obeys. */
 
-/** Some hundred bytes each. Beyond that the longest unused are dropped. */
+/**
+ * How many switches are cached of each database, at some hundred bytes each. Beyond that, the least recently used
+ * ones are dropped.
+ */
 const CACHED_MAX = 5_000
 
 /**
- * A reader of switches, which remembers what it has read of each database: a version never changes.
- * `none` are the switches of a store without a published version.
+ * Makes a reader of switches, which caches those of each database: a version never changes. A store without a
+ * published version has the switches `none`.
  */
 export function switchesReader<T>(
   none: T,
@@ -20,7 +23,7 @@ export function switchesReader<T>(
     caches.set(source, cache)
     return cache
   }
-  /** Caches switches as the last used. */
+  /** Caches switches as the most recently used. */
   const remember = (cache: Map<string, T>, key: string, switches: T): T => {
     cache.delete(key)
     const [oldest] = cache.keys()
@@ -38,7 +41,7 @@ export function switchesReader<T>(
   }
 }
 
-/** A member of anything: manifests may hold what they like. */
+/** Reads a member of any value, since manifests may hold anything. */
 export const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

@@ -3,7 +3,7 @@ import * as queries from './customer-queries.ts'
 
 /** A customer's store credit, for their profile, the privacy export and erasure. */
 
-/** The balance of each customer who has an account in this currency. */
+/** Returns the balance of each customer who has an account in this currency. */
 export async function balancesOf(
   db: Db,
   customer_refs: readonly string[],
@@ -19,7 +19,7 @@ export async function eraseCustomer(tx: Tx, customer_ref: string, pseudonym: str
   await queries.eraseAccounts(tx, customer_ref, pseudonym)
 }
 
-/** The accounts and their transactions, for the privacy export. */
+/** Reads the accounts and their transactions, for the privacy export. */
 export async function exportOf(db: Db, customer_ref: string) {
   const [accounts, transactions] = await Promise.all([
     queries.listAccounts(db, customer_ref),

@@ -3,7 +3,10 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Cents, OpenObject } from '../../kernel/schema.ts'
 
-/** Looked up one by one: for a list of customers PostgreSQL may read all accounts of the store. */
+/**
+ * Lists the balances of customers. Each is looked up alone: for a list of customers PostgreSQL may read all accounts
+ * of the store.
+ */
 export const listBalances = (db: Db, customer_refs: readonly string[], currency: string) =>
   db.many(
     Type.Object({ customer_ref: Type.String(), balance_cents: Cents }),

@@ -4,13 +4,13 @@ import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expireLots } from './money.ts'
 import * as queries from './queries.ts'
 
-/** Stores of one step of the expiry. The next step goes on with those after them. */
+/** How many stores one step of the expiry has. The next step goes on with the stores after them. */
 const STORES_MAX = 50
 
-/** Accounts of one store in one step, each in a transaction of its own. The other stores wait for them. */
+/** How many accounts of one store one step checks, each in a transaction of its own. The other stores wait for them. */
 const BATCH = 20
 
-/** One step of the expiry loop, as fd_worker. Answers the number of accounts that were checked. */
+/** Runs one step of the expiry loop, as fd_worker. Returns the number of accounts that were checked. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.expiryTurns.next(database.global, STORES_MAX)
   return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
@@ -40,7 +40,10 @@ export const dueExpiry: DueWork = {
     ),
 }
 
-/** Answers whether anything has expired. What an order holds is checked again later. */
+/**
+ * Expires the lots of an account. Returns whether anything has expired. Lots that are held for an order are checked
+ * again later.
+ */
 const expireAccount = (db: TenantDb, id: string): Promise<boolean> =>
   db.transaction('store credit: expire', async (tx) => {
     const account = await queries.lockAccount(tx, id)

@@ -1,6 +1,6 @@
 import type { Share } from './schema.ts'
 
-/** The rest of one credit. Lots are listed in the order in which they are spent: by expiry. */
+/** A lot: the rest of one credit. Lots are listed in the order in which they are spent: by expiry. */
 export interface Lot {
   id: string
   remaining_cents: number
@@ -8,13 +8,13 @@ export interface Lot {
   expires_at: string | null
 }
 
-/** An order's hold, and its time. */
+/** The amount that an order holds, and the time of the hold. */
 export interface Held {
   amount_cents: number
   created_at: string
 }
 
-/** Spends the lots in their order. They must have the amount. */
+/** Spends the lots in their order. Together they must have the amount. */
 export function spendLots(lots: readonly Lot[], amount_cents: number): Share[] {
   const shares: Share[] = []
   let left = amount_cents
@@ -29,15 +29,15 @@ export function spendLots(lots: readonly Lot[], amount_cents: number): Share[] {
 }
 
 /**
- * The order in which credit is spent: expired lots last. They belong to earlier holds, or expire when
+ * Sorts lots into the order in which credit is spent: expired lots last. They belong to earlier holds, or expire when
  * these are released.
  */
 export const unexpiredFirst = (lots: readonly Lot[]): Lot[] =>
   lots.toSorted((a, b) => Number(a.expired) - Number(b.expired))
 
 /**
- * The expired amounts that no order holds. A hold, oldest first, covers the first lots in spending order
- * that had not expired when it was made. These stay for its order even past their date.
+ * Lists the expired amounts that no hold covers. A hold, oldest first, covers the first lots in spending order that
+ * had not expired when it was made. These stay for its order even past their date.
  */
 export function unheldExpired(lots: readonly Lot[], holds: readonly Held[]): Share[] {
   const free = new Map(lots.map(({ id, remaining_cents }) => [id, remaining_cents]))

@@ -56,7 +56,7 @@ export function creditByMerchant(
   })
 }
 
-/** Debits a customer for a merchant. Amounts that orders hold stay. */
+/** Debits a customer for a merchant. Amounts that are held for orders cannot be debited. */
 export function debit(db: TenantDb, caller: Caller, customerRef: string, request: NewDebit) {
   const { amount_cents, currency, reason, order_id } = request
   return db.transaction('store credit: debit', async (tx) => {
@@ -108,7 +108,7 @@ const auditChange = (
     after: { amount_cents, currency },
   })
 
-/** Posts the journal of a balance that changes: what the store owes to the customer. */
+/** Posts the journal of a changed balance: how much more or less the store owes to the customer. */
 const postChange = (
   tx: Tx,
   journal: { kind: string; order_id: string | null },
@@ -134,9 +134,9 @@ interface Credit {
   reason?: string | null
   expires_at?: string | null
   actor: Pick<audit.Actor, 'name'>
-  /** The order whose payment comes back: what it was paid from keeps its date. */
+  /** The order whose payment is returned: the lots that it was paid from come back with their dates. */
   returnedFrom?: string
-  /** False: the caller's journal books it, as that of a refund does. */
+  /** False where the caller's journal books the credit, as the journal of a refund does. */
   post: boolean
 }
 
@@ -164,8 +164,8 @@ export async function credit(tx: Tx, request: Credit) {
 }
 
 /**
- * Adds the lots of a credit. What an order was paid from comes back with its date, the longest valid
- * first; a date that has passed lets it expire at once.
+ * Adds the lots of a credit. The lots that an order was paid from come back with their dates, the longest valid
+ * first; a lot whose date has passed expires at once.
  */
 async function insertLots(
   tx: Tx,
@@ -267,7 +267,7 @@ export async function releaseHold(
 
 const closed = ({ ref, amount_cents }: Hold): ClosedHold => ({ account_id: ref, amount_cents })
 
-/** Books expired lots of a locked account as breakage. Answers the account without them. */
+/** Books the expired lots of a locked account as breakage. Returns the account without them. */
 export async function expireLots(
   tx: Tx,
   account: StoreCreditAccount | null,

@@ -57,7 +57,7 @@ export const listAccountsOf = (db: Db, customerRef: string) =>
      order by currency`,
   )
 
-/** Newest first. */
+/** Lists the accounts of a store, or those of a customer, newest first. */
 export const listAccounts = (db: Db, customerRef: string | undefined, page: Page) =>
   readList(
     db,
@@ -125,7 +125,7 @@ export const insertSpent = (tx: Tx, orderId: string, shares: readonly Share[]) =
         on conflict (tenant_ref, order_id, lot_id) do update
        set amount_cents = store_credit_spent.amount_cents + excluded.amount_cents`)
 
-/** What an order was paid from and has not come back, the longest valid first. */
+/** Lists the lots that an order was paid from, with the amounts that have not come back, the longest valid first. */
 export const listSpent = (tx: Tx, orderId: string) =>
   tx.many(
     SpentLot,
@@ -168,8 +168,8 @@ export const logTransaction = (tx: Tx, accountId: string, line: NewTransaction) 
   )
 
 /**
- * Lists the transactions of accounts, newest first. Of one account the index has them in that
- * order, and few customers have more than one.
+ * Lists the transactions of accounts, newest first. For one account the index has them in that order, and few
+ * customers have more than one.
  */
 export const listTransactions = (db: Db, accountIds: readonly string[], page: Page) =>
   readList(
@@ -197,7 +197,7 @@ export const listTransactions = (db: Db, accountIds: readonly string[], page: Pa
 const hasRemaining = sql`remaining_cents > 0`
 const due = sql`due_at <= fd_now() and ${hasRemaining}`
 
-/** The turns of the stores with expired lots. */
+/** The turns of the stores with expired lots, by which the expiry loop chooses stores. */
 export const expiryTurns = createTurns({
   table: sql`store_credit_lots`,
   due: sql`due_at`,
@@ -220,13 +220,13 @@ export const listAccountsToExpire = (db: Db, limit: number) =>
 export const nextExpiry = (db: Db) => sql`
   select min(due_at) from store_credit_lots where tenant_ref = ${db.tenant} and ${hasRemaining}`
 
-/** Checks expired lots that an order holds again in an hour. */
+/** Makes expired lots that are held for an order due again in an hour. */
 export const postponeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
     update store_credit_lots set due_at = fd_now() + interval '1 hour'
      where tenant_ref = ${tx.tenant} and account_id = ${accountId} and ${due}`)
 
-/** Makes expired lots due at once when an order releases its hold. */
+/** Makes expired lots due at once when the hold of an order is released. */
 export const resumeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
     update store_credit_lots set due_at = expires_at

@@ -58,7 +58,7 @@ export const MovedCredit = Type.Object({
   transaction: StoreCreditTransaction,
 })
 
-/** What is taken of one lot. */
+/** The amount that is taken from one lot. */
 export interface Share {
   id: string
   amount_cents: number

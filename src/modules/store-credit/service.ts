@@ -10,7 +10,10 @@ import type { Share, StoreCreditAccount } from './schema.ts'
 
 export const FEATURE = 'store_credit'
 
-/** What a customer can spend now: neither held nor expired. An erased customer can spend nothing. */
+/**
+ * Returns how much a customer can spend now: money that is neither held nor expired. An erased customer can spend
+ * nothing.
+ */
 export const available = async (db: Db, customerRef: string, currency: string): Promise<number> =>
   (await availableByCurrency(db, customerRef)).get(currency) ?? 0
 
@@ -32,7 +35,7 @@ export async function availableByCurrency(
   return new Map(await Promise.all(spendable))
 }
 
-/** Lists the expired amounts of an account's lots that no order holds. */
+/** Lists the expired amounts of an account's lots that are not held for an order. */
 export async function listExpired(
   db: Db,
   { id, held_cents }: StoreCreditAccount,

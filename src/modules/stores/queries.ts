@@ -132,7 +132,7 @@ export async function listStores(operator: Runner, filters: StoreFilters, page: 
   return { stores: rows, ...shown }
 }
 
-/** A text that `like` finds as it stands. */
+/** Escapes a text so that `like` finds it literally. */
 const literally = (text: string) => text.replaceAll(/[\\%_]/g, '\\$&')
 
 function conditions({ status, q, owner_email }: StoreFilters): Sql[] {

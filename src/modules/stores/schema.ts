@@ -4,7 +4,7 @@ import { Currency, Email, Nullable, Shared, TenantRef, Timestamp } from '../../k
 export const StoreStatus = Type.Enum(['draft', 'live', 'suspended'])
 export type StoreStatus = Static<typeof StoreStatus>
 
-/** What shoppers are told of stock, beside whether something can be bought. */
+/** How much shoppers learn about stock, beside whether something can be bought. */
 const StockHint = Type.Enum(['none', 'low', 'count'], {
   description:
     'What public answers say where few units are left: nothing, `low_stock`, or also `available_units`.',
@@ -24,7 +24,7 @@ const Sandbox = Type.Boolean({
     'Whether the store is a sandbox: it can move its own time (`/v1/my/test-clock`), and pays with the simulated gateway alone.',
 })
 
-/** A store as its owner and the operator see it. The site builder's own fields are in camel case. */
+/** A store as its owner and the operator see it. The fields that the site builder reads are in camel case. */
 export const Store = Shared(
   'Store',
   Type.Object({

@@ -41,10 +41,10 @@ export async function get(db: Db): Promise<Store> {
   return store
 }
 
-/** Some ten megabytes of names. When it is reached, the set starts again empty. */
+/** How many stores are remembered: some ten megabytes of names. When there are more, the set starts again empty. */
 const KNOWN_MAX = 100_000
 
-/** Refuses an unknown store. A store is never removed, so a known one is read once. */
+/** Makes a function that refuses an unknown store. A store is never removed, so a known one is read once. */
 export function openStoreCheck(): (db: Db) => Promise<void> {
   const known = new Set<string>()
   return async (db) => {
@@ -69,10 +69,10 @@ export async function lockCurrency(tx: Tx): Promise<string> {
   return (await queries.lockCurrency(tx)).currency
 }
 
-/** Finds the store if it is live. One statement, so that all refusals take the same time. */
+/** Finds the store if it is live. It is one statement, so that all refusals take the same time. */
 export const findLive = queries.findLiveStore
 
-/** The same condition as a source for another module's statement, which saves a second one. */
+/** The condition of `findLive` as a source for another module's statement, which saves a second statement. */
 export const liveStore = queries.liveStore
 
 export const stockHint = queries.stockHint
@@ -94,7 +94,7 @@ export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
   )
 }
 
-/** Makes a store a sandbox, or ends that. `check` may refuse it, under the lock of the store. */
+/** Makes a store a sandbox, or makes it an ordinary store again. `check` may refuse it, under the lock of the store. */
 export function setSandbox(
   db: TenantDb,
   actor: audit.Actor,
@@ -110,7 +110,7 @@ export function setSandbox(
 export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
   const checked = { ...patch, ...checkSettings(patch) }
   const { display_name, currency, language, time_zone, stock_hint, auto_deliver_days } = checked
-  // No known setting was sent: nothing changes, and nothing is audited.
+  // The request has no known setting: nothing changes, and nothing is audited.
   const settings = [display_name, currency, language, time_zone, stock_hint, auto_deliver_days]
   if (settings.every((each) => each === undefined)) return get(db)
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
@@ -118,7 +118,7 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
   )
 }
 
-/** Sets the active version in the site's transaction, which audits it. Answers the previous version. */
+/** Sets the active version in the site's transaction, which audits it. Returns the previous version. */
 export async function setActiveVersion(tx: Tx, version: number): Promise<number | null> {
   const before = await lock(tx)
   await queries.updateActiveVersion(tx, version)
@@ -166,7 +166,7 @@ export function checkCurrency(currency: string): string {
   throw invalidBody('currency', NO_CURRENCY)
 }
 
-/** Refuses unknown currencies, time zones and languages. Answers the language in its canonical form. */
+/** Refuses unknown currencies, time zones and languages. Returns the language in its canonical form. */
 function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
   const issues: { path: string; message: string }[] = []
   if (currency !== undefined && !isCurrency(currency)) {
@@ -186,7 +186,10 @@ function checkSettings({ currency, language, time_zone }: StorePatch): { languag
   return canonical === undefined ? {} : { language: canonical }
 }
 
-/** The canonical form of a tag may be longer than the tag: `sh` becomes `sr-Latn`. */
+/**
+ * Returns the canonical form of a language tag, which may be longer than the tag: `sh` becomes `sr-Latn`. The list is
+ * empty for an unknown tag, or one that becomes too long.
+ */
 function canonicalLanguage(tag: string): string[] {
   try {
     return Intl.getCanonicalLocales(tag).filter((each) => each.length <= LANGUAGE_LENGTH_MAX)

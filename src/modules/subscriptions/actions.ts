@@ -1,12 +1,12 @@
 import { ApiError } from '../../errors.ts'
 import type { Action, SubscriptionRow, SubscriptionStatus } from './schema.ts'
 
-/** What can be done with a subscription, by its status. */
+/** The actions that each status allows. */
 const ALLOWED: Record<SubscriptionStatus, readonly Action[]> = {
   active: ['pause', 'skip', 'unskip', 'change', 'change_card', 'cancel'],
-  // A pause that is named again has another end.
+  // Pausing again changes the end of the pause.
   paused: ['pause', 'resume', 'change', 'change_card', 'cancel'],
-  // To skip the charge that was declined is to go on without it.
+  // Skipping the charge that was declined lets the subscription go on without it.
   past_due: ['skip', 'change', 'change_card', 'cancel'],
   cancelled: [],
   unpaid_cancelled: [],
@@ -15,7 +15,7 @@ const ALLOWED: Record<SubscriptionStatus, readonly Action[]> = {
 
 type State = Pick<SubscriptionRow, 'status' | 'cancel_at_period_end' | 'charging'>
 
-/** Whatever the status is: nothing while a charge is under way. */
+/** Lists the actions that are allowed now: none while a charge is under way, whatever the status is. */
 export const allowedNow = (row: State): Action[] => (row.charging ? [] : allowedBy(row))
 
 function allowedBy({ status, cancel_at_period_end }: State): Action[] {
@@ -31,7 +31,7 @@ export const invalidTransition = (row: State, message?: string) =>
     body: { current_status: row.status, allowed: allowedBy(row) },
   })
 
-/** Refuses what the status does not allow, and every change within a charge. */
+/** Refuses an action that the status does not allow, and every action while a charge is under way. */
 export function requireAllowed(row: State, action: Action): void {
   if (!allowedBy(row).includes(action)) throw invalidTransition(row)
   if (row.charging) throw chargeInProgress()

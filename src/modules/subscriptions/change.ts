@@ -17,9 +17,12 @@ import type { Action, Subscription, SubscriptionRow } from './schema.ts'
 import { show, standingOf } from './show.ts'
 import { termsOf } from './terms.ts'
 
-/** How every change of a subscription is made: under its lock, once it is allowed, and told. */
+/**
+ * Makes every change of a subscription: under its lock, if it is allowed, and with its timeline entry, audit line and
+ * event.
+ */
 
-/** Who changes which subscription. */
+/** The actor of a change, and the subscription to change. */
 export interface Changing {
   actor: audit.Actor
   whose: Whose
@@ -28,17 +31,20 @@ export interface Changing {
   version?: number | undefined
 }
 
-/** The event of every change that has none of its own: its `change` says which. */
+/** The event of every change that has no event of its own: its `change` says which change it was. */
 export const UPDATED = 'commerce.subscription.updated.v1'
 
-/** What a change has done. */
+/** The result of a change. */
 export interface Done {
   /** The row to write; null where only cycles have changed. */
   row: SubscriptionRow | null
   /** The word for timeline and audit log, such as `paused`. */
   verb: string
   event: EventType
-  /** What else these say: ids, numbers and dates, and no words of a person. */
+  /**
+   * The further data of the event, the timeline and the audit log: ids, numbers and dates, and no texts that a person
+   * wrote.
+   */
   data?: Record<string, unknown>
   /** Sets the dates where the row alone does not say them. */
   reschedule?: (tx: Tx, id: string, zone: string) => Promise<unknown>
@@ -51,8 +57,8 @@ export interface Work {
 }
 
 /**
- * Changes a subscription. `apply` answers null where there is nothing to change, so that a request that
- * is sent twice acts once.
+ * Changes a subscription. `apply` returns null where there is nothing to change, so that a request that is sent twice
+ * acts once.
  */
 export function changeSubscription(
   db: TenantDb,
@@ -71,7 +77,7 @@ export function changeSubscription(
   })
 }
 
-/** Locks a subscription that allows an action. */
+/** Locks a subscription, and refuses an action that it does not allow. */
 export async function lock(
   tx: Tx,
   store: Store,
@@ -99,7 +105,7 @@ async function write(
   return find(tx, store, before.id, null)
 }
 
-/** Why a subscription was skipped, paused or cancelled by a verb: who wanted it. */
+/** Why a subscription was skipped, paused or cancelled by a verb: because the shopper or the merchant asked for it. */
 export const reasonOf = (actor: audit.Actor): 'shopper' | 'merchant' =>
   isShopper(actorOf(actor)) ? 'shopper' : 'merchant'
 
@@ -118,7 +124,7 @@ export async function record(
       actor: name,
       data: { subscription_id, subscription_number, ...data },
     }),
-    // Acts of shoppers are in the timeline only.
+    // Actions of shoppers are in the timeline only.
     !isShopper(name) &&
       audit.record(tx, actor, {
         action: `subscription.${verb}`,

@@ -5,7 +5,7 @@ import type { Subscription } from './schema.ts'
 
 /** A customer's subscriptions, for their profile, the privacy export and erasure. */
 
-/** The number of active subscriptions of each customer who has any. */
+/** Counts the active subscriptions of each customer who has any. */
 export async function countActive(
   db: Db,
   customer_refs: readonly string[],
@@ -16,13 +16,13 @@ export async function countActive(
 
 const LATEST = { limit: 10, offset: 0 }
 
-/** The ten latest subscriptions of a customer, newest first. */
+/** Lists the ten latest subscriptions of a customer, newest first. */
 export async function listLatest(db: Db, customer_ref: string): Promise<Subscription[]> {
   const filters = { status: undefined, customer_ref, due_before: undefined }
   return (await list(db, filters, LATEST)).subscriptions
 }
 
-/** Cancels a customer's subscriptions and erases the person. Answers the ones that were running. */
+/** Cancels a customer's subscriptions and erases the person. Returns those that were running. */
 export const eraseCustomer = (tx: Tx, customer_ref: string, pseudonym: string) =>
   queries.erase(tx, customer_ref, pseudonym)
 

@@ -17,9 +17,8 @@ export const countActive = (db: Db, customer_refs: readonly string[]) =>
   )
 
 /**
- * Erases the person and the card, so that the customer is not charged again. Running subscriptions are
- * cancelled; these are the answer. The others keep the time of their last change: reports count by it
- * when one expired.
+ * Erases the person and the card, so that the customer is not charged again. Running subscriptions are cancelled, and
+ * are returned. The others keep the time of their last change: reports count by it when a subscription expired.
  */
 export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
   tx.many(

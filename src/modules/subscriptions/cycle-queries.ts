@@ -8,7 +8,7 @@ import { storedColumns } from './queries.ts'
 
 /** The statements of the engine that charges subscriptions. */
 
-/** Subscriptions that the scheduler must look at. */
+/** The subscriptions that the scheduler must look at. */
 export const dueQueue = defineQueue({
   table: sql`subscriptions`,
   due: sql`due_at`,
@@ -16,7 +16,7 @@ export const dueQueue = defineQueue({
   shape: Type.Object({ version: Type.Integer() }),
 })
 
-/** When the scheduler must look at the store next. */
+/** A query of the time at which the scheduler must look at the store next. */
 export const nextDue = (db: Db) => sql`
   select min(due_at) from subscriptions where tenant_ref = ${db.tenant} and due_at is not null`
 
@@ -30,8 +30,9 @@ const columns = sql`
   n.next_cycle, g.charge_cycle, coalesce(k.attempt_count, 0) as attempt_count`
 
 /**
- * After an absence the last cycle whose date has come is charged, unless it is skipped. A charge that was
- * tried before stays that of its cycle: what became due meanwhile is skipped once it is paid.
+ * The tables that a due subscription is read from. Where several dates have passed, the last cycle whose date has
+ * come is charged, unless it is skipped. A charge that was tried before stays that of its cycle: cycles that became
+ * due meanwhile are skipped once it is paid.
  */
 const sources = sql`
   subscriptions s
@@ -68,11 +69,11 @@ export const lockSubscription = (tx: Tx, id: string) =>
   tx.run(sql`
     select from subscriptions where tenant_ref = ${tx.tenant} and id = ${id} for update`)
 
-/** When a cycle falls, by the anchor of its subscription. */
+/** The time of a cycle, by the anchor of its subscription. */
 const startOf = (cycle: Sql) => sql`
   fd_period_start(s.anchor_on, s.interval, s.interval_count, ${cycle} - s.anchor_cycle, t.time_zone)`
 
-/** Changes a subscription. No row: it has another version by now. */
+/** Changes a subscription. Changes no row where the subscription has another version by now. */
 export const update = (
   tx: Tx,
   { id, version }: { id: string; version: number },
@@ -85,14 +86,14 @@ export const update = (
      where t.tenant_ref = s.tenant_ref and s.tenant_ref = ${tx.tenant} and s.id = ${id}
        and s.version = ${version}`)
 
-/** No charge is under way any more. */
+/** Records that no charge is under way any more. */
 export const charged = sql`charging_cycle = null`
 
 export const paid = (cycle: number, order_id: string, unit_price_cents: number) => sql`
   paid_cycles = s.paid_cycles + 1, last_order_id = ${order_id},
   unit_price_cents = ${unit_price_cents}, current_period_start = ${startOf(sql`${cycle}::int`)}`
 
-/** The dates after a cycle was decided. */
+/** The status and the dates of a subscription after a cycle was decided. */
 export const activeAfter = (cycle: number) => sql`
   status = 'active', retry_at = null, dunning_attempt = 0, dunning_next_at = null,
   dunning_ends_at = null, dunning_reason = null,
@@ -110,7 +111,7 @@ export const dunned = ({ next_at, ends_at, attempt, reason, is_blocked }: Dunnin
   dunning_ends_at = ${ends_at}, dunning_reason = ${reason},
   card_blocked = s.card_blocked or ${is_blocked}, retry_at = null`
 
-/** Tries an open charge again: after some seconds, or at a time. */
+/** Makes an open charge due again: after some seconds, or at a time. */
 export const retried = (status: string, when: number | string) => {
   const at =
     typeof when === 'number' ? sql`fd_now() + make_interval(secs => ${when})` : sql`${when}`
@@ -124,7 +125,7 @@ export const cardTold = (text: string) => sql`card_told = ${text}`
 export const unblocked = sql`card_blocked = false`
 export const blocked = sql`card_blocked = true`
 
-/** A card that its bank has replaced. The fingerprint of the old number says nothing of another. */
+/** The facts of a card that its bank has replaced. The fingerprint of the old number does not apply to a new one. */
 export const newCard = ({ brand, last4, exp_month, exp_year }: UpdatedCard) => sql`
   card_brand = coalesce(${brand}, s.card_brand), card_last4 = coalesce(${last4}, s.card_last4),
   card_exp_month = coalesce(${exp_month}, s.card_exp_month),
@@ -140,7 +141,7 @@ export const markCharging = (tx: Tx, { id, version, cycle }: BegunCycle) =>
      where tenant_ref = ${tx.tenant} and id = ${id} and version = ${version}
        and charging_cycle is null and not card_blocked and status in ('active', 'past_due')`)
 
-/** Writes the cycle of a charge. No row: it was paid, skipped or given up before. */
+/** Writes the cycle of a charge. Writes no row where it was paid, was skipped or has failed before. */
 export const upsertCharging = (tx: Tx, { id, cycle, order_id }: BegunCycle) =>
   tx.run(sql`
     insert into subscription_cycles as c (tenant_ref, subscription_id, cycle, state, due_at,
@@ -153,7 +154,7 @@ export const upsertCharging = (tx: Tx, { id, cycle, order_id }: BegunCycle) =>
            attempt_count = c.attempt_count + 1, updated_at = fd_now()
      where c.state = 'scheduled'`)
 
-/** Skips cycles whose date has passed, as far as they are not decided. */
+/** Skips cycles whose date has passed, except those that are decided. */
 export const skipOverdue = (tx: Tx, id: string, from: number, to: number) =>
   tx.run(sql`
     insert into subscription_cycles (tenant_ref, subscription_id, cycle, state, due_at, reason)
@@ -174,7 +175,7 @@ export const skipCycle = (tx: Tx, id: string, cycle: number, reason: string) =>
        set state = 'skipped', reason = excluded.reason, order_id = null, updated_at = fd_now()
      where c.state = 'scheduled'`)
 
-/** Decides the cycle that is charged. No row: another process has. */
+/** Decides the cycle that is being charged. Changes no row where another process has decided it. */
 export const decideCycle = (
   tx: Tx,
   { id, cycle }: { id: string; cycle: number },
@@ -186,14 +187,14 @@ export const decideCycle = (
      where tenant_ref = ${tx.tenant} and subscription_id = ${id} and cycle = ${cycle}
        and state = 'charging'`)
 
-/** The cycle of a charge that is given up between two attempts. */
+/** Fails the cycle of a charge that is ended between two attempts. */
 export const failScheduled = (tx: Tx, id: string, cycle: number, reason: string) =>
   tx.run(sql`
     update subscription_cycles set state = 'failed', reason = ${reason}, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and subscription_id = ${id} and cycle = ${cycle}
        and state = 'scheduled'`)
 
-/** The last cycle whose date has come. */
+/** Returns the last cycle whose date has come. */
 export const findLastDue = (tx: Tx, id: string) =>
   tx.one(
     Type.Object({ cycle: Type.Integer() }),
@@ -211,7 +212,7 @@ export const blockCard = (tx: Tx, card_fingerprint: string) =>
      where tenant_ref = ${tx.tenant} and card_fingerprint = ${card_fingerprint}
        and status in ('active', 'paused', 'past_due') and not card_blocked`)
 
-/** The other running subscriptions with a card, in the order in which they are locked. */
+/** Lists the other running subscriptions with a card, in the order in which they are locked. */
 export const listOfCard = (db: Db, card_fingerprint: string) =>
   db.many(
     Type.Object({ id: Id }),
@@ -223,7 +224,7 @@ export const listOfCard = (db: Db, card_fingerprint: string) =>
      order by id`,
   )
 
-/** Running subscriptions whose card a gateway names by its reference, or by its first transaction. */
+/** Lists the running subscriptions with a card that a gateway names by its reference, or by its first transaction. */
 export const listOfVault = (db: Db, vault_id: string) =>
   db.many(
     Type.Object({ id: Id }),
@@ -236,9 +237,9 @@ export const listOfVault = (db: Db, vault_id: string) =>
   )
 
 /**
- * When a declined charge is tried again: so many days later, from 06:00 to 10:00 in the store's time zone, each
- * subscription at a minute of its own. `payday`: on the next 1st, 15th or last working day of a month instead,
- * where that is at most three days further.
+ * Returns when a declined charge is tried again: so many days later, from 06:00 to 10:00 in the store's time zone,
+ * each subscription at a minute of its own. With `payday` it is the next 1st, 15th or last working day of a month
+ * instead, where that is at most three days further.
  */
 export const findRetryTime = (
   tx: Tx,
@@ -262,7 +263,7 @@ export const findRetryTime = (
       from planned p, paydays y`,
   )
 
-/** Derives anew when some active subscriptions are due, after an id. Answers the last one. */
+/** Computes again when some active subscriptions after an id are due. Returns the id of the last one. */
 export const rescheduleAfter = (db: Db, after: string, limit: number) =>
   db.one(
     Type.Object({ last: Nullable(Id) }),

@@ -14,9 +14,12 @@ export const DueSubscription = Type.Object({
   due_at: Nullable(Timestamp),
   /** The first cycle that is neither decided nor skipped. */
   next_cycle: Type.Integer(),
-  /** The cycle that a charge now is for: the next, or after an absence the last whose date has come. */
+  /**
+   * The cycle that a charge now is for: the next one, or, when several dates have passed, the last whose date has
+   * come.
+   */
   charge_cycle: Type.Integer(),
-  /** How often the cycle of the next charge was tried. */
+  /** How many charges of the next cycle were attempted. */
   attempt_count: Type.Integer(),
   /** The time by the store's clock. */
   now: Timestamp,
@@ -30,14 +33,14 @@ export const DueSubscription = Type.Object({
 })
 export type DueSubscription = Static<typeof DueSubscription>
 
-/** A change of a subscription was decided on a row that has changed since. */
+/** The error that a subscription has changed since the row was read on which a change was decided. */
 export class StaleSubscriptionError extends Error {
   constructor() {
     super('the subscription has changed since it was read')
   }
 }
 
-/** What a charge of a cycle begins with. */
+/** The data with which the charge of a cycle begins. */
 export interface BegunCycle {
   id: string
   version: number
@@ -45,18 +48,18 @@ export interface BegunCycle {
   order_id: string
 }
 
-/** Where a declined charge leaves its subscription. */
+/** The state of a subscription after a declined charge. */
 export interface Dunning {
-  /** Null: no attempt is planned. */
+  /** Null where no attempt is planned. */
   next_at: string | null
-  /** Null: while an attempt is planned. */
+  /** Null while an attempt is planned. */
   ends_at: string | null
   attempt: number
   reason: string
   is_blocked: boolean
 }
 
-/** Why the engine ends, pauses or skips something. */
+/** Why the engine ends, pauses or skips a subscription. */
 export type EndReason =
   | 'unpaid'
   | 'stopped_by_bank'
@@ -68,7 +71,7 @@ export type EndReason =
   | 'currency_changed'
   | 'country_not_served'
 
-/** What a card updater knows of a card; null: as before. */
+/** The facts that a card updater sends about a card; a fact that is null stays as it is. */
 export interface UpdatedCard {
   brand: string | null
   last4: string | null
@@ -76,13 +79,13 @@ export interface UpdatedCard {
   exp_year: number | null
 }
 
-/** Where a subscription that the engine stops stands then. */
+/** The state in which the engine stops a subscription. */
 export interface Stop {
   status: 'cancelled' | 'unpaid_cancelled' | 'expired' | 'paused'
   reason: EndReason
 }
 
-/** A declined charge, as it counts against its card. */
+/** A declined charge, as it is counted against its card. */
 export interface NewDecline {
   subscription_id: string
   cycle: number
@@ -92,13 +95,13 @@ export interface NewDecline {
   currency: string
   /** The gateway's own code. */
   code: string | null
-  /** Those of the card network. */
+  /** The codes of the card network. */
   network_code: string | null
   advice_code: string | null
   class: string
 }
 
-/** What is about to be charged to a card. */
+/** A charge that is about to be made to a card. */
 export interface CardCharge {
   card: string
   amount_cents: number

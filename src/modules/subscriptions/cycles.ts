@@ -17,11 +17,11 @@ import * as declines from './decline-queries.ts'
 import { termsOf } from './terms.ts'
 
 /**
- * The cycles of a subscription: what the engine writes before, at and after a charge, in the transaction of what it
- * records. A subscription is locked after all rows of its order.
+ * The cycles of a subscription: the records of the engine before, at and after a charge, in the transaction of the
+ * change that they record. A subscription is locked after all rows of its order.
  */
 
-/** Wakes the scheduler: a charge has become due. */
+/** The topic that wakes the scheduler when a charge has become due. */
 export const WAKE_RENEWALS = 'renewals'
 
 export const dueQueue = queries.dueQueue
@@ -32,26 +32,26 @@ export const listOfVault = queries.listOfVault
 export const blockCard = queries.blockCard
 export const recordDecline = declines.insertDecline
 
-/** When a card may be tried again under a limit; null: now. */
+/** Returns when a card may be charged again under a limit; null where it may be now. */
 export const findFreeTime = async (
   ...of: Parameters<typeof declines.findFreeTime>
 ): Promise<string | null> => (await declines.findFreeTime(...of)).at
 
-/** When a declined charge is tried again. */
+/** Returns when a declined charge is tried again. */
 export const findRetryTime = async (
   tx: Tx,
   wanted: Parameters<typeof queries.findRetryTime>[1],
 ): Promise<string> => (await queries.findRetryTime(tx, wanted)).at
 
-/** Locks a subscription, and reads it as it is then. */
+/** Locks a subscription, and then reads it. */
 export async function lockDue(tx: Tx, id: string): Promise<DueSubscription> {
-  // Two statements: the second sees what was committed while the first waited.
+  // It takes two statements: the second one sees all that was committed while the first one waited.
   const [, found] = await awaitAll([queries.lockSubscription(tx, id), queries.findDue(tx, id)])
   if (found === null) throw new Error('the subscription is gone')
   return found
 }
 
-/** Changes a subscription as it was read. Throws where it has changed since. */
+/** Changes a subscription that was read before. Throws where it has changed since. */
 async function change(
   tx: Tx,
   subscription: Pick<DueSubscription, 'id' | 'version'>,
@@ -74,7 +74,7 @@ export async function beginCycle(tx: Tx, begun: BegunCycle & { from: number }): 
   if (charging === 0 || written === 0) throw new StaleSubscriptionError()
 }
 
-/** One that was cancelled while it was charged stays cancelled. */
+/** Whether a subscription is charged further. One that was cancelled during a charge stays cancelled. */
 const isRunning = ({ status }: DueSubscription): boolean =>
   status === 'active' || status === 'past_due'
 
@@ -87,7 +87,10 @@ async function requireCharging(
   throw new Error(`cycle ${named.cycle} of the subscription is not being charged`)
 }
 
-/** The last cycle that is decided: this one, or those that became due meanwhile and are skipped now. */
+/**
+ * Returns the last cycle that is decided: this one, or the last of those that became due meanwhile, which are skipped
+ * now.
+ */
 async function skipMissed(tx: Tx, id: string, cycle: number): Promise<number> {
   const { cycle: lastDue } = await queries.findLastDue(tx, id)
   if (lastDue > cycle) await queries.skipOverdue(tx, id, cycle + 1, lastDue)
@@ -96,7 +99,7 @@ async function skipMissed(tx: Tx, id: string, cycle: number): Promise<number> {
 
 /**
  * Records a paid cycle: the subscription goes on with the next, or has expired. Cycles that became due while this one
- * was tried are skipped, so that no customer is charged twice in a row. Answers the subscription as it was.
+ * was tried are skipped, so that no customer is charged twice in a row. Returns the subscription as it was before.
  */
 export async function markPaid(
   tx: Tx,
@@ -104,7 +107,7 @@ export async function markPaid(
   of: { cycle: number; order_id: string; unit_price_cents: number },
 ): Promise<{ before: DueSubscription; isExpired: boolean }> {
   const { cycle, order_id, unit_price_cents } = of
-  // Sent together, and still one after another: the lock first.
+  // They are sent together, but still run one after another, the lock first.
   const [before, , last] = await awaitAll([
     lockDue(tx, id),
     requireCharging(tx, { id, cycle }, { state: 'paid', reason: null }),
@@ -118,7 +121,7 @@ export async function markPaid(
   return { before, isExpired: isOver && isRunning(before) }
 }
 
-/** Records a declined charge that is tried again, or that waits for another card. */
+/** Records a declined charge. It is tried again later, or waits for another card. */
 export async function markDeclined(
   tx: Tx,
   subscription: DueSubscription,
@@ -130,7 +133,7 @@ export async function markDeclined(
   await change(tx, subscription, queries.charged, queries.dunned(dunning))
 }
 
-/** Gives up a cycle of a subscription that was cancelled while it was charged. */
+/** Records that a cycle has failed whose subscription was cancelled during the charge. */
 export async function failCycle(
   tx: Tx,
   subscription: DueSubscription,
@@ -142,11 +145,11 @@ export async function failCycle(
   await change(tx, subscription, queries.charged)
 }
 
-/** Asks for another card without a charge: the stored one must not be charged. */
+/** Requests another card without a charge, because the stored one must not be charged. */
 export const askForCard = (tx: Tx, subscription: DueSubscription, dunning: Dunning) =>
   change(tx, subscription, queries.dunned(dunning))
 
-/** Records a charge that never reached the gateway. It counts as no decline, and is tried again. */
+/** Records a charge that never reached the gateway. It does not count as a decline, and is tried again. */
 export async function markUnsent(
   tx: Tx,
   subscription: DueSubscription,
@@ -158,13 +161,13 @@ export async function markUnsent(
   await change(tx, subscription, queries.charged, queries.retried(status, waitSeconds))
 }
 
-/** Looks at a subscription again later, after some seconds or at a time: nothing was charged. */
+/** Makes a subscription due again later, after some seconds or at a time. Nothing was charged. */
 export const postpone = (tx: Tx, subscription: DueSubscription, when: number | string) =>
   change(tx, subscription, queries.retried(subscription.status, when))
 
 /**
- * Ends or pauses a subscription. The cycle that was charged or tried counts as failed. A paused one goes on with the
- * next cycle once it is resumed.
+ * Ends or pauses a subscription. The cycle that was charged or tried counts as failed. A paused subscription goes on
+ * with the next cycle once it is resumed.
  */
 export async function stop(
   tx: Tx,
@@ -179,7 +182,7 @@ export async function stop(
   await change(tx, subscription, queries.charged, queries.stopped(status), ...ends)
 }
 
-/** Gives a cycle up whose order was cancelled before it was paid. The subscription goes on with the next. */
+/** Ends a cycle whose order was cancelled before it was paid. The subscription goes on with the next one. */
 export async function giveUpCycle(
   tx: Tx,
   subscription: DueSubscription,
@@ -192,7 +195,7 @@ export async function giveUpCycle(
   await change(tx, subscription, queries.charged, queries.activeAfter(last))
 }
 
-/** Skips the cycle that is due, with all before it that were missed. */
+/** Skips the cycle that is due, and all missed cycles before it. */
 export async function skipDue(tx: Tx, subscription: DueSubscription, reason: string) {
   const { id, next_cycle, charge_cycle } = subscription
   if (next_cycle < charge_cycle) await queries.skipOverdue(tx, id, next_cycle, charge_cycle - 1)
@@ -200,7 +203,7 @@ export async function skipDue(tx: Tx, subscription: DueSubscription, reason: str
   await change(tx, subscription, queries.activeAfter(charge_cycle))
 }
 
-/** Records that the customer was told of a charge in advance. */
+/** Records that the customer was notified of a charge in advance. */
 export const markNoticed = (tx: Tx, subscription: DueSubscription) =>
   change(tx, subscription, queries.noticed)
 
@@ -209,8 +212,8 @@ export const markCardTold = (tx: Tx, subscription: DueSubscription, told: string
   change(tx, subscription, queries.cardTold(told))
 
 /**
- * Tries an open charge at once, because there is another card. Call it in the transaction that stores the card. A
- * subscription without an open charge only forgets that its old card was blocked.
+ * Makes an open charge due at once, because there is another card. Call it in the transaction that stores the card.
+ * For a subscription without an open charge it only removes the mark that the old card was blocked.
  */
 export async function retryNow(tx: Tx, id: string): Promise<void> {
   const subscription = await lockDue(tx, id)
@@ -221,25 +224,26 @@ export async function retryNow(tx: Tx, id: string): Promise<void> {
   tx.notifyAfterCommit(WAKE_RENEWALS)
 }
 
-/** Replaces what is known of a stored card that its bank has replaced, and tries an open charge at once. */
+/** Stores the facts about a stored card that its bank has replaced, and makes an open charge due at once. */
 export async function updateCard(tx: Tx, id: string, card: UpdatedCard): Promise<void> {
   await change(tx, await lockDue(tx, id), queries.newCard(card))
   await retryNow(tx, id)
 }
 
-/** Never charges the stored card again: its account is closed. */
+/** Marks the stored card so that it is never charged again: its account is closed. */
 export async function blockStored(tx: Tx, id: string): Promise<void> {
   await change(tx, await lockDue(tx, id), queries.blocked)
 }
 
-/** Published where a store has changed how many days before a charge its customers are told. */
+/** The event that a store has changed how many days before a charge its customers are notified. */
 export const NOTICE_DAYS_CHANGED = 'subscriptions.notice_days_changed.v1'
 
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 const RESCHEDULED_AT_ONCE = 500
 
 /**
- * Derives anew when each subscription of a store is due, some at a time, so that a big store's checkouts do not wait.
+ * Computes again when each subscription of a store is due, some at a time, so that a big store's checkouts do not
+ * wait.
  */
 export async function rescheduleAll(db: TenantDb, signal?: AbortSignal): Promise<void> {
   let after: string | null = NO_ID
@@ -251,8 +255,9 @@ export async function rescheduleAll(db: TenantDb, signal?: AbortSignal): Promise
 export type SubscriptionEvent = Extract<EventType, `commerce.subscription.${string}`>
 
 /**
- * Says in the timeline of the origin order what the engine has done, where the acts of merchants and shoppers stand, too. Call
- * it before the subscription is written where it is not locked yet: an order is locked before its subscriptions.
+ * Writes an action of the engine to the timeline of the origin order, where those of merchants and shoppers are, too.
+ * Where the subscription is not locked yet, call it before the subscription is written: an order is locked before its
+ * subscriptions.
  */
 export const tellTimeline = (
   tx: Tx,

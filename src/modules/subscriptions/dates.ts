@@ -6,19 +6,19 @@ import * as schedule from './schedule-queries.ts'
 import type { SubscriptionRow } from './schema.ts'
 
 /**
- * When subscriptions are charged. Cycle `c` falls on `fd_period_start(anchor_on, ..., c - anchor_cycle)`:
- * the anchor is all that is ever moved, and `next_charge_at` and `due_at` always follow from the row by
- * `reschedule`, which every writer of a subscription calls.
+ * When subscriptions are charged. Cycle `c` falls on `fd_period_start(anchor_on, ..., c - anchor_cycle)`: only the
+ * anchor is ever moved. `next_charge_at` and `due_at` always follow from the row by `reschedule`, which every writer
+ * of a subscription calls.
  */
 
 /** How many cycles ahead can be skipped: two years of a monthly subscription. */
 export const SKIPS_AHEAD_MAX = 24
 
-/** Sets the next charge of a subscription by its row. */
+/** Sets when a subscription is charged next, by its row. */
 export const reschedule = (tx: Tx, id: string, zone: string): Promise<unknown> =>
   schedule.reschedule(tx, id, { zone, isNow: false })
 
-/** The same, and the charge is due at once. */
+/** Sets the next charge like `reschedule`, and makes it due at once. */
 export function rescheduleNow(tx: Tx, id: string, zone: string): Promise<unknown> {
   tx.notifyAfterCommit(WAKE_RENEWALS)
   return schedule.reschedule(tx, id, { zone, isNow: true })
@@ -33,8 +33,8 @@ export async function endPause(tx: Tx, id: string, zone: string): Promise<void> 
 type Anchor = Pick<SubscriptionRow, 'anchor_on' | 'anchor_cycle'>
 
 /**
- * The anchor by which the next charge keeps its date, for a subscription whose interval changes: the
- * new interval counts from there.
+ * Returns the anchor that keeps the date of the next charge, for a subscription whose interval changes: the new
+ * interval counts from there.
  */
 export function anchorAtNextCharge(row: SubscriptionRow, zone: string): Anchor {
   const { anchor_on, anchor_cycle } = row
@@ -44,7 +44,7 @@ export function anchorAtNextCharge(row: SubscriptionRow, zone: string): Anchor {
   return { anchor_on: localDay(zone, new Date(at)), anchor_cycle: next.cycle }
 }
 
-/** The anchor by which the next charge falls on a date. */
+/** Returns the anchor that makes the next charge fall on a date. */
 export function anchorOn(row: SubscriptionRow, on: string): Anchor {
   const [next] = row.coming
   return { anchor_on: on, anchor_cycle: next?.cycle ?? row.cycle + 1 }
@@ -53,18 +53,18 @@ export function anchorOn(row: SubscriptionRow, on: string): Anchor {
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const DAY_MS = 86_400_000
 
-/** Ten years: beyond that a date is a typing error. */
+/** How far ahead a charge may be set, ten years: a date beyond that is a typing error. */
 const AHEAD_MAX_MS = 3_660 * DAY_MS
 
-/** A date, or null for any other text, also for a day that its month does not have. */
+/** Reads a date. Returns null for any other text, such as a day that its month does not have. */
 export const readDate = (text: string): string | null =>
   DATE.test(text) && toUtc(text)?.startsWith(text) ? text : null
 
-/** A time, or null for a date and for any other text. */
+/** Reads a time. Returns null for a date and for any other text. */
 export const readTime = (text: string): string | null => (DATE.test(text) ? null : toUtc(text))
 
 /**
- * Reads the date of the next charge: a date of the store's calendar, or that of a time. It is after
+ * Reads the date of the next charge: a date of the store's calendar, or the date of a time in it. It must be after
  * today, since the charge of today may be made already.
  */
 export function readChargeDate(text: string, now: number, zone: string): string {

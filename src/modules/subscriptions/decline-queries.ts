@@ -14,8 +14,8 @@ export const insertDecline = (tx: Tx, d: NewDecline) =>
             ${d.advice_code}, ${d.class})`)
 
 /**
- * When a card may be tried again under a limit: as soon as the oldest of so many declines leaves the period. Null:
- * there were fewer.
+ * Returns when a card may be charged again under a limit: as soon as the oldest of so many declines leaves the
+ * period. Null where there were fewer.
  */
 export const findFreeTime = (
   db: Db,

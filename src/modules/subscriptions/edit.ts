@@ -13,7 +13,7 @@ import { catalogPrices, renewalAmount } from './price.ts'
 import type { SubscriptionRow } from './schema.ts'
 import type { Change } from './verb-schema.ts'
 
-/** Changes what a subscription sends, when, where to and at which price. */
+/** Changes a subscription's goods, dates, address or price. */
 export async function edit(db: TenantDb, changing: Changing, request: Change) {
   let price_change: { before_cents: number; after_cents: number } | null = null
   const subscription = await changeSubscription(db, changing, 'change', async (work) => {
@@ -72,8 +72,8 @@ const NO_DATE =
   'The charge that is due was declined, and has no other date. Skip it, or give another card.'
 
 /**
- * The interval and the anchor. The next charge keeps its date when the interval changes: no customer is
- * charged earlier than they were told.
+ * Reads the interval and the anchor. The next charge keeps its date when the interval changes: no customer is charged
+ * earlier than announced.
  */
 function readDates({ tx, store, row }: Work, request: Change) {
   const { interval = row.interval, interval_count = row.interval_count, next_charge_at } = request
@@ -93,8 +93,8 @@ async function readAddress({ tx, store }: Work, { ship_to }: Change) {
 }
 
 /**
- * The row with its variant and its price. A locked price stays, unless the variant changes, or the
- * price becomes locked now.
+ * Sets the variant and the price of a row. A locked price stays, unless the variant changes, or the price becomes
+ * locked now.
  */
 async function priceRow(
   { tx, row: before }: Work,
@@ -112,7 +112,7 @@ async function priceRow(
   return { ...after, unit_price_cents: unit ?? after.unit_price_cents }
 }
 
-/** Any variant that is sold by subscription in the same currency. */
+/** Finds a variant that is sold by subscription, in the same currency. */
 async function findVariant(tx: Work['tx'], id: string, currency: string): Promise<SaleVariant> {
   const [variant] = await catalog.variantsForSale(tx, [id])
   if (variant === undefined)
@@ -125,7 +125,7 @@ async function findVariant(tx: Work['tx'], id: string, currency: string): Promis
   return variant
 }
 
-/** Refuses what could never be charged. */
+/** Refuses a subscription whose amount could never be charged. */
 async function requireWithinLimits({ tx, store }: Work, row: SubscriptionRow): Promise<void> {
   const { pricesIncludeTax } = await saleTermsOf(tx, store.activeVersion)
   const current = row.price_policy === 'current' ? await catalogPrices(tx, [row]) : null

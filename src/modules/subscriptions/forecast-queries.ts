@@ -4,10 +4,10 @@ import { ForecastRow } from './forecast-schema.ts'
 import { chargeDays, isLastBefore } from './schedule-queries.ts'
 
 /**
- * The subscriptions that are charged before the end of so many days from a date, the next one first:
- * one more than `limit`, if there are more. Then their charges are those before the day of that one, from
- * which on some are missing. The cycles of a subscription are read only where the time has room for a
- * second charge.
+ * Lists the subscriptions that are charged before the end of so many days from a date, the next one first: one more
+ * than `limit`, if there are more. In that case only their charges before the day of that last one are listed, since
+ * from that day on some are missing. The cycles of a subscription are read only where the time has room for a second
+ * charge.
  */
 export const listCharged = (
   db: Db,

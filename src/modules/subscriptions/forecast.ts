@@ -10,16 +10,16 @@ import { listCharged } from './forecast-queries.ts'
 import type { Forecast, ForecastRow } from './forecast-schema.ts'
 import { priceOf, renewalAmount } from './price.ts'
 
-/** What the coming days will charge and need, by the subscriptions as they are now. */
+/** The charges of the coming days and the stock that they need, by the subscriptions as they are now. */
 
 export const FORECAST_DAYS = { default: 30, max: 90 }
 
-/** As many subscriptions as are read within a second. Days beyond them are left out, not guessed. */
+/** How many subscriptions are read: as many as take less than a second. Days beyond them are left out, not guessed. */
 const READ_MAX = 5_000
 
 const DAY_MS = 86_400_000
 
-/** One charge that is to come. */
+/** One charge in the coming days. */
 interface Charge {
   day: string
   currency: string
@@ -58,7 +58,7 @@ export async function forecast(db: Db, days: number): Promise<Forecast> {
   }
 }
 
-/** Group prices are left out here: they are read for each customer. */
+/** Lists the coming charges of a subscription. Group prices are left out, because they are read for each customer. */
 function chargesOf(
   row: ForecastRow,
   variant: Parameters<typeof priceOf>[0] | undefined,
@@ -87,7 +87,10 @@ function sumByCurrency(charges: readonly Charge[]): Forecast['expected'] {
     .sort((a, b) => (a.currency < b.currency ? -1 : 1))
 }
 
-/** What each variant needs against what can be sold of it now, those that run out first. */
+/**
+ * Compares the units of each variant that the charges need with those that can be sold now. The variants that lack
+ * the most units come first.
+ */
 function stockOf(
   charges: readonly Charge[],
   stock: ReadonlyMap<string, number | null>,

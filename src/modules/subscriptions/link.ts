@@ -5,8 +5,8 @@ import * as stores from '../stores/service.ts'
 import { find } from './read.ts'
 
 /**
- * A link to a subscription that is mailed to its shopper, as `order-links/service.ts` has one to an order: it
- * opens the subscription without the browser that bought.
+ * A link to a subscription that is mailed to its shopper, like the link to an order in `order-links/service.ts`: it
+ * opens the subscription in a browser other than the one that bought it, too.
  */
 
 export interface LinkDeps {
@@ -20,13 +20,13 @@ const DAY_MS = 86_400_000
 /** How long a mailed link opens its subscription: longer than most ladders of declined charges. */
 export const SUBSCRIPTION_LINK_DAYS = 30
 
-/** The token of a link that opens a subscription for so many days. */
+/** Makes the token of a link that opens a subscription for so many days. */
 export function createLinkToken(key: Buffer, db: Db, id: string, days: number): string {
   const payload: Payload = [db.tenant, id, db.clock.now() + days * DAY_MS]
   return tokens.sign(key, Buffer.from(JSON.stringify(payload)))
 }
 
-/** The address of a subscription in the store's shop. Null: the shop has no address that we know. */
+/** Returns the address of a subscription in the store's shop; null where the shop has no address that we know. */
 export function subscriptionLink(
   key: Buffer,
   db: Db,
@@ -37,7 +37,7 @@ export function subscriptionLink(
   return `${shopUrl}/subscriptions/link/${createLinkToken(key, db, id, SUBSCRIPTION_LINK_DAYS)}`
 }
 
-/** The subscription of a link, and its customer. An erased customer's is not found. */
+/** Returns the subscription of a link, and its customer. The subscription of an erased customer is not found. */
 export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   const payload = tokens.verify(key, token)
   if (payload === null) throw new ApiError('subscription_not_found')

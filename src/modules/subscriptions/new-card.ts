@@ -20,8 +20,8 @@ import type { Subscription, SubscriptionRow } from './schema.ts'
 import type { ShopperCard } from './verb-schema.ts'
 
 /**
- * Replaces the card of a subscription. The number lives for the one call in which the gateway verifies
- * and stores it; what we keep is the gateway's reference.
+ * Replaces the card of a subscription. The number exists only during the one call in which the gateway verifies and
+ * stores it; we store the gateway's reference.
  */
 
 export interface CardDeps extends AdmissionDeps {
@@ -39,7 +39,7 @@ export async function replaceCard(
   if (source === null) throw invalidBody('card', 'must be sent, or a payment_token')
   const store = await stores.get(db)
   const before = await find(db, store, changing.id, changing.whose)
-  // Before the gateway is asked: a card is verified only where it can be used.
+  // This comes before the call to the gateway: a card is verified only where it can be used.
   requireAllowed(before, 'change_card')
   const facts = factsOf(deps, before, { source, ip: body.ip ?? null })
   await requireAdmitted(deps, db, facts)
@@ -73,10 +73,13 @@ function factsOf(
   }
 }
 
-/** Refuses a banned shopper or card, and who tries many: stolen cards are tried out where it is free. */
+/**
+ * Refuses a banned shopper or card, and a shopper who tries many cards: thieves test stolen cards where a test costs
+ * nothing.
+ */
 async function requireAdmitted(deps: CardDeps, db: TenantDb, facts: Facts): Promise<void> {
   await requireCardAdmitted(deps, db, facts, null)
-  // The networks forbid to charge it again, also if it is typed in anew. A token shows no number.
+  // The networks forbid to charge a blocked card again, even if it is entered anew. A token does not show the number.
   const { card_fingerprint } = facts
   if (card_fingerprint && (await queries.isCardBlocked(db, card_fingerprint)).blocked)
     throw new ApiError('card_unusable')
@@ -103,7 +106,7 @@ interface Verified {
   facts: Facts
 }
 
-/** Stores the verified card, or forgets it where the subscription has changed meanwhile. */
+/** Stores the verified card. Where the subscription has changed meanwhile, deletes it at the gateway. */
 async function storeCard(
   deps: CardDeps,
   db: TenantDb,
@@ -126,7 +129,7 @@ async function storeCard(
   return changed
 }
 
-/** A charge that was declined is tried again at once, and nothing is held against the new card. */
+/** Makes a declined charge due at once, and removes the block of the old card. */
 async function tryCard(tx: Tx, id: string, zone: string): Promise<void> {
   await reschedule(tx, id, zone)
   await retryNow(tx, id)
@@ -149,7 +152,7 @@ interface StoredCard {
   vault_id: string
 }
 
-/** The card that is replaced, unless another subscription of the same order is charged by it. */
+/** Returns the card that is replaced, unless another running subscription is charged by it. */
 async function unusedCard(
   tx: Tx,
   row: SubscriptionRow,
@@ -161,7 +164,10 @@ async function unusedCard(
   return in_use ? null : { gateway: gateway as GatewayName, vault_id }
 }
 
-/** The gateway forgets a card that is no longer used. One that it keeps is not charged any more. */
+/**
+ * Deletes a card that is no longer used from its gateway. A card that the gateway keeps nevertheless is not charged
+ * any more.
+ */
 async function forgetCard(
   { payments }: CardDeps,
   db: TenantDb,

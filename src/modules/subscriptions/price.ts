@@ -13,15 +13,14 @@ import { PriceLimitError, repriceOrder, unitPrice } from '../pricing/price.ts'
 import { rateOf } from '../pricing/tax.ts'
 import type { RenewalTerms, SubscriptionRow } from './schema.ts'
 
-/** What a renewal costs: the same sums as those of the order that it becomes. */
+/** The amount of a renewal: the same sums as those of the order that it becomes. */
 
 type Sold = Pick<SubscriptionRow, 'id' | 'customer_ref' | 'variant_id' | 'quantity'>
 
 /**
- * What the catalog asks now for one unit of each subscription, by its id: the lowest of the list price,
- * the prices of the customer's groups and the subscription price. A running subscription keeps the
- * subscription price, whether or not the store still has the add-on. One whose variant is no longer
- * sold has no entry.
+ * Returns the catalog's price now for one unit of each subscription, by its id: the lowest of the list price, the
+ * prices of the customer's groups and the subscription price. A running subscription keeps the subscription price,
+ * whether or not the store still has the add-on. A subscription whose variant is no longer sold has no entry.
  */
 export async function catalogPrices(
   db: Db,
@@ -70,11 +69,14 @@ type Priced = Pick<
 
 export interface RenewalAmount {
   amount_cents: number
-  /** A tax provider computes the tax when the charge is made; this has that of the origin order. */
+  /** A tax provider computes the tax when the charge is made; this amount has the tax share of the origin order. */
   is_estimate: boolean
 }
 
-/** What one renewal costs at a price, with discount, shipping and tax. Null: more than an order may. */
+/**
+ * Computes the amount of one renewal at a price, with discount, shipping and tax. Returns null where it is more than
+ * an order may be.
+ */
 export function renewalAmount(
   { product_id, variant_id, quantity, currency, pricing }: Priced,
   unit_price_cents: number,

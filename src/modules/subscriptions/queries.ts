@@ -126,7 +126,7 @@ export const find = (db: Db, zone: string, id: string) =>
     select ${columnsIn(zone)} from subscriptions s where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
   )
 
-/** Locks a subscription. It is read after this: what else was written before the lock counts too. */
+/** Locks a subscription. It must be read after this, so that everything that was written before the lock is seen. */
 export const lock = (tx: Tx, id: string) =>
   tx.run(sql`
     select from subscriptions where tenant_ref = ${tx.tenant} and id = ${id} for no key update`)
@@ -142,7 +142,10 @@ const CHARGE_KEY = [
   { name: sql`id`, type: 'uuid' },
 ] as const
 
-/** Newest first; those that are due before a time: the next one first. */
+/**
+ * Lists the subscriptions of the store, newest first. With `due_before` it lists those that are due before a time,
+ * the next one first.
+ */
 export const list = (
   db: Db,
   zone: string,
@@ -181,11 +184,14 @@ const cycleList = (db: Db, subscription_id: string) => ({
                c.updated_at`,
 })
 
-/** Newest first. */
+/** Lists the cycles of a subscription, newest first. */
 export const listCycles = (db: Db, subscription_id: string, page: Page) =>
   readList(db, { ...cycleList(db, subscription_id), shape: Cycle }, page)
 
-/** More than the ladder of any store has steps, so that all are shown of nearly every cycle. */
+/**
+ * How many declines of a cycle are shown: more than any store's ladder has steps, so that nearly every cycle shows
+ * all.
+ */
 const DECLINES_SHOWN = 20
 
 const declines = sql`
@@ -201,14 +207,14 @@ const declines = sql`
             order by d.declined_at desc
             limit ${DECLINES_SHOWN}) as shown) as declines`
 
-/** The same with what banks and networks answered, for the merchant. */
+/** Lists the cycles like `listCycles`, with the replies of banks and networks, for the merchant. */
 export const listMerchantCycles = (db: Db, subscription_id: string, page: Page) => {
   const list = cycleList(db, subscription_id)
   const columns = sql`${list.columns}, ${declines}`
   return readList(db, { ...list, columns, shape: MerchantCycle }, page)
 }
 
-/** Writes a subscription as it is now. It is locked, and its dates are set by `reschedule`. */
+/** Writes a subscription with its changes. The caller has locked it, and sets its dates by `reschedule`. */
 export const write = (tx: Tx, s: SubscriptionRow) =>
   tx.run(sql`
     update subscriptions
@@ -230,7 +236,7 @@ export const write = (tx: Tx, s: SubscriptionRow) =>
            version = version + 1, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${s.id}`)
 
-/** Marks a cycle as skipped. 0: a charge of it is under way, or was made. */
+/** Marks a cycle as skipped. Returns 0 where a charge of it is under way, or was made. */
 export const skipCycle = (
   tx: Tx,
   id: string,
@@ -250,7 +256,7 @@ export const unskipCycle = (tx: Tx, id: string, cycle: number) =>
      where tenant_ref = ${tx.tenant} and subscription_id = ${id} and cycle = ${cycle}
        and state = 'skipped'`)
 
-/** When a cycle falls, by the calendar. */
+/** Returns the time of a cycle, by the calendar. */
 export const timeOfCycle = (db: Db, id: string, { cycle, zone }: { cycle: number; zone: string }) =>
   db.one(
     Type.Object({ at: Timestamp }),
@@ -260,8 +266,7 @@ export const timeOfCycle = (db: Db, id: string, { cycle, zone }: { cycle: number
      where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Whether another subscription that still runs is charged by this stored card. */
-/** Whether a card may never be charged again, by what its bank said of it in any subscription. */
+/** Whether a card may never be charged again, because its bank said so in any running subscription. */
 export const isCardBlocked = (db: Db, card_fingerprint: string) =>
   db.one(
     Type.Object({ blocked: Type.Boolean() }),
@@ -271,6 +276,7 @@ export const isCardBlocked = (db: Db, card_fingerprint: string) =>
                       and card_blocked and status in ('active', 'paused', 'past_due')) as blocked`,
   )
 
+/** Whether another subscription that still runs is charged by this stored card. */
 export const isVaultInUse = (db: Db, { vault_id, except }: { vault_id: string; except: string }) =>
   db.one(
     Type.Object({ in_use: Type.Boolean() }),

@@ -11,8 +11,8 @@ import { show, showAll } from './show.ts'
 /** Reads subscriptions, for their merchant and for their shopper. */
 
 /**
- * A customer whose subscriptions alone a caller may see and change; null: all of the store, for its
- * merchant.
+ * The customer to whose subscriptions a caller is limited; null for the merchant, who may see and change all of the
+ * store.
  */
 export type Whose = string | null
 
@@ -22,7 +22,7 @@ export async function list(db: Db, filters: queries.Filters, page: Page) {
   return { subscriptions: await showAll(db, store, rows), ...shown }
 }
 
-/** Of another customer it is not found, as if it did not exist. */
+/** Finds a subscription. One of another customer is not found, as if it did not exist. */
 export async function find(
   db: Db,
   { time_zone }: Store,
@@ -40,7 +40,7 @@ export async function get(db: Db, id: string, whose: Whose): Promise<Subscriptio
   return show(db, store, await find(db, store, id, whose))
 }
 
-/** Of a shopper's own subscription. */
+/** Lists the cycles of a shopper's own subscription. */
 export async function listCycles(db: Db, id: string, whose: string, page: Page) {
   const row = await find(db, await stores.get(db), id, whose)
   const { rows, shown } = await queries.listCycles(db, row.id, page)

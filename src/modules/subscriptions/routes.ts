@@ -37,7 +37,7 @@ const OWN = '/v1/tenants/:tenant/subscriptions'
 
 const OneSettings = Type.Object({ settings: ref(Settings) })
 
-/** A text that cannot name a customer is the name of none. */
+/** The reference of no customer, for a text that cannot name one. */
 const NO_CUSTOMER = ''
 
 function customerOf(query: unknown): string | undefined {
@@ -45,7 +45,7 @@ function customerOf(query: unknown): string | undefined {
   return text === undefined || isCustomerRef(text) ? text : NO_CUSTOMER
 }
 
-/** A shopper's own customer. Without one nothing is found. */
+/** Returns the customer of a shopper's request. Without one, nothing is found. */
 const ownOf = ({ query }: { query: unknown }): string => customerOf(query) ?? NO_CUSTOMER
 
 const MERCHANT: Plane = {

@@ -2,8 +2,8 @@ import type { Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 
 /**
- * The dates of subscriptions. In all SQL here `s` is a row of `subscriptions`, and the zone is that of
- * its store.
+ * The dates of subscriptions. In all SQL of this file `s` is a row of `subscriptions`, and the zone is that of its
+ * store.
  */
 
 /** The time of a cycle, by the calendar. */
@@ -14,14 +14,17 @@ const startOf = (cycle: Sql, zone: string): Sql => sql`
 const cycleAfter = (time: Sql, zone: string): Sql => sql`
   (s.anchor_cycle + fd_period_after(s.anchor_on, s.interval, s.interval_count, ${zone}, ${time}))`
 
-/** The last cycle that was charged, or given up. */
+/** The last cycle that was paid or has failed. */
 export const lastCycle = sql`
   (select coalesce(max(c.cycle), 1)
      from subscription_cycles c
     where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id
       and c.state in ('paid', 'failed'))`
 
-/** The same of a pause: it does not move a skip whose date had come before it began. */
+/**
+ * The last cycle that a pause leaves where it is. Like `lastCycle`, but it counts skips as well whose date came
+ * before the pause began: the pause does not move them.
+ */
 const lastBeforePause = sql`
   (select greatest(${lastCycle}, max(c.cycle))
      from subscription_cycles c
@@ -40,17 +43,17 @@ const known = (zone: string): Sql => sql`
                                         - (l.last + 1))
                        else 0 end as delay) as d`
 
-/** Looks at the cycles after the last one alone: there may be thousands before. */
+/** Whether a cycle is skipped. Only the cycles after the last one are read: there may be thousands before it. */
 const isSkipped = sql`
   exists (select from subscription_cycles c
            where c.tenant_ref = s.tenant_ref and c.subscription_id = s.id and c.cycle > l.last
              and c.cycle = n.cycle and c.state = 'skipped')`
 
-/** The API writes no year beyond 9999. */
+/** The end of the dates that are listed: the API writes no year beyond 9999. */
 const END_OF_YEARS = sql`timestamptz '9999-01-01'`
 
 /**
- * The coming cycles that are not skipped, the next one first: `cycle` and `at`. At least three of 27,
+ * The coming cycles that are not skipped, the next one first: `cycle` and `at`. It is at least three of the next 27,
  * since at most 24 are skipped ahead.
  */
 export const comingCycles = (zone: string): Sql => sql`
@@ -81,8 +84,9 @@ export const chargeDays = (zone: string, until: Sql): Sql => sql`
    where not ${isSkipped}`
 
 /**
- * Whether the next charge is to come, and no other can fall before a time. The shortest period of its kind,
- * less two days: a zone that the store has changed counts from the charge after the next.
+ * Whether the next charge is in the future, and no other charge can fall before a time. It adds the shortest period
+ * of its kind, less two days: where the store has changed its time zone, the new zone counts from the charge after
+ * the next.
  */
 export const isLastBefore = (until: Sql): Sql => sql`
   (s.next_charge_at > fd_now()
@@ -92,8 +96,8 @@ export const isLastBefore = (until: Sql): Sql => sql`
                                - 2) >= ${until})`
 
 /**
- * Sets when a subscription is charged next, and when the scheduler must look at it, by the rest of its
- * row. `isNow`: the charge is due at once, whatever the calendar says.
+ * Sets when a subscription is charged next, and when the scheduler must look at it, by the rest of its row. With
+ * `isNow` the charge is due at once, whatever its date in the calendar is.
  */
 export const reschedule = (tx: Tx, id: string, { zone, isNow }: { zone: string; isNow: boolean }) =>
   tx.run(sql`
@@ -110,8 +114,8 @@ export const reschedule = (tx: Tx, id: string, { zone, isNow }: { zone: string; 
      where s.tenant_ref = ${tx.tenant} and s.id = ${id}`)
 
 /**
- * Ends a pause: the next cycle falls on the first date of the calendar after now, and never earlier than
- * without the pause. The periods of the pause have no cycle, so that none of them counts.
+ * Ends a pause: the next cycle falls on the first date of the calendar after now, and never earlier than without the
+ * pause. The periods of the pause have no cycle, so none of them counts as one.
  */
 export const endPause = (tx: Tx, id: string, zone: string) =>
   tx.run(sql`

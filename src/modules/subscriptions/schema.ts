@@ -31,7 +31,10 @@ export const StartedSubscription = Type.Object({
 })
 export type StartedSubscription = Static<typeof StartedSubscription>
 
-/** What every event about a subscription says of it, from a verb or from the engine: its terms, and nothing of the person. */
+/**
+ * The terms of a subscription, which are in every event about it, from a verb or from the engine. They contain
+ * nothing about the person.
+ */
 export const SubscriptionTerms = Type.Object({
   id: Id,
   subscription_number: Type.Integer(),
@@ -70,19 +73,19 @@ export interface NewSubscription {
   coupon: RecurringCoupon | null
 }
 
-/** What renewals are priced by, beside the price of the goods. */
+/** The terms that renewals are priced by, beside the price of the goods. */
 export interface RenewalTerms {
   shipping?: ShippingPolicy | null
   tax?: TaxPolicy | null
   expedited?: boolean
   coupon?: RecurringCoupon | null
-  /** The share of the goods that a tax provider answered for the origin order. */
+  /** The share of the goods that a tax provider computed for the origin order, in basis points. */
   tax_estimate_bps?: number
-  /** The code of the affiliate who earns by the renewals, too. */
+  /** The code of the affiliate who also earns commission on the renewals. */
   referral_code?: string
 }
 
-/** What all subscriptions of one order have in common. */
+/** The facts that all subscriptions of one order have in common. */
 export interface Origin {
   order_id: string
   customer_ref: string
@@ -99,14 +102,14 @@ export interface Origin {
   pricing: RenewalTerms
   /** The gateway that stores the card. */
   gateway: string | null
-  /** The gateway's reference to the card. Null: the customer must give a card. */
+  /** The gateway's reference to the card. Without one, the customer must enter a card. */
   vault_id: string | null
   initial_txn_id: string | null
   card: CardFacts | { brand: string | null; last4: string | null } | null
   card_fingerprint: string | null
 }
 
-/** What can be done with a subscription. */
+/** The actions that are possible with a subscription. */
 export const ACTIONS = [
   'pause',
   'resume',
@@ -211,7 +214,7 @@ export const OneSubscription = Type.Object({ subscription: ref(Subscription) })
 
 const Dated = Type.Object({ cycle: Type.Integer(), at: Timestamp })
 
-/** The columns that both read: the verbs and the API here, and the engine that charges (`cycle-schema.ts`). */
+/** The columns that both the verbs and the API (here) and the engine that charges (`cycle-schema.ts`) read. */
 export const stored = {
   id: Id,
   subscription_number: Type.Integer(),
@@ -270,7 +273,7 @@ export const SubscriptionRow = Type.Object({
 })
 export type SubscriptionRow = Static<typeof SubscriptionRow>
 
-/** The classes of declines, from what may be tried again to what must never be. */
+/** The classes of declines, from those after which another attempt is allowed to those after which none ever is. */
 export const DECLINE_CLASSES = [
   'soft',
   'funds',
@@ -283,7 +286,7 @@ export const DECLINE_CLASSES = [
 
 export const CYCLE_STATES = ['scheduled', 'skipped', 'charging', 'paid', 'failed'] as const
 
-/** A charge of a cycle that its bank has declined. Nothing of it is shown to shoppers. */
+/** A charge of a cycle that the bank has declined. Shoppers see nothing of it. */
 const Decline = Type.Object({
   declined_at: Timestamp,
   order_id: Id,
@@ -322,10 +325,10 @@ const cycle = {
   updated_at: Timestamp,
 }
 
-/** What became of one cycle of a subscription. */
+/** One cycle of a subscription, and its outcome. */
 export const Cycle = Shared('SubscriptionCycle', Type.Object(cycle))
 
-/** The same for the merchant. */
+/** One cycle of a subscription as its merchant sees it, with the declines. */
 export const MerchantCycle = Shared(
   'MerchantSubscriptionCycle',
   Type.Object({

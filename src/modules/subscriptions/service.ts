@@ -19,8 +19,8 @@ export const listOfOrder = (db: Db, order_id: string): Promise<SubscriptionOfOrd
   queries.listOfOrder(db, order_id)
 
 /**
- * Cancels the running subscriptions that an order started, in the transaction that cancels the order, so
- * that the customer is not charged again. Answers the cancelled ones.
+ * Cancels the running subscriptions that an order started, in the transaction that cancels the order, so that the
+ * customer is not charged again. Returns the cancelled subscriptions.
  */
 export async function cancelOfOrder(tx: Tx, order_id: string): Promise<{ id: string }[]> {
   const cancelled = await queries.cancelOfOrder(tx, order_id)

@@ -11,7 +11,7 @@ const DEFAULTS: Settings = {
   on_out_of_stock: 'skip',
 }
 
-/** What a store does before, at and after a charge. */
+/** Reads how a store handles the time before, at and after a charge. */
 export async function readSettings(db: Db): Promise<Settings> {
   const row = await queries.findSettings(db)
   if (row === null) return DEFAULTS
@@ -19,7 +19,7 @@ export async function readSettings(db: Db): Promise<Settings> {
   return { dunning: { delays_days, on_exhausted }, ...rest }
 }
 
-/** Sets all settings: one that is not named has its default. */
+/** Sets all settings: a setting that the request does not name gets its default. */
 export function putSettings(
   db: TenantDb,
   actor: audit.Actor,

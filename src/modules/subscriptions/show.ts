@@ -9,7 +9,10 @@ import { allowedNow, isRunning } from './actions.ts'
 import { catalogPrices, renewalAmount } from './price.ts'
 import type { RenewalTerms, Subscription, SubscriptionRow, UpcomingCharge } from './schema.ts'
 
-/** Subscriptions as the API shows them: with their next charges, what these cost, and no card. */
+/**
+ * Shows subscriptions as the API does: with their next charges and what these cost, and without the card's
+ * references.
+ */
 export async function showAll(
   db: Db,
   store: Store,
@@ -44,7 +47,7 @@ export async function show(db: Db, store: Store, row: SubscriptionRow): Promise<
   return only
 }
 
-/** The next three charges. None where it ends before, or its pause has no end yet. */
+/** Lists the next three charges. There are none where the subscription ends before, or its pause has no end yet. */
 function chargesOf(row: SubscriptionRow, unit: number, includesTax: boolean): UpcomingCharge[] {
   const { status, cancel_at_period_end, paused_until, next_charge_at } = row
   const isWaiting = status === 'paused' && paused_until === null
@@ -54,7 +57,7 @@ function chargesOf(row: SubscriptionRow, unit: number, includesTax: boolean): Up
   const { amount_cents, is_estimate } = amount
   return row.coming.slice(0, chargesLeft(row)).map(({ cycle, at }, index) => ({
     cycle,
-    // The next charge keeps its time when the store moves to another time zone.
+    // The next charge keeps its time when the store changes its time zone.
     at: index === 0 ? (next_charge_at ?? at) : at,
     amount_cents,
     ...(is_estimate && { is_estimate }),
@@ -64,7 +67,7 @@ function chargesOf(row: SubscriptionRow, unit: number, includesTax: boolean): Up
 const chargesLeft = ({ max_cycles, paid_cycles }: SubscriptionRow): number =>
   max_cycles === null ? Number.POSITIVE_INFINITY : Math.max(0, max_cycles - paid_cycles)
 
-/** Whether no charge is to come: it ends with the period that is paid. */
+/** Whether there will be no further charge: the subscription ends with the period that is paid. */
 const isLast = (row: SubscriptionRow): boolean => row.cancel_at_period_end || chargesLeft(row) === 0
 
 function shown(row: SubscriptionRow) {
@@ -114,7 +117,7 @@ function shown(row: SubscriptionRow) {
   }
 }
 
-/** How a subscription stands after a change, for its event. */
+/** The state of a subscription after a change, for its event. */
 export const standingOf = (row: SubscriptionRow) => ({
   status: row.status,
   next_charge_at: isLast(row) ? null : row.next_charge_at,

@@ -1,6 +1,6 @@
 import type { SubscriptionTerms } from './schema.ts'
 
-/** The terms of a row that knows more. */
+/** Picks the terms from a row that has more columns. */
 export const termsOf = (row: SubscriptionTerms): SubscriptionTerms => ({
   id: row.id,
   subscription_number: row.subscription_number,

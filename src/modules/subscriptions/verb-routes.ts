@@ -10,7 +10,7 @@ import { OneSubscription, type Subscription } from './schema.ts'
 import { Cancel, NewCard, Pause, Resume, ShopperCard, Skip } from './verb-schema.ts'
 import * as verbs from './verbs.ts'
 
-/** The verbs of merchant and shopper: the same functions under two paths. */
+/** The routes of the verbs, for merchants and shoppers: the same functions under two paths. */
 
 /** Where the verbs are registered, and whose subscriptions they change. */
 export interface Plane {
@@ -30,7 +30,7 @@ const CHANGE: readonly ErrorCode[] = [
   'stale_subscription',
 ]
 
-/** The codes of each change. */
+/** The error codes of each kind of change. */
 export const FAILURES = {
   verb: CHANGE,
   cycle: [...CHANGE, 'cycle_closed'],
@@ -46,7 +46,7 @@ export const FAILURES = {
 
 interface Verb<B extends TSchema> {
   name: string
-  /** The last part of its path, where that is not its name. */
+  /** The last part of its path, where it differs from the name. */
   path?: string
   summary: string
   body: B
@@ -69,7 +69,7 @@ function addVerb<B extends TSchema>(app: App, plane: Plane, verb: Verb<B>): void
         body: body as TSchema,
         response: { 200: OneSubscription },
       },
-      // Every member may be left out, so the whole body may be.
+      // Every member is optional, so the body is, too.
       preValidation: async (request) => {
         request.body ??= {}
       },

@@ -5,7 +5,7 @@ import { CardInput } from '../payments/card-schema.ts'
 import { LINE_QUANTITY_MAX } from '../pricing/price.ts'
 import { Interval, Subscription } from './schema.ts'
 
-/** What merchants and shoppers send to change a subscription, and what a store sets for all. */
+/** The bodies by which merchants and shoppers change a subscription, and the settings that a store has for all. */
 
 /** A member that every change may have. */
 const versioned = {
@@ -89,7 +89,7 @@ const changes = {
   ...versioned,
 }
 
-/** What a shopper may change. Its price and its length are the merchant's. */
+/** The changes that a shopper may make. Only the merchant may change price and length. */
 export const ShopperChange = Type.Object(changes)
 export type ShopperChange = Static<typeof ShopperChange>
 
@@ -130,7 +130,7 @@ export const ShopperCard = Type.Object({
 })
 export type ShopperCard = Static<typeof ShopperCard>
 
-/** What a store does before, at and after a charge. */
+/** The settings of a store for the time before, at and after a charge. */
 export const Settings = Shared(
   'SubscriptionSettings',
   Type.Object({
@@ -171,7 +171,7 @@ export type SettingsChange = Static<typeof SettingsChange>
 
 export const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 500 }) })
 
-/** What a link opens. */
+/** The subscription and the customer that a link opens. */
 export const OpenedLink = Type.Object({
   subscription_id: Id,
   customer_ref: Type.String(),

@@ -16,9 +16,9 @@ import * as queries from './queries.ts'
 import type { Subscription, SubscriptionRow } from './schema.ts'
 import type { Cancel, Pause, Resume, Skip } from './verb-schema.ts'
 
-/** The verbs of a subscription, of its merchant and its shopper alike. */
+/** The verbs of a subscription, for its merchant and its shopper alike. */
 
-/** Five years: a pause beyond that is a typing error, or has no end. */
+/** The longest pause, five years: one beyond that is a typing error, or should have no end. */
 const PAUSE_MAX_MS = 5 * 366 * 86_400_000
 
 export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promise<Subscription> =>
@@ -34,7 +34,7 @@ export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promi
     }
   })
 
-/** A time, or the beginning of a date of the store's calendar. */
+/** Reads the end of a pause: a time, or the beginning of a date of the store's calendar. */
 function readEnd({ tx, store }: Work, until: string): string {
   const date = dates.readDate(until)
   const at = date === null ? dates.readTime(until) : startOfDay(store.time_zone, date).toISOString()
@@ -44,7 +44,7 @@ function readEnd({ tx, store }: Work, until: string): string {
   return at
 }
 
-/** Ends a pause, or takes back that it ends with its period. */
+/** Ends a pause, or withdraws a cancellation at the end of the period. */
 export const resume = (
   db: TenantDb,
   changing: Changing,
@@ -73,8 +73,8 @@ export const resume = (
   })
 
 /**
- * Skips a cycle, once. A skip belongs to a cycle by its number, and moves with it when a date changes.
- * A declined charge that is skipped is given up.
+ * Skips a cycle, once. A skip belongs to a cycle by its number, and moves with it when a date changes. Skipping a
+ * declined charge ends its dunning.
  */
 export const skip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
   changeSubscription(db, changing, 'skip', async (work): Promise<Done | null> => {
@@ -98,13 +98,13 @@ export const skip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise
 
 const NO_DUNNING = { dunning_attempt: 0, dunning_next_at: null, dunning_reason: null }
 
-/** When a cycle beyond the next three falls. */
+/** Returns the date of a cycle beyond the next three. */
 async function dateOf({ tx, store, row }: Work, cycle: number): Promise<string> {
   const { at } = await queries.timeOfCycle(tx, row.id, { cycle, zone: store.time_zone })
   return at
 }
 
-/** Whether a cycle to come is skipped. What is before the next charge is, also if its date has passed. */
+/** Whether a coming cycle is skipped. A cycle before the next charge is, even if its date has passed. */
 const isSkipped = ({ coming: [next], skipped }: SubscriptionRow, cycle: number): boolean =>
   skipped.some((each) => each.cycle === cycle) || (next !== undefined && cycle < next.cycle)
 
@@ -113,7 +113,7 @@ function requireOpen(row: SubscriptionRow, cycle: number): void {
   throw new ApiError('cycle_closed')
 }
 
-/** Takes a skip back, while the date of its cycle has not come. */
+/** Removes the skip of a cycle, as long as the date of the cycle has not come. */
 export const unskip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
   changeSubscription(db, changing, 'unskip', async ({ tx, row }) => {
     const wanted = cycle ?? row.skipped[0]?.cycle ?? 0
@@ -124,7 +124,7 @@ export const unskip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promi
     return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle: wanted } }
   })
 
-/** Cancels at once, or with the paid period. One that is paused or past due has none. */
+/** Cancels at once, or at the end of the paid period. A subscription that is paused or past due has no paid period. */
 export const cancel = (
   db: TenantDb,
   changing: Changing,

@@ -6,19 +6,22 @@ import type { KnownClocks } from '../../platform/known-clocks.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import * as queries from './queries.ts'
 
-/** Clocks of one step, and how many of them are moved at the same time. Stores do not wait for each other's year. */
+/**
+ * How many clocks one step moves, and how many of them at the same time. No store waits until another has moved a
+ * whole year.
+ */
 const CLOCKS_MAX = 50
 const CLOCKS_AT_ONCE = 8
 
-/** How long a step works on one clock, so that a worker stops in time. Another step goes on. */
+/** How long a step works on one clock, so that a worker stops in time. The next step goes on with it. */
 const SLICE_MS = 2_000
 
-/** How often it is looked whether others have done what is due, and after how long that is a failure. */
+/** How often a clock checks whether others have done the due work, and how long it waits until that is a failure. */
 const WAIT_MS = 250
 /** Longer than the lease of a stopped process lasts. */
 const WAIT_MS_MAX = 180_000
 
-/** The waits after failures, before the move is given up. */
+/** How long to wait after each failure, before the move ends as failed. */
 const RETRY_MS = [1_000, 5_000, 30_000] as const
 
 export interface MoverDeps {
@@ -40,9 +43,9 @@ class WorkError extends Error {
 }
 
 /**
- * One step of the loop, as fd_worker: moves the clocks of stores forward, from one due time to the next, with
- * the work that is due there. What is done is committed before time passes, so that another process goes on
- * where a killed one was. Answers the number of clocks.
+ * Runs one step of the loop, as fd_worker: moves the clocks of stores forward, from one due time to the next, and
+ * runs the work that is due there. The work is committed before time passes, so that another process goes on where a
+ * killed one stopped. Returns the number of clocks.
  */
 export async function moveClocks(deps: MoverDeps, signal: AbortSignal): Promise<number> {
   const stores = await queries.listMoving(deps.database.global, CLOCKS_MAX)
@@ -91,7 +94,7 @@ async function goOnForAWhile(move: Move, db: TenantDb): Promise<void> {
   await queries.movingClocks.release(db, clock)
 }
 
-/** A clock under a lease, and what this slice knows of it. */
+/** A clock under a lease, and the facts that this slice knows about it. */
 interface Move extends MoverDeps {
   clock: queries.ClaimedClock
   signal: AbortSignal
@@ -99,7 +102,7 @@ interface Move extends MoverDeps {
   lagging: Set<string>
 }
 
-/** Does what is due, or else lets time pass until something is, or until the target. */
+/** Runs the work that is due, or lets time pass until some is, or until the target. */
 async function goOn(move: Move): Promise<'went on' | 'waits' | 'arrived'> {
   const { database, work, clock, lagging } = move
   const db = database.tenant(clock.tenant_ref)
@@ -114,7 +117,7 @@ async function goOn(move: Move): Promise<'went on' | 'waits' | 'arrived'> {
   return ready.every(({ mayLag }) => mayLag) ? 'went on' : 'waits'
 }
 
-/** Does some of each kind of work. Answers how much. */
+/** Runs some work of each kind. Returns how much was done. */
 async function runAll(move: Move, db: TenantDb, ready: readonly DueWork[]): Promise<number> {
   const { clock, signal } = move
   let count = 0
@@ -129,7 +132,7 @@ async function runAll(move: Move, db: TenantDb, ready: readonly DueWork[]): Prom
   return count
 }
 
-/** Moves the clock to a later time. Waits by the machine's clock become shorter by as much. */
+/** Moves the clock to a later time. Waits that go by the machine's clock become shorter by as much. */
 async function passTime({ database, clocks, work, clock, lagging }: Move, at: string) {
   const db = database.tenant(clock.tenant_ref)
   clock.offset_ms = await db.transaction('test clock: move', async (tx) => {
@@ -147,7 +150,10 @@ async function endMove({ clocks, clock }: Move, db: TenantDb): Promise<void> {
   clocks.set(clock.tenant_ref, { offsetMs: clock.offset_ms, isMoving: false })
 }
 
-/** Others work on what is due: a loop that began before the move, or a process whose lease must expire. */
+/**
+ * Waits for others that work on what is due: a loop that began before the move, or a process whose lease must expire.
+ * After WAIT_MS_MAX the move fails.
+ */
 async function waitForOthers(move: Move, db: TenantDb): Promise<void> {
   if (move.clock.waits * WAIT_MS < WAIT_MS_MAX) {
     return queries.waitForOthers(db, move.clock, WAIT_MS)
@@ -157,7 +163,7 @@ async function waitForOthers(move: Move, db: TenantDb): Promise<void> {
   await giveUp(move, db, { kinds, error: new Error('due work is not done by anyone') })
 }
 
-/** Tries again a few times, and then gives the move up: the time stands where the work was due. */
+/** Records a failure: the move is tried again a few times, and then fails; the time stands where the work was due. */
 async function recordFailure(move: Move, db: TenantDb, error: unknown): Promise<void> {
   if (error instanceof LeaseLostError) throw error
   const retryMs = RETRY_MS[move.clock.failures]

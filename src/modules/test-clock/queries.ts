@@ -15,14 +15,14 @@ const after = (ms: number) => sql`${machineTime} + ${milliseconds(sql`${ms}::flo
 const columns = sql`
   offset_ms, state, move, ${machineTime} + ${milliseconds(sql`offset_ms`)} as now`
 
-/** Read by the database's own clock: the time that this process knows may be a second old. */
+/** Reads the clock of a store from the database: the time that this process knows may be a second old. */
 export const findClock = (db: Db) =>
   db.maybe(ClockRow, sql`select ${columns} from test_clocks where tenant_ref = ${db.tenant}`)
 
 export const findMachineTime = async (db: Db): Promise<string> =>
   (await db.one(Type.Object({ now: Timestamp }), sql`select ${machineTime} as now`)).now
 
-/** Begins a move, once every process knows of it. */
+/** Begins a move. It becomes due once every process knows of it. */
 export const beginMove = (tx: Tx, target: string, settleMs: number) =>
   tx.one(
     ClockRow,
@@ -42,7 +42,7 @@ export const resetClock = (tx: Tx) =>
        set offset_ms = 0, state = 'ready', target = null, move = move + 1, ran_count = 0
      where tenant_ref = ${tx.tenant}`)
 
-/** What the last move ran, in its order. */
+/** Lists the work that the last move ran, in its order. */
 export const listRuns = (db: Db, move: number, page: Page) =>
   readList(
     db,
@@ -59,7 +59,7 @@ export const listRuns = (db: Db, move: number, page: Page) =>
     page,
   )
 
-/** The clocks that are being moved. Their own list of stores: other queues leave such stores out. */
+/** The clocks that are being moved. They have a list of stores of their own: other queues leave such stores out. */
 export const movingClocks = defineQueue({
   table: sql`test_clocks`,
   time: machineTime,
@@ -68,7 +68,7 @@ export const movingClocks = defineQueue({
 })
 export type ClaimedClock = Static<typeof MovingClock> & Lease
 
-/** Those that have waited longest come first. */
+/** Lists the stores whose clocks are being moved, those that have waited longest first. */
 export const listMoving = (worker: GlobalDb, limit: number) =>
   worker.many(
     StoreWithWork,
@@ -81,7 +81,7 @@ export const listMoving = (worker: GlobalDb, limit: number) =>
      limit ${limit}`,
   )
 
-/** How much of earlier moves is deleted at once. */
+/** How many entries of earlier moves are deleted at once. */
 const OLD_RUNS = 1_000
 
 export async function deleteOldRuns(db: Db, move: number): Promise<void> {
@@ -103,7 +103,7 @@ const DueTimes = Type.Object({
   next: Nullable(Timestamp),
 })
 
-/** Asks every kind of work for its next due time, in one statement. */
+/** Reads the next due time of every kind of work, in one statement. */
 export const readDueTimes = (db: Db, work: readonly DueWork[], until: string) =>
   db.one(
     DueTimes,
@@ -123,7 +123,7 @@ export const readDueTimes = (db: Db, work: readonly DueWork[], until: string) =>
 const held = (db: Db, { id, lease_token }: Lease) =>
   sql`tenant_ref = ${db.tenant} and id = ${id} and lease_token = ${lease_token}`
 
-/** Moves the clock forward to a time of the store, and answers how far it is ahead then. */
+/** Moves the clock forward to a time of the store, and returns how far it is then ahead. */
 export async function moveTo(tx: Tx, lease: Lease, at: string): Promise<number> {
   const moved = await tx.maybe(
     Type.Object({ offset_ms: Type.Integer() }),
@@ -139,10 +139,10 @@ export async function moveTo(tx: Tx, lease: Lease, at: string): Promise<number> 
   return moved.offset_ms
 }
 
-/** Entries of one move that are kept. A year of a busy store has fewer. */
+/** How many entries of one move are kept. A year of a busy store has fewer. */
 const RUNS_MAX = 100_000
 
-/** Records what was done, at the store's time. */
+/** Records the work that was done, at the store's time. */
 export const recordRuns = (db: Db, lease: Lease, kind: string, ran: readonly Ran[]) =>
   db.run(sql`
     with counted as (
@@ -167,11 +167,11 @@ export const endMove = (db: Db, lease: Lease) =>
     sql`state = 'ready', target = null, has_arrived = false, next_attempt_at = null`,
   )
 
-/** Looks at a clock again later, because others still work on what is due. */
+/** Makes a clock due again later, because other loops or processes still work on what is due. */
 export const waitForOthers = (db: Db, lease: Lease, ms: number) =>
   movingClocks.finish(db, lease, sql`waits = waits + 1, next_attempt_at = ${after(ms)}`)
 
-/** Tries again later. */
+/** Makes a clock due again later, after a failure. */
 export const retryLater = (db: Db, lease: Lease, ms: number) =>
   movingClocks.finish(db, lease, sql`failures = failures + 1, next_attempt_at = ${after(ms)}`)
 

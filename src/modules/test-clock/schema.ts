@@ -6,7 +6,7 @@ const ClockState = Type.Enum(['ready', 'advancing', 'failed'], {
     '`advancing`: the time is being moved, and due work is done. `failed`: due work could not be done; the last entry of `ran` says which, and the time stands where it was due.',
 })
 
-/** One way to say where the time is moved to. */
+/** The time to move to, in one of two ways. */
 export const ClockMove = Type.Object({
   advance: Type.Optional(
     Type.String({
@@ -47,7 +47,7 @@ export const ClockRow = Type.Object({
 })
 export type ClockRow = Static<typeof ClockRow>
 
-/** A clock that a worker moves. */
+/** A clock that a worker is moving. */
 export const MovingClock = Type.Object({
   offset_ms: Type.Integer(),
   target: Timestamp,

@@ -14,17 +14,17 @@ import type { ClockMove, ClockRow } from './schema.ts'
 
 const DAY_MS = 86_400_000
 
-/** The longest single move: two years and a day, so that `P2Y` is possible. Further takes several. */
+/** The longest single move: two years and a day, so that `P2Y` is possible. A longer way takes several moves. */
 const MOVE_MS_MAX = 732 * DAY_MS
 
-/** How far a clock may be ahead. Dates far beyond it would meet limits that no real store ever meets. */
+/** How far a clock may be ahead. Dates far beyond it would reach limits that no real store ever reaches. */
 const AHEAD_MS_MAX = 3_653 * DAY_MS
 
 export interface ClockDeps {
   clocks: Pick<KnownClocks, 'set' | 'settleMs'>
 }
 
-/** Begins to move the store's time. A worker does it, with all the work that is due on the way. */
+/** Begins to move the store's time. A worker moves it, and does all the work that becomes due on the way. */
 export async function move(
   { clocks }: ClockDeps,
   db: TenantDb,
@@ -49,14 +49,14 @@ export async function move(
   return { now, state: 'advancing' as const }
 }
 
-/** The store's time, and what its last move ran. A store that is no sandbox has real time. */
+/** Returns the store's time, and the work that its last move ran. A store that is not a sandbox has machine time. */
 export async function read(db: Db, page: Page) {
   const { now, state, move } = await readClock(db)
   const { rows, shown } = await queries.listRuns(db, move, page)
   return { now, state, ran: rows, ...shown }
 }
 
-/** Gives a store without orders machine time again. */
+/** Sets the clock of a store without orders back to machine time. */
 export async function reset({ clocks }: ClockDeps, db: TenantDb, actor: audit.Actor) {
   const now = await db.transaction('test clock: reset', async (tx) => {
     await lockSandbox(tx)
@@ -75,7 +75,7 @@ export async function reset({ clocks }: ClockDeps, db: TenantDb, actor: audit.Ac
   return { now, state: 'ready' as const }
 }
 
-/** Makes a store a sandbox, or ends that. Real money and moved time exclude each other. */
+/** Makes a store a sandbox, or makes it an ordinary store again. Real money and moved time exclude each other. */
 export const setSandbox = (
   db: TenantDb,
   actor: audit.Actor,
@@ -89,7 +89,7 @@ export const setSandbox = (
     if (await payments.mayHaveRealMoney(tx, deps, hasOrders)) throw new ApiError('real_gateway')
   })
 
-/** Moves of one store begin one after another, under the lock of its row. */
+/** Locks the store, so that its moves begin one after another. Refuses a store that is not a sandbox. */
 async function lockSandbox(tx: Tx): Promise<Store> {
   const store = await stores.lock(tx)
   if (!store.sandbox) throw new ApiError('not_sandbox')
@@ -100,14 +100,14 @@ function requireStill({ state, now }: Pick<ClockRow, 'state' | 'now'>): void {
   if (state === 'advancing') throw new ApiError('clock_advancing', { body: { now, state } })
 }
 
-/** A store that never moved its time has machine time. */
+/** Reads the clock of a store. A store that never moved its time has machine time. */
 async function readClock(db: Db): Promise<ClockRow> {
   const clock = await queries.findClock(db)
   if (clock !== null) return clock
   return { now: await queries.findMachineTime(db), state: 'ready', offset_ms: 0, move: 0 }
 }
 
-/** Where the time is moved to, in UTC. */
+/** Reads the time to which the clock is moved, in UTC. */
 function readTarget(
   { time_zone }: Store,
   { now, offset_ms }: ClockRow,

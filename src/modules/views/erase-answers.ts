@@ -1,7 +1,7 @@
 import { SYSTEM } from '../../platform/audit.ts'
 import { MERCHANT_HOLD } from '../orders/schema.ts'
 
-/** Members of an answer that have personal data. Their values become null. */
+/** The members of an answer that have personal data. Their values become null. */
 const PERSONAL: ReadonlySet<string> = new Set([
   'email',
   'recipient_email',
@@ -23,8 +23,8 @@ export interface ErasedPerson {
 }
 
 /**
- * Erases a person from a stored answer. The members and amounts stay. A `reason` is free text and becomes
- * '[erased]', except in a refusal and in a hold of the platform, whose texts are ours.
+ * Erases a person from a stored answer. The members and amounts stay. A `reason` is free text and becomes '[erased]',
+ * except in a refusal and in a hold by the platform, whose texts are our own.
  */
 export function erasePerson(body: string, { pseudonyms, emails }: ErasedPerson): string {
   const answer = JSON.parse(body) as object

@@ -32,12 +32,12 @@ import type { ErasureRow } from './privacy-schema.ts'
 /** The operation's name in its claim, by which an unfinished erasure is resumed. */
 export const ERASE = 'privacy_erase'
 
-/** Rows of one transaction: some tens of milliseconds of work, so no lock is held for long. */
+/** How many rows one transaction erases: some tens of milliseconds of work, so no lock is held for long. */
 const BATCH_ROWS = 500
 
 /**
- * The most guests of one erasure. An address that more references share is a placeholder of a storefront
- * and no person's; an erasure by it would empty the store.
+ * The most guests of one erasure. An address that more references share is a placeholder of a storefront and belongs
+ * to no person; an erasure by it would empty the store.
  */
 const GUESTS_MAX = 100
 
@@ -59,7 +59,7 @@ interface Subject {
   emails: string[]
 }
 
-/** Answers what an erasure would erase, and the token that confirms it. Changes nothing. */
+/** Counts what an erasure would erase, and makes the token that confirms it. Changes nothing. */
 export async function previewErasure(
   { customersKey, confirmKey, clock }: ErasureDeps,
   db: Db,
@@ -121,8 +121,8 @@ export async function erase(
 }
 
 /**
- * Writes the tombstones first, so that no later order restores the customer. What a reference alone
- * names is erased at once too: later the same reference may name what a returning customer has since
+ * Begins an erasure. It writes the tombstones first, so that no later order restores the customer. Data that only a
+ * reference names is erased at once too: later the same reference may name data that a returning customer has since
  * got.
  */
 function begin(
@@ -146,7 +146,7 @@ function begin(
   })
 }
 
-/** Erases what names the customer and no order. Takes locks in the order of a checkout. */
+/** Erases the data that names the customer and no order. Takes locks in the order of a checkout. */
 async function eraseAccounts(tx: Tx, { customer_ref, emails }: Subject, pseudonym: string) {
   for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
     const data = { subscription, status: 'cancelled', reason: 'erased' }
@@ -255,7 +255,7 @@ async function eraseEvents(
   return idempotency.advance(tx, claim, left > 0 ? EVENTS_DONE : ORDERS_DONE)
 }
 
-/** Ends an erasure. Exports that were made meanwhile show what was not erased yet, so they go. */
+/** Ends an erasure. Exports that were made meanwhile show data that was not erased yet, so they are deleted. */
 async function finish(
   tx: Tx,
   claim: idempotency.WonClaim,

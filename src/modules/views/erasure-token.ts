@@ -1,6 +1,9 @@
 import { sign, verify } from '../../kernel/tokens.ts'
 
-/** Long enough to read what will be erased, and too short to keep the token for another day. */
+/**
+ * How long the token is valid: long enough to read what will be erased, and too short to keep the token for another
+ * day.
+ */
 const VALID_MS = 10 * 60 * 1_000
 
 const PREFIX = 'fder_'
@@ -13,7 +16,7 @@ interface Subject {
   customer_ref: string
 }
 
-/** Creates the token that confirms an erasure. It names the customer and is signed, so none is stored. */
+/** Creates the token that confirms an erasure. It names the customer and is signed, so it need not be stored. */
 export function createErasureToken(key: Buffer, { tenant, customer_ref }: Subject, now: number) {
   const until = now + VALID_MS
   const payload = Buffer.from(JSON.stringify([VERSION, tenant, customer_ref, until]))

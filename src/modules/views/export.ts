@@ -24,7 +24,7 @@ import * as queries from './privacy-queries.ts'
 
 const BATCH_ROWS = 500
 
-/** Some fifteen thousand orders. A larger export does not fit into one answer. */
+/** The most bytes of an export: some fifteen thousand orders. A larger export does not fit into one answer. */
 const TEXT_BYTES_MAX = 64 * 1_024 * 1_024
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
@@ -44,7 +44,7 @@ export function requestExport(db: TenantDb, actor: audit.Actor, customer_ref: st
   })
 }
 
-/** Answers JSON text: the copy may be large, so it is not parsed here. */
+/** Reads an export as JSON text: the copy may be large, so it is not parsed here. */
 export async function readExport(db: Db, key: Buffer, id: string): Promise<string> {
   const found = isUuid(id) ? await queries.findExport(db, id) : null
   if (found === null) throw new ApiError('export_not_found')
@@ -121,8 +121,8 @@ async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGen
 }
 
 /**
- * What the owner of the customer's address agreed to. An address that other customers have too is left out: it
- * may be another person's.
+ * Exports the consents that the owner of the customer's address gave. An address that other customers have too is
+ * left out: it may belong to another person.
  */
 async function exportReader(db: Db, email: string | null) {
   const isOwn = email !== null && (await customers.listByEmail(db, email)).length === 1

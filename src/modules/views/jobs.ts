@@ -7,19 +7,19 @@ import { ERASE, resume } from './erase.ts'
 import { createExport, ExportTooLargeError } from './export.ts'
 import * as queries from './privacy-queries.ts'
 
-/** Exports made at the same time; each may hold some megabytes. */
+/** How many exports are made at the same time; each may hold some megabytes. */
 const SLOTS = 2
 
-/** The attempts after which an export has failed: the error is then not temporary. */
+/** How many attempts an export has before it has failed: the error is then not temporary. */
 const ATTEMPTS_MAX = 5
 const RETRY_SECONDS = 60
 
 const turns = createDueTurns([ERASE])
 
-/** Stores whose erasures are resumed in one step. */
+/** How many stores have their erasures resumed in one step. */
 const STORES_PER_STEP = 20
 
-/** Erasures of one store that are resumed in one step. */
+/** How many erasures of one store are resumed in one step. */
 const ERASURES_AT_ONCE = 4
 
 export interface PrivacyKeys {
@@ -27,7 +27,7 @@ export interface PrivacyKeys {
   customersKey: Buffer
 }
 
-/** One step of the export loop, as fd_worker. Answers the number of exports that were due. */
+/** Runs one step of the export loop, as fd_worker. Returns the number of exports that were due. */
 export async function makeDueExports(
   database: Database,
   keys: PrivacyKeys,
@@ -52,7 +52,7 @@ async function makeExport(database: Database, keys: PrivacyKeys, due: DueExport)
     )
     await queries.finishExport(db, due, sealed)
   } catch (error) {
-    // Another worker has taken the export over, or an erasure has deleted it.
+    // Another worker has claimed the export, or an erasure has deleted it.
     if (error instanceof LeaseLostError) return
     if (error instanceof ExportTooLargeError) return queries.failExport(db, due, 'too_large')
     if (due.attempt_count + 1 >= ATTEMPTS_MAX) return queries.failExport(db, due, 'unavailable')
@@ -60,7 +60,7 @@ async function makeExport(database: Database, keys: PrivacyKeys, due: DueExport)
   }
 }
 
-/** Deletes expired exports. Answers the number of exports. */
+/** Deletes expired exports. Returns the number of exports. */
 export async function deleteExpiredExports(database: Database): Promise<number> {
   const stores = await queries.listStoresWithExpired(database.global)
   return forEachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
@@ -77,7 +77,7 @@ export async function resumeErasures(
     const db = database.tenant(tenant)
     const taken = await takeDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
     return forEachDue(taken, async (claim) => {
-      // An erasure without a recovery point has changed nothing. Its caller repeats it.
+      // An erasure without a recovery point has changed nothing, and its caller repeats it.
       if (!(await freeKey(db, claim))) await resume({ customersKey }, db, claim)
       return 1
     })

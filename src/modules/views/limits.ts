@@ -9,7 +9,7 @@ import { ASSET_BYTES_MAX, FONT_BYTES_MAX } from '../media/schema.ts'
 import * as media from '../media/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 
-/** The bounds of single things. Their routes refuse by the same constants. */
+/** The bounds that apply to each product, order or other thing alone. Their routes refuse by the same constants. */
 const BOUNDS: Bound[] = [
   ['variants_per_product', 'Variants of a product.', catalog.VARIANTS_PER_PRODUCT_MAX],
   ['options_per_variant', 'Options of a variant.', catalog.OPTIONS_MAX],
@@ -22,7 +22,7 @@ const BOUNDS: Bound[] = [
   ['font_bytes', 'Bytes of an uploaded web font.', FONT_BYTES_MAX],
 ].map(([limit, description, max]) => ({ limit, description, max }) as Bound)
 
-/** Everything a store may have: what is counted for it, and what bounds each thing by itself. */
+/** Lists all limits of a store: those on what it has in total, and those on each thing alone. */
 export async function listLimits(db: Db, mediaBytesMax: number) {
   const [counted, hostnames, endpoints, bytes] = await Promise.all([
     listUsage(db),

@@ -7,7 +7,7 @@ import { ErasureRow, ExportJob, ExportRow } from './privacy-schema.ts'
 
 const jobColumns = sql`id, status, created_at, done_at, expires_at`
 
-/** Inserts an export, or answers with the pending one of this customer. */
+/** Inserts an export, or returns the pending one of this customer. */
 export const insertExport = (tx: Tx, customer_ref: string) =>
   tx.one(
     ExportJob,
@@ -28,7 +28,7 @@ export const findExport = (db: Db, id: string) =>
      where tenant_ref = ${db.tenant} and id = ${id} and expires_at > fd_now()`,
   )
 
-/** The exports to be made. */
+/** The queue of exports to be made. */
 export const exportQueue = defineQueue({
   table: sql`privacy_exports`,
   due: sql`due_at`,

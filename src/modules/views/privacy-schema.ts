@@ -35,7 +35,7 @@ export const WantedErasure = Type.Object({
   confirm: Type.Optional(Type.String({ maxLength: 2_000 })),
 })
 
-/** What an erasure would erase, and the token that confirms it. */
+/** The data that an erasure would erase, as counts, and the token that confirms it. */
 export const ErasureAnnounced = Type.Object(
   {
     confirm: Type.String(),

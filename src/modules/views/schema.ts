@@ -9,7 +9,7 @@ export const MyStore = Type.Object({
   store: Type.Object({ ...Store.properties, features: Type.Array(FeatureState) }),
 })
 
-/** What a store may have. */
+/** The limits of a store. */
 export const MyLimits = Type.Object({
   limits: Type.Array(ref(Usage)),
   bounds: Type.Array(Bound, { description: 'Limits of single things, which are not counted.' }),

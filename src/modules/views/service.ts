@@ -3,7 +3,7 @@ import * as credentials from '../credentials/service.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as stores from '../stores/service.ts'
 
-/** Answers that are put together from several modules. */
+/** The answers that are put together from several modules. */
 
 export async function myStore(db: Db) {
   const [store, features] = await Promise.all([stores.get(db), entitlements.listStates(db)])

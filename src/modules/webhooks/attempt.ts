@@ -4,7 +4,7 @@ import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import { type SigningKey, signedHeaders } from './envelope.ts'
 import type { Attempt } from './schema.ts'
 
-/** The contract's limit for name lookup, connection, TLS and the headers of the answer together. */
+/** The contract's time limit for name lookup, connection, TLS and the headers of the response together. */
 const TIMEOUT_MS = 10_000
 
 export interface Sender {
@@ -28,11 +28,11 @@ export interface SignedRequest {
 
 export interface Outcome extends Omit<Attempt, 'attempt'> {
   delivered: boolean
-  /** Why no answer came. Null when the endpoint answered, with any status. */
+  /** Why there was no response. Null when the endpoint responded, with any status. */
   connectionError: string | null
 }
 
-/** Sends an envelope once. Any 2xx is a success; a redirect is a failure. The answer's body is dropped. */
+/** Sends an envelope once. Any 2xx is a success; a redirect is a failure. The body of the response is dropped. */
 export async function attempt(sender: Sender, request: SignedRequest): Promise<Outcome> {
   const { fetch, clock, timeoutMs = TIMEOUT_MS } = sender
   const at = new Date(clock.now()).toISOString()

@@ -3,7 +3,7 @@ import * as queries from './customer-queries.ts'
 import { eraseRequested } from './numbering-queries.ts'
 import { lockContents } from './queries.ts'
 
-/** A customer's data in events, for the privacy export and for erasure. */
+/** The data of a customer in events, for the privacy export and for erasure. */
 
 /**
  * Erases a customer's data from the events of erased orders. An event with a pending delivery is
@@ -20,8 +20,8 @@ export async function eraseOrders(
 }
 
 /**
- * Erases a customer's data from at most `limit` events that are about no order. Answers the number of
- * events; 0 when none is left.
+ * Erases a customer's data from at most `limit` events that are about no order. Returns the number of events; 0 when
+ * none is left.
  */
 export async function eraseSome(
   tx: Tx,

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 
-/** Marks the events of certain orders for erasure. Answers the number of events. */
+/** Marks the events of certain orders for erasure. Returns the number of events. */
 export const requestErasureOfOrders = (
   tx: Tx,
   customer_refs: readonly string[],
@@ -16,8 +16,8 @@ export const requestErasureOfOrders = (
        and order_id = any(${order_ids}::uuid[])`)
 
 /**
- * Marks at most `limit` events for erasure, of those that are about no order. Answers the number of
- * events; 0 when none is left.
+ * Marks at most `limit` of the events that are about no order for erasure. Returns the number of events; 0 when none
+ * is left.
  */
 export const requestErasure = (
   tx: Tx,

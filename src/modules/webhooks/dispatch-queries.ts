@@ -10,7 +10,7 @@ const Claimed = Type.Object({ ...DueDelivery.properties, ...LaneLease.properties
 
 export const leaseEnd = sql`${machineTime} + make_interval(secs => ${LEASE_SECONDS})`
 
-/** The endpoint's URL, state and secrets. Joined to the first row of a lane, and null in the others. */
+/** The endpoint's URL, state and secrets. They are joined to the first row of a lane, and null in the others. */
 export const endpointFacts = sql`
   s.url, s.active, s.consecutive_failures > 0 as failing, s.deleted_at is not null as deleted,
   s.secret_sealed,
@@ -22,7 +22,7 @@ export const LANE_LENGTH = 64
 /** The maximum bytes of a lane, not counting its last delivery, so that all lanes fit in memory. */
 export const LANE_BYTES = 262_144
 
-/** The advisory lock under which deliveries of a store, or of one endpoint, are taken. */
+/** The key of the advisory lock under which deliveries of a store, or of one endpoint, are claimed. */
 export const lockOf = (tenant: string) => sql`hashtextextended(${`${tenant}/deliveries`}, 0)`
 
 export interface ClaimOptions {
@@ -35,12 +35,12 @@ export interface ClaimOptions {
 }
 
 /**
- * Takes due deliveries of one store into lanes. A lane has one delivery if the endpoint's last attempt
- * failed, and a full length if the endpoint is inactive, since nothing is sent then. Otherwise it has a
- * random length, so that lanes that begin together do not all store their results together.
+ * Claims due deliveries of one store for lanes. A lane has one delivery if the endpoint's last attempt failed, and a
+ * full length if the endpoint is inactive, since nothing is sent then. Otherwise it has a random length, so that
+ * lanes that begin together do not all store their results together.
  *
- * The lock serialises the claims of one store and excludes `recordAndTakeNext`, so that each taker sees
- * what the others hold.
+ * The lock serialises the claims of one store and excludes `recordAndTakeNext`, so that each claim sees what the
+ * others have claimed.
  */
 export function claimDue(db: TenantDb, options: ClaimOptions) {
   const token = randomUUID()
@@ -67,10 +67,10 @@ const endpointsWithWork = ({ tenant }: Pick<Db, 'tenant'>) => sql`
        where endpoint_ids.id is not null`
 
 /**
- * Opens lanes and moves their deliveries out of the queue. Every row is looked up by its key.
- * PostgreSQL cannot know how few queued rows are taken: with plain joins it expects a tenth of them and
- * reads every event of every store. The limit of 128 (two lanes of an endpoint) is a literal in the
- * statement, so that one generic plan serves every call: planning takes longer than running.
+ * Opens lanes and moves their deliveries out of the queue. Every row is looked up by its key. PostgreSQL cannot know
+ * how few queued rows are claimed: with plain joins it expects a tenth of them and reads every event of every store.
+ * The limit of 128 (two lanes of an endpoint) is a literal in the statement, so that one generic plan serves every
+ * call: planning takes longer than running.
  */
 export const openLanes = (
   db: Pick<Db, 'tenant'>,

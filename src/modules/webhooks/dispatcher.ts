@@ -44,7 +44,7 @@ export interface DispatcherOptions {
 }
 
 export interface Dispatcher {
-  /** One step of the loop, as fd_worker: begins as many lanes as there are free slots. */
+  /** Runs one step of the loop, as fd_worker: begins as many lanes as there are free slots. */
   step(signal: AbortSignal): Promise<number>
   /** Waits for the lanes under way; the timeout of each attempt bounds the wait. */
   drain(): Promise<void>
@@ -64,14 +64,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
       healthyOnly: usage.failing() >= FAILING_SLOTS,
     })
-    // A store without lanes under way is not blocked: other workers took its deliveries first.
+    // A store without lanes under way is not blocked: other workers claimed its deliveries first.
     if (rows.length === 0 && usage.isBusy(db.tenant)) usage.block(db.tenant)
     const lanes = splitLanes(db.tenant, rows)
     if (signal.aborted) {
       await Promise.all(lanes.map((lane) => releaseLane(db, lane)))
       return []
     }
-    // Begins at once: the first lane must not wait for the claims of the other stores.
+    // The lanes begin at once: the first one must not wait for the claims of the other stores.
     for (const lane of lanes) begin(lane)
     return lanes
   }
@@ -79,7 +79,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function run(first: Lane): Promise<void> {
     usage.take(first)
     await sendLanes(options, mayContinue, first).catch((error: unknown) => {
-      // The worker that took the lane over records its results.
+      // Another worker took the lane over, and records its results.
       if (error instanceof LeaseLostError) return
       // The lease expires and another worker sends the deliveries again. No attempt was counted.
       logger.error(
@@ -119,8 +119,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 type SendOptions = Omit<DispatcherOptions, 'onFree' | 'slots'>
 
 /**
- * The deliveries of one store as work that is due, for a store whose clock is being moved: their retries
- * follow its clock. Their signatures have machine time, because receivers compare them with their own clock.
+ * The deliveries of one store as due work, for a store whose clock is being moved: their retries follow its clock.
+ * Their signatures have machine time, because receivers compare them with their own clock.
  */
 export const dueDeliveries = (options: SendOptions): DueWork => ({
   kind: 'webhook_delivery',
@@ -137,11 +137,11 @@ export const dueDeliveries = (options: SendOptions): DueWork => ({
 
 const sendUnlessLost = (options: SendOptions, lane: Lane): Promise<void> =>
   sendLanes(options, () => false, lane).catch((error: unknown) => {
-    // The worker that took the lane over records its results.
+    // Another worker took the lane over, and records its results.
     if (!(error instanceof LeaseLostError)) throw error
   })
 
-/** What was sent. A delivery that its lane did not come to is still due. */
+/** Reports the deliveries that were sent. A delivery that its lane did not reach is still due. */
 async function resultsOf(
   db: TenantDb,
   rows: readonly { id: string; attempt_count: number }[],
@@ -182,7 +182,7 @@ function createSlotUsage() {
       count(lane, -1)
       blockedUntil.delete(lane.tenant_ref)
     },
-    /** The slots of each store. A blocked store counts as full. */
+    /** Returns the slots that each store uses. A blocked store counts as full. */
     byStore(): Map<string, number> {
       const counted = new Map(busy)
       const now = performance.now()
@@ -195,7 +195,7 @@ function createSlotUsage() {
   }
 }
 
-/** Queues the deliveries of workers that stopped, whose leases have expired. */
+/** Queues the deliveries of stopped workers, whose leases have expired. */
 async function requeueExpired(
   { database, logger }: DispatcherOptions,
   signal: AbortSignal,
@@ -208,7 +208,7 @@ async function requeueExpired(
   })
 }
 
-/** Sends a lane and then the endpoint's next ones, while there are any and `mayContinue` allows it. */
+/** Sends a lane, and then the endpoint's next ones while there are any and `mayContinue` allows it. */
 async function sendLanes(
   options: SendOptions,
   mayContinue: () => boolean,

@@ -41,7 +41,7 @@ export interface Signing {
   /** The time of this attempt in Unix seconds. */
   timestamp: number
   attempt: number
-  /** Whether the merchant asked for the event to be sent again. */
+  /** Whether the merchant asked to send the event again. */
   replay?: boolean
 }
 

@@ -6,28 +6,28 @@ import * as queries from './numbering-queries.ts'
 import { lockContents } from './queries.ts'
 import type { UnnumberedEvent } from './schema.ts'
 
-/** Events per transaction: a few milliseconds of work, and at most some megabytes. */
+/** How many events one transaction numbers: a few milliseconds of work, and at most some megabytes. */
 const BATCH_EVENTS = 200
 
-/** Stores of one step. The next step goes on with those after them. */
+/** How many stores one step has. The next step goes on with the stores after them. */
 const STORES_MAX = 200
 
-/** Stores whose events are numbered at the same time. It leaves most of the worker's connections free. */
+/** How many stores have their events numbered at the same time. This leaves most of the worker's connections free. */
 const STORES_AT_ONCE = 4
 
-/** Hears of new events in the transaction that numbers them: of each event once. */
+/** Called with new events in the transaction that numbers them, once for each event. */
 export type OnNumbered = (tx: Tx, events: readonly UnnumberedEvent[]) => Promise<unknown>
 
 export interface NumberingOptions {
   signal?: AbortSignal | undefined
-  /** Hears of the error of one store. If it were thrown, the loop would pause and all stores would wait. */
+  /** Called with the error of one store. If it were thrown, the loop would pause and all stores would wait. */
   onFault?: (fault: unknown, tenant: string) => void
   onNumbered?: OnNumbered
 }
 
 /**
- * One step of the numbering loop, as fd_worker: gives each new event its number, its time and its bytes.
- * Answers the number of events.
+ * Runs one step of the numbering loop, as fd_worker: gives each new event its number, its time and its bytes. Returns
+ * the number of events.
  */
 export async function numberNewEvents(
   database: Database,
@@ -43,7 +43,7 @@ export async function numberNewEvents(
   return forEachStore(stores, numberEvents, { signal, concurrency: STORES_AT_ONCE })
 }
 
-/** The same as work of one store, so that its events have the time at which they happened. */
+/** The numbering of one store's events as due work, so that its events have the time at which they happened. */
 export const dueNumbering = (onNumbered: OnNumbered): DueWork => ({
   kind: 'event',
   nextDue: queries.nextUnnumbered,
@@ -73,7 +73,7 @@ function numberStore(db: TenantDb, onNumbered: OnNumbered): Promise<number> {
   })
 }
 
-/** Erases events that were marked for it and have no pending delivery. Answers the number of events. */
+/** Erases events that were marked for it and have no pending delivery. Returns the number of events. */
 export async function eraseDeliveredEvents(
   database: Database,
   signal?: AbortSignal,

@@ -14,7 +14,7 @@ export interface Delivered {
   attempt: FinishedAttempt
 }
 
-/** Matches the lane's row, unless another worker has taken its deliveries over. */
+/** Matches the row of a lane, unless another worker has taken its deliveries over. */
 const held = (db: Db, { lease_token, lane }: LaneLease) => sql`
   tenant_ref = ${db.tenant} and lease_token = ${lease_token} and lane = ${lane}`
 
@@ -29,9 +29,9 @@ const column = <T>(delivered: readonly Delivered[], pick: (each: Delivered) => T
   delivered.map(pick)
 
 /**
- * Records successes of one endpoint and sets its consecutive failures to 0; an endpoint without failures
- * is not written to. The statement begins with `held`, which has a row while the lease is ours. The ids
- * are repeated as a list, by which PostgreSQL opens the months of these deliveries only.
+ * Records successes of one endpoint and sets its consecutive failures to 0; an endpoint without failures is not
+ * written to. The statement begins with `held`, which has a row while the lease is ours. The ids are repeated as a
+ * list, so that PostgreSQL opens only the months of these deliveries.
  */
 const recorded = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sql`
   sent as (
@@ -79,11 +79,11 @@ export async function recordDelivered(
 }
 
 /**
- * Records the last deliveries of a lane, and takes up to `take` of the endpoint's next ones into it. It
- * is one statement, so the endpoint's lanes need not be counted again. The lane ends if none is due.
+ * Records the last deliveries of a lane, and claims up to `take` of the endpoint's next ones for it. It is one
+ * statement, so the endpoint's lanes need not be counted again. The lane ends if none is due.
  *
- * PostgreSQL chooses the order of the parts. Each of them reads `held`, so that the lane's row is locked
- * before any part changes it.
+ * PostgreSQL chooses the order of the parts. Each of them reads `held`, so that the lane's row is locked before any
+ * part changes it.
  */
 export const recordAndTakeNext = (
   db: TenantDb,
@@ -135,7 +135,7 @@ export const recordAndTakeNext = (
      order by due.place`,
   )
 
-/** Serialises the lanes of one endpoint, and excludes a claim, which counts them. */
+/** Locks an endpoint. The lock serialises the lanes of the endpoint, and excludes a claim, which counts them. */
 const lockEndpoint = ({ tenant }: Db, { subscription_id }: LaneLease) => sql`
   select pg_advisory_xact_lock_shared(${lockOf(tenant)}),
          pg_advisory_xact_lock(${lockOf(`${tenant}/${subscription_id}`)})`

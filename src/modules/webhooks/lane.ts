@@ -54,9 +54,9 @@ export interface LaneOptions {
 }
 
 /**
- * Sends the deliveries of a lane and answers with the endpoint's next lane, or null. Successes are stored
- * together: once a second, and before anything else is stored. The first failure ends the lane; its
- * unsent deliveries go back to the queue.
+ * Sends the deliveries of a lane and returns the endpoint's next lane, or null. Successes are stored together: once a
+ * second, and before anything else is stored. The first failure ends the lane; its unsent deliveries go back to the
+ * queue.
  */
 export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lane | null> {
   const { tenant_ref, due } = lane

@@ -16,7 +16,7 @@ export const ensureFeed = (tx: Tx) =>
   tx.run(sql`
     insert into webhook_feeds (tenant_ref) values (${tx.tenant}) on conflict do nothing`)
 
-/** Answers null while another worker numbers this store's events. */
+/** Locks the feed of a store. Returns null while another worker numbers this store's events. */
 export const lockFeed = (tx: Tx) =>
   tx.maybe(
     Type.Object({ sealed_to: Type.Integer(), now: Timestamp }),
@@ -27,7 +27,10 @@ export const lockFeed = (tx: Tx) =>
        for update skip locked`,
   )
 
-/** Lists events by their state and not after the last one: an older event may be committed later. */
+/**
+ * Lists the events without a number. They are found by their state and not after the last one: an older event may be
+ * committed later.
+ */
 export const listUnnumbered = (tx: Tx, limit: number) =>
   tx.many(
     UnnumberedEvent,
@@ -39,7 +42,7 @@ export const listUnnumbered = (tx: Tx, limit: number) =>
      limit ${limit}`,
   )
 
-/** A query of the time: now, if an event has no number. */
+/** A query of the time at which an event must be numbered: now, if an event has no number. */
 export const nextUnnumbered = (db: Db) => sql`
   select case when exists (select from webhook_events
                             where tenant_ref = ${db.tenant} and payload is null)
@@ -52,8 +55,8 @@ export interface NumberedEvent {
 }
 
 /**
- * Stores numbers and bytes. A trigger of the table then puts the events' deliveries into the queue. By the
- * list of ids PostgreSQL opens the months of these events only.
+ * Stores the numbers and the bytes of events. A trigger of the table then puts the events' deliveries into the queue.
+ * The list of ids lets PostgreSQL open only the months of these events.
  */
 export const numberEvents = (tx: Tx, createdAt: string, events: readonly NumberedEvent[]) =>
   tx.run(sql`

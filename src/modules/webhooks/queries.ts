@@ -104,7 +104,7 @@ export const markDeleted = (db: Db, id: string) =>
            previous_until = null
      where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null`)
 
-/** Answers null while the previous secret still signs. */
+/** Replaces the secret of an endpoint. Returns null while the previous secret still signs. */
 export const rotateSecret = (db: Db, id: string, encrypted: Buffer) =>
   db.maybe(
     Type.Object({ ...Subscription.properties, previous_until: Timestamp }),
@@ -127,9 +127,10 @@ export interface NewEvent {
 const Emitted = Type.Object({ event_id: Id })
 
 /**
- * Inserts the event, and a delivery for every endpoint that is subscribed to it, provided that `allowed`
- * holds. A paused endpoint gets a dead letter, so that nothing is lost. `emitted_at` is the time of this statement and not of the
- * transaction's begin: a transaction that waited for an order's lock comes after the one that held it.
+ * Inserts the event, and a delivery for every endpoint that is subscribed to it, provided that `allowed` holds. A
+ * paused endpoint gets a dead letter, so that nothing is lost. `emitted_at` is the time of this statement, and not
+ * the time at which the transaction began: a transaction that waited for an order's lock comes after the one that had
+ * it.
  */
 export const insertEvent = (tx: Tx, event: NewEvent, allowed: Sql | null) =>
   tx.one(
@@ -171,9 +172,9 @@ export interface DeliveryFilters {
 }
 
 /**
- * The keys of pending deliveries, without an index of `status`: such an index would be written to by
- * every delivery that succeeds. A pending delivery is in the queue, in a lane, or waits for its event's
- * bytes. The few of the latter two are looked up one by one.
+ * The keys of pending deliveries, without an index of `status`: such an index would be written to by every delivery
+ * that succeeds. A pending delivery is in the queue, in a lane, or waits for its event's bytes. The few that are in a
+ * lane or wait are looked up one by one.
  */
 const pendingKeys = (db: Db) => sql`
   select created_at, delivery_id as id
@@ -198,7 +199,7 @@ const pendingKeys = (db: Db) => sql`
           where tenant_ref = ${db.tenant} and id = waiting.id and status = 'pending'
           limit 1) as d`
 
-/** In the words of the indexes: `webhook_deliveries_dead` has the dead letters. */
+/** The condition for a status, as the indexes have it: `webhook_deliveries_dead` has the dead letters. */
 const inStatus = (status: DeliveryStatus): Sql =>
   status === 'dead_lettered' ? sql`d.dead_lettered_at is not null` : sql`d.status = ${status}`
 
@@ -212,7 +213,7 @@ const matching = (filters: DeliveryFilters): Sql[] => {
   return where
 }
 
-/** The pending deliveries that other filters leave over. */
+/** Finds the pending deliveries that meet the other filters. */
 function pending(db: Db, filters: DeliveryFilters): Found {
   const others = matching({ ...filters, status: undefined })
   if (others.length === 0) return { keys: pendingKeys(db), isSearch: true }
@@ -226,7 +227,7 @@ function pending(db: Db, filters: DeliveryFilters): Found {
   }
 }
 
-/** Newest first. */
+/** Lists deliveries, newest first. */
 export const listDeliveries = (db: Db, filters: DeliveryFilters, page: Page) =>
   readList(
     db,
@@ -301,10 +302,10 @@ export const insertTest = (db: Db, row: TestRow) =>
            ${row.attempt.latency_ms}, ${row.attempt.error}
       from delivery`)
 
-/** The bytes after which a page ends: five hundred of the largest events would not fit in memory. */
+/** After how many bytes a page ends: five hundred of the largest events would not fit in memory. */
 const FEED_BYTES = 4_194_304
 
-/** Lists events up to `numberedTo`, read before: a reader may continue from it or from the last event. */
+/** Lists events up to `numberedTo`, which was read before: a reader may continue from it or from the last event. */
 export const listFeed = (db: Db, after: number, numberedTo: number, limit: number) =>
   db.many(
     FeedEvent,

@@ -5,10 +5,10 @@ import { Id } from '../../kernel/schema.ts'
 import { defineStoreRotation } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 
-/** The deliveries that no lane holds. `claimDue` claims them, since it knows endpoints. */
+/** The turns of the stores with deliveries that are in no lane. `claimDue` claims them, since it knows endpoints. */
 export const turns = defineStoreRotation({ table: sql`webhook_queue`, due: sql`due_at` })
 
-/** Inserts deliveries, rows named `d`, into the queue that lanes take them from. */
+/** Inserts deliveries, rows named `d`, into the queue from which lanes claim them. */
 export const enqueue = (from: Sql) => sql`
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
                              attempt_count, ladder_from, created_at, is_replay)
@@ -27,9 +27,9 @@ export const isReplaying = ({ tenant }: Pick<Db, 'tenant'>, subscriptionId: Sql 
              and replayed.is_replay and replayed.due_at <= fd_now())`
 
 /**
- * Queues the unsent deliveries of lanes that have ended, rows named `ended`. A lane that was written by
- * hand, or by the previous release, may hold deliveries that are queued or delivered already: these are
- * left out, and must not prevent the rest.
+ * Queues the unsent deliveries of lanes that have ended, rows named `ended`. A lane that was written by hand, or by
+ * the previous release, may contain deliveries that are queued or delivered already: these are left out, and must not
+ * prevent the rest.
  */
 export const requeueUnsent = (db: Db) =>
   enqueue(sql`
@@ -59,7 +59,7 @@ const Result = Type.Object({
   status: Type.Enum(['pending', 'delivered', 'dead_lettered']),
 })
 
-/** What became of deliveries. */
+/** Reads the states of deliveries after they were attempted. */
 export const listResults = (db: Db, ids: readonly string[]) =>
   db.many(
     Result,

@@ -17,7 +17,7 @@ const canReceive = (db: Db) => sql`
 const Page = Type.Object({
   /** How many deliveries of the page are sent again. */
   redriven: Type.Integer(),
-  /** When the last delivery of the page was created: to the microsecond, as text. */
+  /** When the last delivery of the page was created, to the microsecond, as text. */
   made_at: Type.String(),
   id: Type.String(),
 })
@@ -26,8 +26,8 @@ const Page = Type.Object({
 export type Position = Pick<Static<typeof Page>, 'made_at' | 'id'>
 
 /**
- * Reads a page of deliveries, oldest first, and queues those that are wanted, are not pending and have an
- * active endpoint, with a new ladder of attempts. Null: the page is empty.
+ * Reads a page of deliveries, oldest first, and queues those that are wanted, are not pending and have an active
+ * endpoint, with a new ladder of attempts. Returns null when the page is empty.
  */
 const redrive = (db: Db, page: { where: Sql; wanted: Sql; limit: number }) =>
   db.maybe(

@@ -11,11 +11,11 @@ import { getDelivery } from './service.ts'
 
 export interface OperatorDeps {
   database: Database
-  /** Reads over all stores. */
+  /** Reads the rows of all stores. */
   operator: Runner
 }
 
-/** Wakes the dispatcher: deliveries are due. */
+/** The topic that wakes the dispatcher when deliveries are due. */
 export const WAKE_DISPATCH = 'webhook deliveries'
 
 /** Sends a delivery again: the same bytes, with a new ladder of attempts. */
@@ -51,7 +51,7 @@ const refusal = (status: string) =>
     body: { current_status: status },
   })
 
-/** Deliveries read in one transaction: about a second's work, of the ten that a statement may take. */
+/** How many deliveries one transaction reads: about a second's work, of the ten that a statement may take. */
 const PAGE = 10_000
 /** How long one call works: a proxy in front of us may time out after thirty seconds. */
 const CALL_MS = 20_000
@@ -78,7 +78,7 @@ export async function redriveAll(
     const page = await redrivePage(db, actor, span, after)
     if (page === null) return { redriven, next_from: null }
     redriven += page.redriven
-    // A delivery that becomes a dead letter again lies before this position and is not taken twice.
+    // A delivery that becomes a dead letter again lies before this position, so it is not redriven twice.
     after = page
   } while (performance.now() < until)
   return { redriven, next_from: new Date(after.made_at).toISOString() }

@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import { enqueue } from './queue-queries.ts'
 
-/** Finds the first event that is kept, from a number on, and whether it happened before a time. */
+/** Finds the first event that is still kept, from a number on, and whether it happened before a time. */
 export const findEventFrom = (db: Db, sequence: number, at: string | null) =>
   db.maybe(
     Type.Object({ sequence: Type.Integer(), is_before: Nullable(Type.Boolean()) }),

@@ -9,21 +9,21 @@ import * as replaying from './replay-queries.ts'
 import type { Replay, Replayed } from './schema.ts'
 import { assertWithinRate, get, hasExtendedEvents, type Webhooks } from './service.ts'
 
-/** Events of one call: about a second's work, of the ten that a statement may take. */
+/** How many events one call reads: about a second's work, of the ten that a statement may take. */
 export const REPLAY_EVENTS_MAX = 5_000
 
-/** Enough for a program that follows `next_from`. */
+/** How many replays a store may request per minute: enough for a program that follows `next_from`. */
 export const REPLAYS_PER_MINUTE = 10
 
 export interface ReplayDeps extends Pick<Webhooks, 'limits'> {
-  /** The events of one call. */
+  /** How many events one call reads; REPLAY_EVENTS_MAX unless a test sets another number. */
   eventsMax?: number
 }
 
 /**
- * Sends an endpoint the events again that it has missed since a position: dead letters, and events that
- * were never sent to it. A delivery that is pending already is left as it is, so that two replays at
- * once send everything once. Erased events have nothing left to send.
+ * Sends to an endpoint the events again that it has missed since a position: dead letters, and events that were never
+ * sent to it. A delivery that is pending already is left as it is, so that two simultaneous replays send each event
+ * once. Erased events have no data left to send.
  */
 export async function replay(
   { limits, eventsMax = REPLAY_EVENTS_MAX }: ReplayDeps,
@@ -71,13 +71,13 @@ interface Span {
   gone_before: number | null
 }
 
-/** The numbers that were asked for, of those that are still kept. */
+/** Finds the range of numbers that was requested, as far as its events are still kept. */
 async function findSpan(db: Db, from: number | string): Promise<Span> {
   const at = typeof from === 'string' ? requireTime(from) : null
   const { sealed_to: to } = (await queries.findNumberedTo(db)) ?? { sealed_to: 0 }
   const first = (await replaying.findEventFrom(db, 1, at))?.sequence ?? to + 1
   const asked = at === null ? Number(from) : await findSequenceAt(db, at, first, to)
-  // A time does not say whether events before the first one were later than it.
+  // A time does not show whether the deleted events before the first one were later than it.
   const isGone = first > 1 && (at === null ? asked < first : asked === first)
   return { from: Math.max(asked, first), to, gone_before: isGone ? first : null }
 }
@@ -92,8 +92,8 @@ function requireTime(text: string): string {
 }
 
 /**
- * The number of the first event at a time or after it. Times grow with the numbers, and have no index:
- * so it is found by halving, in as many steps as the last number has binary digits.
+ * Finds the number of the first event at a time or after it. Times grow with the numbers, and have no index: so it is
+ * found by bisection, in as many steps as the last number has binary digits.
  */
 async function findSequenceAt(db: Db, at: string, first: number, last: number): Promise<number> {
   let low = first

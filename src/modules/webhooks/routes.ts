@@ -141,7 +141,7 @@ const FILTERS = {
   event_id: Type.String({ format: 'uuid' }),
 }
 
-/** A page of the feed may be larger than one of a list: programs read it, again and again. */
+/** The bounds of a page of the feed, which may be larger than a page of a list: programs read it, again and again. */
 const FEED_LIMIT = { min: 1, max: 500, otherwise: 100 }
 
 const deliveryRoutes: Routes = async (app) => {
@@ -199,7 +199,7 @@ const deliveryRoutes: Routes = async (app) => {
   )
 }
 
-/** An invalid filter is ignored: as with paging, no query is refused. */
+/** Reads the filters of a list of deliveries. An invalid filter is ignored: as with paging, no query is refused. */
 function readFilters(query: unknown) {
   const readId = (name: string) => {
     const text = readText(query, name)

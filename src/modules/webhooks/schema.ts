@@ -45,7 +45,7 @@ const Secret = Type.String({
   description: 'The signing secret. Shown only in this answer.',
 })
 
-/** The only two answers that have the signing secret. */
+/** The only two answers that contain the signing secret. */
 export const SubscriptionCreated = Type.Object({ subscription: Type.Object(core), secret: Secret })
 export const SecretRotated = Type.Object({
   subscription: Type.Object(core),
@@ -162,7 +162,7 @@ export const Redriven = Type.Object({
   ),
 })
 
-/** More than any time has characters. */
+/** The longest text of a time: longer than any time is. */
 const FROM_LENGTH_MAX = 64
 
 export const Replay = Type.Object({
@@ -208,7 +208,7 @@ export const UnnumberedEvent = Type.Object({
 })
 export type UnnumberedEvent = Static<typeof UnnumberedEvent>
 
-/** A delivery as the dispatcher needs it for one attempt. */
+/** A delivery with the data that the dispatcher needs for one attempt. */
 export const DueDelivery = Type.Object({
   id: Id,
   event_id: Id,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import { type SigningKey, signingKey } from './envelope.ts'
 
-/** A new secret in the form of Standard Webhooks: 32 random bytes, with a prefix that leak scanners know. */
+/** Makes a new secret in the form of Standard Webhooks: 32 random bytes, with a prefix that leak scanners know. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /** Binds a secret to its row: copied to another row, it cannot be decrypted. */
@@ -16,7 +16,7 @@ interface EncryptedSecrets {
   previous_sealed: Buffer | null
 }
 
-/** Decrypts the keys of one endpoint, and again only after they have changed. */
+/** Makes a function that decrypts the keys of one endpoint, and decrypts them again only after they have changed. */
 export function createKeyring(key: Buffer, tenant: string, id: string) {
   let last: { encrypted: EncryptedSecrets; keys: SigningKey[] } | null = null
   return (encrypted: EncryptedSecrets): SigningKey[] => {

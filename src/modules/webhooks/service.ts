@@ -19,16 +19,21 @@ import type {
 } from './schema.ts'
 import { encryptSecret, newSecret } from './secrets.ts'
 
-/** Wakes the numbering loop: there are new events. */
+/** The topic that wakes the numbering loop when there are new events. */
 export const WAKE_NUMBERING = 'webhook events'
 
-/** More endpoints than a store needs, and few enough for a checkout to write a delivery for each. */
+/**
+ * The most endpoints of a store: more than a store needs, and few enough for a checkout to write a delivery for each.
+ */
 export const SUBSCRIPTIONS_MAX = 20
 
-/** Each registration causes a name lookup. */
+/** How many registrations a store may make per minute: each one causes a name lookup. */
 const REGISTRATIONS_PER_MINUTE = 30
 
-/** An order of a hundred lines has a fifth of this. Larger data is an error of the emitter. */
+/**
+ * The longest data of an event. An order of a hundred lines has a fifth of this; larger data is an error of the
+ * emitter.
+ */
 const DATA_LENGTH_MAX = 262_144
 
 export interface Webhooks {
@@ -40,7 +45,7 @@ export interface Webhooks {
 
 export interface NewEvent {
   type: EventType
-  /** What happened, complete in itself. The numbering loop adds `sequence`. */
+  /** The facts of the event, complete in themselves. The numbering loop adds `sequence`. */
   data: Record<string, unknown>
   order_id?: string | null
   /** The customer whose personal data the event has: `eraseSome` finds the event by it. */
@@ -123,7 +128,7 @@ function unknownEvent(name: string) {
   return new ApiError('unknown_event', { message: isEvent(name) ? text + more : text })
 }
 
-/** How many endpoints the store has. */
+/** Counts the endpoints of the store. */
 export const countSubscriptions = async (db: Db) => (await queries.countSubscriptions(db)).existing
 
 async function assertBelowMaximum(tx: Tx) {
@@ -148,9 +153,9 @@ export async function assertWithinRate(
 }
 
 /**
- * Refuses a URL that leads into our own network. A name that does not resolve yet is accepted, since every
- * attempt checks it again. Only a refusal by the name as it is written says why: others could be used to
- * map our network.
+ * Refuses a URL that leads into our own network. A name that does not resolve yet is accepted, since every attempt
+ * checks it again. Only a refusal because of the written name says why: other reasons could be used to map our
+ * network.
  */
 async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
   try {
@@ -170,7 +175,7 @@ const unsafeHost = () =>
       'The host of the URL must be a full public domain name, such as hooks.example.com: no name of a private network, no dot too many.',
   })
 
-/** Lists the endpoints, each with those of its events that the store may no longer have delivered. */
+/** Lists the endpoints, each with those of its events that are not delivered because the store lacks the add-on. */
 export async function list(db: Db): Promise<ListedSubscription[]> {
   const found = await queries.listSubscriptions(db)
   const isExtended = found.some(({ events }) => !events.every(isDeliverable))
@@ -203,7 +208,7 @@ export async function remove(db: TenantDb, actor: audit.Actor, id: string) {
   return { id: found.id, deleted: true as const }
 }
 
-/** Replaces the secret. The previous one signs too for a day, so that receivers can change over. */
+/** Replaces the secret. The previous secret signs as well for a day, so that receivers can change to the new one. */
 export async function rotate({ key }: Webhooks, db: TenantDb, actor: audit.Actor, id: string) {
   const { id: found } = await get(db, id)
   const secret = newSecret()
@@ -232,7 +237,7 @@ export async function getDelivery(db: Db, id: string) {
   return { ...found, attempts: await queries.listAttempts(db, found.id) }
 }
 
-/** Reads the events after a position. Every number up to `sealed_to` has been given. */
+/** Reads the events after a position. Every number up to `sealed_to` has been assigned. */
 export async function readFeed(db: Db, after: number, limit: number) {
   const { sealed_to } = (await queries.findNumberedTo(db)) ?? { sealed_to: 0 }
   const events = await queries.listFeed(db, after, sealed_to, limit)

@@ -8,12 +8,15 @@ import { TEST_EVENT, type TestOutcome } from './schema.ts'
 import { decryptKeys } from './secrets.ts'
 import { assertWithinRate, get, type Webhooks } from './service.ts'
 
-/** A test may hold a connection for ten seconds, to any host that the merchant names. */
+/**
+ * How many tests a store may send per minute: a test may hold a connection for ten seconds, to any host that the
+ * merchant names.
+ */
 const TESTS_PER_MINUTE = 10
 
 /**
- * Sends a test event now and answers its outcome. It is tried once, does not count as a failure of the
- * endpoint, and does not wait for other deliveries.
+ * Sends a test event now and returns its outcome. It has one attempt, does not count as a failure of the endpoint,
+ * and does not wait for other deliveries.
  */
 export async function fireTest(
   { key, fetch, limits }: Webhooks,
