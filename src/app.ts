@@ -225,10 +225,7 @@ function openGuards(runtime: Runtime, owners: Identity) {
   })
 }
 
-/**
- * How much memory is for the products that lists are assembled from, as a share of the live cache's and in addition
- * to it.
- */
+/** How much memory the products of lists have in addition, as a share of the live cache's. */
 const FRAGMENT_SHARE = 1 / 8
 
 function publicRoutes(

@@ -174,8 +174,13 @@ test('listen reports that the answering server is not the platform', async (t) =
   const stopping = new AbortController()
   const listening = () =>
     listen({
-      ...{ api: other.url(''), key: 'fdk_x', forwardTo: undefined, after: 0, everyMs: 5 },
-      ...{ print: (line: string) => lines.push(line), signal: stopping.signal },
+      api: other.url(''),
+      key: 'fdk_x',
+      forwardTo: undefined,
+      after: 0,
+      everyMs: 5,
+      print: (line: string) => lines.push(line),
+      signal: stopping.signal,
     })
   // A redirect would drop the key, and the other address would call it wrong.
   other.answer((response) => response.writeHead(301, { location: 'https://shop.example/' }).end())

@@ -4,8 +4,8 @@ import { openTestDatabase } from '../harness/database.ts'
 import { openSuperuser } from '../harness/superuser.ts'
 
 /**
- * All zones that PostgreSQL knows, anchors on every day that some month lacks, and both sides of a leap year; 60 periods
- * of each unit. Zones with equal rules are left in: their names are what merchants choose.
+ * All zones that PostgreSQL knows, anchors on every day that some month lacks, and both sides of a leap year; 60
+ * periods of each unit. Zones with equal rules are left in: their names are what merchants choose.
  */
 const PERIODS = `
   select z.name as zone, a.anchor::date as anchor, u.unit, u.count, n,

@@ -1,8 +1,8 @@
 import type { Oracles } from './check-oracles.ts'
 
 /**
- * States of subscriptions that must never occur once no operation is running. Each statement lists the violations in all
- * stores.
+ * States of subscriptions that must never occur once no operation is running. Each statement lists the violations
+ * in all stores.
  */
 export const RENEWAL_ORACLES: Oracles = {
   'a cycle with two orders that took money': `

@@ -152,6 +152,9 @@ describe('the house rules', () => {
     ['a page by offset', 'src/modules/stores/queries.ts', `limit 10 offset \${offset}`],
     ['a count for a page', 'src/platform/audit.ts', 'select count(*)::int as total from stores'],
     ['a literal spread to save lines', 'src/app.ts', '    ...{ name, email },'],
+    ['a literal spread in a test', 'test/app.test.ts', '    ...{ name, email },'],
+    ['a comment without a subject', 'src/app.ts', '/** Whoever asks waits. */'],
+    ['a comment that is too wide', 'test/app.test.ts', `  // ${'x'.repeat(116)}`],
     ['a literal spread over lines', 'src/app.ts', '    ...{'],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
   ]
@@ -216,6 +219,7 @@ describe('the house rules', () => {
       { path: 'src/kernel/id.ts', text: 'const random = randomUUID()' },
       { path: 'src/platform/leases.ts', text: 'set lease_token = gen_random_uuid()' },
       { path: 'src/modules/orders/place.ts', text: 'const id = newId()' },
+      { path: 'test/app.test.ts', text: `// ${'x'.repeat(117)}` },
       { path: 'schema.sql', text: '  id uuid default fd_uuid(), at default now()' },
       { path: 'src/worker.ts', text: 'fd_now() clock.now() performance.now() new Date(at)' },
     ]

@@ -79,7 +79,9 @@ async function putFacts(facts: Facts) {
   const pending_cents = amountOf(facts.pendingRefund)
   const when = (isSo: boolean | undefined) => (isSo ? new Date() : null)
   await update('orders', 'id', {
-    ...{ payment, captured_cents, refunded_cents },
+    payment,
+    captured_cents,
+    refunded_cents,
     payment_failure: payment === 'failed' ? 'declined' : null,
     placed_at: when(captured_cents > 0),
     processing_at: when(facts.processing),

@@ -23,7 +23,7 @@ export const CREAM = '#fbf6ea'
 export const seedOf = (id: string) =>
   [...id].reduce((sum, each) => sum * 31 + each.charCodeAt(0), 7)
 
-/** A soft light from the window on something glazed. Wide and thin strokes over each other cost far less than a blur. */
+/** Soft light from a window on a glazed surface. Strokes of several widths cost far less than a blur. */
 export const gloss = (d: string, opacity = 0.5) =>
   `<g fill="none" stroke="#fff" stroke-linecap="round">${[34, 25, 17, 10, 5]
     .map(

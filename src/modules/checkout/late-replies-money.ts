@@ -15,7 +15,8 @@ const REVERSED: readonly Lookup['state'][] = ['voided', 'refunded']
 
 /**
  * Looks up an attempt that was given up because its gateway had no record of it. A late charge is
- * reversed: its attempt counts as failed, and its order has gone on without it. A process that lost its lease reverses nothing.
+ * reversed: its attempt counts as failed, and its order has gone on without it. A process that lost its lease
+ * reverses nothing.
  */
 export async function watchLate(
   deps: CheckoutDeps,

@@ -160,7 +160,7 @@ async function waitForOthers(move: Move, db: TenantDb): Promise<void> {
   }
   const { due } = await queries.readDueTimes(db, move.work, move.clock.target)
   const kinds = move.work.filter((_, place) => due.includes(place)).map(({ kind }) => kind)
-  await giveUp(move, db, { kinds, error: new Error('due work is not done by anyone') })
+  await giveUp(move, db, { kinds, error: new Error('due work is not done') })
 }
 
 /** Records a failure: the move is tried again a few times, and then fails; the time stands where the work was due. */

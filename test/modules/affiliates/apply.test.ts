@@ -29,7 +29,9 @@ describe('an applicant', () => {
     }
   }
   const application = (more: object = {}) => ({
-    ...{ name: 'Fay', email: `${randomUUID()}@example.com`, website: 'https://fay.example' },
+    name: 'Fay',
+    email: `${randomUUID()}@example.com`,
+    website: 'https://fay.example',
     message: 'I write about tea.',
     ...more,
   })
@@ -67,8 +69,12 @@ describe('an applicant', () => {
     const opened = await open({ applications_open: true, rate_bps: 750 })
     const told = ok(await opened.program())
     assert.deepEqual(told, {
-      ...{ applications_open: true, commission_type: 'percent', rate_bps: 750 },
-      ...{ amount_cents: null, currency: 'USD', cookie_days: 30 },
+      applications_open: true,
+      commission_type: 'percent',
+      rate_bps: 750,
+      amount_cents: null,
+      currency: 'USD',
+      cookie_days: 30,
     })
     const closed = await open({ applications_open: false })
     assert.deepEqual(refusal(await closed.apply(application())), [409, 'applications_closed'])
@@ -174,8 +180,11 @@ describe('the page of an affiliate', () => {
     assert.deepEqual(seen.codes, [{ code, active: true, clicks: 0 }])
     assert.deepEqual(seen.balances, [
       {
-        ...{ currency: 'USD', pending_cents: 1_000, approved_cents: 0 },
-        ...{ in_payout_cents: 0, paid_cents: 1_000 },
+        currency: 'USD',
+        pending_cents: 1_000,
+        approved_cents: 0,
+        in_payout_cents: 0,
+        paid_cents: 1_000,
       },
     ])
     assert.deepEqual(

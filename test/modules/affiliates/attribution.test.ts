@@ -201,7 +201,8 @@ describe('an order with the code of an affiliate', () => {
     const shop = await open()
     const person_id = randomUUID()
     const { id, code, email } = await makeAffiliate(shop, {
-      ...{ customer_ref: 'fay', person_id },
+      customer_ref: 'fay',
+      person_id,
       address: { line1: '1 Own Street', city: 'Cheyenne', postal_code: '82001', country: 'US' },
     })
     const card = cardOf('5555555555554444')
@@ -251,7 +252,8 @@ describe('an order with the code of an affiliate', () => {
         items: [{ variant_id: shop.variant, quantity: 1 }],
         card: CARDS.approved,
         email: 'risky@example.com',
-        ...{ referral_code: code, referral_touch },
+        referral_code: code,
+        referral_touch,
       },
       { 'idempotency-key': randomUUID() },
     )

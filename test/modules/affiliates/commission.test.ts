@@ -14,10 +14,14 @@ const MAX = 100_000_000_000
 
 const terms = fc.oneof(
   fc.integer({ min: 1, max: 10_000 }).map((rate_bps) => ({
-    ...{ commission_type: 'percent' as const, rate_bps, amount_cents: null },
+    commission_type: 'percent' as const,
+    rate_bps,
+    amount_cents: null,
   })),
   fc.integer({ min: 1, max: MAX }).map((amount_cents) => ({
-    ...{ commission_type: 'fixed' as const, rate_bps: null, amount_cents },
+    commission_type: 'fixed' as const,
+    rate_bps: null,
+    amount_cents,
   })),
 )
 const base = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: MAX }))

@@ -73,7 +73,8 @@ async function take(known: Known, step: Step, operator: Caller) {
   if (step.kind === 'buy') {
     const items = [{ variant_id: shop.variant, quantity: step.units }]
     const placed = await buy(shop, {
-      ...{ referral_code: known.code, items },
+      referral_code: known.code,
+      items,
       tax: { provider: 'flat_rate', rate_bps: 777 },
       shipping: { mode: 'flat', flat_rate_cents: 499, expedited_rate_cents: 900, max_cents: 900 },
     })

@@ -373,7 +373,9 @@ test('a held order', async (t) => {
       const lifted = (await merchant.get(`${url}/bans/${ban.id}`)).body.ban
       assert.match(lifted.lifted_by, /^merchant_key:/)
       const again = await merchant.post(`${url}/bans/from-order`, {
-        ...{ order_id: id, kinds: ['customer_ref'], action: 'review' },
+        order_id: id,
+        kinds: ['customer_ref'],
+        action: 'review',
       })
       assert.deepEqual(again.body.bans, [listed[0]], 'what is blocked stays blocked')
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { readQueueFacts } from '../../../src/db/queue-facts.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
@@ -125,8 +126,12 @@ test('a payment that its gateway never answers', async (t) => {
     assert.deepEqual(others, [])
     assert.deepEqual([record.actor, record.reason], ['operator', OPERATOR_REASON.reason])
     assert.deepEqual(record.after, {
-      ...{ attempt_id: attempt, kind: 'checkout', amount_cents: 1_500, txn_id: decision.txn_id },
-      ...{ outcome: 'approved', decided_by: 'operator' },
+      attempt_id: attempt,
+      kind: 'checkout',
+      amount_cents: 1_500,
+      txn_id: decision.txn_id,
+      outcome: 'approved',
+      decided_by: 'operator',
     })
     assert.equal(await listed(attempt), undefined)
     assert.deepEqual(await discrepanciesOf(attempt), [])
@@ -375,7 +380,7 @@ test('a payment that its gateway never answers', async (t) => {
     app.useGateway(null)
     const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
     const charge = { ref: attempt, amount_cents: 1_500, currency: 'USD', order_id: id }
-    await real.sale({ ...charge, source: { card: readCard(body.card) } })
+    await real.sale({ ...charge, source: { card: readCard(body.card, systemClock) } })
     await app.watchLate()
     assert.equal((await app.attempt(attempt)).state, 'voided')
     const { order, timeline } = await read(id)

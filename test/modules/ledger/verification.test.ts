@@ -308,7 +308,10 @@ describe('the loop that verifies ledgers', () => {
       const { tenant_ref, id, lease_token, ...stored } = claimed
       const now = Date.now()
       const { verified, dueAt } = await advance(worker, stored as Verified, {
-        ...{ key, now, periodMs: 7 * DAY_MS, floor: 0 },
+        key,
+        now,
+        periodMs: 7 * DAY_MS,
+        floor: 0,
       })
       return () => queries.finish(worker, { tenant_ref, id, lease_token }, verified, dueAt)
     }
