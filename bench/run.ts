@@ -60,14 +60,14 @@ Figures: ${Object.keys(BENCHES).join(', ')}.
 A difference of a few per cent is seen only by --against, which measures both in ${ROUNDS} rounds.
 `
 
-interface Wanted {
+interface Arguments {
   names: string[]
   against: Against | null
 }
 
 class UsageError extends Error {}
 
-export function readArguments(args: readonly string[]): Wanted {
+export function readArguments(args: readonly string[]): Arguments {
   const { values, positionals: names } = parse(args)
   const { against: commit, rounds = String(ROUNDS) } = values
   const unknown = names.find((name) => !Object.hasOwn(BENCHES, name))
@@ -90,7 +90,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-async function main({ names, against }: Wanted): Promise<boolean> {
+async function main({ names, against }: Arguments): Promise<boolean> {
   const chosen = Object.entries(BENCHES).filter(
     ([name]) => names.length === 0 || names.includes(name),
   )

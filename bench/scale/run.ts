@@ -23,14 +23,14 @@ const USAGE = `usage: npm run scale -- [--stores <number>] [--orders <number>] [
 
 class UsageError extends Error {}
 
-export interface Wanted extends Size {
+export interface Arguments extends Size {
   /** Only routes whose path has this part, and no drills. */
   only: string | null
   /** Where the database is kept. A full one takes an hour to fill. */
   keep: string | null
 }
 
-export function readSize(args: readonly string[]): Wanted {
+export function readSize(args: readonly string[]): Arguments {
   const option = { type: 'string' } as const
   try {
     const { values } = parseArgs({
@@ -65,7 +65,7 @@ async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
   yield* drillCheckouts(filled)
 }
 
-async function main({ only, keep, ...size }: Wanted): Promise<boolean> {
+async function main({ only, keep, ...size }: Arguments): Promise<boolean> {
   const dataDir = keep ?? (await mkdtemp(join(tmpdir(), 'scale-')))
   await mkdir(dataDir, { recursive: true })
   // Root starts the database as another user, who must be able to pass through this folder.

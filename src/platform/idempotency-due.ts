@@ -52,7 +52,7 @@ const Taken = Type.Object({
  * Claims due keys of one store, to finish their operations without the caller. They are compared by the pair of store
  * and time, which only the index of both columns has, so that the keys of other stores are not read first.
  */
-export async function takeDue(
+export async function claimDue(
   db: TenantDb,
   { operations, limit }: { operations: readonly string[]; limit: number },
 ): Promise<WonClaim[]> {
@@ -91,7 +91,7 @@ const claimOf = (row: Static<typeof Taken>): WonClaim => ({
  * Claims the open key of a resource, even before its next try is due. Returns `busy` where a process works on it now,
  * and null where the resource has no open key.
  */
-export async function takeWaiting(
+export async function claimWaiting(
   db: TenantDb,
   resourceId: string,
 ): Promise<WonClaim | 'busy' | null> {

@@ -28,7 +28,7 @@ export interface RunOptions extends ClaimRequest {
 }
 
 /** The answer that the route sends. */
-export interface Reply {
+export interface SentAnswer {
   status: number
   headers: Record<string, string>
   body: string
@@ -46,12 +46,12 @@ export async function run(
   db: TenantDb,
   options: RunOptions,
   work: (claim: WonClaim) => Promise<StoredAnswer>,
-): Promise<Reply> {
+): Promise<SentAnswer> {
   for (;;) {
     const outcome = await awaitAnswer(db, options)
-    if (outcome.state === 'answered') return reply(outcome, true)
+    if (outcome.state === 'answered') return answerOf(outcome, true)
     try {
-      return reply(await work(outcome), false)
+      return answerOf(await work(outcome), false)
     } catch (error) {
       const kept = isLost(error, outcome)
         ? 'lost'
@@ -59,7 +59,7 @@ export async function run(
       // Another process has claimed the key, and will store its answer.
       if (kept === 'lost') continue
       if (kept === null) throw error
-      return reply(kept, false)
+      return answerOf(kept, false)
     }
   }
 }
@@ -67,7 +67,7 @@ export async function run(
 const isLost = (error: unknown, { token }: WonClaim): boolean =>
   error instanceof LeaseLostError && error.token === token
 
-const reply = ({ status, body }: StoredAnswer, replayed: boolean): Reply => ({
+const answerOf = ({ status, body }: StoredAnswer, replayed: boolean): SentAnswer => ({
   status,
   headers: {
     'content-type': 'application/json; charset=utf-8',

@@ -46,7 +46,7 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   return {
     hit: (bucket, weight = 1, windowSeconds = WINDOW_SECONDS) =>
       count({ buckets: [bucket].flat().map(storable), weight, windowSeconds }),
-    unhit: async (bucket) => {
+    releaseHit: async (bucket) => {
       await db.run(
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
       )

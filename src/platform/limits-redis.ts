@@ -21,7 +21,7 @@ const HIT = `
  * Removes one hit, if the window still has one. If the hit was counted in the window before, a plain decrement would
  * create a counter without an expiry, or one below zero.
  */
-const UNHIT = `
+const RELEASE_HIT = `
   if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end
   return 0`
 
@@ -55,7 +55,8 @@ export async function openRedisStore(options: StoreOptions): Promise<LimitStore>
       const windowMs = windowSeconds * 1_000
       return Number(await send(() => redis.eval(HIT, keys.length, ...keys, windowMs, weight)))
     },
-    unhit: async (bucket) => void (await send(() => redis.eval(UNHIT, 1, keyOf(bucket)))),
+    releaseHit: async (bucket) =>
+      void (await send(() => redis.eval(RELEASE_HIT, 1, keyOf(bucket)))),
     peek: async (bucket) => Number((await send(() => redis.get(keyOf(bucket)))) ?? 0),
     ping: async () => void (await send(() => redis.ping())),
     close: async () => redis.disconnect(),

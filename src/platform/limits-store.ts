@@ -9,7 +9,7 @@ export interface LimitStore {
    */
   hit(bucket: string | readonly string[], weight?: number, windowSeconds?: number): Promise<number>
   /** Removes one hit. */
-  unhit(bucket: string): Promise<void>
+  releaseHit(bucket: string): Promise<void>
   /** Returns the count of this window. Adds nothing. */
   peek(bucket: string): Promise<number>
   /** Throws where `hit` would throw. */

@@ -32,7 +32,7 @@ export interface Limits {
   /** Returns the hits that `velocity` has counted for a bucket in this minute. Counts nothing itself. */
   hits(bucket: string): Promise<number>
   /** Removes one hit of `velocity`, where only failures are to count. */
-  takeBackHit(bucket: string): Promise<void>
+  releaseHit(bucket: string): Promise<void>
   /** Adds hits to each of the buckets, and returns the count of the fullest one in this minute. */
   addHits(buckets: readonly string[], weight: number): Promise<number>
   ping(): Promise<void>
@@ -85,7 +85,7 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       if (hits > perMinute.failed) throw limitError(perMinute.failed)
     },
     async uncountFailure(caller) {
-      await orUnavailable(() => store.unhit(`failed:${caller}`))
+      await orUnavailable(() => store.releaseHit(`failed:${caller}`))
       // Otherwise a successful login would count against the next caller with that address.
       failures.forget(caller)
     },
@@ -99,7 +99,7 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       return (await addHits([bucket], 1, windowSeconds)) <= limit
     },
     hits: (bucket) => counted(() => store.peek(`velocity:${bucket}`)),
-    takeBackHit: (bucket) => orUnavailable(() => store.unhit(`velocity:${bucket}`)),
+    releaseHit: (bucket) => orUnavailable(() => store.releaseHit(`velocity:${bucket}`)),
     ping: () => orUnavailable(() => store.ping()),
   }
 }

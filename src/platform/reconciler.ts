@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import { type DueWork, runEach } from './due-work.ts'
 import { forEachStore } from './for-each-store.ts'
 import { freeKey, postpone, STARTED, type WonClaim } from './idempotency.ts'
-import { createDueTurns, hastenAll, isAlertDue, nextDueKey, takeDue } from './idempotency-due.ts'
+import { claimDue, createDueTurns, hastenAll, isAlertDue, nextDueKey } from './idempotency-due.ts'
 import { LeaseLostError } from './leases.ts'
 
 /** How many stores one step has. A key that becomes due meanwhile waits until the step ends. */
@@ -37,7 +37,7 @@ export function createReconciler(operations: readonly string[]) {
     const stores = await turns.next(deps.database.global, STORES_PER_STEP)
     const reconcileStore = async (tenant: string) => {
       const db = deps.database.tenant(tenant)
-      const claims = await takeDue(db, { operations, limit: CLAIMS_PER_STORE })
+      const claims = await claimDue(db, { operations, limit: CLAIMS_PER_STORE })
       await Promise.all(claims.map((claim) => resumeOne(deps, db, claim)))
       return claims.length
     }
@@ -55,7 +55,7 @@ export const dueOperations = (
   nextDue: (db) => nextDueKey(db, operations),
   shorten: (db, byMs) => hastenAll(db, operations, byMs),
   async runDue(db, signal) {
-    const claims = await takeDue(db, { operations, limit: CLAIMS_PER_STORE })
+    const claims = await claimDue(db, { operations, limit: CLAIMS_PER_STORE })
     const resume = async (claim: WonClaim) => {
       await resumeOne(deps, db, claim)
       return { id: claim.resourceId, outcome: `${claim.operation} resumed` }

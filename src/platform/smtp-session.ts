@@ -100,7 +100,7 @@ function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
   }
   let timerMs = deliverMs
   let timer = setTimeout(() => close(), timerMs)
-  const hear = (reply: string) => {
+  const receive = (reply: string) => {
     const [first] = awaited
     // A reply that no caller waits for can only say that the server ends the connection.
     if (first === undefined) return close()
@@ -111,7 +111,7 @@ function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
   _socket.off('data', _onSocketData)
   _socket.on(
     'data',
-    readReplies(hear, () => close()),
+    readReplies(receive, () => close()),
   )
   connection.on('error', end)
   connection.on('end', () => end(new Error(ENDED)))
@@ -140,7 +140,7 @@ function takeOver(connection: SMTPConnection, deliverMs: number): SmtpSession {
 const REPLY_LENGTH_MAX = 65_536
 
 /** Divides the text from the server into replies, of one line or of several (RFC 5321, 4.2.1). */
-function readReplies(hear: (reply: string) => void, close: () => void) {
+function readReplies(receive: (reply: string) => void, close: () => void) {
   let rest = ''
   return (chunk: Buffer): void => {
     const lines = `${rest}${chunk.toString('latin1')}`.split('\n')
@@ -150,7 +150,7 @@ function readReplies(hear: (reply: string) => void, close: () => void) {
       const text = line.trimEnd()
       reply += reply === '' ? text : `\n${text}`
       if (/^\d{3}-/.test(text) || text === '') continue
-      hear(reply)
+      receive(reply)
       reply = ''
     }
     rest = reply === '' ? last : `${reply}\n${last}`

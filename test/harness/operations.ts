@@ -31,8 +31,8 @@ export const refund = (
   db: TenantDb,
   caller: Caller,
   orderId: string,
-  wanted: RefundRequest,
-) => refundOperation.run(deps, db, caller, { orderId, wanted })
+  request: RefundRequest,
+) => refundOperation.run(deps, db, caller, { orderId, request })
 
 export const cancel = (
   deps: OrderChangeDeps,

@@ -17,7 +17,7 @@ import {
   STARTED,
   type WonClaim,
 } from '../../src/platform/idempotency.ts'
-import { createDueTurns, takeDue } from '../../src/platform/idempotency-due.ts'
+import { claimDue, createDueTurns } from '../../src/platform/idempotency-due.ts'
 import { fingerprint } from '../../src/platform/idempotency-key.ts'
 import { deleteOldAnswers, freeAbandonedKeys } from '../../src/platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../src/platform/leases.ts'
@@ -216,8 +216,8 @@ describe('an expired lease', () => {
     await expire(other, 'k1')
     assert.deepEqual(await stale(), mine.toSorted())
     const handle = worker.tenant(db.tenant)
-    assert.deepEqual(await takeDue(handle, { operations: ['refund'], limit: 10 }), [])
-    const takers = [1, 2, 3, 4].map(() => takeDue(handle, { operations: ['checkout'], limit: 10 }))
+    assert.deepEqual(await claimDue(handle, { operations: ['refund'], limit: 10 }), [])
+    const takers = [1, 2, 3, 4].map(() => claimDue(handle, { operations: ['checkout'], limit: 10 }))
     const taken = (await Promise.all(takers)).flat()
     assert.deepEqual(taken.map(({ key }) => key).toSorted(), ['k1', 'k2'])
     for (const each of taken) {

@@ -17,7 +17,7 @@ describe('the counts of callers that a process remembers', () => {
         hits.set(bucket, (hits.get(bucket) ?? 0) + 1)
         return hits.get(bucket) ?? 0
       },
-      unhit: async (bucket) => {
+      releaseHit: async (bucket) => {
         hits.set(bucket, (hits.get(bucket) ?? 1) - 1)
       },
       peek: async (bucket) => {

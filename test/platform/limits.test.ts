@@ -178,9 +178,9 @@ for (const [name, openPlace] of places) {
       }
       await place.age(61)
       assert.equal(await limits.velocity('wrong', 2, 3_600), false, 'an hour is not over')
-      await limits.takeBackHit('wrong')
-      await limits.takeBackHit('wrong')
-      await limits.takeBackHit('wrong')
+      await limits.releaseHit('wrong')
+      await limits.releaseHit('wrong')
+      await limits.releaseHit('wrong')
       assert.equal(await limits.velocity('wrong', 2, 3_600), true)
       await place.age(3_600)
       for (const isWithin of [true, true, false]) {

@@ -22,7 +22,7 @@ const Due = Type.Object({
   payout_minimum_cents: Type.Integer(),
 })
 
-interface Wanted {
+interface DueFilter {
   /** Null: all active affiliates whose balance is large enough. */
   affiliate_ids: readonly string[] | null
   currency: string | null
@@ -30,7 +30,7 @@ interface Wanted {
 }
 
 /** Lists the sums of approved commissions that are in no payout, by affiliate and currency. */
-export const listDue = (tx: Tx, { affiliate_ids, currency, limit }: Wanted) =>
+export const listDue = (tx: Tx, { affiliate_ids, currency, limit }: DueFilter) =>
   tx.many(
     Due,
     sql`

@@ -5,7 +5,7 @@ import type { Lease } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
 import { advance, GATHER_SECONDS } from './count.ts'
 import * as queries from './count-queries.ts'
-import { forgetCounted } from './subscription-queries.ts'
+import { deleteCounted } from './subscription-queries.ts'
 
 /** Stores of one step, and how many of them at the same time: counting must not crowd out selling. */
 const SLOTS = 16
@@ -38,7 +38,7 @@ export const onNewLinks = (tx: Tx, gatherSeconds = GATHER_SECONDS): Promise<numb
 export const rebuild = (db: TenantDb): Promise<unknown> =>
   db.transaction('analytics: rebuild', async (tx) => {
     await queries.lockAll(tx)
-    await forgetCounted(tx)
+    await deleteCounted(tx)
     await queries.beginGeneration(tx, (await stores.get(tx)).time_zone)
   })
 

@@ -124,7 +124,7 @@ export const countChanged = async (tx: Tx, limit: number): Promise<number> => {
 }
 
 /** Deletes what is counted of all subscriptions, and notes each of them as changed. */
-export const forgetCounted = (tx: Tx) =>
+export const deleteCounted = (tx: Tx) =>
   tx.run(sql`
     with sums as (
       delete from analytics_subscription_sums where tenant_ref = ${tx.tenant}

@@ -4,7 +4,7 @@ import type { InvoiceRow } from './schema.ts'
 
 /** The mails to the owner of a store about invoices. The operator writes the first lines of reminders. */
 
-interface Letter {
+interface InvoiceMail {
   subject: string
   text: string
 }
@@ -19,7 +19,7 @@ const factsOf = ({ number, period, currency, balance_cents, due_at }: InvoiceRow
     `Due on:   ${due_at === null ? '' : formats.date(due_at)}`,
   ].join('\n')
 
-export const invoiceMail = (invoice: InvoiceRow): Letter => ({
+export const invoiceMail = (invoice: InvoiceRow): InvoiceMail => ({
   subject: `Your invoice ${invoice.number} for ${invoice.period}`,
   text: `There is a new invoice for your store.
 
@@ -29,7 +29,7 @@ The API answers it as a PDF: GET ${invoice.pdf_url}
 `,
 })
 
-export const reminderMail = (invoice: InvoiceRow, text: string): Letter => ({
+export const reminderMail = (invoice: InvoiceRow, text: string): InvoiceMail => ({
   subject: `Reminder: invoice ${invoice.number} is not paid`,
   text: `${text}
 
@@ -40,7 +40,7 @@ The API answers it as a PDF: GET ${invoice.pdf_url}
 })
 
 /** Names the store at the end of every mail. */
-export const billingMail = ({ subject, text }: Letter, store: string): Letter => ({
+export const billingMail = ({ subject, text }: InvoiceMail, store: string): InvoiceMail => ({
   subject,
   text: `${text}
 Store: ${oneLine(store)}

@@ -52,13 +52,13 @@ export async function take(
   if (stop !== null) return { stop }
   if (state.budget_type === null) return { taken: 0 }
   const amount = state.budget_type === 'uses' ? 1 : spend_cents
-  if ((await queries.takeBudget(tx, campaign_id, amount)) > 0) return { taken: amount }
+  if ((await queries.reserveBudget(tx, campaign_id, amount)) > 0) return { taken: amount }
   return { stop: stopOf(await queries.findState(tx, campaign_id)) ?? 'exhausted' }
 }
 
 /** Releases what an order had reserved of the budget, once: its redemption is released once. */
-export const giveBack = (tx: Tx, campaign_id: string, taken: number) =>
-  queries.returnBudget(tx, campaign_id, taken)
+export const releaseBudget = (tx: Tx, campaign_id: string, taken: number) =>
+  queries.releaseBudget(tx, campaign_id, taken)
 
 /** Adds a coupon to a campaign that is not over. Locks the campaign. */
 export async function attachCoupon(tx: Tx, campaign_id: string): Promise<void> {

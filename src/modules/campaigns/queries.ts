@@ -156,13 +156,13 @@ export const findState = (db: Db, id: string) =>
   )
 
 /** Reserves a part of the budget, if as much is left and the campaign runs. */
-export const takeBudget = (tx: Tx, id: string, amount: number) =>
+export const reserveBudget = (tx: Tx, id: string, amount: number) =>
   tx.run(sql`
     update campaigns c set budget_used = budget_used + ${amount}::bigint
      where c.tenant_ref = ${tx.tenant} and c.id = ${id} and c.status = 'active' and not ${isOver}
        and budget_used + ${amount}::bigint <= budget_limit`)
 
-export const returnBudget = (tx: Tx, id: string, amount: number) =>
+export const releaseBudget = (tx: Tx, id: string, amount: number) =>
   tx.run(sql`
     update campaigns set budget_used = budget_used - ${amount}::bigint
      where tenant_ref = ${tx.tenant} and id = ${id}`)

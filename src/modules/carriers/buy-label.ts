@@ -11,7 +11,7 @@ import * as orders from '../orders/service.ts'
 import type { BuyResult } from './carrier.ts'
 import * as queries from './queries.ts'
 import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel, type SoldLabel } from './schema.ts'
-import { type LabelDeps, lookUpLater, shipmentOf, shownLabel, unconfirmed } from './service.ts'
+import { carrierParcelOf, type LabelDeps, lookUpLater, shownLabel, unconfirmed } from './service.ts'
 import { publishUnused } from './void-label.ts'
 
 /**
@@ -98,7 +98,7 @@ async function ask(
   ])
   const { weight_grams } = label
   const about = { weight_grams, note: parcel.fulfillment_number }
-  const shipment = await shipmentOf(db, order, about)
+  const shipment = await carrierParcelOf(db, order, about)
   await idempotency.renew(db, claim)
   return carriers.open(db, label.carrier).buy(label.id, label.service, shipment)
 }

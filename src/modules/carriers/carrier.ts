@@ -1,4 +1,4 @@
-import type { CarrierEvent, CarrierName, Progress, Shipment, SoldLabel } from './schema.ts'
+import type { CarrierEvent, CarrierName, CarrierParcel, Progress, SoldLabel } from './schema.ts'
 
 export interface CarrierRate {
   service: string
@@ -42,8 +42,8 @@ export interface Carrier {
   /** As parcels show it. */
   readonly title: string
   readonly services: readonly string[]
-  rates(shipment: Shipment): Promise<CarrierRate[] | null>
-  buy(ref: string, service: string, shipment: Shipment): Promise<BuyResult>
+  rates(shipment: CarrierParcel): Promise<CarrierRate[] | null>
+  buy(ref: string, service: string, shipment: CarrierParcel): Promise<BuyResult>
   void(ref: string): Promise<VoidResult>
   track(ref: string): Promise<TrackRecord>
   /** The label as a PDF. */

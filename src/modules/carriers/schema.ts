@@ -77,7 +77,7 @@ export type NewLabel = Static<typeof NewLabel>
 export const DEFAULT_WEIGHT_GRAMS = 1_000
 
 /** A parcel as a carrier needs to know it. */
-export interface Shipment {
+export interface CarrierParcel {
   from: readonly string[]
   to: Address
   weight_grams: number

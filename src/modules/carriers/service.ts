@@ -12,9 +12,9 @@ import * as queries from './queries.ts'
 import {
   CARRIERS,
   type CarrierName,
+  type CarrierParcel,
   DEFAULT_WEIGHT_GRAMS,
   type LabelRow,
-  type Shipment,
   type ShippingLabel,
   type ShippingRate,
 } from './schema.ts'
@@ -71,11 +71,11 @@ export const shownLabel = ({
 }: LabelRow): ShippingLabel => label
 
 /** A parcel of an order as its carrier needs to know it. */
-export async function shipmentOf(
+export async function carrierParcelOf(
   db: Db,
   { ship_to, currency }: OrderRow,
   { weight_grams, note }: { weight_grams: number; note: string },
-): Promise<Shipment> {
+): Promise<CarrierParcel> {
   if (ship_to === null) throw new ApiError('ship_to_missing')
   const { letterhead } = await readStore(db)
   return { from: letterhead.seller, to: ship_to, weight_grams, currency, note }
@@ -89,7 +89,7 @@ export async function listRates(
   weight_grams = DEFAULT_WEIGHT_GRAMS,
 ): Promise<ShippingRate[]> {
   const order = await orders.get(db, order_id)
-  const shipment = await shipmentOf(db, order, { weight_grams, note: '' })
+  const shipment = await carrierParcelOf(db, order, { weight_grams, note: '' })
   const asked = CARRIERS.map(async (name) => {
     const rates = await carriers.open(db, name).rates(shipment)
     return rates?.map((rate) => ({ carrier: name, ...rate })) ?? null

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Cents, Id, Nullable, Timestamp } from '../../kernel/schema.ts'
-import type { CarrierEvent, Shipment } from './schema.ts'
+import type { CarrierEvent, CarrierParcel } from './schema.ts'
 
 /** The statements of the simulated carrier, which uses its own table and none of the platform's. */
 
@@ -12,7 +12,7 @@ export const SimShipment = Type.Object({
   tracking_number: Type.String(),
   cost_cents: Cents,
   currency: Type.String(),
-  shipment: Nullable(Type.Unsafe<Shipment>({})),
+  shipment: Nullable(Type.Unsafe<CarrierParcel>({})),
   state: Type.Enum(['bought', 'in_transit', 'delivered', 'returned', 'voided']),
   state_at: Timestamp,
 })
@@ -29,7 +29,7 @@ export const findShipment = (db: Db, ref: string) =>
 export type NewShipment = Pick<
   SimShipment,
   'ref' | 'service' | 'tracking_number' | 'cost_cents' | 'currency'
-> & { shipment: Shipment }
+> & { shipment: CarrierParcel }
 
 /** Writes a shipment down, once for each reference. */
 export const insertShipment = (db: Db, each: NewShipment) =>

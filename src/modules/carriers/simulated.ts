@@ -5,7 +5,7 @@ import { addressLines } from '../documents/address-lines.ts'
 import { createFormats } from '../documents/formats.ts'
 import type { PdfProcesses } from '../documents/pdf-processes.ts'
 import type { BuyResult, Carrier, CarrierRate, Printed, TrackRecord } from './carrier.ts'
-import { type CarrierEvent, PROGRESS, type Shipment } from './schema.ts'
+import { type CarrierEvent, type CarrierParcel, PROGRESS } from './schema.ts'
 import * as queries from './simulated-queries.ts'
 
 /** What it sells: a price for each parcel and one for each kilogram begun, in coins of any currency. */
@@ -39,7 +39,7 @@ const serviceOf = (service: string) =>
 
 const priceOf = (
   { base, perKilogram }: { base: number; perKilogram: number },
-  { weight_grams }: Shipment,
+  { weight_grams }: CarrierParcel,
 ) => base + Math.ceil(weight_grams / KILOGRAM) * perKilogram
 
 /**
@@ -76,7 +76,7 @@ export function openSimulated({ db, pdfs, silenceMs }: SimulatedOptions): Carrie
 interface Purchase {
   ref: string
   service: string
-  shipment: Shipment
+  shipment: CarrierParcel
   silenceMs: number
 }
 

@@ -3,7 +3,7 @@ import { ApiError, type ErrorCode } from '../../errors.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { inProgress, type Reply, run } from '../../platform/idempotency-run.ts'
+import { inProgress, run, type SentAnswer } from '../../platform/idempotency-run.ts'
 import * as outbox from '../../platform/outbox.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import * as orders from '../orders/service.ts'
@@ -29,7 +29,7 @@ export async function voidLabel(
   db: TenantDb,
   actor: audit.Actor,
   fulfillment_id: string,
-): Promise<Reply> {
+): Promise<SentAnswer> {
   const label = await getLabel(db, fulfillment_id)
   return runVoid(deps, db, { actor, label })
 }

@@ -11,7 +11,7 @@ const WRONG_PER_SERVER = 60
 const WRONG_PER_STORE = 200
 
 /** A code that is tried, and who tries it. */
-interface CouponTry {
+interface CouponAttempt {
   tenant: string
   code: string | null | undefined
   /** The shopper's address, where the storefront says it. */
@@ -40,7 +40,7 @@ type Counters = Pick<Limits, 'velocity' | 'hits'>
  */
 export async function limitCoupons(
   limits: Counters,
-  { code, ...attempt }: CouponTry,
+  { code, ...attempt }: CouponAttempt,
   isKnown: (code: string) => Promise<boolean>,
 ): Promise<void> {
   if (!code) return
@@ -71,7 +71,7 @@ const tooManyGuesses = () =>
 /** Addresses and codes are hashed, so that the limiter stores no data of a shopper. */
 const digestOf = (text: string) => sha256(text).toString('hex')
 
-function bucketsOf({ tenant, shopper, caller }: Omit<CouponTry, 'code'>): [Counted, Counted] {
+function bucketsOf({ tenant, shopper, caller }: Omit<CouponAttempt, 'code'>): [Counted, Counted] {
   const of = (kind: string, address: string) =>
     `coupons:${tenant}:${kind}:${digestOf(callerOf(address))}`
   const one = shopper

@@ -3,7 +3,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { takeWaiting } from '../../platform/idempotency-due.ts'
+import { claimWaiting } from '../../platform/idempotency-due.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { findRefundOfAttempt } from '../order-changes/service.ts'
 import * as orders from '../orders/service.ts'
@@ -115,8 +115,8 @@ async function takeOver(
 ): Promise<idempotency.WonClaim> {
   const refundId = kind === 'refund' ? await findRefundOfAttempt(db, order_id, id) : null
   // A refund has a key of its own; the refund of a cancellation or an edit has that of the order.
-  const ofRefund = refundId === null ? null : await takeWaiting(db, refundId)
-  const claim = ofRefund ?? (await takeWaiting(db, order_id))
+  const ofRefund = refundId === null ? null : await claimWaiting(db, refundId)
+  const claim = ofRefund ?? (await claimWaiting(db, order_id))
   if (claim === 'busy') throw busy()
   if (claim !== null) return { ...claim, ...(correlationId === null ? {} : { correlationId }) }
   requireOpen(await getAttempt(db, id))

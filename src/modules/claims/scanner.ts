@@ -203,7 +203,7 @@ class Pool {
 
   #answer(thread: Thread, message: unknown) {
     const { job } = thread
-    const result = job && readAnswer(message, job.id)
+    const result = job && readResult(message, job.id)
     if (job === undefined || result === undefined) {
       return this.#end(thread, new Error('the thread gave no result'))
     }
@@ -237,7 +237,7 @@ class Pool {
 }
 
 /** Reads the result of a thread, if it is for this document, by these rules and consistent. */
-function readAnswer(message: unknown, id: number): ScanResult | undefined {
+function readResult(message: unknown, id: number): ScanResult | undefined {
   const { id: answered, result } = (message ?? {}) as { id?: unknown; result?: unknown }
   if (answered !== id || !isScanResult(result)) return undefined
   const hasCritical = result.findings.some(({ severity }) => severity === 'CRITICAL')

@@ -107,7 +107,7 @@ export interface Excess {
 }
 
 /** Units of lines that are to be packed; null for all that are ready. */
-export type Wanted = ReadonlyMap<string, number> | null
+export type RequestedUnits = ReadonlyMap<string, number> | null
 
 /**
  * Divides the wanted units into parcels, one for each location, as few as a simple rule finds: the
@@ -115,7 +115,7 @@ export type Wanted = ReadonlyMap<string, number> | null
  */
 export function planParcels(
   open: readonly OpenUnits[],
-  wanted: Wanted,
+  wanted: RequestedUnits,
   location: string | null,
 ): { parcels: PlannedParcel[]; excess: Excess[] } {
   const usable = open.filter(({ location_id }) => location === null || location_id === location)

@@ -210,7 +210,7 @@ export const hasArrived = async (tx: Tx, id: string): Promise<boolean> =>
   ).has_arrived
 
 /** Removes a parcel from the queue where its store no longer lets parcels arrive by themselves. */
-export const forgetArrival = (tx: Tx, id: string) =>
+export const clearArrival = (tx: Tx, id: string) =>
   tx.run(sql`
     update fulfillments set deliver_at = null
      where tenant_ref = ${tx.tenant} and id = ${id} and (${autoDeliverDays(tx)}) is null`)

@@ -28,7 +28,7 @@ export const FulfillmentRow = Type.Object({
 })
 export type FulfillmentRow = Static<typeof FulfillmentRow>
 
-const WantedUnits = Type.Array(
+const RequestedUnits = Type.Array(
   Type.Object({ order_item_id: Id, quantity: Type.Integer({ minimum: 1 }) }),
   { minItems: 1, maxItems: 500 },
 )
@@ -46,8 +46,8 @@ const tracking = {
 
 export const NewFulfillment = Type.Object({
   items: Type.Optional(
-    Type.Unsafe<Static<typeof WantedUnits>>({
-      ...WantedUnits,
+    Type.Unsafe<Static<typeof RequestedUnits>>({
+      ...RequestedUnits,
       description: 'Left out: all units of the order that can be packed.',
     }),
   ),
@@ -102,7 +102,7 @@ export const BulkFulfillment = Type.Object({
   orders: Type.Array(
     Type.Object({
       order_id: Type.String({ maxLength: 100 }),
-      items: Type.Optional(WantedUnits),
+      items: Type.Optional(RequestedUnits),
       location_id: Type.Optional(Type.String({ maxLength: 63 })),
       ...details,
       ...tracking,

@@ -298,7 +298,7 @@ export function deliverArrived(db: TenantDb, id: string): Promise<number> {
     const locked = await lockParcel(tx, id)
     if (locked.parcel.status !== 'shipped') return 0
     if (!(await queries.hasArrived(tx, id))) {
-      await queries.forgetArrival(tx, id)
+      await queries.clearArrival(tx, id)
       return 0
     }
     await deliverLocked(tx, audit.SYSTEM, locked, isoNow(tx.clock))

@@ -16,7 +16,7 @@ export interface Identity {
   checkExternal: ExternalCheck | null
   /** Derives the salts of passwords, and the digests of callers. */
   saltKey: Buffer
-  limits: Pick<Limits, 'velocity' | 'takeBackHit'>
+  limits: Pick<Limits, 'velocity' | 'releaseHit'>
   perMinute: { logIns: number }
   perHour: { signUps: number; wrongPasswords: number }
 }

@@ -67,7 +67,7 @@ export async function assertResendRate(
 }
 
 /** One check of a password: the account, the caller, and whether the caller has logged in to the account before. */
-interface PasswordTry {
+interface PasswordAttempt {
   email: string
   caller: string
   isKnown: boolean
@@ -82,7 +82,7 @@ const WRONG: readonly ErrorCode[] = ['unauthorized', 'wrong_password']
  */
 export async function countWrongPassword<T>(
   { limits, perHour }: Identity,
-  { email, caller, isKnown }: PasswordTry,
+  { email, caller, isKnown }: PasswordAttempt,
   check: () => Promise<T>,
 ): Promise<T> {
   const account = digestOf(email)
@@ -93,12 +93,12 @@ export async function countWrongPassword<T>(
   }
   try {
     const result = await check()
-    await limits.takeBackHit(bucket)
+    await limits.releaseHit(bucket)
     return result
   } catch (error) {
     // Only a wrong password counts; a full queue or an outage does not.
     const isWrong = error instanceof ApiError && WRONG.includes(error.code)
-    if (!isWrong) await limits.takeBackHit(bucket)
+    if (!isWrong) await limits.releaseHit(bucket)
     throw error
   }
 }

@@ -26,7 +26,7 @@ export async function reserve(tx: Tx, reservation: Reservation): Promise<void> {
   const { code_id = null, discount_cents = 0, ...rest } = reservation
   const reserved = await queries.reserveUse(tx, rest.coupon_id)
   if (reserved === null) throw invalid('exhausted')
-  const use = { code_id, ...rest, budget_taken: await takeBudget(tx, reserved, discount_cents) }
+  const use = { code_id, ...rest, budget_taken: await reserveBudget(tx, reserved, discount_cents) }
   if (code_id !== null && (await queries.reserveCode(tx, use)) === 0) throw invalid('exhausted')
   const [, inserted] = await Promise.all([
     queries.lockFirstOrder(tx, use),
@@ -36,7 +36,7 @@ export async function reserve(tx: Tx, reservation: Reservation): Promise<void> {
 }
 
 /** Reserves the discount from the budget of the campaign. A coupon without a campaign costs no statement. */
-async function takeBudget(
+async function reserveBudget(
   tx: Tx,
   { campaign_id }: { campaign_id: string | null },
   discount_cents: number,
@@ -60,7 +60,7 @@ export async function release(tx: Tx, { order_id }: { order_id: string }): Promi
   const { campaign_id } = await queries.releaseUse(tx, coupon_id)
   if (code_id !== null) await queries.releaseCode(tx, code_id, order_id)
   if (campaign_id === null || budget_taken === 0) return
-  await campaigns.giveBack(tx, campaign_id, budget_taken)
+  await campaigns.releaseBudget(tx, campaign_id, budget_taken)
 }
 
 const invalid = (reason: 'unknown' | 'expired' | 'not_started' | 'exhausted' | 'per_customer') =>

@@ -299,7 +299,7 @@ async function end(
   const plan = getPlan<CancelPlan>(found, 'cancel')
   const isRefused = [...replies.values()].some(({ kind }) => kind !== 'approved')
   // The order of the return is locked before stock.
-  const giveBack = isRefused ? null : await deps.openExchange(tx, found, plan.actor)
+  const endExchange = isRefused ? null : await deps.openExchange(tx, found, plan.actor)
   const order = isRefused ? found : await deps.cancelParcels(tx, found, plan.actor)
   // Stock is locked before balances, here and everywhere else.
   if (!isRefused) {
@@ -319,7 +319,7 @@ async function end(
   await releaseTenders(tx, order)
   await endRequest(tx, order.id, plan.reason === 'expired' ? 'expired' : 'withdrawn')
   const changed = settled?.order ?? (await orders.change(tx, order, facts))
-  const cancelled = giveBack === null ? changed : await giveBack(changed)
+  const cancelled = endExchange === null ? changed : await endExchange(changed)
   const refunds = settled === null ? [] : [settled.refund]
   await record(tx, cancelled, plan, refunds)
   await endSubscriptions(tx, deps, order, plan)

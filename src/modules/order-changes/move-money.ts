@@ -24,7 +24,7 @@ import { chargeOf, requireNoDispute, reserveRefund, succeed } from './settle-ref
  * refunded and the second is paid.
  */
 
-interface Wanted {
+interface MoveRequest {
   amount_cents: number
   parts: Parts
   actor: string
@@ -35,7 +35,7 @@ export async function reserveMove(
   tx: Tx,
   from: OrderRow,
   charges: readonly ChargeRow[],
-  { amount_cents, parts, actor }: Wanted,
+  { amount_cents, parts, actor }: MoveRequest,
 ): Promise<string> {
   const tenders = splitOverTenders(charges, amount_cents, 'original')
   await requireNoDispute(tx, from, charges, tenders)

@@ -45,17 +45,17 @@ interface Work {
 /** The operation of a refund. The resource of its claim is the refund: several refunds of one order can run at once. */
 export const refundOperation = defineOperation<
   OrderChangeDeps,
-  { orderId: string; wanted: RefundRequest },
+  { orderId: string; request: RefundRequest },
   Work,
   RefundOutcome
 >({
   name: 'refund',
-  begin: (_, db, { actor, reach }, { orderId, wanted }) =>
+  begin: (_, db, { actor, reach }, { orderId, request }) =>
     db.transaction('refund: begin', async (tx) => {
       const order = await orders.lock(tx, orderId)
       orders.requireFree(order, 'refund')
       await requireAnswered(tx, order)
-      const { charges, plan } = await planRefund(tx, order, wanted, actorOf(actor))
+      const { charges, plan } = await planRefund(tx, order, request, actorOf(actor))
       const refund_id = await reserveRefund(tx, order, charges, plan)
       return { state: 'begun', claim: await reach(tx, refund_id) }
     }),
@@ -129,19 +129,19 @@ export async function previewRefund(
 async function planRefund(
   db: Db,
   order: OrderRow,
-  wanted: RefundRequest,
+  request: RefundRequest,
   actor: string,
 ): Promise<{ charges: ChargeRow[]; plan: RefundPlan }> {
   const { charges, left } = await readRefundable(db, order)
-  const rest = { kind: 'refund' as const, reason: wanted.body.reason ?? null, actor }
-  if (wanted.by === 'shopper') {
-    const ofCharge = planOfCharge(order, charges, left, wanted.body)
+  const rest = { kind: 'refund' as const, reason: request.body.reason ?? null, actor }
+  if (request.by === 'shopper') {
+    const ofCharge = planOfCharge(order, charges, left, request.body)
     const taken = await takeBackAll(db, order, ofCharge.parts)
     return { charges, plan: { ...rest, method: 'original', ...ofCharge, ...taken } }
   }
   requireRefundable(order, charges, left)
-  const { method = 'original' } = wanted.body
-  const planned = await wantedParts(db, order, { charges, left, wanted: wanted.body })
+  const { method = 'original' } = request.body
+  const planned = await partsOfRequest(db, order, { charges, left, request: request.body })
   const tenders = splitOverTenders(charges, totalOf(planned.parts), method)
   return { charges, plan: { ...rest, method, ...planned, tenders } }
 }
@@ -200,19 +200,19 @@ function requireGoodsLeft(parts: Parts, left: Left): void {
  * Returns the parts to refund: of an amount, of units at the price paid for them, or of shipping;
  * otherwise of everything that is left.
  */
-async function wantedParts(
+async function partsOfRequest(
   db: Db,
   order: OrderRow,
   {
     charges,
     left,
-    wanted: { amount_cents, items: wanted, shipping_cents: named, restock = false },
-  }: { charges: readonly ChargeRow[]; left: Left; wanted: MerchantRefund },
+    request: { amount_cents, items, shipping_cents: named, restock = false },
+  }: { charges: readonly ChargeRow[]; left: Left; request: MerchantRefund },
 ): Promise<Pick<RefundPlan, 'parts' | 'items' | 'cards'>> {
   const most = orders.refundableOf(charges)
-  const isByPart = wanted !== undefined || named !== undefined
+  const isByPart = items !== undefined || named !== undefined
   if (amount_cents !== undefined && isByPart) throw ambiguous()
-  if (restock && wanted === undefined) throw invalidBody('restock', 'must be sent with items')
+  if (restock && items === undefined) throw invalidBody('restock', 'must be sent with items')
   if (!isByPart) {
     const amount = amount_cents ?? most
     if (amount > most) throw exceeds(most)
@@ -222,8 +222,8 @@ async function wantedParts(
   }
   const shipping_cents = named ?? 0
   if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
-  const units = { wanted: wanted ?? [], most, restock }
-  const lines = wanted === undefined ? [] : await unitsOf(db, order, units)
+  const units = { items: items ?? [], most, restock }
+  const lines = items === undefined ? [] : await unitsOf(db, order, units)
   const parts = {
     product_cents: sum(lines.map(({ share }) => share.product_cents)),
     tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
@@ -249,11 +249,11 @@ async function unitsOf(
   db: Db,
   order: OrderRow,
   {
-    wanted,
+    items,
     most,
     restock,
   }: {
-    wanted: readonly { order_item_id: string; quantity: number }[]
+    items: readonly { order_item_id: string; quantity: number }[]
     most: number
     restock: boolean
   },
@@ -263,7 +263,7 @@ async function unitsOf(
     listRefundedUnits(db, order.id),
   ])
   const quantities = new Map<string, number>()
-  for (const { order_item_id, quantity } of wanted) {
+  for (const { order_item_id, quantity } of items) {
     const id = order_item_id.toLowerCase()
     quantities.set(id, (quantities.get(id) ?? 0) + quantity)
   }

@@ -121,7 +121,7 @@ async function shopperRefund(app: App, deps: OrderChangeRouteDeps) {
       return runOnce(deps)(request, reply, what, (caller) =>
         refundOperation.run(deps, db, caller, {
           orderId: params.orderId,
-          wanted: { by: 'shopper', body },
+          request: { by: 'shopper', body },
         }),
       )
     },
@@ -234,7 +234,7 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
       return runOnce(deps)(request, reply, what, (caller) =>
         refundOperation.run(deps, db, caller, {
           orderId: params.id,
-          wanted: { by: 'merchant', body },
+          request: { by: 'merchant', body },
         }),
       )
     },

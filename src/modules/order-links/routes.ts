@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
 import { callerOf } from '../../platform/limits.ts'
-import { LinkToken, OpenedLink, WantedLink } from './schema.ts'
+import { LinkRequest, LinkToken, OpenedLink } from './schema.ts'
 import { type LinkDeps, mailLink, openLink } from './service.ts'
 
 const tags = ['checkout']
@@ -20,7 +20,7 @@ export const storefrontRoutes =
           summary:
             'Mail a link to an order to its shopper, by its number and e-mail address. The answer is the same if there is no such order.',
           params: Params('tenant'),
-          body: WantedLink,
+          body: LinkRequest,
           response: { 202: Type.Object({ accepted: Type.Boolean() }) },
         },
       },

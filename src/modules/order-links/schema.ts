@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Email, Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 
-export const WantedLink = Type.Object({
+export const LinkRequest = Type.Object({
   order_number: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
   email: Email,
   return_url: Type.String({
@@ -18,7 +18,7 @@ export const WantedLink = Type.Object({
     ),
   ),
 })
-export type WantedLink = Type.Static<typeof WantedLink>
+export type LinkRequest = Type.Static<typeof LinkRequest>
 
 export const LinkToken = Type.Object({ token: Type.String({ minLength: 1, maxLength: 500 }) })
 

@@ -8,7 +8,7 @@ import { lockByNumber } from '../orders/read.ts'
 import * as orders from '../orders/service.ts'
 import * as stores from '../stores/service.ts'
 import { linkMail } from './mail.ts'
-import type { WantedLink } from './schema.ts'
+import type { LinkRequest } from './schema.ts'
 
 /**
  * The link to an order that is mailed to its shopper. It opens the order in any browser, not only in the one that
@@ -45,7 +45,7 @@ export async function mailLink(
   deps: LinkDeps,
   db: TenantDb,
   caller: string,
-  wanted: WantedLink,
+  wanted: LinkRequest,
 ): Promise<void> {
   const { ip } = wanted
   const [sender, limit] = ip ? [callerOf(ip), PER_SHOPPER] : [caller, PER_SERVER]

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000
 /** How often a request is mailed. A shopper who has not paid after so many mails will not. */
 const SENT_MAX = 10
 
-interface Wanted {
+interface NewPaymentRequest {
   amount_cents: number
   days: number
   actor: string
@@ -33,7 +33,7 @@ interface Wanted {
 export async function requestPayment(
   tx: Tx,
   order: OrderRow,
-  { amount_cents, days, actor }: Wanted,
+  { amount_cents, days, actor }: NewPaymentRequest,
 ): Promise<{ order: OrderRow; request: PaymentRequest }> {
   const at = isoNow(tx.clock)
   const hold = { reason: HOLD_REASON, by: audit.SYSTEM.name, at }

@@ -283,7 +283,7 @@ async function capture(db: Db, amount: TransactionAmount): Promise<GatewayResult
   const row = await queries.findByTxn(db, txn_id)
   if (row === null || row.outcome !== 'approved') return refused('invalid_state')
   const before = await queries.findEntry(db, ref, 'capture')
-  if (before !== null) return answerRepeat(before, row, amount_cents)
+  if (before !== null) return repeatResult(before, row, amount_cents)
   const isOpen = row.voided_at === null && row.captured_at === null
   return refused(isOpen ? 'amount_exceeded' : 'invalid_state')
 }
@@ -299,7 +299,7 @@ async function voidCharge(tx: Tx, row: queries.ChargeRow) {
 
 async function refund(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: TransactionAmount) {
   const before = await queries.findEntry(tx, ref, 'refund')
-  if (before !== null) return answerRepeat(before, row, amount_cents)
+  if (before !== null) return repeatResult(before, row, amount_cents)
   if (row.voided_at !== null || row.captured_at === null) return refused('invalid_state')
   const left = row.captured_cents - row.refunded_cents
   if (!isAmount(amount_cents) || amount_cents > left) return refused('amount_exceeded')
@@ -309,7 +309,7 @@ async function refund(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: Tra
 }
 
 /** Replies to a repeated reference: as before, or as a duplicate if the request differs. */
-const answerRepeat = (
+const repeatResult = (
   before: { txn_id: string; amount_cents: number },
   row: queries.ChargeRow,
   amount_cents: number,

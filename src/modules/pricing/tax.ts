@@ -46,7 +46,7 @@ const TIMEOUT_MS = 3_000
 /** The most bytes of a provider's response: more than one number needs. */
 const ANSWER_BYTES_MAX = 64 * 1_024
 
-const TaxAnswer = Type.Object({ tax_cents: Type.Integer({ minimum: 0 }) })
+const TaxResponse = Type.Object({ tax_cents: Type.Integer({ minimum: 0 }) })
 
 interface Endpoint {
   url: string
@@ -64,7 +64,7 @@ export const httpTaxProvider =
   async (provider, question) => {
     try {
       const answer = await post(url, key, { provider, ...question }, timeoutMs)
-      return await checkAnswer(answer, question)
+      return await checkResponse(answer, question)
     } catch (cause) {
       throw new ApiError('service_unavailable', {
         message: 'The tax provider gave no usable answer. Try again in a moment.',
@@ -106,11 +106,11 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
 }
 
 /** Refuses a tax above the taxed amount: such a response is an error of the provider. */
-async function checkAnswer(answer: unknown, { lines, shipping_cents }: TaxQuestion) {
+async function checkResponse(answer: unknown, { lines, shipping_cents }: TaxQuestion) {
   const { Value } = await import('typebox/value')
-  if (!Value.Check(TaxAnswer, answer))
+  if (!Value.Check(TaxResponse, answer))
     throw new Error("the tax provider's answer has another shape")
-  const { tax_cents }: Static<typeof TaxAnswer> = answer
+  const { tax_cents }: Static<typeof TaxResponse> = answer
   const base = lines.reduce((total, { amount_cents }) => total + amount_cents, shipping_cents)
   if (!Number.isSafeInteger(tax_cents) || tax_cents > base) {
     throw new Error("the tax provider's answer is out of bounds")

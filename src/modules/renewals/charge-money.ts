@@ -28,7 +28,7 @@ import { keptBy, requestOf } from './price.ts'
  */
 
 /** Thrown if the networks allow no attempt with this card before the time `until`. */
-class TooManyTriesError extends Error {
+class TooManyAttemptsError extends Error {
   readonly until: string
   constructor(until: string) {
     super('the card was declined too often')
@@ -62,7 +62,7 @@ function placingOf(subscription: DueSubscription): PlaceRequest {
       async begin(tx, { order_id, total_cents }) {
         await awaitAll([
           cycles.beginCycle(tx, { id, version, cycle, order_id, from }),
-          requireTries(tx, subscription, total_cents),
+          requireAttemptsLeft(tx, subscription, total_cents),
         ])
       },
     },
@@ -70,7 +70,7 @@ function placingOf(subscription: DueSubscription): PlaceRequest {
 }
 
 /** Requires that the limits of the card's network allow an attempt, over all subscriptions of the store. */
-async function requireTries(tx: Tx, subscription: DueSubscription, amount_cents: number) {
+async function requireAttemptsLeft(tx: Tx, subscription: DueSubscription, amount_cents: number) {
   const { card_fingerprint, vault_id, card_brand, currency } = subscription
   const charge = { card: card_fingerprint ?? vault_id ?? '', amount_cents, currency }
   const times = await awaitAll(
@@ -80,7 +80,7 @@ async function requireTries(tx: Tx, subscription: DueSubscription, amount_cents:
     .filter((at) => at !== null)
     .toSorted()
     .at(-1)
-  if (until !== undefined) throw new TooManyTriesError(until)
+  if (until !== undefined) throw new TooManyAttemptsError(until)
 }
 
 /** Codes of an outcome that the reconciler finds later, or that another process has. */
@@ -105,7 +105,7 @@ export async function chargeDue(
       renewalOperation.run(deps, db, { actor: audit.SYSTEM, claim: held }, placingOf(subscription)),
     )
   } catch (error) {
-    if (error instanceof TooManyTriesError) return postpone(db, subscription, error.until)
+    if (error instanceof TooManyAttemptsError) return postpone(db, subscription, error.until)
     if (!(error instanceof ApiError)) throw error
     if (NOT_ENDED.includes(error.code)) return
     await onRefusal(deps, db, subscription, error.code)
@@ -184,7 +184,7 @@ export async function chargeNow(
     try {
       return await renewalOperation.run(deps, db, caller, placing)
     } catch (error) {
-      if (error instanceof TooManyTriesError) throw tooManyTries(error)
+      if (error instanceof TooManyAttemptsError) throw tooManyAttempts(error)
       if (!(error instanceof StaleSubscriptionError)) throw error
       if (tries === STALE_TRIES) throw new ApiError('charge_in_progress')
     }
@@ -210,7 +210,7 @@ function audited(
   return { ...placing, renewal: { ...renewal, begin } }
 }
 
-const tooManyTries = ({ until }: TooManyTriesError) =>
+const tooManyAttempts = ({ until }: TooManyAttemptsError) =>
   new ApiError('card_tries_exhausted', { body: { next_attempt_at: until } })
 
 function requireChargeable(subscription: DueSubscription): void {

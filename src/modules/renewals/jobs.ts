@@ -6,7 +6,7 @@ import { type DueSubscription, StaleSubscriptionError } from '../subscriptions/c
 import * as cycles from '../subscriptions/cycles.ts'
 import { endPause } from '../subscriptions/dates.ts'
 import { chargeDue } from './charge-money.ts'
-import { tellOfCard, tellOfCharge } from './notices.ts'
+import { noticeCard, noticeCharge } from './notices.ts'
 import { EXPIRED, exhaust, retryTime, stop } from './outcome.ts'
 import { type Step, stepOf } from './plan-step.ts'
 
@@ -104,8 +104,8 @@ const write =
 
 const STEPS: Readonly<Record<Exclude<Step, 'nothing'>, Act>> = {
   charge: chargeDue,
-  notice: tellOfCharge,
-  card_notice: tellOfCard,
+  notice: noticeCharge,
+  card_notice: noticeCard,
   ask_for_card: write('ask for a card', askForCard),
   give_up: write('give up', (tx, subscription) => exhaust(tx, subscription)),
   end: write('end', (tx, subscription) =>

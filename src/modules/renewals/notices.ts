@@ -8,7 +8,7 @@ import { priceNext } from './price.ts'
 /** The notices that customers get in advance. Each notice is an event, which causes its mail. */
 
 /** Emits the notice of the next charge. If its price differs from the last one, the notice is about the new price. */
-export async function tellOfCharge(
+export async function noticeCharge(
   deps: CheckoutDeps,
   db: TenantDb,
   subscription: DueSubscription,
@@ -27,7 +27,7 @@ export async function tellOfCharge(
 }
 
 /** Emits the notice of a card that expires soon: 30 days before, and 7. */
-export async function tellOfCard(
+export async function noticeCard(
   _deps: CheckoutDeps,
   db: TenantDb,
   subscription: DueSubscription,

@@ -156,7 +156,7 @@ export async function openExchange(
   const exchange = await getExchange(tx, id)
   const { order } = await lockReturn(tx, exchange.return_id)
   return async (cancelled) => {
-    const { to, from, released_cents } = await giveBack(tx, exchange, {
+    const { to, from, released_cents } = await releaseMoney(tx, exchange, {
       order,
       cancelled,
       actor,
@@ -176,7 +176,7 @@ interface Cancelled {
 }
 
 /** Moves the money of a cancelled exchange back. Money that its order has refunded to the shopper is not moved. */
-async function giveBack(
+async function releaseMoney(
   tx: Tx,
   { refund_id, status, amount_cents }: ExchangeRow,
   { order, cancelled, actor }: Cancelled,

@@ -6,7 +6,7 @@ import type { Returnable } from '../orders/return-schema.ts'
 import type { OrderItem } from '../orders/schema.ts'
 import { member, switchesReader } from '../sites/switches.ts'
 import * as stores from '../stores/service.ts'
-import type { WantedUnits } from './schema.ts'
+import type { RequestedUnits } from './schema.ts'
 
 /**
  * The rules of what shoppers may send back, by `behavior.returns` of the published manifest. A merchant can make a
@@ -110,7 +110,7 @@ export function returnableOf(
 
 /** Refuses units that a shopper cannot send back, and names the reasons. */
 export function requireReturnable(
-  wanted: WantedUnits,
+  wanted: RequestedUnits,
   items: readonly OrderItem[],
   returnable: readonly Returnable[],
 ): void {

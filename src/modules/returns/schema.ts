@@ -22,7 +22,7 @@ const LINES_MAX = 500
 
 const Reason = text(2_000)
 
-const Wanted = Type.Array(
+const RequestedLines = Type.Array(
   Type.Object({
     order_item_id: SomeId,
     quantity: Quantity,
@@ -30,7 +30,7 @@ const Wanted = Type.Array(
   }),
   { minItems: 1, maxItems: LINES_MAX },
 )
-export type WantedUnits = Static<typeof Wanted>
+export type RequestedUnits = Static<typeof RequestedLines>
 
 const guidance = {
   instructions: Type.Optional(Nullable(text(5_000))),
@@ -45,7 +45,7 @@ const guidance = {
 
 export const NewReturn = Type.Object({
   order_id: SomeId,
-  lines: Wanted,
+  lines: RequestedLines,
   note: Type.Optional(Nullable(text(2_000))),
   ...guidance,
 })
@@ -56,7 +56,7 @@ export const ReturnRequest = Type.Object({
     maxLength: 200,
     description: "The customer of the order. Another customer's order is a 404.",
   }),
-  lines: Wanted,
+  lines: RequestedLines,
 })
 export type ReturnRequest = Static<typeof ReturnRequest>
 

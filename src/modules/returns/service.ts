@@ -17,7 +17,7 @@ import * as orders from '../orders/service.ts'
 import { expectedOf } from './plan-receipt.ts'
 import { exceedsReturnable, readReturnable, requireReturnable } from './policy.ts'
 import * as queries from './queries.ts'
-import type { Approval, NewReturn, ReturnRequest, ReturnRow, WantedUnits } from './schema.ts'
+import type { Approval, NewReturn, RequestedUnits, ReturnRequest, ReturnRow } from './schema.ts'
 import { forEvent, forShopper, shown } from './show.ts'
 
 /**
@@ -96,7 +96,7 @@ export function requireState({ status }: ReturnRow, action: ReturnAction): void 
 export function create(db: TenantDb, actor: audit.Actor, request: NewReturn): Promise<Return> {
   return db.transaction('returns: create', async (tx) => {
     const order = await orders.lock(tx, request.order_id)
-    const lines = readWanted(request.lines)
+    const lines = readLines(request.lines)
     const items = await orders.listItems(tx, order.id)
     requireShipped(lines, items)
     requireAllowed(order)
@@ -124,7 +124,7 @@ export function request(
   return db.transaction('returns: request', async (tx) => {
     const order = await orders.lock(tx, orderId)
     if (order.customer_ref !== body.customer_ref) throw new ApiError('order_not_found')
-    const lines = readWanted(body.lines)
+    const lines = readLines(body.lines)
     const [items, fulfillments] = await awaitAll([
       orders.listItems(tx, order.id),
       listFulfillments(tx, order.id),
@@ -139,7 +139,7 @@ export function request(
 }
 
 /** Returns the lines with our spelling of their ids. Refuses a line that is named twice. */
-function readWanted(lines: WantedUnits): WantedUnits {
+function readLines(lines: RequestedUnits): RequestedUnits {
   const wanted = lines.map((line) => ({
     ...line,
     order_item_id: line.order_item_id.toLowerCase(),
@@ -150,7 +150,7 @@ function readWanted(lines: WantedUnits): WantedUnits {
 }
 
 /** Refuses more units than have shipped and are in no return. */
-function requireShipped(lines: WantedUnits, items: readonly OrderItem[]): void {
+function requireShipped(lines: RequestedUnits, items: readonly OrderItem[]): void {
   const tooMany = lines.flatMap(({ order_item_id, quantity: requested }) => {
     const item = items.find(({ id }) => id === order_item_id)
     if (item === undefined) throw new ApiError('order_item_not_found')
@@ -169,7 +169,7 @@ const RETURNS_MAX = 200
 interface NewRow extends Pick<ReturnRow, 'note' | 'instructions' | 'label_url'> {
   order: OrderRow
   items: readonly OrderItem[]
-  lines: WantedUnits
+  lines: RequestedUnits
   by: 'shopper' | 'merchant'
 }
 
@@ -216,7 +216,7 @@ const tooMany = (used: number) =>
   })
 
 function toLine(
-  { order_item_id, quantity, reason = null }: WantedUnits[number],
+  { order_item_id, quantity, reason = null }: RequestedUnits[number],
   items: readonly OrderItem[],
 ) {
   const item = items.find(({ id }) => id === order_item_id) as OrderItem

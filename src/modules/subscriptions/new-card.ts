@@ -125,7 +125,7 @@ async function storeCard(
     if (isUnused) await gateway.vaultDelete({ vault_id: result.vault_id ?? '' })
     throw error
   })
-  await forgetCard(deps, db, old)
+  await deleteStoredCard(deps, db, old)
   return changed
 }
 
@@ -168,7 +168,7 @@ async function unusedCard(
  * Deletes a card that is no longer used from its gateway. A card that the gateway keeps nevertheless is not charged
  * any more.
  */
-async function forgetCard(
+async function deleteStoredCard(
   { payments }: CardDeps,
   db: TenantDb,
   old: StoredCard | null,

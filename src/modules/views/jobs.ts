@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { freeKey } from '../../platform/idempotency.ts'
-import { createDueTurns, takeDue } from '../../platform/idempotency-due.ts'
+import { claimDue, createDueTurns } from '../../platform/idempotency-due.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { ERASE, resume } from './erase.ts'
 import { createExport, ExportTooLargeError } from './export.ts'
@@ -75,7 +75,7 @@ export async function resumeErasures(
   const stores = await turns.next(database.global, STORES_PER_STEP)
   const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
-    const taken = await takeDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
+    const taken = await claimDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
     return forEachDue(taken, async (claim) => {
       // An erasure without a recovery point has changed nothing, and its caller repeats it.
       if (!(await freeKey(db, claim))) await resume({ customersKey }, db, claim)

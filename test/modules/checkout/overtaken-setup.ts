@@ -9,7 +9,7 @@ import { refused } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
-import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
+import { run, type SentAnswer } from '../../../src/platform/idempotency-run.ts'
 import type { Answer } from '../../harness/app.ts'
 import { cancel } from '../../harness/operations.ts'
 import { share } from '../../harness/scope.ts'
@@ -66,7 +66,7 @@ export interface OvertakeApp extends CheckoutApp {
   /** What the simulated gateway has captured and not refunded of an order, by its own tables. */
   netOf(bought: Bought): Promise<number>
   /** An operation whose process can be paused at each named step and at each call of its gateway. */
-  begin(slow: SlowCaller): Promise<Reply>
+  begin(slow: SlowCaller): Promise<SentAnswer>
   /** Lets the worker resume the one operation that is open, as if its process had been paused. */
   overtake(overrides?: Overrides): Promise<void>
 }

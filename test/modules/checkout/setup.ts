@@ -11,7 +11,7 @@ import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import type { ClaimRequest, StoredAnswer, WonClaim } from '../../../src/platform/idempotency.ts'
 import { fingerprint } from '../../../src/platform/idempotency-key.ts'
-import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
+import { run, type SentAnswer } from '../../../src/platform/idempotency-run.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { expireAllClaims, place, release } from '../../harness/operations.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
@@ -157,9 +157,9 @@ export interface CheckoutApp extends TestApp {
   /** A checkout that stops at a named step, as by a crash: nothing is cleaned up. */
   crash(shop: Shop, body: object, point: string, key?: string, overrides?: Overrides): Promise<void>
   /** A checkout with overrides. */
-  place(shop: Shop, body: object, key: string, overrides: Overrides): Promise<Reply>
+  place(shop: Shop, body: object, key: string, overrides: Overrides): Promise<SentAnswer>
   /** A release with overrides. */
-  release(shop: Shop, orderId: string, key: string, overrides: Overrides): Promise<Reply>
+  release(shop: Shop, orderId: string, key: string, overrides: Overrides): Promise<SentAnswer>
   /** A release that stops at a named step, as by a crash. */
   crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
   /** Makes every running key due, as if its process had stopped. */

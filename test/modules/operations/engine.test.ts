@@ -14,8 +14,8 @@ import { beginAttempt } from '../../../src/modules/payments/attempts.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { finish, STARTED } from '../../../src/platform/idempotency.ts'
-import { takeDue } from '../../../src/platform/idempotency-due.ts'
-import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
+import { claimDue } from '../../../src/platform/idempotency-due.ts'
+import { run, type SentAnswer } from '../../../src/platform/idempotency-run.ts'
 import { DUE_NOW } from '../../harness/operations.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
@@ -34,7 +34,7 @@ interface Bench {
   db: TenantDb
   steps: string[]
   /** Runs the operation under one key, as its route does. */
-  run(changes?: Partial<Spec>, deps?: Partial<OperationDeps>): Promise<Reply>
+  run(changes?: Partial<Spec>, deps?: Partial<OperationDeps>): Promise<SentAnswer>
   /** Resumes the operation as the reconciler does. */
   resume(changes?: Partial<Spec>): Promise<unknown>
   key(): Promise<{ state: string; recovery_point: string; waits: number; leased: boolean }>
@@ -96,7 +96,7 @@ async function openBench(): Promise<Bench> {
       ),
     async resume(changes = {}) {
       await makeDue(tenant)
-      const [claim] = await takeDue(db, { operations: ['refund'], limit: 1 })
+      const [claim] = await claimDue(db, { operations: ['refund'], limit: 1 })
       assert.ok(claim, 'nothing to resume')
       return defineOperation({ ...spec, ...changes }).resume(base, db, claim)
     },

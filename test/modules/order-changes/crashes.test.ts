@@ -15,7 +15,7 @@ import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
 import { giveBalances, type OrderStore } from '../orders/setup.ts'
 import { ACTOR, HOUR_MS, LATER_MS, shareUnknownOutcomes } from './unknown-setup.ts'
 
-const { shared, db, depsOf, takeClaim } = shareUnknownOutcomes()
+const { shared, db, depsOf, claimKey } = shareUnknownOutcomes()
 
 describe('an unknown outcome', () => {
   let store: OrderStore
@@ -122,7 +122,7 @@ describe('an unknown outcome', () => {
         const busy = await store.merchant(bought.id, 'cancel', { reason: 'staff' })
         assert.equal(busy.body.error.code, 'order_busy')
         const resume = async (laterMs: number) =>
-          resumes[operation](depsOf(undefined, laterMs), db(), await takeClaim(operation))
+          resumes[operation](depsOf(undefined, laterMs), db(), await claimKey(operation))
         const isPending = isResumed && point === sent
         if (isPending) await assert.rejects(resume(LATER_MS), { code: 'idempotency_in_progress' })
         await resume(isPending ? HOUR_MS : LATER_MS)

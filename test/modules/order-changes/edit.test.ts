@@ -180,8 +180,8 @@ describe('an edit', () => {
     const { charges } = await store.place()
     const [foreign] = charges
     for (const quantity of [1, 0]) {
-      const wish = { ...edits(items, quantity), charge_id: foreign.charge_id }
-      const answer = await store.shopper(order.id, 'edit', wish)
+      const request = { ...edits(items, quantity), charge_id: foreign.charge_id }
+      const answer = await store.shopper(order.id, 'edit', request)
       assert.deepEqual([answer.status, answer.body.error?.code], [404, 'charge_not_found'])
     }
     const detail = await store.read(order.id)
@@ -396,12 +396,12 @@ describe('an edit', () => {
   test('is refused for too many units of one variant, in however many lines', async () => {
     const line = { variant_id: store.shop.variants[1_000], quantity: 1 }
     const { order, items } = await store.place({ items: [line, line] })
-    const wish = { ...edits(items, 10_000, 1), card: APPROVED }
-    const refused = await store.shopper(order.id, 'edit', wish)
+    const request = { ...edits(items, 10_000, 1), card: APPROVED }
+    const refused = await store.shopper(order.id, 'edit', request)
     assert.equal(refused.status, 400, refused.text)
     const message = 'must leave at most 10,000 units of one variant'
     assert.deepEqual(refused.body.issues, [{ path: 'edits', message }])
-    const most = await store.shopper(order.id, 'edit', { ...wish, ...edits(items, 9_999, 1) })
+    const most = await store.shopper(order.id, 'edit', { ...request, ...edits(items, 9_999, 1) })
     assert.equal(most.status, 200, most.text)
   })
 

@@ -11,7 +11,7 @@ import { APPROVED, checkout, LOST_AFTER_CHARGE, LOST_BEFORE_CHARGE } from '../ch
 import type { OrderStore } from '../orders/setup.ts'
 import { ACTOR, HOUR_MS, LATER_MS, shareUnknownOutcomes } from './unknown-setup.ts'
 
-const { shared, db, depsOf, begin, takeClaim, explain, refusalOf } = shareUnknownOutcomes()
+const { shared, db, depsOf, begin, claimKey, explain, refusalOf } = shareUnknownOutcomes()
 
 describe('an unknown outcome', () => {
   let store: OrderStore
@@ -25,7 +25,7 @@ describe('an unknown outcome', () => {
     assert.equal((await store.read(order.id)).refunds[0].status, 'pending')
     const busy = await store.merchant(order.id, 'cancel', { reason: 'staff' })
     assert.equal(busy.body.error.code, 'order_busy')
-    const answer = await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    const answer = await refundOperation.resume(depsOf(), db(), await claimKey('refund'))
     assert.equal(answer.status, 201, answer.body)
     assert.equal(await store.net(order.id), 1_700)
     assert.equal((await store.read(order.id)).order.refunded_cents, 300)
@@ -95,7 +95,7 @@ describe('an unknown outcome', () => {
     assert.ok(givesUpMs >= 3_600_000 && givesUpMs < 3_660_000, gives_up_at)
     assert.ok(Date.parse(next_check_at) < Date.parse(gives_up_at), next_check_at)
     assert.match(meaning, /no record of the refund at `gives_up_at`/)
-    await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    await refundOperation.resume(depsOf(), db(), await claimKey('refund'))
     const { facts, busy, allowed } = await explain(order.id)
     assert.deepEqual(
       [busy, facts.waiting_for, facts.pending_refunds, allowed.includes('refund')],
@@ -110,7 +110,7 @@ describe('an unknown outcome', () => {
       const early = refundOperation.resume(
         depsOf(undefined, laterMs),
         db(),
-        await takeClaim('refund'),
+        await claimKey('refund'),
       )
       await assert.rejects(early, { code: 'idempotency_in_progress' })
       const repeated = await store.merchant(order.id, 'refunds', { amount_cents: 300 })
@@ -123,7 +123,7 @@ describe('an unknown outcome', () => {
     const gateway = await depsOf().payments.forStore(db())
     const late = { ref: rows[0].id, txn_id: rows[0].parent_txn_id, amount_cents: 300 }
     assert.equal((await gateway.refund({ ...late, currency: 'USD' })).outcome, 'approved')
-    const answer = await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    const answer = await refundOperation.resume(depsOf(), db(), await claimKey('refund'))
     assert.equal(answer.status, 201, answer.body)
     const { order: refunded } = await store.read(order.id)
     assert.deepEqual([refunded.refunded_cents, await store.net(order.id)], [300, 1_700])
@@ -133,14 +133,14 @@ describe('an unknown outcome', () => {
   test('of a refund that the gateway has no record of fails after an hour', async () => {
     const { order } = await store.place()
     await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
-    const early = await takeClaim('refund')
+    const early = await claimKey('refund')
     await assert.rejects(refundOperation.resume(depsOf(), db(), early), {
       code: 'idempotency_in_progress',
     })
     const answer = await refundOperation.resume(
       depsOf(undefined, HOUR_MS),
       db(),
-      await takeClaim('refund'),
+      await claimKey('refund'),
     )
     assert.equal(answer.status, 409)
     assert.match(answer.body, /refund_failed/)
@@ -201,9 +201,9 @@ describe('an unknown outcome', () => {
     assert.equal(waiting_for.gives_up_at, null)
     assert.match(waiting_for.meaning, /not reached the gateway yet/)
     // The answer to the refund that the resume sends is lost, long after the crash.
-    const first = refundOperation.resume(depsOf('after', HOUR_MS), db(), await takeClaim('refund'))
+    const first = refundOperation.resume(depsOf('after', HOUR_MS), db(), await claimKey('refund'))
     await assert.rejects(first, { code: 'idempotency_in_progress' })
-    const answer = await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    const answer = await refundOperation.resume(depsOf(), db(), await claimKey('refund'))
     assert.equal(answer.status, 201, answer.body)
     assert.equal(await store.net(order.id), 1_700)
     await store.check()
@@ -231,7 +231,7 @@ describe('an unknown outcome', () => {
     const at = (point: string) =>
       point === 'refund-answered' ? Promise.reject(new Error('killed')) : undefined
     await assert.rejects(begin({ ...depsOf(), at }, order.id, 2_000), /killed/)
-    const answer = await refundOperation.resume(depsOf(), db(), await takeClaim('refund'))
+    const answer = await refundOperation.resume(depsOf(), db(), await claimKey('refund'))
     assert.equal(answer.status, 201, answer.body)
     assert.equal((await store.read(order.id)).order.status, 'refunded')
     assert.equal(await store.net(order.id), 0)
@@ -249,7 +249,7 @@ describe('an unknown outcome', () => {
     assert.equal((await store.read(order.id)).order.total_cents, 2_000)
     const busy = await store.shopper(order.id, 'edit', { edits, card: APPROVED })
     assert.equal(busy.body.error.code, 'order_busy')
-    await editOperation.resume(depsOf(), db(), await takeClaim('edit'))
+    await editOperation.resume(depsOf(), db(), await claimKey('edit'))
     const replayed = await store.shopper(order.id, 'edit', body, key)
     assert.equal(replayed.status, 200, replayed.text)
     assert.equal(replayed.body.order.total_cents, 3_000)
@@ -264,7 +264,7 @@ describe('an unknown outcome', () => {
     const edits = [{ order_item_id: items[0].id, quantity: 3 }]
     const unknown = await store.shopper(order.id, 'edit', { edits, card: LOST_AFTER_CHARGE })
     assert.equal(unknown.status, 503, unknown.text)
-    await editOperation.resume(depsOf(), db(), await takeClaim('edit'))
+    await editOperation.resume(depsOf(), db(), await claimKey('edit'))
     const { order: held } = await store.read(order.id)
     assert.deepEqual([held.status, held.hold.reason], ['on_hold', 'fraud_review'])
     assert.equal(await store.net(order.id), 3_000)
@@ -275,7 +275,7 @@ describe('an unknown outcome', () => {
     const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: LOST_BEFORE_CHARGE }
     const key = randomUUID()
     assert.equal((await store.shopper(order.id, 'edit', body, key)).status, 503)
-    await editOperation.resume(depsOf(undefined, LATER_MS), db(), await takeClaim('edit'))
+    await editOperation.resume(depsOf(undefined, LATER_MS), db(), await claimKey('edit'))
     const replayed = await store.shopper(order.id, 'edit', body, key)
     assert.equal(replayed.status, 402, replayed.text)
     assert.equal((await store.read(order.id)).order.total_cents, 2_000)

@@ -116,13 +116,13 @@ describe('refunds', () => {
       tax: { provider: 'flat_rate', rate_bps: 825 },
     })
     const [item] = items
-    const wish = { items: [{ order_item_id: item.id, quantity: 1 }] }
+    const request = { items: [{ order_item_id: item.id, quantity: 1 }] }
     const preview = await store.shop.merchant.post(
       `/v1/merchant/orders/${order.id}/refunds/preview`,
-      wish,
+      request,
     )
     assert.equal(preview.status, 200, preview.text)
-    const first = await store.merchant(order.id, 'refunds', wish)
+    const first = await store.merchant(order.id, 'refunds', request)
     assert.equal(first.status, 201, first.text)
     assert.equal(first.body.refund.amount_cents, preview.body.amount_cents)
     assert.equal(first.body.refund.product_cents, 333)

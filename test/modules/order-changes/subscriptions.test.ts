@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
-import { takeDue } from '../../../src/platform/idempotency-due.ts'
+import { claimDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { cancel, DUE_NOW } from '../../harness/operations.ts'
 import { addVariant, enable } from '../checkout/setup.ts'
@@ -115,16 +115,16 @@ describe('a subscription that an order started', () => {
     }
     const db = store.app.runtime.database.tenant('acme')
     const claim = { operation: 'cancel', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-    const wish = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
+    const request = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
     const actor = { name: 'merchant_key:test', correlationId: null }
     const silenced = { ...deps, payments: { ...deps.payments, forStore } }
     await assert.rejects(
-      run(db, claim, (held) => cancel(silenced, db, { actor, claim: held }, id, wish)),
+      run(db, claim, (held) => cancel(silenced, db, { actor, claim: held }, id, request)),
       { code: 'payment_unconfirmed' },
     )
     assert.equal((await explained(id))[0].status, 'active')
     await store.superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
-    const [due] = await takeDue(db, { operations: ['cancel'], limit: 1 })
+    const [due] = await claimDue(db, { operations: ['cancel'], limit: 1 })
     assert.ok(due)
     await cancelOperation.resume(deps, db, due)
     assert.equal((await explained(id))[0].status, 'cancelled')

@@ -7,7 +7,7 @@ import { noRecord, notSent, refused } from '../../../src/modules/payments/gatewa
 import type { OrderStore } from '../orders/setup.ts'
 import { HOUR_MS, shareUnknownOutcomes, UNKNOWN } from './unknown-setup.ts'
 
-const { shared, db, alerts, depsOf, beginCancel, expire, takeClaim, explain, refusalOf } =
+const { shared, db, alerts, depsOf, beginCancel, expire, claimKey, explain, refusalOf } =
   shareUnknownOutcomes()
 
 describe('an unknown outcome', () => {
@@ -31,7 +31,7 @@ describe('an unknown outcome', () => {
     assert.deepEqual([explained.busy, explained.allowed], [true, []])
     assert.equal(refusalOf(explained, 'refund'), 'order_busy')
     assert.equal(explained.facts.waiting_for.kind, 'refund')
-    const answer = await cancelOperation.resume(depsOf(), db(), await takeClaim('cancel'))
+    const answer = await cancelOperation.resume(depsOf(), db(), await claimKey('cancel'))
     assert.equal(answer.status, 200, answer.body)
     assert.equal((await store.read(order.id)).order.status, 'cancelled')
     assert.equal(await store.net(order.id), 0)
@@ -198,12 +198,12 @@ describe('an unknown outcome', () => {
   test('of a cancellation that failed leaves the order as it was', async () => {
     const { order } = await store.place()
     await assert.rejects(beginCancel(depsOf('before'), order.id), { code: 'payment_unconfirmed' })
-    const early = cancelOperation.resume(depsOf(undefined, 13_000), db(), await takeClaim('cancel'))
+    const early = cancelOperation.resume(depsOf(undefined, 13_000), db(), await claimKey('cancel'))
     await assert.rejects(early, { code: 'idempotency_in_progress' })
     const answer = await cancelOperation.resume(
       depsOf(undefined, HOUR_MS),
       db(),
-      await takeClaim('cancel'),
+      await claimKey('cancel'),
     )
     assert.equal(answer.status, 409, answer.body)
     assert.equal(JSON.parse(answer.body).error.code, 'refund_failed')

@@ -8,7 +8,7 @@ import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { openExchange } from '../../../src/modules/returns/exchange-money.ts'
 import { cancelOfOrder } from '../../../src/modules/subscriptions/service.ts'
-import { takeDue } from '../../../src/platform/idempotency-due.ts'
+import { claimDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import type { Answer } from '../../harness/app.ts'
 import { cancel, DUE_NOW, expireAllClaims, refund } from '../../harness/operations.ts'
@@ -100,16 +100,16 @@ export function shareUnknownOutcomes() {
     return isEnded ? (await shared.current.read(orderId)).order : null
   }
 
-  const takeClaims = async (operation: string) => {
+  const claimKeys = async (operation: string) => {
     await shared.current.superuser.query(
       `update idempotency_keys set ${DUE_NOW} where state = 'running'`,
     )
-    return takeDue(db(), { operations: [operation], limit: 10 })
+    return claimDue(db(), { operations: [operation], limit: 10 })
   }
 
   /** The one claim that a stopped process left. */
-  const takeClaim = async (operation: string) => {
-    const [claim, ...others] = await takeClaims(operation)
+  const claimKey = async (operation: string) => {
+    const [claim, ...others] = await claimKeys(operation)
     assert.ok(claim)
     assert.deepEqual(others, [])
     return claim
@@ -119,5 +119,5 @@ export function shareUnknownOutcomes() {
   const refusalOf = (explained: Answer['body'], action: string) =>
     explained.refused.find((each: { action: string }) => each.action === action)?.reason
 
-  return { shared, db, alerts, depsOf, begin, beginCancel, expire, takeClaim, explain, refusalOf }
+  return { shared, db, alerts, depsOf, begin, beginCancel, expire, claimKey, explain, refusalOf }
 }

@@ -252,8 +252,8 @@ describe('reading orders', () => {
     ]
     for (const { status, text } of done) assert.ok(status < 300, text)
     const [charge] = other.charges
-    const wish = { charge_id: charge.charge_id, amount_cents: 5, reason: words }
-    await store.shopper(other.order.id, 'refund', wish)
+    const request = { charge_id: charge.charge_id, amount_cents: 5, reason: words }
+    await store.shopper(other.order.id, 'refund', request)
     await store.shopper(other.order.id, 'cancel', { reason: words })
 
     const { body, text } = await merchant.get('/v1/my/audit?limit=100')

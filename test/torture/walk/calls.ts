@@ -5,7 +5,7 @@ import type { Installation } from './installation.ts'
 import type { Random } from './random.ts'
 
 /** An answer that came whole. */
-export interface Heard {
+export interface Received {
   status: number
   text: string
   code: string | null
@@ -25,7 +25,7 @@ export interface KeyedCall {
   /** A text that stands in the personal data of this request alone. */
   mark: string | null
   /** The first final answer. */
-  first: Heard | null
+  first: Received | null
 }
 
 /** Refusals of the moment, which leave the key free or its operation running. */
@@ -49,9 +49,9 @@ export interface Calls {
   /** The answers that contradict an earlier one. */
   faults: string[]
   /** Sends a call to any server, and again under the same key while there is no final answer. */
-  settle(call: KeyedCall, tries?: number): Promise<Heard | null>
+  settle(call: KeyedCall, tries?: number): Promise<Received | null>
   /** Sends a request without a key. Returns null when there was no answer. */
-  send(unkeyed: Unkeyed): Promise<Heard | null>
+  send(unkeyed: Unkeyed): Promise<Received | null>
   close(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export function openCalls({ servers }: Pick<Installation, 'servers'>, random: Ra
     { method, path, credential, body }: Unkeyed,
     headers: Record<string, string>,
     waitMs: number,
-  ): Promise<Heard | null> => {
+  ): Promise<Received | null> => {
     // As behind a load balancer, which notices most of the time that a server is down.
     const up = servers.filter((each) => each.isUp() || random.happens(10))
     const { url } = random.pick(up.length === 0 ? servers : up)
@@ -99,23 +99,25 @@ export function openCalls({ servers }: Pick<Installation, 'servers'>, random: Ra
       return null
     }
   }
-  const sendKeyed = async (call: KeyedCall): Promise<Heard | null> => {
+  const sendKeyed = async (call: KeyedCall): Promise<Received | null> => {
     const waitMs = random.happens(IMPATIENT_PERCENT)
       ? random.int(...IMPATIENT_MS)
       : random.int(...WAIT_MS)
     const unkeyed = { method: 'POST', ...call } as const
-    const heard = await exchange(unkeyed, { 'idempotency-key': call.key }, waitMs)
-    const outcome = heard === null ? 'no answer' : `${heard.status} ${heard.code ?? ''}`.trim()
+    const received = await exchange(unkeyed, { 'idempotency-key': call.key }, waitMs)
+    const outcome =
+      received === null ? 'no answer' : `${received.status} ${received.code ?? ''}`.trim()
     const name = `${call.operation}: ${outcome}`
     counts.set(name, (counts.get(name) ?? 0) + 1)
-    if (heard === null || !isFinal(call, heard)) return null
+    if (received === null || !isFinal(call, received)) return null
     // A request that can never succeed shows a fault of the walk itself.
-    if ([400, 401].includes(heard.status))
-      throw new Error(`${call.operation} is refused: ${heard.text}`)
+    if ([400, 401].includes(received.status))
+      throw new Error(`${call.operation} is refused: ${received.text}`)
     const { first } = call
-    call.first ??= heard
-    if (first !== null && !isSame(first, heard)) faults.push(describeChange(call, first, heard))
-    return heard
+    call.first ??= received
+    if (first !== null && !isSame(first, received))
+      faults.push(describeChange(call, first, received))
+    return received
   }
   return {
     all,
@@ -127,8 +129,8 @@ export function openCalls({ servers }: Pick<Installation, 'servers'>, random: Ra
       for (let left = tries; left > 0; left--) {
         // A double click, or a retry that overtakes the first request.
         const twice = random.happens(5) ? sendKeyed(call) : null
-        const [heard] = await Promise.all([sendKeyed(call), twice])
-        if (heard !== null) return heard
+        const [received] = await Promise.all([sendKeyed(call), twice])
+        if (received !== null) return received
         await delay(random.int(20, 1_500))
       }
       return call.first
@@ -148,7 +150,7 @@ function codeOf(text: string): string | null {
 }
 
 /** Whether the answer is that of the operation, which every replay must repeat. */
-export function isFinal({ operation }: KeyedCall, { status, code }: Heard): boolean {
+export function isFinal({ operation }: KeyedCall, { status, code }: Received): boolean {
   if (status >= 500 || (code !== null && PASSING.includes(code))) return false
   return !(operation === 'privacy_erase' && code !== null && PASSING_OF_ERASURE.includes(code))
 }
@@ -162,9 +164,9 @@ const withoutPerson = (text: string): string =>
     ERASED.includes(name) || name === 'customer_ref' ? null : value,
   )
 
-export const isSame = (first: Heard, later: Heard): boolean =>
+export const isSame = (first: Received, later: Received): boolean =>
   first.status === later.status &&
   (first.text === later.text || withoutPerson(first.text) === withoutPerson(later.text))
 
-export const describeChange = ({ operation, key }: KeyedCall, first: Heard, later: Heard) =>
+export const describeChange = ({ operation, key }: KeyedCall, first: Received, later: Received) =>
   `${operation} ${key} answered ${first.status} ${first.text}\n  and then ${later.status} ${later.text}`

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { moveGoods } from './after-sale.ts'
-import type { Heard, KeyedCall } from './calls.ts'
+import type { KeyedCall, Received } from './calls.ts'
 import { changeOrder } from './order-changes.ts'
 import type { Actor } from './shoppers.ts'
 import type { WalkStore } from './store.ts'
@@ -29,9 +29,9 @@ const moveAny: Act = async (actor, store) => {
 /** Finds orders whose checkout was not answered. */
 const listOrders: Act = async ({ calls }, store) => {
   const path = '/v1/merchant/orders?limit=50'
-  const heard = await calls.send({ method: 'GET', path, credential: store.merchant })
-  if (heard?.status !== 200) return
-  for (const { id } of JSON.parse(heard.text).orders) store.orders.push(id)
+  const received = await calls.send({ method: 'GET', path, credential: store.merchant })
+  if (received?.status !== 200) return
+  for (const { id } of JSON.parse(received.text).orders) store.orders.push(id)
 }
 
 const giveCredit: Act = ({ calls, random }, store) => {
@@ -48,7 +48,7 @@ const giveCredit: Act = ({ calls, random }, store) => {
 }
 
 const issueGiftCard: Act = async ({ calls, random }, store) => {
-  const heard = await calls.settle(
+  const received = await calls.settle(
     callOf(store, {
       operation: 'gift_card_issue',
       path: '/v1/merchant/gift-cards',
@@ -57,7 +57,7 @@ const issueGiftCard: Act = async ({ calls, random }, store) => {
     }),
     random.int(1, 3),
   )
-  if (heard?.status === 201) store.giftCardCodes.push(JSON.parse(heard.text).code)
+  if (received?.status === 201) store.giftCardCodes.push(JSON.parse(received.text).code)
 }
 
 /** Erases a customer, who may well order again. */
@@ -104,14 +104,14 @@ const callOf = (
 export async function readFeed({ calls, isOver }: Actor, store: WalkStore): Promise<void> {
   while (!isOver()) {
     const path = `/v1/merchant/events?after=${store.feed.size}&limit=200`
-    const heard = await calls.send({ method: 'GET', path, credential: store.merchant })
-    if (heard?.status === 200) rememberEvents(store, heard)
+    const received = await calls.send({ method: 'GET', path, credential: store.merchant })
+    if (received?.status === 200) rememberEvents(store, received)
     await delay(300)
   }
 }
 
 /** Remembers a page of the feed. Throws where a number is missing or has changed its event. */
-export function rememberEvents({ tenant, feed }: WalkStore, { text }: Heard): number {
+export function rememberEvents({ tenant, feed }: WalkStore, { text }: Received): number {
   const { events } = JSON.parse(text)
   for (const { id, data } of events) {
     const { sequence } = data

@@ -92,11 +92,11 @@ export async function replayAll(calls: Calls, mustReplay: boolean): Promise<stri
   const replayOne = async (call: KeyedCall) => {
     const { first } = call
     const mayWait = WAITING_FOR_RELEASE.includes(call.operation)
-    const heard = await calls.settle(call, mayWait ? 3 : 30)
-    if (heard === null && mayWait) return
-    if (heard === null) faults.push(`${call.operation} ${call.key} has no final answer`)
-    else if (mustReplay && !heard.isReplay && first !== null) {
-      faults.push(`${describeChange(call, first, heard)}\n  which is not a replay`)
+    const received = await calls.settle(call, mayWait ? 3 : 30)
+    if (received === null && mayWait) return
+    if (received === null) faults.push(`${call.operation} ${call.key} has no final answer`)
+    else if (mustReplay && !received.isReplay && first !== null) {
+      faults.push(`${describeChange(call, first, received)}\n  which is not a replay`)
     }
   }
   const work = async () => {

@@ -17,8 +17,9 @@ export async function shop(actor: Actor): Promise<void> {
   const { calls, stores, random, isOver } = actor
   while (!isOver()) {
     const store = random.pick(stores)
-    const heard = await calls.settle(checkoutOf(store, random), random.int(1, 4))
-    const id = heard !== null && heard.status < 300 ? JSON.parse(heard.text).order.id : null
+    const received = await calls.settle(checkoutOf(store, random), random.int(1, 4))
+    const id =
+      received !== null && received.status < 300 ? JSON.parse(received.text).order.id : null
     if (id === null) continue
     store.orders.push(id)
     if (random.happens(15)) await changeOrder(actor, store, id)

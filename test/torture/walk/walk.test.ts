@@ -119,8 +119,8 @@ async function readWholeFeeds(
     store.feed.clear()
     for (;;) {
       const path = `/v1/merchant/events?after=${store.feed.size}&limit=200`
-      const heard = await calls.send({ method: 'GET', path, credential: store.merchant })
-      if (heard?.status === 200 && rememberEvents(store, heard) === 0) break
+      const received = await calls.send({ method: 'GET', path, credential: store.merchant })
+      if (received?.status === 200 && rememberEvents(store, received) === 0) break
     }
     for (const [sequence, id] of seen) {
       const now = store.feed.get(sequence)
