@@ -205,7 +205,7 @@ function writeOne(): string {
     email: null,
     language: 'en',
     colours: readBrand(null).colours,
-    shopUrl: null,
+    storefrontUrl: null,
     unsubscribe: 'Unsubscribe',
   }
   const url = `${PUBLIC_URL}/v1/unsubscribe/${'x'.repeat(TOKEN_LENGTH)}`

@@ -102,8 +102,8 @@ import { openUnsubscribe } from './open-unsubscribe.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
-import { openShopUrl } from './shop-url.ts'
 import { startRoutes } from './start-page.ts'
+import { openStorefrontUrl } from './storefront-url.ts'
 
 /** The webhooks that endpoints can subscribe to, for the API reference. */
 const WEBHOOKS = {
@@ -183,7 +183,7 @@ async function openDeps(runtime: Runtime, app: App) {
   const { config, database, clock, key, limits, safeFetch } = runtime
   const assetBase = assetBaseOf(app, config)
   const media = openMedia(runtime, assetBase)
-  const shopUrl = openShopUrl(config, () => config.PUBLIC_URL ?? app.listeningOrigin)
+  const storefrontUrl = openStorefrontUrl(config, () => config.PUBLIC_URL ?? app.listeningOrigin)
   return {
     owners: await openIdentity(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     preview: { key: key('preview token'), clock },
@@ -203,8 +203,8 @@ async function openDeps(runtime: Runtime, app: App) {
     },
     media,
     catalog: { assetBase, media },
-    feeds: { assetBase, shopUrl },
-    affiliates: openAffiliates(runtime, shopUrl),
+    feeds: { assetBase, storefrontUrl },
+    affiliates: openAffiliates(runtime, storefrontUrl),
   }
 }
 
@@ -420,14 +420,14 @@ const openNewsletter = (runtime: Runtime, publicUrl: () => string): NewsletterDe
 
 const openAffiliates = (
   { key, limits }: Runtime,
-  shopUrl: ReturnType<typeof openShopUrl>,
+  storefrontUrl: ReturnType<typeof openStorefrontUrl>,
 ): affiliateRoutes.AffiliateDeps & Parameters<typeof affiliatePages.storefrontRoutes>[0] => ({
   keys: { account: key('affiliate account') },
   linkKey: key('affiliate link'),
   touchKey: key('referral touch'),
   confirmKey: key('erasure confirmation'),
   idempotencyKey: key('idempotency fingerprint'),
-  shopUrl,
+  storefrontUrl,
   limits,
 })
 

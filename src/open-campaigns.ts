@@ -9,7 +9,7 @@ import { openUnsubscribe } from './open-unsubscribe.ts'
 import type { BulkTransport } from './platform/bulk-smtp.ts'
 import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
-import { openShopUrl } from './shop-url.ts'
+import { openStorefrontUrl } from './storefront-url.ts'
 
 /** Opens the deps to write campaigns: for the routes, and for the loop that sends their mails. */
 export function openCampaigns(
@@ -28,7 +28,7 @@ export function openCampaigns(
       return { url: headers['List-Unsubscribe'].slice(1, -1), headers }
     },
     unsubscribeLabel: (language) => textsIn(language).leave,
-    shopUrl: openShopUrl(runtime.config, publicUrl),
+    storefrontUrl: openStorefrontUrl(runtime.config, publicUrl),
   }
 }
 

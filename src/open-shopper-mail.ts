@@ -2,7 +2,7 @@ import { codeKeys } from './modules/gift-cards/card-code.ts'
 import type { MailDeps } from './modules/shopper-mail/compose.ts'
 import type { MailTransport } from './platform/mail.ts'
 import type { Runtime } from './runtime.ts'
-import { openShopUrl } from './shop-url.ts'
+import { openStorefrontUrl } from './storefront-url.ts'
 
 /** Opens the deps to write mails to shoppers: for the routes, and for the loop that sends them. */
 export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>): MailDeps {
@@ -12,7 +12,7 @@ export function openShopperMail({ config, key }: Pick<Runtime, 'config' | 'key'>
     subscriptionKey: key('subscription link'),
     giftCardKeys: codeKeys(key),
     assetBase: ASSET_BASE_URL || PUBLIC_URL || null,
-    shopUrl: openShopUrl(config, () => PUBLIC_URL ?? `http://localhost:${PORT}`),
+    storefrontUrl: openStorefrontUrl(config, () => PUBLIC_URL ?? `http://localhost:${PORT}`),
   }
 }
 

@@ -18,7 +18,7 @@ import { find, hashDevice } from './service.ts'
 export interface PageDeps {
   linkKey: Buffer
   /** Where shoppers reach the store; null where it has no host. */
-  shopUrl: (store: Pick<Store, 'tenant_ref' | 'primary_hostname'>) => string | null
+  storefrontUrl: (store: Pick<Store, 'tenant_ref' | 'primary_hostname'>) => string | null
 }
 
 /** Days that a link is valid: a quarter, since most programs pay by the quarter. The next mail has a new link. */
@@ -28,13 +28,13 @@ const DAY_MS = 86_400_000
 type Payload = [tenant: string, affiliateId: string, expires: number]
 
 /** A link to the page of an affiliate. */
-export async function makeLink({ linkKey, shopUrl }: PageDeps, db: Db, id: string) {
+export async function makeLink({ linkKey, storefrontUrl }: PageDeps, db: Db, id: string) {
   const affiliate = await find(db, id)
   requirePage(affiliate)
   const expires = db.clock.now() + LINK_DAYS * DAY_MS
   const payload: Payload = [db.tenant, affiliate.id, expires]
   const token = tokens.sign(linkKey, Buffer.from(JSON.stringify(payload)))
-  const base = shopUrl(await stores.get(db))
+  const base = storefrontUrl(await stores.get(db))
   const url = base === null ? null : `${base}/affiliates/link/${token}`
   return { url, token, expires_at: new Date(expires).toISOString() }
 }

@@ -34,6 +34,6 @@ export interface MailDeps extends Audience {
   unsubscribeOf(db: Db, email: string): Unsubscribe
   /** The word for a link that ends the subscription, in the language of a store. */
   unsubscribeLabel(language: string): string
-  /** The address of a store's shop, without a path. Null where it is not known. */
-  shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
+  /** The address of a store's storefront, without a path. Null where it is not known. */
+  storefrontUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
 }

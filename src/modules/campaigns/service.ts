@@ -230,7 +230,7 @@ export async function sendTest(
   if (email === null) throw new ApiError('no_owner_address')
   const look = await loadLook(deps, db)
   // Without a link that works: a test must not unsubscribe a reader.
-  const parts = writeParts(look, draft, look.shopUrl ?? '#')
+  const parts = writeParts(look, draft, look.storefrontUrl ?? '#')
   await db.transaction('campaigns: test', async (tx) => {
     const subject = `[Test] ${draft.subject}`.slice(0, SUBJECT_LENGTH_MAX).toWellFormed()
     await mail.send(tx, { to: email, subject, ...parts, tenant_ref: db.tenant })

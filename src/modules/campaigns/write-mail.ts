@@ -22,7 +22,7 @@ export interface Look {
   email: string | null
   language: string
   colours: Brand['colours']
-  shopUrl: string | null
+  storefrontUrl: string | null
   /** The word for the link that ends the subscription. */
   unsubscribe: string
 }
@@ -35,7 +35,7 @@ export async function loadLook(deps: MailDeps, db: Db): Promise<Look> {
     email: brand.email,
     language: store.language,
     colours: brand.colours,
-    shopUrl: deps.shopUrl(store),
+    storefrontUrl: deps.storefrontUrl(store),
     unsubscribe: deps.unsubscribeLabel(store.language),
   }
 }
@@ -99,10 +99,10 @@ function writeBody(look: Look, draft: Draft): string {
 }
 
 /** Adds the campaign to links into the store's own shop, where its owner looks for it. */
-function withUtm({ shopUrl }: Look, { utm }: Draft, address: string): string {
-  if (shopUrl === null || !URL.canParse(address)) return address
+function withUtm({ storefrontUrl }: Look, { utm }: Draft, address: string): string {
+  if (storefrontUrl === null || !URL.canParse(address)) return address
   const url = new URL(address)
-  if (url.origin !== new URL(shopUrl).origin) return address
+  if (url.origin !== new URL(storefrontUrl).origin) return address
   for (const name of ['source', 'medium', 'campaign'] as const) {
     if (utm[name] !== null) url.searchParams.set(`utm_${name}`, utm[name])
   }

@@ -1,4 +1,4 @@
-import type { Shop } from './items.ts'
+import type { FeedStore } from './items.ts'
 import type { FeedItem } from './schema.ts'
 
 /** A file from which other services read a catalog. The sources and dates of the formats are in docs/feeds.md. */
@@ -8,7 +8,7 @@ export interface FeedFormat {
   /** What stands before the first item. */
   head: string
   /** Writes one item as a line, with its end. */
-  toLine(shop: Shop, item: FeedItem): string
+  toLine(shop: FeedStore, item: FeedItem): string
   isGzipped: boolean
 }
 
@@ -82,7 +82,7 @@ const google: FeedFormat = {
 const withoutNulls = (members: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 
-const pageOf = ({ origin }: Shop, path: string | null) => path && origin + path
+const pageOf = ({ origin }: FeedStore, path: string | null) => path && origin + path
 
 const openai: FeedFormat = {
   file: 'openai.jsonl.gz',
@@ -92,7 +92,7 @@ const openai: FeedFormat = {
   isGzipped: true,
 }
 
-function openaiMembers(shop: Shop, item: FeedItem): Record<string, unknown> {
+function openaiMembers(shop: FeedStore, item: FeedItem): Record<string, unknown> {
   const [first, ...others] = item.images
   const { countries, country, returnDays, paths } = shop
   return {

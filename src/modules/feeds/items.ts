@@ -7,7 +7,7 @@ import type { SiteFacts } from './site-facts.ts'
 import { toGtin, toLine, toLineOrNull } from './texts.ts'
 
 /** A store as its feeds show it. */
-export interface Shop extends SiteFacts {
+export interface FeedStore extends SiteFacts {
   /** The address of its pages, such as `https://shop.example`. */
   origin: string
   name: string
@@ -49,7 +49,7 @@ const WEIGHT_MAX = 1_000_000
  * The items of a product, one for each variant. A variant without an image or a price is left out:
  * both readers refuse a line without them.
  */
-export function toItems(shop: Shop, product: StorefrontProduct, marked: Marked): FeedItem[] {
+export function toItems(shop: FeedStore, product: StorefrontProduct, marked: Marked): FeedItem[] {
   return product.variants.flatMap((variant) => {
     const images = imagesOf(shop, product, variant)
     return images.length === 0 || variant.price_cents === 0
@@ -65,7 +65,7 @@ interface Part {
   marked: Marked
 }
 
-function toItem(shop: Shop, { product, variant, images, marked }: Part): FeedItem {
+function toItem(shop: FeedStore, { product, variant, images, marked }: Part): FeedItem {
   const own = marked.get(product.id) ?? {}
   const marks = { ...own, ...marked.get(variant.id) }
   const hasVariants = product.variants.length > 1
@@ -109,7 +109,11 @@ function pricesOf({ price_cents, compare_at_price_cents, currency }: StorefrontV
 const UNSEEN = /\.(?:svg|avif)$/
 
 /** The image of the variant comes first. Without an address of its own, the shop's host has it. */
-function imagesOf(shop: Shop, { images }: StorefrontProduct, variant: StorefrontVariant): string[] {
+function imagesOf(
+  shop: FeedStore,
+  { images }: StorefrontProduct,
+  variant: StorefrontVariant,
+): string[] {
   const first = images.filter(({ asset_ref }) => asset_ref === variant.image_asset_ref)
   const urls = [...first, ...images].flatMap(({ asset_ref, url }) => {
     const address = url ?? assetUrl(shop.origin, asset_ref)
@@ -122,7 +126,7 @@ function imagesOf(shop: Shop, { images }: StorefrontProduct, variant: Storefront
  * Returns the shipping prices of a variant. They are known where the store has a flat rate and says which
  * countries it ships to, or where it is.
  */
-function shippingOf(shop: Shop, { price_cents, currency }: StorefrontVariant) {
+function shippingOf(shop: FeedStore, { price_cents, currency }: StorefrontVariant) {
   const { shipping, countries, country } = shop
   const known = countries ?? (country === null ? [] : [country])
   if (shipping === null) return []

@@ -18,7 +18,7 @@ import type { Scanner } from '../claims/scanner.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import type { FeedFormat } from './formats.ts'
-import { MARKS, type Marked, type Shop, toItems } from './items.ts'
+import { type FeedStore, MARKS, type Marked, toItems } from './items.ts'
 import { leaveOutRefused } from './screen.ts'
 import { siteFactsOf } from './site-facts.ts'
 import { toLine } from './texts.ts'
@@ -35,7 +35,7 @@ export interface FeedDeps {
   scanner: Scanner
   assetBase(): AssetBase
   /** The address of a store's pages; null where it has no host that shoppers reach. */
-  shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
+  storefrontUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
 }
 
 /** A feed of one store. */
@@ -61,7 +61,7 @@ export async function open(deps: FeedDeps, tenant: string, format: FeedFormat): 
   const db = isTenantRef(tenant) ? deps.database.tenant(tenant) : null
   const store = db && (await stores.find(db))
   if (db === null || store?.status !== 'live') throw new ApiError('unknown_tenant')
-  const shop = await readShop(deps, db, store)
+  const shop = await readFeedStore(deps, db, store)
   const version = await readVersion(deps, db)
   const parts = [format.file, LINES_VERSION, RULES_VERSION, deps.assetBase(), shop, version]
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
@@ -72,8 +72,8 @@ export async function open(deps: FeedDeps, tenant: string, format: FeedFormat): 
   }
 }
 
-async function readShop(deps: FeedDeps, db: Db, store: Store): Promise<Shop> {
-  const origin = deps.shopUrl(store)
+async function readFeedStore(deps: FeedDeps, db: Db, store: Store): Promise<FeedStore> {
+  const origin = deps.storefrontUrl(store)
   if (origin === null) throw new ApiError('feed_not_found')
   const facts = await siteFactsOf(db, store.activeVersion)
   return { ...facts, origin, name: toLine(store.display_name, NAME_MAX) || store.tenant_ref }
@@ -100,7 +100,7 @@ async function readVersion({ cache, readStockVersion }: FeedDeps, db: Db): Promi
 async function* readLines(
   deps: FeedDeps,
   db: Db,
-  shop: Shop,
+  shop: FeedStore,
   format: FeedFormat,
 ): AsyncGenerator<string> {
   yield format.head

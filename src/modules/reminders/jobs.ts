@@ -150,7 +150,11 @@ const escapeMarkdown = (text: string): string => text.replace(/[!-/:-@[-`{-~]/g,
 async function writeDraft(
   db: TenantDb,
   { items, sent_count }: DueCart,
-  { name, language, shopUrl }: { name: string; language: string; shopUrl: string | null },
+  {
+    name,
+    language,
+    storefrontUrl,
+  }: { name: string; language: string; storefrontUrl: string | null },
 ) {
   const texts = textsIn(language)
   const names = await catalog.variantNames(
@@ -163,7 +167,7 @@ async function writeDraft(
     return `${quantity} × ${found?.product_name ?? ''}${label}`
   })
   const intro = sent_count === 0 ? texts.first : texts.second
-  const url = shopUrl === null ? null : `${shopUrl}/cart`
+  const url = storefrontUrl === null ? null : `${storefrontUrl}/cart`
   const listed = lines.map((line) => `- ${escapeMarkdown(line)}`).join('\n')
   return {
     subject: texts.subject(name).slice(0, 200),

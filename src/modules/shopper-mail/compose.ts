@@ -45,8 +45,8 @@ export interface MailDeps {
   /** Signs the links to subscriptions. */
   subscriptionKey: Buffer
   giftCardKeys: CodeKeys
-  /** Returns the address of a store's shop, without a path; null where it is not known. */
-  shopUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
+  /** Returns the address of a store's storefront, without a path; null where it is not known. */
+  storefrontUrl(store: Pick<Store, 'tenant_ref' | 'primary_hostname'>): string | null
   /** The base of the addresses of images; null where images come from the shop. */
   assetBase: string | null
 }
@@ -90,7 +90,7 @@ export async function loadCommon(
   const brand = await brandOf(db, store.activeVersion)
   const language = wanted ?? languageOf(store.language)
   const isOwn = store.language.split('-')[0] === language
-  const url = deps.shopUrl(store)
+  const url = deps.storefrontUrl(store)
   return {
     kind,
     language,
@@ -117,9 +117,14 @@ export async function loadCommon(
 }
 
 /** Returns the address of an asset of the store itself; null for any other. */
-function ownAsset({ assetBase }: MailDeps, db: Db, shopUrl: string | null, ref: string | null) {
+function ownAsset(
+  { assetBase }: MailDeps,
+  db: Db,
+  storefrontUrl: string | null,
+  ref: string | null,
+) {
   if (ref === null || parseAssetRef(db.tenant, ref) === null) return null
-  return assetUrl(assetBase ?? shopUrl, ref)
+  return assetUrl(assetBase ?? storefrontUrl, ref)
 }
 
 interface WantedOrder {

@@ -12,7 +12,7 @@ export interface MailFacts {
   store: {
     name: string
     email: string | null
-    /** The address of the store's shop. Null where another storefront serves it, at an address that we do not know. */
+    /** The address of the store's storefront. Null where it is not known. */
     url: string | null
     logoUrl: string | null
     colours: Brand['colours']

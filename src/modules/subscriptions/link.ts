@@ -26,15 +26,15 @@ export function createLinkToken(key: Buffer, db: Db, id: string, days: number): 
   return tokens.sign(key, Buffer.from(JSON.stringify(payload)))
 }
 
-/** Returns the address of a subscription in the store's shop; null where the shop has no address that we know. */
+/** Returns the address of a subscription in the store's storefront; null where that has no address that we know. */
 export function subscriptionLink(
   key: Buffer,
   db: Db,
-  shopUrl: string | null,
+  storefrontUrl: string | null,
   id: string,
 ): string | null {
-  if (shopUrl === null) return null
-  return `${shopUrl}/subscriptions/link/${createLinkToken(key, db, id, SUBSCRIPTION_LINK_DAYS)}`
+  if (storefrontUrl === null) return null
+  return `${storefrontUrl}/subscriptions/link/${createLinkToken(key, db, id, SUBSCRIPTION_LINK_DAYS)}`
 }
 
 /** Returns the subscription of a link, and its customer. The subscription of an erased customer is not found. */

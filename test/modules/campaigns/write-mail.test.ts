@@ -9,7 +9,7 @@ const look = {
   email: 'shop@shop.example',
   language: 'en',
   colours: readBrand(null).colours,
-  shopUrl: 'https://shop.example',
+  storefrontUrl: 'https://shop.example',
   unsubscribe: 'Unsubscribe',
 }
 

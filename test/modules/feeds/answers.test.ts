@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test'
 import type pg from 'pg'
 import { FORMATS } from '../../../src/modules/feeds/formats.ts'
 import * as feeds from '../../../src/modules/feeds/service.ts'
-import { openShopUrl } from '../../../src/shop-url.ts'
+import { openStorefrontUrl } from '../../../src/storefront-url.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -145,19 +145,19 @@ describe('the address of a store', () => {
 
   test('is its own host, else its name in the zone, else none', () => {
     const zone = { storefrontZone: 'localhost', production: false }
-    const local = openShopUrl(zone, () => 'http://127.0.0.1:8080')
+    const local = openStorefrontUrl(zone, () => 'http://127.0.0.1:8080')
     assert.deepEqual(
       [local(store), local(own)],
       ['http://acme.localhost:8080', 'http://shop.example'],
     )
     const none = { storefrontZone: null, production: true }
-    const alone = openShopUrl(none, () => 'https://platform.example')
+    const alone = openStorefrontUrl(none, () => 'https://platform.example')
     assert.deepEqual([alone(store), alone(own)], [null, 'https://shop.example'])
   })
 
   test('that has none leaves it without a feed', async () => {
     const { tenant } = await openOne(app)
-    const deps = { ...depsOf(app), shopUrl: () => null }
+    const deps = { ...depsOf(app), storefrontUrl: () => null }
     const refused = { code: 'feed_not_found', status: 404 }
     await assert.rejects(feeds.open(deps, tenant, FORMATS.google), refused)
   })

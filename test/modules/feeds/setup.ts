@@ -84,7 +84,7 @@ export const depsOf = ({ runtime: { database, cache, scanner } }: TestApp): Feed
   fragments: new ProductFragments(FRAGMENT_BYTES, publicStock),
   readStockVersion,
   assetBase: () => null,
-  shopUrl: () => 'https://shop.example',
+  storefrontUrl: () => 'https://shop.example',
 })
 
 const MANIFEST = {
