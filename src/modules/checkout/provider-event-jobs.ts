@@ -31,7 +31,7 @@ export async function onProviderEvent(
 async function act(deps: ProviderEventDeps, db: TenantDb, subject: EventSubject): Promise<Outcome> {
   if (subject.topic === 'other') return { status: 'ignored', reason: 'other_type' }
   const attempts = await findAttempts(db, subject.refs)
-  if (subject.topic === 'chargeback') return checkDisputes(deps, db, attempts, subject)
+  if (subject.topic === 'dispute') return checkDisputes(deps, db, attempts, subject)
   if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }
   let hastened = 0
   for (const { order_id } of attempts) hastened += await lookUpNow(db, order_id)

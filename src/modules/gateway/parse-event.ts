@@ -60,13 +60,13 @@ export function parseLabel(scheme: Scheme, { headers, raw }: ReceivedRequest): E
   }
 }
 
-const TOPICS: Readonly<Record<Scheme, { transaction: RegExp; chargeback: RegExp }>> = {
-  nmi: { transaction: /^transaction\./, chargeback: /^chargeback\./ },
+const TOPICS: Readonly<Record<Scheme, { transaction: RegExp; dispute: RegExp }>> = {
+  nmi: { transaction: /^transaction\./, dispute: /^chargeback\./ },
   stripe: {
     transaction: /^(charge|payment_intent|refund)\./,
-    chargeback: /^charge\.dispute\./,
+    dispute: /^charge\.dispute\./,
   },
-  standard: { transaction: /^transaction\./, chargeback: /^(chargeback|dispute)\./ },
+  standard: { transaction: /^transaction\./, dispute: /^(chargeback|dispute)\./ },
 }
 
 /** Where each scheme has the transaction or dispute. */
@@ -79,12 +79,8 @@ const SUBJECT: Readonly<Record<Scheme, (body: Json) => Json>> = {
 /** Reads what an event is about. */
 export function parseSubject(scheme: Scheme, body: Json): EventSubject {
   const type = typeOf(scheme, body) ?? ''
-  const { transaction, chargeback } = TOPICS[scheme]
-  const topic = chargeback.test(type)
-    ? 'chargeback'
-    : transaction.test(type)
-      ? 'transaction'
-      : 'other'
+  const { transaction, dispute } = TOPICS[scheme]
+  const topic = dispute.test(type) ? 'dispute' : transaction.test(type) ? 'transaction' : 'other'
   const subject = SUBJECT[scheme](body)
   const batch = Array.isArray(subject.chargebacks) ? subject.chargebacks : []
   const refsOf = (each: unknown) =>

@@ -72,7 +72,7 @@ export type WebhookReceived = Static<typeof WebhookReceived>
 
 /** What an event is about. It says which attempts to look up; the lookup says what happened. */
 export interface EventSubject {
-  topic: 'transaction' | 'chargeback' | 'other'
+  topic: 'transaction' | 'dispute' | 'other'
   /** Our references at the gateway, as far as the event has them. */
   refs: string[]
   /** The number of entries of a batch without our reference. */
