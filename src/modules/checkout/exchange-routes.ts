@@ -16,7 +16,7 @@ import {
   Paid,
   Payment,
 } from './exchange-schema.ts'
-import { payOperation } from './pay-money.ts'
+import { payOperation } from './pay-request-money.ts'
 import type { CheckoutRouteDeps } from './routes.ts'
 
 /** Exchanges of a return, and the payment requests of their orders. */

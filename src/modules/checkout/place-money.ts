@@ -7,7 +7,13 @@ import * as orders from '../orders/service.ts'
 import { briefOf } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { Attempt } from '../payments/schema.ts'
-import { type CardCharge, type Outcome, payByCard, payByTenders, recallPayment } from './pay.ts'
+import {
+  type CardCharge,
+  type Outcome,
+  payByCard,
+  payByTenders,
+  recallPayment,
+} from './pay-order.ts'
 import { type PlaceRequest, reserveOrder } from './reserve-money.ts'
 import type { Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'

@@ -7,7 +7,7 @@ import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderExchange, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import * as queries from './exchange-queries.ts'
-import { readKnown } from './known.ts'
+import { readMoneyFacts } from './money-facts.ts'
 import { type Credit, planCredit, takeOf } from './plan-exchange.ts'
 import type { ExchangeRow, ReturnRow } from './schema.ts'
 import { find, type LockedReturn, lockReturn, requireState } from './service.ts'
@@ -32,7 +32,7 @@ const tooMany = () =>
 export async function readCredit(db: Db, locked: LockedReturn, advance: boolean): Promise<Credit> {
   requireState(locked.returned, 'exchange')
   if (locked.returned.exchanges.length >= EXCHANGES_MAX) throw tooMany()
-  const credit = planCredit(await readKnown(db, locked), advance)
+  const credit = planCredit(await readMoneyFacts(db, locked), advance)
   if (credit.available_cents === 0) throw new ApiError('nothing_to_exchange')
   return credit
 }
@@ -41,7 +41,7 @@ export async function readCredit(db: Db, locked: LockedReturn, advance: boolean)
 export async function readRemaining(db: Db, return_id: string, advance: boolean): Promise<number> {
   const returned = await find(db, return_id)
   const order = await orders.get(db, returned.order_id)
-  return planCredit(await readKnown(db, { returned, order }), advance).available_cents
+  return planCredit(await readMoneyFacts(db, { returned, order }), advance).available_cents
 }
 
 interface Taking {

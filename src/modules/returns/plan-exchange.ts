@@ -3,7 +3,7 @@ import { fitParts, splitAmount, totalOf, withoutNegatives } from '../order-chang
 import type { Parts } from '../order-changes/schema.ts'
 import type { ReturnState } from '../orders/return-schema.ts'
 import { refundableOf } from '../orders/service.ts'
-import { expectedOf, type Known, unsettledOf, worthOf } from './plan-receipt.ts'
+import { expectedOf, type MoneyFacts, unsettledOf, worthOf } from './plan-receipt.ts'
 
 /** Plans the money that an exchange takes from a return's refund. Pure functions, for the exchange and its preview. */
 
@@ -26,12 +26,12 @@ export interface Credit {
  * receipts have waived; in advance also the worth of units that are still to come. Amounts that the shopper has
  * already got for the return are deducted, and amounts that are owed to the shopper are added.
  */
-export function planCredit(known: Known, advance: boolean): Credit {
-  const { returned, refundable, given_cents, waived_cents } = known
+export function planCredit(facts: MoneyFacts, advance: boolean): Credit {
+  const { returned, refundable, given_cents, waived_cents } = facts
   const isExpecting = advance && EXPECTING.includes(returned.status)
   const shares = returned.lines.map((line) => {
     const coming = isExpecting ? expectedOf(line) : 0
-    return worthOf(known, line, unsettledOf(line) + coming).share
+    return worthOf(facts, line, unsettledOf(line) + coming).share
   })
   const worth = {
     product_cents: sum(shares.map(({ product_cents }) => product_cents)),

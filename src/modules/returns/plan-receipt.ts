@@ -23,7 +23,7 @@ import type { Receipt, ReturnLineRow, ReturnRow, SettledUnits } from './schema.t
  */
 
 /** The facts that a receipt is planned by, read under the lock of the order. */
-export interface Known {
+export interface MoneyFacts {
   order: Pick<OrderRow, 'prices_include_tax'>
   returned: ReturnRow
   items: readonly OrderItem[]
@@ -91,21 +91,21 @@ type Method = ReceiptPlan['method']
 export const isRefunded = (method: Method): method is 'original' | 'store_credit' =>
   method === 'original' || method === 'store_credit'
 
-export function planReceipt(known: Known, request: Receipt): ReceiptPlan {
+export function planReceipt(facts: MoneyFacts, request: Receipt): ReceiptPlan {
   const { location_id = DEFAULT_LOCATION, refund } = request
   const { method, restocking_fee_cents = 0, refund_shipping_cents = 0 } = refund
   if (!isRefunded(method) && restocking_fee_cents + refund_shipping_cents > 0) {
     throw invalidBody('refund.method', `must not be ${method} where a fee or shipping is named`)
   }
-  const arrivals = readArrivals(known, request)
-  const settled = known.returned.lines
-    .map((line) => settleLine(known, line, { arrivals, location_id, method }))
+  const arrivals = readArrivals(facts, request)
+  const settled = facts.returned.lines
+    .map((line) => settleLine(facts, line, { arrivals, location_id, method }))
     .filter((line) => line !== null)
-  const isOwed = isRefunded(method) && known.given_cents < 0
+  const isOwed = isRefunded(method) && facts.given_cents < 0
   if (settled.length === 0 && !isOwed) {
     throw invalidBody('lines', 'must name units, as nothing that came before is to be refunded')
   }
-  const money = planMoney(known, settled, { method, restocking_fee_cents, refund_shipping_cents })
+  const money = planMoney(facts, settled, { method, restocking_fee_cents, refund_shipping_cents })
   return {
     location_id,
     method,
@@ -118,7 +118,7 @@ export function planReceipt(known: Known, request: Receipt): ReceiptPlan {
 }
 
 /** Reads the named units, by line and disposition. */
-function readArrivals({ returned, tracked }: Known, { lines }: Receipt): Arrival[] {
+function readArrivals({ returned, tracked }: MoneyFacts, { lines }: Receipt): Arrival[] {
   const arrivals = new Map<string, Arrival>()
   for (const { return_line_id, received_quantity, disposition } of lines) {
     const line = returned.lines.find(({ id }) => id === return_line_id.toLowerCase())
@@ -182,7 +182,7 @@ type SettledLine = Omit<PlannedLine, 'refund_cents'> & { share: Parts }
 
 /** Settles a line: the units that have come, and their money. Returns null if there is nothing to settle. */
 function settleLine(
-  known: Known,
+  facts: MoneyFacts,
   line: ReturnLineRow,
   { arrivals, location_id, method }: Pick<ReceiptPlan, 'arrivals' | 'location_id' | 'method'>,
 ): SettledLine | null {
@@ -191,7 +191,7 @@ function settleLine(
   const received_quantity = unitsOf(arrivals, line, (each) => each !== 'missing')
   const units = received_quantity + unsettledOf(line)
   if (units + missing_quantity === 0) return null
-  const { already, rest, refundable, share: whole } = worthOf(known, line, units)
+  const { already, rest, refundable, share: whole } = worthOf(facts, line, units)
   const refunded = method === 'later' ? 0 : refundable
   const share = method === 'later' ? NOTHING : whole
   // Another receipt decides the money of these units.
@@ -221,14 +221,14 @@ function settleLine(
  * Returns the worth of some units of a line: of those that were not refunded before, as
  * far as the line has such units.
  */
-export function worthOf(known: Known, line: ReturnLineRow, units: number) {
-  const item = itemOf(known.items, line)
-  const already = Math.min(units, refundedElsewhere(known, item))
+export function worthOf(facts: MoneyFacts, line: ReturnLineRow, units: number) {
+  const item = itemOf(facts.items, line)
+  const already = Math.min(units, refundedElsewhere(facts, item))
   const rest = units - already
   // If a line was refunded in full by amounts, none of its units can be counted as refunded.
   const refundable = Math.min(rest, item.quantity - item.refunded_quantity)
-  const before = known.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
-  const share = refundable === 0 ? NOTHING : shareOf(known.order, item, refundable, before)
+  const before = facts.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
+  const share = refundable === 0 ? NOTHING : shareOf(facts.order, item, refundable, before)
   return { already, rest, refundable, share: { ...share, shipping_cents: 0, gift_card_cents: 0 } }
 }
 
@@ -250,7 +250,7 @@ function itemOf(items: readonly OrderItem[], { order_item_id }: ReturnLineRow): 
  * that come first, so that no unit is refunded both before and after it comes. A refund that was made after units
  * came back without money is for those units.
  */
-function refundedElsewhere({ settled }: Known, item: OrderItem): number {
+function refundedElsewhere({ settled }: MoneyFacts, item: OrderItem): number {
   const sums = settled.find(({ order_item_id }) => order_item_id === item.id)
   const known = sums === undefined ? 0 : sums.refunded + sums.already_refunded + sums.waived
   return Math.max(0, item.refunded_quantity - item.restocked_quantity - known)
@@ -273,7 +273,7 @@ type Money = Pick<
  * refunded before, only the rest.
  */
 function planMoney(
-  { refundable: { charges, left: all }, given_cents }: Known,
+  { refundable: { charges, left: all }, given_cents }: MoneyFacts,
   settled: readonly SettledLine[],
   {
     method,

@@ -27,11 +27,11 @@ import type { ReturnState } from '../orders/return-schema.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, shownRefund } from '../orders/show.ts'
-import { readKnown } from './known.ts'
+import { readMoneyFacts } from './money-facts.ts'
 import {
   expectedOf,
   isRefunded,
-  type Known,
+  type MoneyFacts,
   planReceipt,
   type ReceiptPlan,
   unsettledOf,
@@ -153,7 +153,7 @@ async function begin(tx: Tx, actor: audit.Actor, returnId: string, body: Receipt
  * Refuses a receipt that cannot be received. Units are received while they are expected. Without units, a receipt
  * settles those that came before, in any state of the return.
  */
-function requireReceivable({ returned, given_cents }: Known, { lines }: Receipt): void {
+function requireReceivable({ returned, given_cents }: MoneyFacts, { lines }: Receipt): void {
   const isUnsettled = returned.lines.some((line) => unsettledOf(line) > 0) || given_cents < 0
   if (lines.length === 0 && isUnsettled) return
   requireState(returned, 'receive')
@@ -165,9 +165,9 @@ async function readPlan(
   locked: LockedReturn,
   body: Receipt,
 ): Promise<{ plan: ReceiptPlan; charges: ChargeRow[] }> {
-  const known = await readKnown(db, locked)
-  requireReceivable(known, body)
-  return { plan: planReceipt(known, body), charges: known.refundable.charges }
+  const facts = await readMoneyFacts(db, locked)
+  requireReceivable(facts, body)
+  return { plan: planReceipt(facts, body), charges: facts.refundable.charges }
 }
 
 /** Reserves the refund of a plan. Returns null if the plan has none. */

@@ -5,7 +5,11 @@ import { sum } from '../../../src/kernel/money.ts'
 import { totalOf } from '../../../src/modules/order-changes/refund-parts.ts'
 import type { ChargeRow, OrderItem } from '../../../src/modules/orders/schema.ts'
 import { planCredit, takeOf } from '../../../src/modules/returns/plan-exchange.ts'
-import { expectedOf, type Known, planReceipt } from '../../../src/modules/returns/plan-receipt.ts'
+import {
+  expectedOf,
+  type MoneyFacts,
+  planReceipt,
+} from '../../../src/modules/returns/plan-receipt.ts'
 import type { ReturnLineRow } from '../../../src/modules/returns/schema.ts'
 
 interface Drawn {
@@ -89,7 +93,7 @@ const lineOf = (item: OrderItem): ReturnLineRow => ({
 
 /** A return of a whole order, as the rows of the database would show it. */
 class Model {
-  known: Known
+  known: MoneyFacts
   readonly worth: number
   refunded = 0
   exchanges: { amount: number; fromWaived: number }[] = []
@@ -107,7 +111,7 @@ class Model {
         id: 'return',
         status: 'approved',
         lines: items.map(lineOf),
-      } as unknown as Known['returned'],
+      } as unknown as MoneyFacts['returned'],
       items,
       refundable: {
         charges: [{ ...charge, refunded_cents: 0, moved_from: null }],

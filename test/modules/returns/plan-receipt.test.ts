@@ -8,7 +8,7 @@ import { DISPOSITIONS } from '../../../src/modules/orders/return-schema.ts'
 import type { ChargeRow, OrderItem } from '../../../src/modules/orders/schema.ts'
 import { refundableOf } from '../../../src/modules/orders/service.ts'
 import {
-  type Known,
+  type MoneyFacts,
   planReceipt,
   receivedOf,
   unsettledOf,
@@ -79,7 +79,7 @@ const orders = fc
     byOthers: fc.constantFrom(0, 0, 150, 1_000),
     isTracked: fc.boolean(),
   })
-  .map(({ lines, shipping, byOthers, isTracked }): Known => {
+  .map(({ lines, shipping, byOthers, isTracked }): MoneyFacts => {
     const items = lines.map((line, at) => lineOf(at, line))
     const product = sum(items.map((item) => item.line_total_cents - item.discount_cents))
     const tax = sum(items.map((item) => item.tax_cents))
@@ -101,7 +101,7 @@ const orders = fc
     const goneProduct = Math.min(product, gone)
     return {
       order: { prices_include_tax: false },
-      returned: { id: 'return', lines: items.map(returnLine) } as unknown as Known['returned'],
+      returned: { id: 'return', lines: items.map(returnLine) } as unknown as MoneyFacts['returned'],
       items,
       refundable: {
         charges,
@@ -143,7 +143,7 @@ const requests = fc.record({
 
 type Asked = typeof requests extends fc.Arbitrary<infer R> ? R : never
 
-const toReceipt = ({ returned }: Known, { units, method, fee, shipping }: Asked): Receipt => ({
+const toReceipt = ({ returned }: MoneyFacts, { units, method, fee, shipping }: Asked): Receipt => ({
   lines: units.map(({ line, quantity, disposition }) => ({
     return_line_id: returned.lines[line % returned.lines.length]?.id ?? '',
     received_quantity: quantity,
@@ -153,7 +153,7 @@ const toReceipt = ({ returned }: Known, { units, method, fee, shipping }: Asked)
 })
 
 /** The plan, or null where it is refused for a reason that a caller can know. */
-function tryPlan(known: Known, request: Receipt) {
+function tryPlan(known: MoneyFacts, request: Receipt) {
   try {
     return planReceipt(known, request)
   } catch (error) {
@@ -163,7 +163,7 @@ function tryPlan(known: Known, request: Receipt) {
 }
 
 /** The order and the return once a plan has been carried out. */
-function carryOut(known: Known, plan: NonNullable<ReturnType<typeof tryPlan>>): Known {
+function carryOut(known: MoneyFacts, plan: NonNullable<ReturnType<typeof tryPlan>>): MoneyFacts {
   const lines = known.returned.lines.map(
     (line) => plan.lines.find(({ after }) => after.id === line.id)?.after ?? line,
   )
@@ -288,9 +288,9 @@ describe('the plan of a receipt', () => {
   test('deducts what a gateway has refunded of a receipt that failed', () => {
     const item = lineOf(0, { quantity: 3, price: 1_000, discount: 0, tax: 0, refunded: 0 })
     const line = { ...returnLine(item), damaged_quantity: 3 }
-    const known: Known = {
+    const known: MoneyFacts = {
       order: { prices_include_tax: false },
-      returned: { id: 'return', lines: [line] } as unknown as Known['returned'],
+      returned: { id: 'return', lines: [line] } as unknown as MoneyFacts['returned'],
       items: [item],
       refundable: {
         charges: [{ ...charge('card', 3_000), refunded_cents: 1_000 }],

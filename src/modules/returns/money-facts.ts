@@ -4,13 +4,16 @@ import { listRefundedUnits, readRefundable } from '../order-changes/refund-units
 import { sumPaidOfFailed } from '../order-changes/service.ts'
 import * as orders from '../orders/service.ts'
 import { sumTaken } from './exchange-queries.ts'
-import type { Known } from './plan-receipt.ts'
+import type { MoneyFacts } from './plan-receipt.ts'
 import * as queries from './queries.ts'
 import * as receipts from './receipt-queries.ts'
 import type { LockedReturn } from './service.ts'
 
 /** Reads the facts by which the money of a return is planned, for a receipt and for an exchange. */
-export async function readKnown(db: Db, { returned, order }: LockedReturn): Promise<Known> {
+export async function readMoneyFacts(
+  db: Db,
+  { returned, order }: LockedReturn,
+): Promise<MoneyFacts> {
   const [items, refundable, refundedUnits, settled, tracked, settlement, taken] = await Promise.all(
     [
       orders.listItems(db, order.id),
