@@ -156,7 +156,7 @@ class ListingStopped extends Error {}
 async function listSome(deps: SendingDeps, tx: Tx, lease: Lease, campaign: Campaign) {
   const { state, listed_to } = await mailings.findListed(tx, lease.id)
   if (state !== 'listing') return state
-  if (campaign.segment_id === null) throw new Error('a campaign that is mailed has a segment')
+  if (campaign.segment_id === null) throw new ApiError('segment_not_found')
   const page = await deps.members(tx, campaign.segment_id, listed_to, LISTED)
   const allowed = await deps.mayBeMailed(
     tx,

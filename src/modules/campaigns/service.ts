@@ -71,7 +71,10 @@ export function change(
   })
 }
 
-/** Refuses to change what is fixed once the campaign has begun, or its mails are being sent. */
+/** What a campaign that sends mails needs. */
+const NEEDED = ['segment_id', 'subject', 'body_markdown'] as const
+
+/** Refuses to change what is fixed once the campaign has begun, or to remove what it needs to begin. */
 function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch): void {
   const isRunning = status === 'active' || status === 'paused'
   const fixed = [
@@ -81,9 +84,13 @@ function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch):
       : []),
     ...(mailing !== null || status === 'active' ? (['segment_id'] as const) : []),
   ]
-  const issues = fixed
-    .filter((name) => patch[name] !== undefined)
-    .map((path) => ({ path, message: `cannot change while the campaign is ${status}` }))
+  const removed = status === 'scheduled' ? NEEDED.filter((name) => patch[name] === null) : []
+  const issues = [
+    ...fixed
+      .filter((name) => patch[name] !== undefined)
+      .map((path) => ({ path, message: `cannot change while the campaign is ${status}` })),
+    ...removed.map((path) => ({ path, message: 'must stay set while the campaign is scheduled' })),
+  ]
   if (issues.length > 0) throw invalidBodyOf(issues)
 }
 

@@ -105,6 +105,31 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'segment'])
   })
 
+  test('keep what they need while they are scheduled', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const segment_id = await createSegment(merchant)
+    const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
+    await act(merchant, id, 'schedule', { send_at: new Date(Date.now() + HOUR).toISOString() })
+    const nothing = { segment_id: null, subject: null, body_markdown: null }
+    const refused = await merchant.patch(`${URL}/${id}`, nothing)
+    assert.equal(refused.status, 400, refused.text)
+    const paths = refused.body.issues.map(({ path }: { path: string }) => path)
+    assert.deepEqual(paths, ['segment_id', 'subject', 'body_markdown'])
+    const changed = await merchant.patch(`${URL}/${id}`, { subject: 'Another one' })
+    assert.equal(changed.status, 200, changed.text)
+  })
+
+  test('stop where the campaign has lost its segment, and it asks', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const { id } = await startMail(merchant)
+    await app.sql('update campaigns set segment_id = null where id = $1', [id])
+    assert.deepEqual(await app.sendAll(), [])
+    const stopped = await readCampaign(merchant, id)
+    assert.deepEqual([stopped.status, stopped.pause_reason], ['paused', 'segment'])
+  })
+
   test('are not written down by halves where the campaign is paused meanwhile', async () => {
     const { tenant, merchant } = await app.newStore()
     const readers = await addReaders(app, tenant, 3)
