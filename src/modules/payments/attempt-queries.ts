@@ -95,9 +95,22 @@ export const lateQueue = defineQueue({
   table: sql`payment_attempts`,
   due: sql`next_check_at`,
   only: sql`state = 'not_found'`,
-  columns: attemptFacts,
-  shape: Attempt,
+  columns: sql`${attemptFacts}, next_check_at`,
+  shape: Type.Object({ ...Attempt.properties, next_check_at: Timestamp }),
 })
+
+/** A late lookup under its lease, with the time at which it was due. */
+export type LateLookup = Lease & { next_check_at: string }
+
+/** Ends a late lookup and sets its next one, unless an event has made it due again meanwhile. */
+const lookUpAgain = (db: Db, late: LateLookup, next: Sql) =>
+  lateQueue.finish(
+    db,
+    late,
+    sql`checks = checks + 1,
+        next_check_at = case when date_trunc('milliseconds', next_check_at) = ${late.next_check_at}
+                             then ${next} else next_check_at end`,
+  )
 
 /** A query of the time at which the next attempt of this queue is looked up. */
 export const nextLateLookup = (db: Db) => sql`
@@ -111,12 +124,11 @@ export const endLookup = (db: Db, lease: Lease) =>
  * Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt
  * began, then every half hour.
  */
-export const postponeLookup = (db: Db, lease: Lease) =>
-  lateQueue.finish(
+export const postponeLookup = (db: Db, late: LateLookup) =>
+  lookUpAgain(
     db,
-    lease,
-    sql`checks = checks + 1,
-        next_check_at = greatest(
+    late,
+    sql`greatest(
           fd_now() + interval '10 seconds',
           case checks when 0 then created_at + interval '1 minute'
                       when 1 then created_at + interval '5 minutes'
@@ -128,13 +140,12 @@ export const postponeLookup = (db: Db, lease: Lease) =>
  * Postpones the lookup of an attempt that still has no record: to five minutes after it was closed,
  * then never.
  */
-export const postponeLateLookup = (db: Db, lease: Lease) =>
-  lateQueue.finish(
+export const postponeLateLookup = (db: Db, late: LateLookup) =>
+  lookUpAgain(
     db,
-    lease,
-    sql`checks = checks + 1,
-        next_check_at = case when fd_now() < closed_at + interval '290 seconds'
-                             then closed_at + interval '290 seconds' end`,
+    late,
+    sql`case when fd_now() < closed_at + interval '290 seconds'
+             then closed_at + interval '290 seconds' end`,
   )
 
 /** Closes an attempt as approved that was closed as `not_found` before. */
@@ -188,12 +199,12 @@ export const markReversing = (db: Db, id: string, reason: string) =>
 
 /**
  * Makes the lookups of an order's `not_found` attempts due now, even of an attempt that is no longer watched: a
- * provider that reports on it has a record of it. A running lookup may have missed that record, so its lease ends:
- * it writes nothing, and the attempt is looked up again.
+ * provider that reports on it has a record of it. A running lookup may have missed that record: it keeps this
+ * time when it ends, and the attempt is looked up again.
  */
 export const makeLookupsDue = (db: Db, order_id: string) =>
   db.run(sql`
-    update payment_attempts set next_check_at = fd_now(), lease_until = null, lease_token = null
+    update payment_attempts set next_check_at = fd_now()
      where tenant_ref = ${db.tenant} and order_id = ${order_id} and state = 'not_found'
        and (next_check_at is null or next_check_at > fd_now() + interval '10 seconds'
             or lease_until > ${machineTime})`)

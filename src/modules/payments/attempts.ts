@@ -109,10 +109,11 @@ export async function renewLookup(db: Db, lease: Lease): Promise<void> {
 export const endLookup = (tx: Tx, lease: Lease) => queries.endLookup(tx, lease)
 
 /** Postpones a lookup that the gateway did not answer. */
-export const postponeLookup = (db: Db, lease: Lease) => queries.postponeLookup(db, lease)
+export const postponeLookup = (db: Db, late: queries.LateLookup) => queries.postponeLookup(db, late)
 
 /** Postpones the lookup of an attempt that still has no record: once, then it ends. */
-export const postponeLateLookup = (db: Db, lease: Lease) => queries.postponeLateLookup(db, lease)
+export const postponeLateLookup = (db: Db, late: queries.LateLookup) =>
+  queries.postponeLateLookup(db, late)
 
 /** Ends the lookups of a `not_found` attempt. */
 export const endLateLookups = (db: Db, lease: Lease) => queries.endLateLookups(db, lease)
