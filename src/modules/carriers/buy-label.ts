@@ -133,9 +133,8 @@ async function recall(
   const isLate = db.clock.now() - Date.parse(label.created_at) > STILL_WANTED_MS
   if (isLate) return { outcome: 'refused', reason: 'the carrier did not answer in time' }
   const { status } = await fulfillment.get(db, label.fulfillment_id)
-  return status === 'pending'
-    ? ask(deps, db, claim, label)
-    : { outcome: 'refused', reason: `the parcel is ${status}` }
+  // A parcel that has left needs no label; one that is still being sold is found by the next lookup.
+  return status === 'pending' ? ask(deps, db, claim, label) : { outcome: 'unknown' }
 }
 
 interface Bought {
@@ -157,6 +156,13 @@ async function finish(
   )
 }
 
+/** A parcel that left with the number of the label has it: a merchant may write the number by hand. */
+const needs = (
+  { status, tracking_number }: fulfillment.LockedParcel['parcel'],
+  sold: SoldLabel,
+): boolean =>
+  status === 'pending' || (status !== 'cancelled' && tracking_number === sold.tracking_number)
+
 async function endRefused(tx: Tx, { claim, label }: Bought, reason: string) {
   await queries.markRefused(tx, label.id, reason)
   return idempotency.refuse(tx, claim, new ApiError('label_refused', { body: { reason } }))
@@ -170,7 +176,7 @@ async function endBought(
 ) {
   const locked = await fulfillment.lockParcel(tx, fulfillment_id)
   const { status } = locked.parcel
-  const label = await queries.markBought(tx, id, sold, status !== 'pending')
+  const label = await queries.markBought(tx, id, sold, !needs(locked.parcel, sold))
   if (label === null) throw new Error('a label that is being bought has ended before')
   await record(tx, label)
   if (label.unused) {

@@ -98,7 +98,12 @@ const readRoutes =
       {
         config: {
           scope,
-          failures: ['fulfillment_not_found', 'label_not_found', 'carrier_unavailable'],
+          failures: [
+            'fulfillment_not_found',
+            'label_not_found',
+            'carrier_unavailable',
+            'carrier_unconfirmed',
+          ],
         },
         schema: {
           operationId: 'printLabel',

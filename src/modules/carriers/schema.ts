@@ -52,6 +52,10 @@ export const ShippingLabel = Shared(
     created_at: Timestamp,
     bought_at: Nullable(Timestamp),
     voided_at: Nullable(Timestamp),
+    unused: Type.Boolean({
+      description:
+        'True: the carrier sold it after the parcel was shipped or cancelled. The parcel does not have it, and it is voided.',
+    }),
   }),
 )
 export type ShippingLabel = Static<typeof ShippingLabel>
@@ -60,8 +64,6 @@ export type ShippingLabel = Static<typeof ShippingLabel>
 export const LabelRow = Type.Object({
   ...ShippingLabel.properties,
   voids_refused: Type.Integer(),
-  /** The carrier sold it when its parcel had left or was cancelled: it was never on the parcel. */
-  unused: Type.Boolean(),
   updated_at: Timestamp,
   created_by: Type.String(),
 })

@@ -64,7 +64,6 @@ export interface LabelDeps {
 /** A label without the columns that are not shown. */
 export const shownLabel = ({
   voids_refused: _refused,
-  unused: _unused,
   updated_at: _at,
   created_by: _by,
   ...label
@@ -114,6 +113,9 @@ export async function printLabel(
   fulfillment_id: string,
 ): Promise<{ label: LabelRow; bytes: Buffer }> {
   const label = await getLabel(db, fulfillment_id)
+  if (label.unused) throw new ApiError('label_not_found')
+  // A parcel must not leave with a label that counts as sold only later.
+  if (label.status === 'buying') throw unconfirmed()
   const printed = await carriers.open(db, label.carrier).print(label.id)
   if (printed.found !== 'yes') {
     throw printed.found === 'no' ? new ApiError('label_not_found') : unavailable()

@@ -141,7 +141,7 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
       throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
     }
     const voiding = await queries.markVoiding(tx, id)
-    if (tracking_number === label.tracking_number) {
+    if (!label.unused && tracking_number === label.tracking_number) {
       const none = { carrier: null, service: null, tracking_number: null, tracking_url: null }
       await fulfillment.setTracking(tx, locked, none)
     }

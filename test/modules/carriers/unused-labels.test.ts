@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { sha256 } from '../../../src/kernel/tokens.ts'
+import { carrierParcelOf } from '../../../src/modules/carriers/service.ts'
 import { VOID } from '../../../src/modules/carriers/void-label.ts'
+import { get as getOrder } from '../../../src/modules/orders/service.ts'
 import { claim } from '../../../src/platform/idempotency.ts'
 import { handlersOf } from '../../../src/worker.ts'
 import { deliverDue } from '../../harness/outbox.ts'
@@ -155,12 +157,53 @@ describe('a label that is sold when its parcel needs none any more', () => {
       await leave(id)
       assert.equal(await finishDue(), 1)
       assert.deepEqual(await statesOf(id), [])
-      const status = (await readParcel(id)).status
+      await store.superuser.query(
+        `update carrier_labels set created_at = created_at - interval '1 hour'
+          where fulfillment_id = $1`,
+        [id],
+      )
+      assert.equal(await finishDue(), 1)
       const refused = await buyUntil(id, key, 'never', stop)
       assert.equal(refused.status, 422)
-      assert.equal(JSON.parse(refused.body).reason, `the parcel is ${status}`)
+      assert.deepEqual(await statesOf(id), [])
     })
   }
+
+  test('is found though it was still being sold when it was looked up', async () => {
+    const { id, order } = await packed()
+    await assert.rejects(buyUntil(id, randomUUID(), 'label-begun', stop), /stopped/)
+    await ship(id)
+    assert.equal(await finishDue(), 1)
+    const { rows } = await store.superuser.query(
+      'select id from carrier_labels where fulfillment_id = $1',
+      [id],
+    )
+    const db = store.app.runtime.database.tenant('acme')
+    const parcel = await carrierParcelOf(db, await getOrder(db, order.id), {
+      weight_grams: 1_000,
+      note: '',
+    })
+    const carrier = store.app.runtime.carriers.open(db, 'simulated')
+    assert.equal((await carrier.buy(rows[0].id, 'standard', parcel)).outcome, 'bought')
+    assert.equal(await finishDue(), 1)
+    await runWorker()
+    assert.deepEqual(await statesOf(id), ['voided'])
+  })
+
+  test('is the label of a parcel that was shipped with its number', async () => {
+    const { id } = await drill('00002')
+    const key = randomUUID()
+    assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
+    const [{ tracking_number }] = await sold(id)
+    ok(await store.shop.merchant.post(`${urlOf(id)}/ship`, { tracking_number }))
+    assert.equal(await finishDue(), 1)
+    await runWorker()
+    assert.deepEqual(await statesOf(id), ['bought'])
+    const parcel = await readParcel(id)
+    assert.deepEqual([parcel.status, parcel.tracking_number], ['shipped', tracking_number])
+    assert.equal((await buy(id, STANDARD, key)).status, 201)
+    assert.equal((await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)).status, 200)
+  })
 
   test('is found by a resume, and is voided, too', async () => {
     const { id } = await drill('00002')
@@ -182,6 +225,12 @@ describe('a label that is sold when its parcel needs none any more', () => {
     await runWorker()
     assert.equal((await readParcel(id)).tracking_number, null)
     assert.equal((await timelineOf(order.id)).at(-1), 'label_not_voided')
+    const { label } = ok(await store.shop.merchant.get(`${urlOf(id)}/label`))
+    assert.deepEqual([label.status, label.unused], ['bought', true])
+    const print = await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)
+    assert.deepEqual(refusal(print), [404, 'label_not_found'])
+    assert.deepEqual(refusal(await voided(id)), [409, 'label_not_voidable'])
+    assert.equal((await readParcel(id)).tracking_number, null)
   })
 
   test('is voided after a void whose process stopped before it began', async () => {
