@@ -65,13 +65,13 @@ export const RULES: readonly Rule[] = [
   {
     name: 'comments are wrapped at 120 columns',
     everywhere: true,
-    forbidden: /^(?=.{121})\s*(?:\/\*|\*|\/\/)/,
+    forbidden: /^(?=.{121})[ \t]*(?:\/\*|\*|\/\/)/,
     allowed: [],
   },
   {
     name: 'a comment names its subject: no "whoever", "nobody", "somebody" or "anybody"',
     everywhere: true,
-    forbidden: /^\s*(?:\/\*|\*|\/\/).*\b(?:whoever|nobody|somebody|anybody)\b/i,
+    forbidden: /^[ \t]*(?:\/\*|\*|\/\/).*\b(?:whoever|nobody|somebody|anybody)\b/i,
     allowed: [],
   },
   {

@@ -222,7 +222,7 @@ export const ERRORS = {
   ],
   erasure_too_broad: [
     409,
-    'More than 100 customers share the e-mail address, so it names no one person. Correct the address of this customer first.',
+    'More than 100 other customers share an e-mail address of this one, so it names no one person. Ask the operator.',
   ],
   idempotency_in_progress: [
     409,

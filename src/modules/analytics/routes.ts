@@ -141,7 +141,7 @@ function addReport<S extends TObject>(app: App, report: Report<S>): void {
       schema: {
         operationId: `${operationId}Csv`,
         tags,
-        summary: summary.replace(/^Read /, 'Export ').replace(/\.$/, ' as CSV.'),
+        summary: summary.replace(/^Read /, 'Export as CSV '),
         response: { 200: { content: { 'text/csv': { schema: Csv } } } },
       },
     },

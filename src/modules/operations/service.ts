@@ -150,7 +150,7 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
  * The clocks of the trust in a claim. There are two, since each can be too slow: machine time may be set back, and
  * the time since the start of the process stands still while its machine sleeps.
  */
-const TRUST_CLOCKS: readonly Clock[] = [systemClock, { now: () => performance.now() }]
+export const TRUST_CLOCKS: readonly Clock[] = [systemClock, { now: () => performance.now() }]
 
 /** Returns whether a claim counts as held without a query of the database: for `ms` from now, by every clock. */
 function trustFor({ trustClocks = TRUST_CLOCKS }: OperationDeps, ms: number): () => boolean {

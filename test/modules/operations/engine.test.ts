@@ -8,6 +8,7 @@ import {
   type OperationSpec,
   type Replies,
   StaleWorkError,
+  TRUST_CLOCKS,
 } from '../../../src/modules/operations/service.ts'
 import { OPERATION_NAMES, OPERATIONS, operationAt } from '../../../src/modules/operations/table.ts'
 import { beginAttempt } from '../../../src/modules/payments/attempts.ts'
@@ -219,6 +220,15 @@ describe('an operation', () => {
       await bench.run({ trustClaimMs }, { at, trustClocks })
       assert.equal(bench.steps.includes('sent'), sent)
     }
+  })
+
+  test('measures its trust by machine time and by the time since the process began', (t) => {
+    t.mock.method(Date, 'now', () => 111)
+    t.mock.method(performance, 'now', () => 222)
+    assert.deepEqual(
+      TRUST_CLOCKS.map((clock) => clock.now()),
+      [111, 222],
+    )
   })
 
   test('whose order has changed since it began is read anew, and ended once', async () => {
