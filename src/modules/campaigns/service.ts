@@ -75,7 +75,8 @@ export function change(
 const NEEDED = ['segment_id', 'subject', 'body_markdown'] as const
 
 /** Refuses to change what is fixed once the campaign has begun, or to remove what it needs to begin. */
-function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch): void {
+function requireChangeable(campaign: Campaign, patch: CampaignPatch): void {
+  const { status, mailing } = campaign
   const isRunning = status === 'active' || status === 'paused'
   const fixed = [
     ...(isRunning ? (['starts_at', 'send_at'] as const) : []),
@@ -84,7 +85,10 @@ function requireChangeable({ status, mailing }: Campaign, patch: CampaignPatch):
       : []),
     ...(mailing !== null || status === 'active' ? (['segment_id'] as const) : []),
   ]
-  const removed = status === 'scheduled' ? NEEDED.filter((name) => patch[name] === null) : []
+  const removed =
+    status === 'scheduled'
+      ? NEEDED.filter((name) => patch[name] === null && campaign[name] !== null)
+      : []
   const issues = [
     ...fixed
       .filter((name) => patch[name] !== undefined)
@@ -118,6 +122,7 @@ export async function schedule(
   await requireSendable(deps, db, await get(db, id))
   return withCampaign(db, 'campaigns: schedule', id, async (tx, before) => {
     if (before.status !== 'draft' && before.status !== 'scheduled') throw refuse(before)
+    requireComplete(before)
     const now = tx.clock.now()
     const { starts_at, ends_at } = readStart(before, request, { now, lateMs: LATE_MS })
     const isNow = Date.parse(starts_at) <= now
@@ -176,6 +181,7 @@ export async function resume(
   return withCampaign(db, 'campaigns: resume', id, async (tx, before) => {
     if (before.status === 'active') return before
     if (before.status !== 'paused') throw refuse(before)
+    requireComplete(before)
     const isToCome = before.starts_at !== null && Date.parse(before.starts_at) > tx.clock.now()
     const after = isToCome
       ? await queries.setStatus(tx, id, { ...timesOf(before), status: 'scheduled' })
@@ -202,11 +208,22 @@ const timesOf = ({ starts_at, ends_at }: Campaign) => ({ starts_at, ends_at })
 
 /** Refuses a mail campaign that lacks something, or whose text makes a prohibited claim. */
 async function requireSendable(deps: MailDeps, db: Db, campaign: Campaign): Promise<void> {
-  if (campaign.channel !== EMAIL) return
+  const complete = requireComplete(campaign)
+  if (complete === null) return
+  await deps.requireSegment(db, complete.segment_id)
+  await requireCleanText(deps.scanner, db.tenant, complete)
+}
+
+/**
+ * Refuses a mail campaign that lacks something; null for a campaign that sends no mails. Called again under the lock
+ * that schedules it, since a request may have removed something while its text was scanned.
+ */
+function requireComplete(campaign: Campaign): (Draft & { segment_id: string }) | null {
+  const { channel, segment_id } = campaign
+  if (channel !== EMAIL) return null
   const draft = requireDraft(campaign)
-  if (campaign.segment_id === null) throw invalidBody('segment_id', 'must be set before it is sent')
-  await deps.requireSegment(db, campaign.segment_id)
-  await requireCleanText(deps.scanner, db.tenant, draft)
+  if (segment_id === null) throw invalidBody('segment_id', 'must be set before it is sent')
+  return { ...draft, segment_id }
 }
 
 /** The text of a mail campaign, which must be complete. */

@@ -120,6 +120,33 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     assert.equal(changed.status, 200, changed.text)
   })
 
+  test('keep what they need whatever is removed while they are scheduled', async () => {
+    const { tenant, merchant } = await app.newStore()
+    await addReaders(app, tenant, 1)
+    const segment_id = await createSegment(merchant)
+    const send_at = new Date(Date.now() + HOUR).toISOString()
+    for (let n = 0; n < 8; n++) {
+      const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
+      await Promise.all([
+        merchant.post(`${URL}/${id}/schedule`, { send_at }),
+        merchant.patch(`${URL}/${id}`, { subject: null }),
+      ])
+      const { status, subject } = await readCampaign(merchant, id)
+      assert.ok(status === 'draft' || subject !== null, `${status} without a subject`)
+    }
+  })
+
+  test('are all that needs a segment: another campaign is changed as a whole', async () => {
+    const { merchant } = await app.newStore()
+    const starts_at = new Date(Date.now() + HOUR).toISOString()
+    const { id } = await createCampaign(merchant, { name: 'Social', channel: 'social', starts_at })
+    await act(merchant, id, 'schedule', {})
+    assert.equal((await readCampaign(merchant, id)).status, 'scheduled')
+    const whole = { name: 'Renamed', segment_id: null, subject: null, body_markdown: null }
+    const changed = await merchant.patch(`${URL}/${id}`, whole)
+    assert.equal(changed.status, 200, changed.text)
+  })
+
   test('stop where the campaign has lost its segment, and it asks', async () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
