@@ -11,7 +11,14 @@ import * as orders from '../orders/service.ts'
 import type { BuyResult } from './carrier.ts'
 import * as queries from './queries.ts'
 import { DEFAULT_WEIGHT_GRAMS, type LabelRow, type NewLabel, type SoldLabel } from './schema.ts'
-import { carrierParcelOf, type LabelDeps, lookUpLater, shownLabel, unconfirmed } from './service.ts'
+import {
+  carrierParcelOf,
+  type LabelDeps,
+  lookUpLater,
+  shownLabel,
+  showsNumber,
+  unconfirmed,
+} from './service.ts'
 import { publishUnused } from './void-label.ts'
 
 /**
@@ -156,12 +163,18 @@ async function finish(
   )
 }
 
-/** A parcel that left with the number of the label has it: a merchant may write the number by hand. */
-const needs = (
-  { status, tracking_number }: fulfillment.LockedParcel['parcel'],
-  sold: SoldLabel,
-): boolean =>
-  status === 'pending' || (status !== 'cancelled' && tracking_number === sold.tracking_number)
+/**
+ * Whether a parcel has the label: it is packed and waits for one, or it left with the number of the label, which a
+ * merchant may have typed. The numbers of an order that was erased are gone: its parcel has the label if it left.
+ */
+function hasLabel({ parcel, order }: fulfillment.LockedParcel, sold: SoldLabel): boolean {
+  if (parcel.status === 'pending') return true
+  const hasLeft = parcel.shipped_at !== null && parcel.cancel_reason !== 'error'
+  return hasLeft && (isErased(order) || showsNumber(parcel, sold))
+}
+
+/** A label is bought for an address, which only an erasure removes. */
+const isErased = ({ ship_to }: fulfillment.LockedParcel['order']): boolean => ship_to === null
 
 async function endRefused(tx: Tx, { claim, label }: Bought, reason: string) {
   await queries.markRefused(tx, label.id, reason)
@@ -176,7 +189,10 @@ async function endBought(
 ) {
   const locked = await fulfillment.lockParcel(tx, fulfillment_id)
   const { status } = locked.parcel
-  const label = await queries.markBought(tx, id, sold, !needs(locked.parcel, sold))
+  const known = isErased(locked.order)
+    ? { ...sold, tracking_number: null, tracking_url: null }
+    : sold
+  const label = await queries.markBought(tx, id, known, !hasLabel(locked, sold))
   if (label === null) throw new Error('a label that is being bought has ended before')
   await record(tx, label)
   if (label.unused) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
-import { LabelRow, type Progress, type SoldLabel } from './schema.ts'
+import { type BoughtLabel, LabelRow, type Progress } from './schema.ts'
 
 const columns = sql`
   id, fulfillment_id, order_id, carrier, service, status, refusal, tracking_number, tracking_url,
@@ -54,7 +54,7 @@ export const insertLabel = (tx: Tx, label: NewLabelRow) =>
  * Writes what the carrier has sold, and whether its parcel needs it no more. Returns null where that was
  * written before, or the label was given up.
  */
-export const markBought = (tx: Tx, id: string, sold: SoldLabel, unused: boolean) =>
+export const markBought = (tx: Tx, id: string, sold: BoughtLabel, unused: boolean) =>
   tx.maybe(
     LabelRow,
     sql`

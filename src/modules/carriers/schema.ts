@@ -95,6 +95,9 @@ export interface SoldLabel {
   currency: string
 }
 
+/** A sold label as it is stored: without its numbers where its order was erased. */
+export type BoughtLabel = Omit<SoldLabel, 'tracking_number'> & { tracking_number: string | null }
+
 /** What an event of a carrier is about: the label, and what it says of it. */
 export interface CarrierEvent {
   ref: string

@@ -114,8 +114,8 @@ export async function printLabel(
 ): Promise<{ label: LabelRow; bytes: Buffer }> {
   const label = await getLabel(db, fulfillment_id)
   if (label.unused) throw new ApiError('label_not_found')
-  // A parcel must not leave with a label that counts as sold only later.
-  if (label.status === 'buying') throw unconfirmed()
+  // No parcel should leave with a label that is not known to be good.
+  if (label.status !== 'bought') throw unconfirmed()
   const printed = await carriers.open(db, label.carrier).print(label.id)
   if (printed.found !== 'yes') {
     throw printed.found === 'no' ? new ApiError('label_not_found') : unavailable()
@@ -125,6 +125,14 @@ export async function printLabel(
 
 const unavailable = () =>
   new ApiError('carrier_unavailable', { headers: { 'retry-after': '10' }, kind: 'upstream' })
+
+const foldNumber = (number: string): string => number.replaceAll(/\s/g, '').toUpperCase()
+
+/** Whether a parcel shows the number of a label. Merchants type numbers, so spaces and case do not count. */
+export const showsNumber = (
+  { tracking_number: shown }: { tracking_number: string | null },
+  { tracking_number: own }: { tracking_number: string | null },
+): boolean => shown !== null && own !== null && foldNumber(shown) === foldNumber(own)
 
 /** Postpones the lookup of a label whose carrier has not answered, by the ladder of all operations. */
 export function lookUpLater(

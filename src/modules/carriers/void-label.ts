@@ -10,7 +10,14 @@ import * as orders from '../orders/service.ts'
 import type { VoidResult } from './carrier.ts'
 import * as queries from './queries.ts'
 import type { LabelRow } from './schema.ts'
-import { getLabel, type LabelDeps, lookUpLater, shownLabel, unconfirmed } from './service.ts'
+import {
+  getLabel,
+  type LabelDeps,
+  lookUpLater,
+  shownLabel,
+  showsNumber,
+  unconfirmed,
+} from './service.ts'
 
 /**
  * Voids a label: begin (transaction), ask (network), end (transaction), as a label is bought. Its key is made
@@ -134,14 +141,15 @@ function begin(db: TenantDb, actor: audit.Actor, claim: idempotency.WonClaim, id
     // The carrier has not said yet whether there is a label.
     if (label.status === 'buying') throw orders.busy()
     if (label.status !== 'bought') throw new ApiError('label_not_found')
-    const { status, tracking_number } = locked.parcel
+    const { status } = locked.parcel
+    const isOnParcel = showsNumber(locked.parcel, label)
     // The carrier says whether the label of a parcel that was recalled can be voided.
     const hasLeft = status === 'shipped' || status === 'delivered'
-    if (hasLeft && !label.unused) {
+    if (hasLeft && (isOnParcel || !label.unused)) {
       throw new ApiError('invalid_transition', { body: { current_status: status, allowed: [] } })
     }
     const voiding = await queries.markVoiding(tx, id)
-    if (!label.unused && tracking_number === label.tracking_number) {
+    if (isOnParcel) {
       const none = { carrier: null, service: null, tracking_number: null, tracking_url: null }
       await fulfillment.setTracking(tx, locked, none)
     }

@@ -343,6 +343,8 @@ describe('shipping labels', () => {
         code: 'carrier_unconfirmed',
       })
       assert.equal((await readParcel(id)).tracking_number, null, 'it is not shipped with it')
+      const print = await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)
+      assert.deepEqual(refusal(print), [503, 'carrier_unconfirmed'], 'nor printed')
       assert.equal(await finishDue(), 1)
       assert.deepEqual(
         (await sold(id)).map(({ state }) => state),

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { sha256 } from '../../../src/kernel/tokens.ts'
+import { eraseOrders as eraseLabels } from '../../../src/modules/carriers/customer-data.ts'
 import { carrierParcelOf } from '../../../src/modules/carriers/service.ts'
 import { VOID } from '../../../src/modules/carriers/void-label.ts'
+import { eraseOrders as eraseTracking } from '../../../src/modules/fulfillment/customer-data.ts'
 import { get as getOrder } from '../../../src/modules/orders/service.ts'
 import { claim } from '../../../src/platform/idempotency.ts'
 import { handlersOf } from '../../../src/worker.ts'
@@ -190,19 +192,70 @@ describe('a label that is sold when its parcel needs none any more', () => {
     assert.deepEqual(await statesOf(id), ['voided'])
   })
 
-  test('is the label of a parcel that was shipped with its number', async () => {
-    const { id } = await drill('00002')
-    const key = randomUUID()
-    assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
-    const [{ tracking_number }] = await sold(id)
+  const shipWith = async (id: string, tracking_number: string) => {
     ok(await store.shop.merchant.post(`${urlOf(id)}/ship`, { tracking_number }))
-    assert.equal(await finishDue(), 1)
+  }
+
+  /** Parcels that left with the label, whose purchase was not confirmed then. */
+  const users: [
+    what: string,
+    leave: (id: string, order: string, number: string) => Promise<void>,
+  ][] = [
+    ['was shipped with its number', (id, _, number) => shipWith(id, number)],
+    [
+      'was shipped with its number as a person types it',
+      (id, _, number) => shipWith(id, ` ${number.slice(0, 5).toLowerCase()} ${number.slice(5)}`),
+    ],
+    [
+      'was shipped with its number, and was lost',
+      async (id, _, number) => {
+        await shipWith(id, number)
+        ok(await cancel(id, { reason: 'lost' }))
+      },
+    ],
+    [
+      'was shipped, and whose order was erased',
+      async (id, order, number) => {
+        await shipWith(id, number)
+        const db = store.app.runtime.database.tenant('acme')
+        await db.transaction('test: erase', async (tx) => {
+          await eraseLabels(tx, [order])
+          await eraseTracking(tx, [order])
+        })
+        await store.superuser.query('update orders set ship_to = null where id = $1', [order])
+      },
+    ],
+  ]
+  for (const [what, leave] of users) {
+    test(`is the label of a parcel that ${what}`, async () => {
+      const { id, order } = await drill('00002')
+      const key = randomUUID()
+      assert.deepEqual(refusal(await buy(id, STANDARD, key)), [503, 'carrier_unconfirmed'])
+      const [{ tracking_number }] = await sold(id)
+      await leave(id, order.id, tracking_number)
+      assert.equal(await finishDue(), 1)
+      await runWorker()
+      assert.deepEqual(await statesOf(id), ['bought'])
+      assert.equal((await buy(id, STANDARD, key)).status, 201)
+      const { rows } = await store.superuser.query(
+        `select tracking_number is null as is_erased, unused from carrier_labels
+          where fulfillment_id = $1`,
+        [id],
+      )
+      assert.deepEqual(rows, [{ is_erased: what.includes('erased'), unused: false }])
+    })
+  }
+
+  test('is not voided once its number is on the parcel', async () => {
+    const { id } = await packed()
+    await buyUntil(id, randomUUID(), 'label-answered', () => ship(id))
+    const { label } = ok(await store.shop.merchant.get(`${urlOf(id)}/label`))
+    const { tracking_number } = label
+    ok(await store.shop.merchant.patch(`${urlOf(id)}/tracking`, { tracking_number }))
     await runWorker()
     assert.deepEqual(await statesOf(id), ['bought'])
-    const parcel = await readParcel(id)
-    assert.deepEqual([parcel.status, parcel.tracking_number], ['shipped', tracking_number])
-    assert.equal((await buy(id, STANDARD, key)).status, 201)
-    assert.equal((await store.shop.merchant.get(`${urlOf(id)}/label.pdf`)).status, 200)
+    assert.deepEqual(refusal(await voided(id)), [409, 'invalid_transition'])
+    assert.equal((await readParcel(id)).tracking_number, tracking_number)
   })
 
   test('is found by a resume, and is voided, too', async () => {
