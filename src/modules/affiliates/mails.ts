@@ -21,7 +21,7 @@ const WORDS: Record<string, Words> = {
     paidText: (amount, store, reference) =>
       `${store} has paid you ${amount}. The reference on your bank statement is ${reference}.`,
     page: (url) =>
-      `This link opens your page with codes, commissions and payouts. It works for 90 days:\n\n${url}\n\nWhoever has the link can see the page: do not pass it on.`,
+      `This link opens your page with codes, commissions and payouts. It works for 90 days:\n\n${url}\n\nAnyone who has the link can see the page: do not pass it on.`,
   },
   de: {
     approved: (store) => `Sie sind jetzt Partner von ${store}`,

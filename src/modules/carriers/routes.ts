@@ -187,7 +187,7 @@ const changeRoutes =
           operationId: 'voidLabel',
           tags,
           summary:
-            'Void the shipping label of a parcel that has not been shipped, so that it costs nothing. Another can be bought then.',
+            'Void the shipping label of a parcel that has not been shipped, or one that is `unused`, so that it costs nothing. A parcel that has not been shipped can get another then.',
           params: Params('id'),
           response: { 200: OneLabel },
         },

@@ -17,7 +17,7 @@ const WORDS: Record<string, Words> = {
   en: {
     subject: (number, store) => `Your order ${number} at ${store}`,
     text: (number, store, url) =>
-      `This link opens your order ${number} at ${store}. It works for seven days:\n\n${url}\n\nWhoever has the link can see the order and change it: do not pass it on.\nIf you did not ask for it, ignore this mail.\n`,
+      `This link opens your order ${number} at ${store}. It works for seven days:\n\n${url}\n\nAnyone who has the link can see the order and change it: do not pass it on.\nIf you did not ask for it, ignore this mail.\n`,
   },
   de: {
     subject: (number, store) => `Ihre Bestellung ${number} bei ${store}`,
