@@ -72,7 +72,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** The handlers of internal events. An event of another type counts as handled. */
+/** The handlers of internal events: every type that is published has one. */
 export function handlersOf({
   payments,
   carriers,
@@ -83,6 +83,8 @@ export function handlersOf({
     onAlert: (alert, message) => logger.error(alert, message),
   }
   return {
+    // Tells that a store exists. No part of the platform has anything to do then.
+    'store.provisioned.v1': () => Promise.resolve(),
     'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
     [PARCEL_CANCELLED]: ({ payload }, db) =>
       voidOfCancelled({ carriers }, db, payload as ParcelCancelled),

@@ -87,6 +87,7 @@ function textOf(type: string, payload: unknown): string {
 export interface OutboxWorkerOptions {
   /** As fd_worker. */
   database: Database
+  /** By type. An event of another type is tried again, like one whose handler fails, until a worker knows it. */
   handlers: Readonly<Record<string, Handler>>
   /** Called when there is room for new events. */
   onFree?: () => void
@@ -134,9 +135,9 @@ async function deliver(
 ): Promise<void> {
   const { attempt_count, lease_token, ...shown } = event
   try {
-    // An event without a handler counts as handled.
-    if (handler)
-      await queue.runWithLease(db, event, (lost) => handler(shown, db, lost), leaseSeconds)
+    // During an upgrade, a newer process may publish events that this worker does not know yet.
+    if (handler === undefined) throw new Error('this version of the worker has no handler for it')
+    await queue.runWithLease(db, event, (lost) => handler(shown, db, lost), leaseSeconds)
   } catch (error) {
     return markFailed(db, event, error)
   }

@@ -98,9 +98,16 @@ describe('an event', () => {
     assert.deepEqual(seen.toSorted(), [acme, bolt].toSorted())
   })
 
-  test('without a handler counts as handled', async () => {
-    await emit(acme, 'unheard')
+  test('of a type that a worker does not know yet waits for a worker that does', async () => {
+    await emit(acme, 'of.the.next.version')
     await deliverDue(worker, {}, { slots: 10 })
+    const [waiting] = await listRows()
+    assert.deepEqual([waiting?.handled, waiting?.attempt_count], [false, 1])
+    assert.match(waiting?.last_error ?? '', /has no handler for it/)
+    await makeDue()
+    const { events, handler } = listener()
+    await deliverDue(worker, { 'of.the.next.version': handler }, { slots: 10 })
+    assert.equal(events.length, 1)
     assert.deepEqual(
       (await listRows()).map(({ handled }) => handled),
       [true],
@@ -217,7 +224,8 @@ describe('a worker', () => {
 
 test('handled events are deleted after 7 days, others never', async () => {
   for (const tenant of [acme, bolt]) for (const type of ['old', 'young']) await emit(tenant, type)
-  await deliverDue(worker, {}, { slots: 10 })
+  const { handler } = listener()
+  await deliverDue(worker, { old: handler, young: handler }, { slots: 10 })
   await emit(acme, 'waiting')
   await query("update outbox set created_at = now() - interval '9 days'")
   await query("update outbox set handled_at = now() - interval '8 days' where type = 'old'")
