@@ -5,7 +5,7 @@ import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { roleUrl } from '../src/db/roles.ts'
 import { sql } from '../src/db/sql.ts'
-import type { WantedPreview } from '../src/modules/segments/schema.ts'
+import type { PreviewRequest } from '../src/modules/segments/schema.ts'
 import { preview } from '../src/modules/segments/service.ts'
 import * as stores from '../src/modules/stores/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
@@ -20,7 +20,7 @@ const TIMES_MAX = 10
 const PRODUCT = '00000000-0000-4000-8000-000000000003'
 
 /** One condition of every kind, in two groups: more than merchants usually write. */
-const EVERY_KIND: WantedPreview = {
+const EVERY_KIND: PreviewRequest = {
   match: 'all',
   conditions: [
     { field: 'consent', op: 'is_not', value: 'withdrawn' },
@@ -40,7 +40,7 @@ const EVERY_KIND: WantedPreview = {
 }
 
 /** A segment that one column of the people decides alone. */
-const SIMPLE: WantedPreview = {
+const SIMPLE: PreviewRequest = {
   match: 'all',
   conditions: [{ field: 'orders_count', op: 'gte', value: 2 }],
 }
@@ -105,7 +105,7 @@ async function seed(url: string): Promise<void> {
   }
 }
 
-async function compare(db: TenantDb, name: string, wanted: WantedPreview): Promise<Figure> {
+async function compare(db: TenantDb, name: string, wanted: PreviewRequest): Promise<Figure> {
   const counting = () =>
     db.one(
       Type.Object({ count: Type.Integer() }),

@@ -71,9 +71,9 @@ ${CHECKS.map(({ name, what }) => `  ${name.padEnd(15)} ${what}\n`).join('')}`
 
 /** Runs the named checks, or all of them, two at a time. Prints how long each one took. */
 export async function runChecks(names: readonly string[] = []): Promise<boolean> {
-  const wanted = CHECKS.filter(({ name }) => names.length === 0 || names.includes(name))
+  const chosen = CHECKS.filter(({ name }) => names.length === 0 || names.includes(name))
   let passed = true
-  const waiting = wanted.values()
+  const waiting = chosen.values()
   const lane = async () => {
     for (const { name, what, command, env } of waiting) {
       const started = performance.now()

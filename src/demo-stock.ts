@@ -3,6 +3,7 @@ import type { TenantDb } from './db/database.ts'
 import { EMBER_ICON, HARBOUR_ICON, MAKERS_MARKS, OBJECTS_ICON } from './demo-marks.ts'
 import { emberSite, harbourSite, objectsSite, type SiteParts } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
+import { DAY_MS, HOUR_MS } from './kernel/time.ts'
 import { drawView, IMAGE_TYPE, type View } from './modules/catalog/demo-images.ts'
 import { addSamples } from './modules/catalog/demo-seed.ts'
 import {
@@ -233,9 +234,6 @@ async function openStore(runtime: Runtime, store: DemoStore, options: OpenOption
   if (overview.status !== 'draft') return
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'a demo store' })
 }
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** Draws and stores the parts of a store's site. */
 async function makeParts(

@@ -62,8 +62,8 @@ async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<strin
   await ignoreExisting('tenant_exists', stores.create(database, SYSTEM, store))
   await publishSite(runtime)
   const issuer = { actor: SYSTEM, scopes: SCOPES }
-  const wanted = { label: 'Demo key', scopes: [...SCOPES] }
-  const { credential } = await credentials.issue(database.tenant(DEMO_REF), issuer, wanted)
+  const terms = { label: 'Demo key', scopes: [...SCOPES] }
+  const { credential } = await credentials.issue(database.tenant(DEMO_REF), issuer, terms)
   return credential.key
 }
 

@@ -104,8 +104,8 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
     const { addStorefront } = await import('./storefront.ts')
     const token = self.secrets.STOREFRONT_TOKEN
     const onPage = runtime.metrics?.countPage
-    const wanted = { config, token, platformToken: ownToken(runtime), logger, onPage }
-    const storefront = await addStorefront(app, wanted)
+    const options = { config, token, platformToken: ownToken(runtime), logger, onPage }
+    const storefront = await addStorefront(app, options)
     closers.push(() => storefront.close())
   }
   closers.push(() => app.close())

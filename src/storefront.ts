@@ -82,12 +82,12 @@ const countPages =
  */
 export async function addStorefront(
   app: App,
-  wanted: StorefrontOptions & { platformToken: string },
+  options: StorefrontOptions & { platformToken: string },
 ): Promise<Storefront> {
-  const { config } = wanted
+  const { config } = options
   const { HOST, PUBLIC_URL } = config
   const platformHost = PUBLIC_URL === undefined ? HOST : new URL(PUBLIC_URL).hostname
-  const storefront = await openStorefront(wanted, () => ownUrl(app, HOST))
+  const storefront = await openStorefront(options, () => ownUrl(app, HOST))
   routeToStorefront(app, platformHost, storefront.listener)
   return storefront
 }
@@ -103,11 +103,11 @@ function ownUrl(app: App, host: string): string {
 const SECOND = 1_000
 
 /** Serves the storefront alone: a process that has no database and no secret except the token. */
-export async function serveStorefront(wanted: StorefrontOptions) {
-  const { config } = wanted
+export async function serveStorefront(options: StorefrontOptions) {
+  const { config } = options
   const { STOREFRONT_API_URL } = config
   if (STOREFRONT_API_URL === undefined) throw new Error('STOREFRONT_API_URL must be set')
-  const storefront = await openStorefront(wanted, () => STOREFRONT_API_URL)
+  const storefront = await openStorefront(options, () => STOREFRONT_API_URL)
   const server = createServer({
     headersTimeout: 5 * SECOND,
     requestTimeout: 10 * SECOND,
@@ -115,7 +115,7 @@ export async function serveStorefront(wanted: StorefrontOptions) {
     connectionsCheckingInterval: SECOND,
   })
   server.on('request', storefront.listener)
-  warnOfUnnamedProxy(server, config.TRUST_PROXY, wanted.logger)
+  warnOfUnnamedProxy(server, config.TRUST_PROXY, options.logger)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(config.PORT, config.HOST, resolve)
   })

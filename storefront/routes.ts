@@ -139,9 +139,9 @@ export async function submitForm(
   const handler = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined
   if (handler !== undefined) return handler(context, form)
   const [, subscription, change] = SUBSCRIPTION_ACTION.exec(pathname) ?? []
-  const asked = SUBSCRIPTION_ACTIONS.find((each) => each === change)
-  if (subscription !== undefined && asked !== undefined) {
-    return changeSubscription(context, subscription, asked, form)
+  const verb = SUBSCRIPTION_ACTIONS.find((each) => each === change)
+  if (subscription !== undefined && verb !== undefined) {
+    return changeSubscription(context, subscription, verb, form)
   }
   const [, id, action] = ORDER_ACTION.exec(pathname) ?? []
   if (id === undefined) return notFoundPage(context)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { DAY_MS } from '../src/kernel/time.ts'
 import { expireDue } from '../src/modules/gift-cards/jobs.ts'
 import { collectableAssets } from '../src/modules/media/queries.ts'
 import { publish } from '../src/platform/outbox.ts'
@@ -9,7 +10,6 @@ import { deliverDue } from './harness/outbox.ts'
 import { share } from './harness/scope.ts'
 import { URL as COUPONS, createCoupon } from './modules/marketing/setup.ts'
 
-const DAY_MS = 86_400_000
 const CARDS = '/v1/merchant/gift-cards'
 const BANS = '/v1/merchant/fraud/bans'
 

@@ -55,7 +55,7 @@ const COUNTS_ALL: Readonly<Record<string, string>> = {
 export async function* compareAll(
   filled: FilledApp,
   options: MeasureOptions = {},
-  isWanted: (route: string) => boolean = () => true,
+  isWantedX: (route: string) => boolean = () => true,
 ): AsyncGenerator<Comparison> {
   const client = openClient(filled)
   const firstPages = new Map<string, Cost | null>()
@@ -73,7 +73,7 @@ export async function* compareAll(
     return { probe, full, hundredth, unfiltered: firstPages.get(probe.route) ?? null }
   }
   for (const probe of listProbes(filled.document)) {
-    if (!isWanted(probe.route)) continue
+    if (!isWantedX(probe.route)) continue
     yield await compare(probe)
     if (probe.name !== 'first page') continue
     for (const deep of await listDeepProbes(client, probe)) yield await compare(deep)

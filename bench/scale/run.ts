@@ -77,8 +77,8 @@ async function main({ only, keep, ...size }: Arguments): Promise<boolean> {
     let held = true
     try {
       print(headline())
-      const isWanted = (route: string) => only === null || route.includes(only)
-      for await (const each of compareAll(filled, {}, isWanted)) {
+      const isWantedX = (route: string) => only === null || route.includes(only)
+      for await (const each of compareAll(filled, {}, isWantedX)) {
         print(lineOf(each))
         held = findPageFault(each) === null && findTimeFault(each) === null && held
       }

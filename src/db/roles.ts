@@ -122,15 +122,15 @@ async function membershipStatements(client: pg.Client) {
   if (me === undefined) throw new Error('the server did not say who we are')
   // PostgreSQL 16 separated membership from the right to SET ROLE.
   const option = me.version >= 160_000 ? ' with inherit true, set true' : ''
-  const wanted: (readonly [string, string])[] = [
+  const memberships: (readonly [string, string])[] = [
     ['fd_search', 'fd_owner'],
     ['fd_gate', 'fd_owner'],
   ]
-  if (!me.may_set) wanted.push(['fd_owner', me.name])
+  if (!me.may_set) memberships.push(['fd_owner', me.name])
   const statements: string[] = []
   // In PostgreSQL 16 and later, the creator of a role may grant it, but not act as it.
   const right = me.version >= 160_000 ? 'set' : 'member'
-  for (const [role, member] of wanted) {
+  for (const [role, member] of memberships) {
     if (!(await hasRole(client, role, member, right))) {
       statements.push(`grant ${role} to ${pg.escapeIdentifier(member)}${option}`)
     }

@@ -37,10 +37,10 @@ export function countBytes(app: App, addUse: AddUse): void {
     const store = (request.db as TenantDb | undefined)?.tenant
     if (store !== undefined) {
       const { headers } = request
-      const asked = lengthIf(isOf(headers['content-type'], 'json'), headers['content-length'])
+      const received = lengthIf(isOf(headers['content-type'], 'json'), headers['content-length'])
       const type = reply.getHeader('content-type')
       const answered = lengthIf(isOf(type, 'json'), reply.getHeader('content-length'))
-      count(store, asked + answered - FREE_BYTES)
+      count(store, received + answered - FREE_BYTES)
     }
     done()
   })

@@ -1,3 +1,11 @@
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
+/** A day of 24 hours. By the calendar of a zone a day may have 23 or 25: see `addByCalendar`. */
+export const DAY_MS = 86_400_000
+
+export const HOUR_SECONDS = 3_600
+export const DAY_SECONDS = 86_400
+
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
@@ -22,8 +30,6 @@ const localTime = (timeZone: string, at: Date): Date =>
 /** Returns the date of a time in a zone, as YYYY-MM-DD. */
 export const localDay = (timeZone: string, at: Date): string =>
   localTime(timeZone, at).toISOString().slice(0, 10)
-
-const DAY_MS = 86_400_000
 
 /** Adds days to a date, by the calendar. */
 export const addDays = (day: string, days: number): string =>
@@ -93,8 +99,6 @@ function offsetFormat(timeZone: string): Intl.DateTimeFormat {
   offsetFormats.set(timeZone, made)
   return made
 }
-
-const MINUTE_MS = 60_000
 
 /**
  * The first time since when offsets are cached by the minute: from 1973 on clocks are put forward and back at a full

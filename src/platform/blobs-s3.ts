@@ -36,8 +36,8 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
 
   async function get(key: string, { range }: { range?: BlobRange } = {}) {
     if (range !== undefined) checkRange(range)
-    const asked = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end ?? ''}` }
-    const found = await orNull(client.send(new GetObjectCommand({ ...at(key), ...asked })))
+    const header = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end ?? ''}` }
+    const found = await orNull(client.send(new GetObjectCommand({ ...at(key), ...header })))
     return found === null ? null : describe(found)
   }
 

@@ -9,8 +9,8 @@ import { type BucketHits, batchCalls, batchHits } from './hit-batches.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
-  HOUR_SECONDS,
   type LimitStore,
+  LONGEST_SECONDS,
   type StoreOptions,
   WINDOW_SECONDS,
 } from './limits-store.ts'
@@ -67,7 +67,7 @@ export function deleteOldCounters(db: GlobalDb): Promise<number> {
      where bucket = any(array(select bucket
                                 from limit_counters
                                where window_start
-                                     < ${machineTime} - make_interval(secs => ${HOUR_SECONDS})
+                                     < ${machineTime} - make_interval(secs => ${LONGEST_SECONDS})
                                limit ${DELETE_MAX}
                                  for update skip locked))`)
 }

@@ -99,13 +99,13 @@ export async function send(db: Runner, mail: Mail): Promise<void> {
 }
 
 /**
- * Queues a mail if it is wanted. It takes as long if it is not: neither the statements nor the commit reveal whether
+ * Queues a mail if `isSent`. It takes as long if not: neither the statements nor the commit reveal whether
  * an address has an account.
  */
-export async function sendIf(db: Runner, isWanted: boolean, mail: Mail): Promise<void> {
+export async function sendIf(db: Runner, isSent: boolean, mail: Mail): Promise<void> {
   await db.run(sql`savepoint before_mail`)
   await send(db, mail)
-  await db.run(isWanted ? sql`release before_mail` : sql`rollback to before_mail`)
+  await db.run(isSent ? sql`release before_mail` : sql`rollback to before_mail`)
 }
 
 const OrderMail = Type.Object({

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
+import { HOUR_SECONDS } from '../kernel/time.ts'
 import type { DueWork } from './due-work.ts'
 import { forEachStore } from './for-each-store.ts'
 import { defineQueue, LEASE_SECONDS, type Lease } from './leases.ts'
@@ -19,7 +20,7 @@ const ERROR_LENGTH_MAX = 500
  * until it succeeds.
  */
 const RETRY_AFTER_SECONDS: readonly number[] = [1, 5, 30, 300]
-const THEN_EVERY_SECONDS = 3_600
+const THEN_EVERY_SECONDS = HOUR_SECONDS
 
 /** How long handled events stay readable, so that an operator can see what was handled. */
 const RETENTION_DAYS = 7

@@ -82,9 +82,9 @@ export function openConnection(
     socket.destroy()
   }
   return {
-    canServe(wanted, addresses) {
+    canServe(target, addresses) {
       const fresh = performance.now() - openedAt < OPEN_MS
-      return fresh && !stream.destroyed && wanted === origin && addresses.includes(address)
+      return fresh && !stream.destroyed && target === origin && addresses.includes(address)
     },
     send(call) {
       const { deadline } = call

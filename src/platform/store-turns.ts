@@ -113,12 +113,12 @@ export function createTurns(rows: DueRows): StoreTurns {
     const found = new Set<string>()
     let isWholeRound = position === ''
     for (;;) {
-      const wanted = limit - found.size
-      const steps = await listSteps(worker, wanted, skip)
+      const missing = limit - found.size
+      const steps = await listSteps(worker, missing, skip)
       const turn = steps.filter((step) => step.is_due)
       for (const { tenant_ref } of turn) found.add(tenant_ref)
       const last = steps.at(-1)
-      const isEnd = turn.length < wanted && (last?.step ?? 0) < STEPS_MAX
+      const isEnd = turn.length < missing && (last?.step ?? 0) < STEPS_MAX
       position = isEnd ? '' : (last?.tenant_ref ?? '')
       if (isEnd ? isWholeRound : found.size > 0) return [...found]
       isWholeRound ||= isEnd

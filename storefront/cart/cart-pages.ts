@@ -61,8 +61,8 @@ export async function addToCart(
     const message = texts.giftCheck
     return addedResponse(context, { cart: context.cart, message, error: 'recipient' })
   }
-  const wanted = gift === null ? item : { ...item, gift_card: gift }
-  const { cart, fits } = addItem(context.cart, wanted)
+  const added = gift === null ? item : { ...item, gift_card: gift }
+  const { cart, fits } = addItem(context.cart, added)
   if (!fits) return addedResponse(context, { cart, message: texts.cartFull, error: 'full' })
   context.api.countEvent(context.site, { type: 'add_to_cart', product_id: line.product.id })
   return addedResponse(context, { cart, message: texts.addedToCart(line.product.name) })

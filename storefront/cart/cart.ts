@@ -100,10 +100,10 @@ export function addItem(cart: Cart, added: Item): { cart: Cart; fits: boolean } 
 }
 
 /** Sets quantities by the keys of lines. Zero removes the line. */
-export const setQuantities = (cart: Cart, wanted: ReadonlyMap<string, number>): Cart => ({
+export const setQuantities = (cart: Cart, quantities: ReadonlyMap<string, number>): Cart => ({
   ...cart,
   items: cart.items
-    .map((item) => ({ ...item, quantity: wanted.get(lineKey(item)) ?? item.quantity }))
+    .map((item) => ({ ...item, quantity: quantities.get(lineKey(item)) ?? item.quantity }))
     .filter(({ quantity }) => quantity > 0),
 })
 

@@ -106,8 +106,8 @@ const SEEN_MAX = 8
  */
 export async function seenProducts(context: PageContext): Promise<HttpResponse> {
   const { api, site, url } = context
-  const asked = (url.searchParams.get('slugs') ?? '').split(',', SEEN_MAX)
-  const slugs = new Set(asked.filter((slug) => slug !== ''))
+  const parts = (url.searchParams.get('slugs') ?? '').split(',', SEEN_MAX)
+  const slugs = new Set(parts.filter((slug) => slug !== ''))
   const found = await Promise.all([...slugs].map((slug) => api.findProduct(site, slug)))
   const products = found.flatMap((each) => (each === null ? [] : [each.product]))
   const body = products.length === 0 ? '' : productGrid(context, { products }).text

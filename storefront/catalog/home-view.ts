@@ -168,11 +168,11 @@ async function collectionList(
 ): Promise<Html | null> {
   const { api, site } = context
   const all = await api.listCollections(site)
-  const wanted = props.collections
+  const slugs = props.collections
   const chosen =
-    wanted.length === 0
+    slugs.length === 0
       ? all
-      : wanted.flatMap((slug) => all.find((collection) => collection.slug === slug) ?? [])
+      : slugs.flatMap((slug) => all.find((collection) => collection.slug === slug) ?? [])
   if (chosen.length === 0) return null
   const tiles = await Promise.all(
     chosen.slice(0, TILES_MAX).map(async ({ slug, title, description }) => {

@@ -30,13 +30,13 @@ export async function proxyAsset(
   { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
 ): Promise<void> {
   const { range, 'if-none-match': tag } = request.headers
-  const asked = {
+  const forwardedHeaders = {
     ...(range === undefined ? {} : { range }),
     ...(tag === undefined ? {} : { 'if-none-match': tag }),
   }
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET'
   const path = url.pathname + url.search
-  const { statusCode, headers, body } = await client.fetchAsset(method, path, asked)
+  const { statusCode, headers, body } = await client.fetchAsset(method, path, forwardedHeaders)
   const forwarded = FORWARDED.flatMap((name) => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []

@@ -46,8 +46,8 @@ export function markdown(text: string, level: 2 | 3): Html {
   const open: string[] = []
   for (const token of tokens) {
     if (token.type === 'heading_open') {
-      const asked = level + Number(token.tag.slice(1)) - 1
-      previous = Math.min(asked, previous + 1, 6)
+      const own = level + Number(token.tag.slice(1)) - 1
+      previous = Math.min(own, previous + 1, 6)
       token.tag = `h${previous}`
       open.push(token.tag)
     } else if (token.type === 'heading_close') token.tag = open.pop() ?? token.tag

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import { runDue } from '../../src/modules/renewals/jobs.ts'
 import { listNewest, queueMails, showMail } from '../../src/modules/shopper-mail/service.ts'
 import { numberNewEvents } from '../../src/modules/webhooks/jobs.ts'
@@ -92,8 +93,6 @@ async function linkInMail(tenant: string, kind: string): Promise<string> {
   assert.ok(path, shown?.text)
   return path
 }
-
-const DAY_MS = 86_400_000
 
 describe('the page to put in another card', () => {
   const renew = () => runDue(openCheckout(shop.runtime), shop.runtime.workerDatabase.tenant('demo'))

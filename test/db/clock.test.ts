@@ -4,10 +4,9 @@ import { Type } from 'typebox'
 import { Database, type Db } from '../../src/db/database.ts'
 import { type Sql, sql } from '../../src/db/sql.ts'
 import { UNMOVED } from '../../src/db/store-clocks.ts'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { share } from '../harness/scope.ts'
-
-const DAY_MS = 86_400_000
 
 /** How much time a busy machine may lose between two readings. */
 const ABOUT_MS = 30_000

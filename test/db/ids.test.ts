@@ -5,11 +5,11 @@ import { Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import { UNMOVED } from '../../src/db/store-clocks.ts'
 import { newId } from '../../src/kernel/id.ts'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { share } from '../harness/scope.ts'
 
 const VERSION_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const DAY_MS = 86_400_000
 
 const shared = share((scope) => openTestDatabase(scope))
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { HOUR_MS } from '../../src/kernel/time.ts'
 import { cart, checkout, enable, openCheckoutApp, openShop } from '../modules/checkout/setup.ts'
 
 /** A store that has used far more than its share, while another one is at work. */
@@ -12,7 +13,7 @@ async function openSpentStore(t: TestContext) {
   const others = setInterval(() => database.tenantForMoney('globex'), 100)
   t.after(() => clearInterval(others))
   database.tenantForMoney('globex')
-  database.addUse(shop.tenant, 3_600_000)
+  database.addUse(shop.tenant, HOUR_MS)
   return { app, shop }
 }
 

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import type { BlobStore } from '../../src/platform/blobs.ts'
 import { openDiskBlobs } from '../../src/platform/blobs-disk.ts'
 import { openS3Blobs } from '../../src/platform/blobs-s3.ts'
@@ -270,7 +271,7 @@ test('an upload that a killed process left is deleted at the next start', async 
   const uploads = join(folder, '.uploads')
   await writeFile(join(uploads, 'old'), 'half')
   await writeFile(join(uploads, 'new'), 'half')
-  const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000)
+  const twoDaysAgo = new Date(Date.now() - 2 * DAY_MS)
   await utimes(join(uploads, 'old'), twoDaysAgo, twoDaysAgo)
   await openDiskBlobs(folder)
   assert.deepEqual(await readdir(uploads), ['new'])

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { HOUR_MS } from '../../src/kernel/time.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { type LoopOptions, startLoop } from '../../src/platform/loop.ts'
 import { until } from '../harness/eventually.ts'
-
-const HOUR_MS = 3_600_000
 
 function start(t: TestContext, step: LoopOptions['step'], everyMs = HOUR_MS) {
   const lines: string[] = []

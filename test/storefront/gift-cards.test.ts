@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import type { Caller } from '../harness/app.ts'
 import { suiteScope } from '../harness/scope.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
@@ -25,7 +26,7 @@ before(async () => {
 const newShopper = () => openShopper(shop.url, 'demo.localhost')
 
 /** A day in some weeks, as a form has it and as a page shows it. */
-const DAY = new Date(Date.now() + 60 * 86_400_000)
+const DAY = new Date(Date.now() + 60 * DAY_MS)
 const SHOWN = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' }).format(DAY)
 const MAILED = new RegExp(`For Robin \\(robin@example\\.com\\)\\. Mailed on ${SHOWN}`)
 

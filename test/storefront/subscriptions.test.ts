@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import { createLinkToken } from '../../src/modules/subscriptions/link.ts'
 import type { Caller } from '../harness/app.ts'
 import { startNmi, type TestNmi } from '../harness/nmi.ts'
@@ -74,7 +75,7 @@ describe('the page of a subscription', () => {
 
   test('pauses until a date, resumes, and keeps what was to end', async () => {
     const { shopper, path, id } = await subscribe()
-    const date = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10)
+    const date = new Date(Date.now() + 100 * DAY_MS).toISOString().slice(0, 10)
     const paused = await shopper.follow(`${path}/pause`, { until: date })
     assert.match(paused.text, /The subscription is paused/)
     assert.match(paused.text, /Paused until/)
@@ -111,7 +112,7 @@ describe('the page of a subscription', () => {
     const stale = await shopper.post(`${path}/change`, { ...form, quantity: '1' })
     assert.match(stale.text, /role="alert"[^>]*>The subscription was changed meanwhile/)
     assert.equal((await read(id)).quantity, 3)
-    const date = new Date(Date.now() + 50 * 86_400_000).toISOString().slice(0, 10)
+    const date = new Date(Date.now() + 50 * DAY_MS).toISOString().slice(0, 10)
     const dated = { ...more, version: (await shopper.get(path)).field('version'), next_date: date }
     await shopper.follow(`${path}/change`, dated)
     assert.equal((await read(id)).next_charge_at.slice(0, 10), date)

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import type { FilledApp } from '../filled-app.ts'
 import { measureCosts, openClient } from '../measure.ts'
 import { ORDERS } from '../size.ts'
@@ -13,8 +14,6 @@ const PAGES_FREE = DAYS
 
 /** Below this a ratio is noise of the machine. */
 const MS_FREE = 20
-
-const DAY_MS = 86_400_000
 
 /** The summary of a year: it is read from sums by day, so that the orders behind them cost nothing. */
 export async function compareSummaries(filled: FilledApp): Promise<Drill> {

@@ -113,12 +113,12 @@ async function underLock<T>(server: Server, work: () => Promise<T>): Promise<T> 
 }
 
 /** Joins the server, and tries again until it is connected or the connection is no longer wanted. */
-async function joinServer(server: Server, isWanted: () => boolean): Promise<Membership> {
+async function joinServer(server: Server, isNeeded: () => boolean): Promise<Membership> {
   const deadline = machineNow() + READY_SECONDS * 1_000
-  while (machineNow() < deadline && isWanted()) {
+  while (machineNow() < deadline && isNeeded()) {
     // Not locked between two attempts: the server may be waiting for another process to disconnect.
     const membership = await underLock(server, async () =>
-      isWanted() ? tryToJoin(server, deadline) : null,
+      isNeeded() ? tryToJoin(server, deadline) : null,
     )
     if (membership) {
       // A process that does not call `stop` can still exit.

@@ -162,8 +162,8 @@ const lastPort = async (home: Home) =>
   Number(await readFile(join(home.dir, 'postgres.port'), 'utf8').catch(() => 0)) || 0
 
 /** The wanted port, or any other when it is taken. */
-async function freePort(wanted: number): Promise<number> {
-  return (wanted && (await tryPort(wanted))) || (await tryPort(0))
+async function freePort(preferred: number): Promise<number> {
+  return (preferred && (await tryPort(preferred))) || (await tryPort(0))
 }
 
 function tryPort(port: number): Promise<number> {

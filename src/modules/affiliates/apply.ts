@@ -1,6 +1,7 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as entitlements from '../entitlements/service.ts'
@@ -29,7 +30,6 @@ const PER_STORE = 60
 /** Followed links of a store in a minute: a post that many people see at once. */
 const TOUCHES_PER_STORE = 6_000
 const SHARDS = 8
-const DAY_MS = 86_400_000
 
 /** Reads the terms that the store offers to applicants. */
 export async function readProgram(db: Db) {

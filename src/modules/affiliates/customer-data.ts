@@ -1,7 +1,7 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
-import { toUtc } from '../../kernel/time.ts'
+import { MINUTE_MS, toUtc } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as queries from './customer-queries.ts'
@@ -49,7 +49,7 @@ export async function exportAffiliate(db: TenantDb, actor: audit.Actor, id: stri
   })
 }
 
-const CONFIRM_MS = 10 * 60_000
+const CONFIRM_MS = 10 * MINUTE_MS
 type Payload = [tenant: string, id: string, expires: number]
 
 /** Erases an affiliate in two steps: the first returns a token, and the second needs it. */

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { newId } from '../../kernel/id.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import * as entitlements from '../entitlements/service.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import { type Buyer, commissionOf, selfReferral, type Traces } from './commission.ts'
@@ -81,8 +82,6 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
   const of = { id, affiliate_id: referred.affiliate_id, currency }
   return { isAttributed: true, journals: [commissionJournal(of, amount_cents)] }
 }
-
-const DAY_MS = 86_400_000
 
 /**
  * Returns why the affiliate or the code does not count, or null. The renewals of a subscription and the

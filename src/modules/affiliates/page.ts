@@ -1,6 +1,7 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Store } from '../stores/schema.ts'
@@ -23,7 +24,6 @@ export interface PageDeps {
 
 /** Days that a link is valid: a quarter, since most programs pay by the quarter. The next mail has a new link. */
 const LINK_DAYS = 90
-const DAY_MS = 86_400_000
 
 type Payload = [tenant: string, affiliateId: string, expires: number]
 

@@ -41,8 +41,8 @@ export function makePayouts(
     await entitlements.requireFeature(tx, FEATURE)
     const ids = affiliate_ids?.map((id) => id.toLowerCase()) ?? null
     if (ids !== null) await requireKnown(tx, ids)
-    const wanted = { affiliate_ids: ids, currency: currency ?? null, limit: LIMIT }
-    const due = await queries.listDue(tx, wanted)
+    const filters = { affiliate_ids: ids, currency: currency ?? null, limit: LIMIT }
+    const due = await queries.listDue(tx, filters)
     const payouts: Payout[] = []
     const skipped: Skipped[] = []
     for (const each of due.slice(0, PAYOUTS_MAX)) {

@@ -212,8 +212,8 @@ const decisionRoutes =
         async ({ db, actor, params, body }) => {
           const onActive: Parameters<typeof affiliates.decide>[1]['onActive'] = (tx, affiliate) =>
             mailApproved(deps, tx, affiliate)
-          const asked = { id: params.id, verb }
-          return { affiliate: await affiliates.decide(db, { actor, onActive }, asked, body) }
+          const decision = { id: params.id, verb }
+          return { affiliate: await affiliates.decide(db, { actor, onActive }, decision, body) }
         },
       )
     }

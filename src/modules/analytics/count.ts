@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
-import { addDays, localDay, startOfDay } from '../../kernel/time.ts'
+import { addDays, HOUR_MS, HOUR_SECONDS, localDay, startOfDay } from '../../kernel/time.ts'
 import type { Lease } from '../../platform/leases.ts'
 import { mayHaveLinksAfter } from '../ledger/service.ts'
 import * as stores from '../stores/service.ts'
@@ -47,13 +47,13 @@ const CHANGES = 1_000
  * How long after its end a day is final. A journal is dated by the start of its transaction, and numbered
  * within seconds. This is longer.
  */
-const FINAL_AFTER_MS = 3_600_000
+const FINAL_AFTER_MS = HOUR_MS
 
 /** Rows of one step that removes a generation. */
 const REMOVED = 2_000
 
 /** Without new journals a store is looked at again this often: a day ends, or its zone changes. */
-const IDLE_SECONDS = 3_600
+const IDLE_SECONDS = HOUR_SECONDS
 
 /** Returns the day before which all days are final, because everything in them is counted; null where none is. */
 export const finalBefore = ({ counted_at, time_zone }: Generation): string | null =>

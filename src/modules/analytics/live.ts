@@ -235,8 +235,8 @@ export async function subscriptionRows(
 ) {
   if (figure === 'recovered_count') return recoveredRows(db, request, page)
   const { limit } = page
-  const wanted = { figure, currency: request.currency, times: timesOf(request) }
-  const found = await subscriptionCounts.listRows(db, wanted, {
+  const chosen = { figure, currency: request.currency, times: timesOf(request) }
+  const found = await subscriptionCounts.listRows(db, chosen, {
     after: readPlace(page.after),
     limit: limit + 1,
   })

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
-import { addDays, localDay } from '../../kernel/time.ts'
+import { addDays, DAY_MS, localDay } from '../../kernel/time.ts'
 import * as stores from '../stores/service.ts'
 import { finalBefore } from './count.ts'
 import { findGeneration } from './count-queries.ts'
@@ -54,7 +54,7 @@ export function readPeriod(query: unknown, today: string, daysMax = DAYS_MAX): P
 
 /** The period of the same length before. */
 export function periodBefore({ from, to }: Period): Period {
-  const days = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
   return { from: addDays(from, -days), to: addDays(from, -1) }
 }
 

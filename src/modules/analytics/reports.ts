@@ -147,8 +147,8 @@ export async function groupsOf(
 ) {
   const dimension = isOfCollection(group_by) ? 'product' : group_by
   const list = isOfCollection(group_by) ? queries.listCollections : queries.listGroups
-  const wanted = key === undefined ? null : await partOf(db, group_by, key)
-  const keys = wanted?.keys ?? null
+  const part = key === undefined ? null : await partOf(db, group_by, key)
+  const keys = part?.keys ?? null
   const scope = scopeOf(request, { dimension: dimension as Dimension, keys })
   const rows = (await list(db, scope, request.period, GROUPS_MAX)).filter(
     (row) => key === undefined || row.key === key,

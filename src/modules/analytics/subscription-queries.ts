@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { microsecondsOf, timeOf } from '../../db/list.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import type { RowPlace, SubscriptionCount } from './schema.ts'
 
 /**
@@ -142,8 +143,6 @@ export interface Times {
   to: string
 }
 
-const DAY_MS = 86_400_000
-
 const MOMENTS = {
   started: { at: sql`started_at`, count: sql`started_count` },
   ended: { at: sql`ended_at`, count: sql`ended_count` },
@@ -282,12 +281,12 @@ export const listRows = (
                            where c.tenant_ref = ${db.tenant}
                              and c.subscription_id = p.subscription_id)`,
     )
-  const wanted = parts(times)
-  const counted = join(wanted.map(ofPart), ' union all ')
+  const chosen = parts(times)
+  const counted = join(chosen.map(ofPart), ' union all ')
   const changed = pageOf(
     sql`(${asTheyAre(db, changedNow(db))})`,
     sql`(${join(
-      wanted.map((part) => sql`(${part})`),
+      chosen.map((part) => sql`(${part})`),
       ' or ',
     )})`,
   )

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import type { Lease } from '../../platform/leases.ts'
 import * as invoices from './invoice-queries.ts'
 import { ISSUER, sendToOwner } from './invoices.ts'
@@ -7,8 +8,6 @@ import type { Reminder } from './plan-schema.ts'
 import { findIssuer } from './queries.ts'
 
 /** Reminders of unpaid invoices, by the issuer's ladder. They are mails and nothing else: no store is suspended. */
-
-const DAY_MS = 86_400_000
 
 /** The reminder that is to be sent for an invoice at a time, and when the next one is. */
 export interface NextReminder {

@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../../db/database.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import { forEachDue } from '../../platform/for-each-store.ts'
 import type { Lease, Queue } from '../../platform/leases.ts'
 import * as stores from '../stores/service.ts'
@@ -18,7 +19,7 @@ const SLOTS = 16
 const STORES_AT_ONCE = 2
 
 /** How often the usage of a store is brought up to date. Its merchant sees when that was. */
-const EVERY_MS = 3 * 3_600_000
+const EVERY_MS = 3 * HOUR_MS
 
 /** How long a month waits for facts without a number: the loops that number them are quick. */
 const WAIT_MS = 60_000

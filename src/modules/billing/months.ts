@@ -1,11 +1,10 @@
+import { DAY_MS } from '../../kernel/time.ts'
 import type { Month } from './schema.ts'
 
 /**
  * The calendar of billing: months of UTC, for every store. One issuer numbers the invoices of all stores,
  * and a store may change its time zone, so that by its own calendar a day could be billed twice or never.
  */
-
-const DAY_MS = 86_400_000
 
 /** How many days after its end a month is issued: on the 3rd. Until then late facts are counted into it. */
 const GRACE_DAYS = 2

@@ -1,4 +1,5 @@
 import { exactCents, sum } from '../../kernel/money.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import { dayOf, daysBefore, daysIn, startOf } from './months.ts'
 import {
   METERS,
@@ -95,8 +96,6 @@ export function cutMonth(
 
 /** The plan that prices the usage of a month: that of its last day. */
 const lastPlan = (segments: readonly Segment[]): Plan | undefined => segments.at(-1)?.plan
-
-const DAY_MS = 86_400_000
 
 const dayAt = (month: Month, days: number): string => dayOf(startOf(month) + days * DAY_MS)
 

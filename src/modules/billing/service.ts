@@ -3,6 +3,7 @@ import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import type { PdfProcesses } from '../documents/pdf-processes.ts'
 import type { Sheet } from '../documents/schema.ts'
 import * as entitlements from '../entitlements/service.ts'
@@ -39,8 +40,6 @@ const PLANS_MAX = 100
 
 /** Keys whose calls are shown. */
 const KEYS_MAX = 100
-
-const DAY_MS = 86_400_000
 
 export async function readPlan(db: Db): Promise<MyPlan> {
   const now = db.clock.now()
@@ -148,8 +147,8 @@ export async function drawCreditNote(
 }
 
 /** Reads what a store has used in a month; in the running one if none is named. */
-export async function readUsage(db: Db, asked: Month | null): Promise<Usage> {
-  const month = asked ?? monthOf(db.clock.now())
+export async function readUsage(db: Db, requested: Month | null): Promise<Usage> {
+  const month = requested ?? monthOf(db.clock.now())
   const [account, store, rows, keys] = await Promise.all([
     queries.findAccount(db),
     stores.get(db),
@@ -180,7 +179,7 @@ export async function readUsage(db: Db, asked: Month | null): Promise<Usage> {
 export async function preview(db: Db, other: { key: string; version: number | null } | null) {
   const now = db.clock.now()
   const month = monthOf(now)
-  const [account, store, segments, rows, draft, wanted] = await Promise.all([
+  const [account, store, segments, rows, draft, offered] = await Promise.all([
     queries.findAccount(db),
     stores.get(db),
     segmentsOf(db, month),
@@ -197,7 +196,7 @@ export async function preview(db: Db, other: { key: string; version: number | nu
   const until = as_of === null ? now : Date.parse(as_of)
   const later = projectUsage(usage, { month, since, until })
   const quote = quoteOf(month, segments, later, charges)
-  const whole = wanted === null ? null : [{ plan: wanted, from: 0, to: daysIn(month) }]
+  const whole = offered === null ? null : [{ plan: offered, from: 0, to: daysIn(month) }]
   const otherQuote = whole === null ? null : quoteOf(month, whole, later, charges)
   return {
     period: periodOf(month),

@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { HOUR_SECONDS } from '../../kernel/time.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import { type DueWork, runEach } from '../../platform/due-work.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
@@ -101,7 +102,7 @@ export function createMailingWorker(options: MailingWorkerOptions): SlotWorker {
 }
 
 /** How long mails that are held back wait by a moved clock: an hour of its time, since it passes a minute at once. */
-const HELD_BACK_SECONDS = 3_600
+const HELD_BACK_SECONDS = HOUR_SECONDS
 
 /** The mails of one store as work that is due, for a store whose clock is being moved. */
 export const dueMailings = (options: SendingDeps): DueWork => ({

@@ -156,8 +156,8 @@ const PACE_PART = 1 / 20
  */
 function nextSize({ perMinute }: SendingDeps, sent: number, ms: number): number {
   const most = Math.max(WAVE, Math.min(WAVE_MAX, Math.floor(perMinute * PACE_PART)))
-  const wanted = Math.round(sent * Math.min(2, WAVE_MS / Math.max(ms, 1)))
-  return Math.min(most, Math.max(WAVE, wanted))
+  const next = Math.round(sent * Math.min(2, WAVE_MS / Math.max(ms, 1)))
+  return Math.min(most, Math.max(WAVE, next))
 }
 
 interface Result extends mailings.Result {

@@ -2,6 +2,7 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody, invalidBodyOf } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
@@ -30,7 +31,7 @@ export const WAKE_CAMPAIGN_MAIL = 'campaign mail'
  * A campaign that is later than this does not start by itself: its text may be old, so that the merchant is
  * asked first.
  */
-export const LATE_MS = 3_600_000
+export const LATE_MS = HOUR_MS
 
 /** Tests of one store in a minute. */
 const TESTS_PER_MINUTE = 10

@@ -106,11 +106,11 @@ export function readStart(
 ): { starts_at: string; ends_at: string | null } {
   const terms = checkTerms(before, request)
   const isAsked = (request.starts_at ?? request.send_at ?? null) !== null
-  const asked = terms.starts_at === null ? now : Date.parse(terms.starts_at)
-  if (isAsked && asked < now - lateMs) {
+  const start = terms.starts_at === null ? now : Date.parse(terms.starts_at)
+  if (isAsked && start < now - lateMs) {
     throw invalidBody('starts_at', 'is more than an hour ago: leave it out to start now')
   }
-  const at = new Date(Math.max(asked, now)).toISOString()
+  const at = new Date(Math.max(start, now)).toISOString()
   const { ends_at } = terms
   if (ends_at !== null && Date.parse(ends_at) <= Date.parse(at)) {
     throw invalidBody('ends_at', LATER)

@@ -1,6 +1,7 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
+import { MINUTE_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
@@ -35,7 +36,7 @@ export const BUY = 'label' satisfies UnpostedOperation
 const BUYING = 'buying'
 
 /** How long after its begin a label that the carrier has no record of is still bought. */
-const STILL_WANTED_MS = 15 * 60_000
+const STILL_WANTED_MS = 15 * MINUTE_MS
 
 interface Caller {
   actor: audit.Actor

@@ -89,11 +89,11 @@ export async function listRates(
 ): Promise<ShippingRate[]> {
   const order = await orders.get(db, order_id)
   const shipment = await carrierParcelOf(db, order, { weight_grams, note: '' })
-  const asked = CARRIERS.map(async (name) => {
+  const asking = CARRIERS.map(async (name) => {
     const rates = await carriers.open(db, name).rates(shipment)
     return rates?.map((rate) => ({ carrier: name, ...rate })) ?? null
   })
-  const answers = (await Promise.all(asked)).filter((rates) => rates !== null)
+  const answers = (await Promise.all(asking)).filter((rates) => rates !== null)
   if (answers.length === 0) throw unavailable()
   return answers.flat()
 }

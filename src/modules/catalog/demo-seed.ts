@@ -43,8 +43,8 @@ export async function addSamples(
   const images = new Map<string, StoredImage[]>()
   for (const sample of missing) {
     const { slug } = sample.product
-    const wanted = listImages(sample, set.style).slice(0, imagesMax?.(slug))
-    const stored = await Promise.all(wanted.map((each) => storeImage(db, media, each)))
+    const pictures = listImages(sample, set.style).slice(0, imagesMax?.(slug))
+    const stored = await Promise.all(pictures.map((each) => storeImage(db, media, each)))
     images.set(slug, stored)
   }
   return db.transaction('catalog: demo seed', async (tx) => {

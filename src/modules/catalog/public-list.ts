@@ -125,10 +125,10 @@ export async function loadPage(
   const isBackwards = before !== null
   // Rows that follow the page in its own direction are cut off at the end of this list.
   const outwards = isBackwards ? rows.toReversed() : rows
-  const wanted = outwards.slice(0, limit ?? bounds.limitDefault)
-  const { parts, isWhole, isStockBound } = await load(wanted, bounds.pageBytes)
+  const page = outwards.slice(0, limit ?? bounds.limitDefault)
+  const { parts, isWhole, isStockBound } = await load(page, bounds.pageBytes)
   const shown = isBackwards ? parts.toReversed() : parts
-  const hasMore = !isWhole || wanted.length < outwards.length
+  const hasMore = !isWhole || page.length < outwards.length
   const first = shown[0]?.row ?? null
   const last = shown.at(-1)?.row ?? null
   return {

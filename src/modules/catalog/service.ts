@@ -124,9 +124,9 @@ export async function list(
   page: ProductPage | null,
   bounds = MERCHANT_LIST,
 ) {
-  const wanted = page ?? { after: null, limit: bounds.wholeMax, offset: 0 }
+  const requested = page ?? { after: null, limit: bounds.wholeMax, offset: 0 }
   // One more than the page shows, to know whether another page follows.
-  const range = { ...wanted, limit: wanted.limit + 1 }
+  const range = { ...requested, limit: requested.limit + 1 }
   const { ids, total } = await queries.chooseProducts(
     forHeavyRead(db),
     filters,
@@ -141,14 +141,14 @@ export async function list(
   const shown = isWhole && isCut ? found.slice(0, pageLimit) : found
   const hasMore = isCut || shownIds.length < ids.length
   const last = shown.at(-1)
-  const seen = wanted.offset + shown.length
+  const seen = requested.offset + shown.length
   return {
     products: shown.map(({ at: _, ...product }) => product),
     // Never less than what is still to come, so that a loop over `offset < total` reads everything.
     total: Math.max(total, hasMore ? seen + 1 : 0),
     ...(total > bounds.countMax && { total_is_estimate: true as const }),
     limit: isWhole && !isCut ? shown.length : pageLimit,
-    offset: wanted.offset,
+    offset: requested.offset,
     ...(hasMore && last !== undefined && { next_after: writePlace(last) }),
   }
 }

@@ -7,18 +7,18 @@ import * as orders from '../orders/service.ts'
 import type { BanFromOrder } from './review-schema.ts'
 
 /** Bans the shopper of an order by the facts that the order has. */
-export const banFromOrder = (db: TenantDb, actor: Actor, { order_id, ...wanted }: BanFromOrder) =>
-  db.transaction('checkout: ban', (tx) => banShopper(tx, actor, order_id, wanted))
+export const banFromOrder = (db: TenantDb, actor: Actor, { order_id, ...terms }: BanFromOrder) =>
+  db.transaction('checkout: ban', (tx) => banShopper(tx, actor, order_id, terms))
 
 /** Bans the shopper of an order, like `banFromOrder`, within a transaction. */
 export async function banShopper(
   tx: Tx,
   actor: Actor,
   order_id: string,
-  wanted: BanTerms & Pick<BanFromOrder, 'kinds'>,
+  terms: BanTerms & Pick<BanFromOrder, 'kinds'>,
 ) {
   const order = await orders.get(tx, order_id)
-  return fraud.banFacts(tx, actor, await factsOf(tx, order), wanted)
+  return fraud.banFacts(tx, actor, await factsOf(tx, order), terms)
 }
 
 /** The facts of an order. Of the card only the fingerprint is stored. */

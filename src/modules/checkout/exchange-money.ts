@@ -192,11 +192,11 @@ async function ask(
   { created_by: actor, pay_days: days }: ExchangeRow,
   amount_cents: number,
 ): Promise<Ended> {
-  const [asked, items] = await awaitAll([
+  const [due, items] = await awaitAll([
     requestPayment(tx, order, { amount_cents, days, actor }),
     orders.listItems(tx, order.id),
   ])
-  return { order: asked.order, items, request: asked.request }
+  return { order: due.order, items, request: due.request }
 }
 
 async function auditExchange(
@@ -267,9 +267,9 @@ function shownSale(
   { priced, options }: Sale,
   stock: ReadonlyMap<string, number | null>,
 ): Omit<ExchangePreview, 'credit_cents' | 'amount_due_cents' | 'remaining_cents'> {
-  const wanted = Map.groupBy(priced.lines, ({ variant_id }) => variant_id)
+  const byVariant = Map.groupBy(priced.lines, ({ variant_id }) => variant_id)
   const unitsOf = (variant_id: string) =>
-    (wanted.get(variant_id) ?? []).reduce((units, { quantity }) => units + quantity, 0)
+    (byVariant.get(variant_id) ?? []).reduce((units, { quantity }) => units + quantity, 0)
   return {
     items: priced.lines.map((line) => ({
       variant_id: line.variant_id,

@@ -1,4 +1,5 @@
 import type { TenantDb } from '../../db/database.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import { type FraudScore, scoreRisk } from '../fraud/score.ts'
 import { isOutOfTransit } from '../operations/replies.ts'
 import type { Fenced } from '../operations/service.ts'
@@ -202,7 +203,7 @@ function decidedByOperator(attempt: Attempt, risk: Risk): Outcome | null {
 const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state === 'settled'
 
 /** How long a bank honours an authorisation. After that it has lapsed, and holds nothing. */
-const LAPSES_MS = 7 * 86_400_000
+const LAPSES_MS = 7 * DAY_MS
 
 /**
  * Continues a void that an earlier process began. That void may still be on its way, and would undo

@@ -1,9 +1,10 @@
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { MINUTE_MS } from '../../kernel/time.ts'
 import { sign, verify } from '../../kernel/tokens.ts'
 
 const PREFIX = 'fdqt_'
-const QUOTE_MS = 10 * 60_000
+const QUOTE_MS = 10 * MINUTE_MS
 
 /**
  * The total that a preview showed. A checkout compares with it, and never takes its price from it.

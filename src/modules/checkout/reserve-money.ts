@@ -273,19 +273,15 @@ async function holdTenders(
   const tenders: NewCharge[] = []
   let left = total_cents - gift_card_cents
   if (request.apply_store_credit && left > 0) {
-    const wanted = { customer_ref: request.customer_ref, currency, wanted_cents: left, order_id }
-    const { amount_cents } = await storeCredit.holdUpTo(tx, wanted)
+    const hold = { customer_ref: request.customer_ref, currency, most_cents: left, order_id }
+    const { amount_cents } = await storeCredit.holdUpTo(tx, hold)
     if (amount_cents > 0)
       tenders.push({ charge_id: newId(), tender: 'store_credit', amount_cents, currency })
     left -= amount_cents
   }
   if (request.gift_card_code) {
-    const wanted = { code: request.gift_card_code, currency, wanted_cents: left, order_id }
-    const { gift_card_id, last4, amount_cents } = await giftCards.holdUpTo(
-      tx,
-      keys.giftCards,
-      wanted,
-    )
+    const hold = { code: request.gift_card_code, currency, most_cents: left, order_id }
+    const { gift_card_id, last4, amount_cents } = await giftCards.holdUpTo(tx, keys.giftCards, hold)
     if (amount_cents > 0) {
       tenders.push({
         charge_id: newId(),
@@ -346,15 +342,15 @@ async function writePurchases(
   items: readonly NewLine[],
   { placing: { request }, sale }: Writing,
 ): Promise<void> {
-  const wanted = items.flatMap(({ id, quantity, unit_price_cents, gift_card }, index) => {
+  const lines = items.flatMap(({ id, quantity, unit_price_cents, gift_card }, index) => {
     const recipient = request.items[index]?.gift_card ?? null
     const line = { order_item_id: id, quantity, amount_cents: unit_price_cents, index, recipient }
     return gift_card ? [line] : []
   })
-  if (wanted.length === 0) return
+  if (lines.length === 0) return
   const { email = null } = request
   const { time_zone } = sale.store
-  const purchases = readPurchases(tx, wanted, { email, time_zone })
+  const purchases = readPurchases(tx, lines, { email, time_zone })
   const cards = purchases.reduce((sum, { quantity }) => sum + quantity, 0)
   // Before anything is paid: an order that is paid must have its cards.
   await requireRoom(tx, 'gift_cards', cards)

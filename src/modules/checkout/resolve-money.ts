@@ -1,6 +1,7 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { claimWaiting } from '../../platform/idempotency-due.ts'
@@ -45,7 +46,7 @@ export async function resolvePayment(
   return answer(db, attempt, 'operator')
 }
 
-const ANSWER_WAIT_MS = ANSWER_WAIT_HOURS * 3_600_000
+const ANSWER_WAIT_MS = ANSWER_WAIT_HOURS * HOUR_MS
 
 async function requireResolvable(
   db: TenantDb,

@@ -112,8 +112,8 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
 /** Captures the holds on balances. Store credit is locked first, here as everywhere. */
 async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
   // A charge that an exchange moved here was captured by another order.
-  const has = (wanted: ChargeRow['tender']) =>
-    charges.some(({ tender, moved_from }) => tender === wanted && moved_from === null)
+  const has = (kind: ChargeRow['tender']) =>
+    charges.some(({ tender, moved_from }) => tender === kind && moved_from === null)
   const credits = has('store_credit') ? await storeCredit.captureHold(tx, { order_id }) : []
   const cards = has('gift_card') ? await giftCards.captureHold(tx, { order_id }) : []
   return { credits, cards }

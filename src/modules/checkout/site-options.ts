@@ -21,11 +21,11 @@ function readOptions(manifest: unknown): SiteOptions {
   const behavior = member(manifest, 'behavior')
   const funnel = member(behavior, 'funnelGate')
   const version = member(funnel, 'statementVersion')
-  const asked = member(funnel, 'enabled') === true
+  const isEnabled = member(funnel, 'enabled') === true
   return {
     storeCredit: member(member(behavior, 'storeCredit'), 'enabled') === true,
     giftCards: member(member(behavior, 'giftCards'), 'enabled') === true,
-    statementVersion: asked ? toVersion(version) : null,
+    statementVersion: isEnabled ? toVersion(version) : null,
     ...readSaleTerms(manifest),
   }
 }

@@ -183,7 +183,11 @@ function planRow(row: BulkRow, { found, lines, work, lastNumbers }: Known): Plan
   const own = <T extends { order_id: string }>(rows: readonly T[]) =>
     rows.filter(({ order_id }) => order_id === order.id)
   const open = listOpen(own(lines), own(work))
-  const { parcels, excess } = planParcels(open, wantedOf(row, own(lines)), row.location_id ?? null)
+  const { parcels, excess } = planParcels(
+    open,
+    requestedUnits(row, own(lines)),
+    row.location_id ?? null,
+  )
   if (excess.length > 0 || parcels.length === 0) {
     throw new ApiError('quantity_exceeds_open', { body: { items: excess } })
   }
@@ -198,14 +202,17 @@ function planRow(row: BulkRow, { found, lines, work, lastNumbers }: Known): Plan
 }
 
 /** The units that a row names, by line; null for all. A line may be named more than once. */
-function wantedOf({ items }: BulkRow, lines: readonly OrderItem[]): Map<string, number> | null {
+function requestedUnits(
+  { items }: BulkRow,
+  lines: readonly OrderItem[],
+): Map<string, number> | null {
   if (items === undefined) return null
-  const wanted = new Map<string, number>()
+  const requested = new Map<string, number>()
   for (const { order_item_id, quantity } of items) {
     if (!lines.some(({ id }) => id === order_item_id)) throw new ApiError('order_item_not_found')
-    wanted.set(order_item_id, (wanted.get(order_item_id) ?? 0) + quantity)
+    requested.set(order_item_id, (requested.get(order_item_id) ?? 0) + quantity)
   }
-  return wanted
+  return requested
 }
 
 async function writePlans(

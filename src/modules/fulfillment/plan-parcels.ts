@@ -115,19 +115,19 @@ export type RequestedUnits = ReadonlyMap<string, number> | null
  */
 export function planParcels(
   open: readonly OpenUnits[],
-  wanted: RequestedUnits,
+  request: RequestedUnits,
   location: string | null,
 ): { parcels: PlannedParcel[]; excess: Excess[] } {
   const usable = open.filter(({ location_id }) => location === null || location_id === location)
-  const asked = wanted ?? sumReady(usable)
-  const excess = [...asked].flatMap(([order_item_id, requested]) => {
+  const quantities = request ?? sumReady(usable)
+  const excess = [...quantities].flatMap(([order_item_id, requested]) => {
     const units = usable.filter(({ line }) => line.id === order_item_id)
     const ready = total(units, 'ready')
     return requested <= ready
       ? []
       : [{ order_item_id, requested, open: total(units, 'quantity'), ready }]
   })
-  return { parcels: excess.length > 0 ? [] : takeUnits(usable, asked), excess }
+  return { parcels: excess.length > 0 ? [] : takeUnits(usable, quantities), excess }
 }
 
 function sumReady(open: readonly OpenUnits[]): Map<string, number> {
@@ -138,10 +138,10 @@ function sumReady(open: readonly OpenUnits[]): Map<string, number> {
   return sums
 }
 
-function takeUnits(open: readonly OpenUnits[], asked: ReadonlyMap<string, number>) {
-  const left = new Map(asked)
+function takeUnits(open: readonly OpenUnits[], quantities: ReadonlyMap<string, number>) {
+  const left = new Map(quantities)
   const parcels: PlannedParcel[] = []
-  for (const [location_id, units] of byUsefulness(open, asked)) {
+  for (const [location_id, units] of byUsefulness(open, quantities)) {
     const items = new Map<string, PlannedItem>()
     for (const { line, ready, isStock } of units) {
       const quantity = Math.min(ready, left.get(line.id) ?? 0)
@@ -158,10 +158,10 @@ function takeUnits(open: readonly OpenUnits[], asked: ReadonlyMap<string, number
 }
 
 /** The locations with their units: the one that can serve most goes first, then by name. */
-function byUsefulness(open: readonly OpenUnits[], asked: ReadonlyMap<string, number>) {
+function byUsefulness(open: readonly OpenUnits[], quantities: ReadonlyMap<string, number>) {
   const served = (units: readonly OpenUnits[]) =>
     [...Map.groupBy(units, ({ line }) => line.id)].reduce(
-      (sum, [id, parts]) => sum + Math.min(asked.get(id) ?? 0, total(parts, 'ready')),
+      (sum, [id, parts]) => sum + Math.min(quantities.get(id) ?? 0, total(parts, 'ready')),
       0,
     )
   return [...Map.groupBy(open, ({ location_id }) => location_id)].toSorted(

@@ -4,6 +4,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { MINUTE_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import type { KeepingCaller } from '../../platform/idempotency.ts'
 import * as outbox from '../../platform/outbox.ts'
@@ -136,7 +137,7 @@ function readTime(tx: Tx, name: string, named: string | undefined): string {
   return new Date(named).toISOString()
 }
 
-const CLOCKS_APART_MS = 5 * 60_000
+const CLOCKS_APART_MS = 5 * MINUTE_MS
 
 /** The units of parcels that come from stock. */
 export const stockOf = ({ id, order_id, location_id, items }: FulfillmentRow): ParcelStock => ({

@@ -169,21 +169,21 @@ export function adjust(
 interface HoldRequest {
   code: string
   currency: string
-  wanted_cents: number
+  most_cents: number
   order_id: string
 }
 
 /**
- * Holds as much of a card for an order as is available, up to `wanted_cents`. A card that cannot be used
+ * Holds as much of a card for an order as is available, up to `most_cents`. A card that cannot be used
  * is refused, without a reason. An empty card holds nothing.
  */
 export async function holdUpTo(tx: Tx, keys: Pick<CodeKeys, 'lookup'>, request: HoldRequest) {
-  const { currency, wanted_cents, order_id } = request
+  const { currency, most_cents, order_id } = request
   const code = parseCode(request.code)
   const card = code === null ? null : await queries.lockByCode(tx, hashCode(keys, tx.tenant, code))
   if (!isUsable(card) || card.currency !== currency) throw new ApiError('gift_card_invalid')
   const { id, code_last4: last4 } = card
-  const amount_cents = Math.max(0, Math.min(card.balance_cents - card.held_cents, wanted_cents))
+  const amount_cents = Math.max(0, Math.min(card.balance_cents - card.held_cents, most_cents))
   if (amount_cents > 0) {
     await Promise.all([
       queries.addHeld(tx, id, amount_cents),

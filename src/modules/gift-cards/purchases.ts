@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody, readEach } from '../../errors.ts'
-import { hourOfDay, localDay } from '../../kernel/time.ts'
+import { DAY_MS, hourOfDay, localDay } from '../../kernel/time.ts'
 import * as queries from './purchase-queries.ts'
 import {
   type BoughtCard,
@@ -24,10 +24,8 @@ export const findWords = queries.findWords
 /** The hour at which a mail goes out on its chosen day: people are awake. */
 const SEND_HOUR = 9
 
-const DAY_MS = 86_400_000
-
 /** A line of a cart that buys gift cards. */
-export interface WantedCards {
+export interface CardLine {
   order_item_id: string
   quantity: number
   amount_cents: number
@@ -44,14 +42,14 @@ interface Buyer {
 /** Reads which cards a checkout wants, and refuses those that cannot be issued or mailed. */
 export function readPurchases(
   db: Pick<Db, 'clock'>,
-  wanted: readonly WantedCards[],
+  lines: readonly CardLine[],
   buyer: Buyer,
 ): NewPurchase[] {
-  const cards = wanted.reduce((sum, { quantity }) => sum + quantity, 0)
+  const cards = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   if (cards > CARDS_PER_ORDER_MAX) {
     throw invalidBody('items', `must have at most ${CARDS_PER_ORDER_MAX} gift cards`)
   }
-  return readEach(wanted, ({ recipient, index, ...line }) => {
+  return readEach(lines, ({ recipient, index, ...line }) => {
     const recipient_email = recipient?.recipient_email ?? buyer.email
     if (recipient_email === null) {
       throw invalidBody('email', 'must be sent: a gift card without a recipient is mailed to it')
@@ -135,13 +133,9 @@ export const spent = (
  * Finds what is left on the cards of an order, up to an amount, and locks the cards. It is for money that has
  * already left the store, by a lost dispute or a late refund.
  */
-export async function findLeft(
-  tx: Tx,
-  order_id: string,
-  wanted_cents: number,
-): Promise<CardShare[]> {
-  if (wanted_cents === 0) return []
-  let left = wanted_cents
+export async function findLeft(tx: Tx, order_id: string, most_cents: number): Promise<CardShare[]> {
+  if (most_cents === 0) return []
+  let left = most_cents
   const shares = (await queries.lockBought(tx, order_id)).map((card) => {
     const amount_cents = Math.min(left, card.amount_cents, card.spendable_cents)
     left -= amount_cents

@@ -100,7 +100,7 @@ const HAVING_STATUS: Record<GiftCardStatus, readonly Sql[]> = {
 }
 
 /** Lists the cards of a store, newest first. */
-export const listCards = (db: Db, { status: wanted, last4 }: CardFilters, page: Page) =>
+export const listCards = (db: Db, { status: shownStatus, last4 }: CardFilters, page: Page) =>
   readList(
     db,
     {
@@ -109,7 +109,7 @@ export const listCards = (db: Db, { status: wanted, last4 }: CardFilters, page: 
       as: sql`gift_cards`,
       scope: sql`gift_cards.tenant_ref = ${db.tenant}`,
       filters: last4 === undefined ? [] : [sql`gift_cards.code_last4 = ${last4}`],
-      ...(wanted !== undefined && { parts: HAVING_STATUS[wanted] }),
+      ...(shownStatus !== undefined && { parts: HAVING_STATUS[shownStatus] }),
       key: NEWEST_KEY,
       descending: true,
       columns,

@@ -1,6 +1,7 @@
 import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Owner } from '../../kernel/owner.ts'
+import { HOUR_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Identity } from './deps.ts'
@@ -10,7 +11,7 @@ import * as queries from './queries.ts'
 import type { OwnerRow, PasswordChange, PasswordReset } from './schema.ts'
 import { hashCaller } from './service.ts'
 
-const RESET_SECONDS = 3_600
+const RESET_SECONDS = HOUR_SECONDS
 
 /** The payload of a token for a new password; the mark is a digest of the present password's hash. */
 type ResetPayload = [id: string, expires: number, mark: string]

@@ -1,19 +1,18 @@
 import type { Runner } from '../../db/sql.ts'
+import { DAY_SECONDS } from '../../kernel/time.ts'
 import * as queries from './queries.ts'
 
 /** The most rows that one step deletes, so that no login waits long for their locks. */
 const STEP_ROWS = 1_000
 
-const DAY = 86_400
-
 /**
  * How long an account waits for the proof of its address. A mail is valid for a day, and
  * can be sent again meanwhile.
  */
-const PENDING_SECONDS = 3 * DAY
+const PENDING_SECONDS = 3 * DAY_SECONDS
 
 /** How long a caller is known after its last login: longer than a holiday. */
-const KNOWN_CALLER_SECONDS = 90 * DAY
+const KNOWN_CALLER_SECONDS = 90 * DAY_SECONDS
 
 /** One step of the loop: deletes old sessions, sign-ups and callers. Returns the number of rows. */
 export async function deleteOldRows(db: Runner): Promise<number> {

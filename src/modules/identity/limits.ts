@@ -1,11 +1,10 @@
 import { ApiError, type ErrorCode } from '../../errors.ts'
+import { HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import type { Identity } from './deps.ts'
 
 /** How often callers may sign up, log in, ask for mails and send wrong passwords. */
-
-const HOUR = 3_600
 
 /** Mails per minute to one account, because its address may belong to a stranger. */
 const MAILS_PER_MINUTE = 3
@@ -24,8 +23,8 @@ const FORGOTTEN_PER_HOUR = 20
  * verification is off, it also shows whether the address has an account.
  */
 export async function countSignUp({ limits, perHour }: Identity, caller: string): Promise<void> {
-  if (await limits.velocity(`signups:${caller}`, perHour.signUps, HOUR)) return
-  throw tooMany(`Too many sign-ups: at most ${perHour.signUps} per hour`, HOUR)
+  if (await limits.velocity(`signups:${caller}`, perHour.signUps, HOUR_SECONDS)) return
+  throw tooMany(`Too many sign-ups: at most ${perHour.signUps} per hour`, HOUR_SECONDS)
 }
 
 /** Counts a login against its caller, whether or not it succeeds: each one costs a hash. */
@@ -36,10 +35,10 @@ export async function countLogIn({ limits, perMinute }: Identity, caller: string
 
 /** Counts a request for a new password against its caller: each one may be a mail to a stranger. */
 export async function countForgotten({ limits }: Identity, caller: string): Promise<void> {
-  if (await limits.velocity(`forgotten:${caller}`, FORGOTTEN_PER_HOUR, HOUR)) return
+  if (await limits.velocity(`forgotten:${caller}`, FORGOTTEN_PER_HOUR, HOUR_SECONDS)) return
   throw tooMany(
     `Too many requests for a new password: at most ${FORGOTTEN_PER_HOUR} per hour`,
-    HOUR,
+    HOUR_SECONDS,
   )
 }
 
@@ -48,7 +47,7 @@ export async function countForgotten({ limits }: Identity, caller: string): Prom
  * that it got are still valid.
  */
 export const maySendReset = ({ limits }: Identity, email: string): Promise<boolean> =>
-  limits.velocity(`resets:${digestOf(email)}`, RESETS_PER_HOUR, HOUR)
+  limits.velocity(`resets:${digestOf(email)}`, RESETS_PER_HOUR, HOUR_SECONDS)
 
 /** Limits the mails to an address: a stranger can sign up with it many times. */
 export async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
@@ -87,9 +86,9 @@ export async function countWrongPassword<T>(
 ): Promise<T> {
   const account = digestOf(email)
   const bucket = isKnown ? `passwords:${account}:${caller}` : `passwords:${account}`
-  if (!(await limits.velocity(bucket, perHour.wrongPasswords, HOUR))) {
+  if (!(await limits.velocity(bucket, perHour.wrongPasswords, HOUR_SECONDS))) {
     const most = `at most ${perHour.wrongPasswords} per hour and account`
-    throw tooMany(`Too many wrong passwords: ${most}`, HOUR)
+    throw tooMany(`Too many wrong passwords: ${most}`, HOUR_SECONDS)
   }
   try {
     const result = await check()

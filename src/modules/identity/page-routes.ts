@@ -93,8 +93,8 @@ ${emailField(email)}
 </form>`,
       act: async (request, _, { email = '' }) => {
         await countForgotten(deps, callerOf(request.ip))
-        const asked = await readAs(Forgotten, { email }, 'Enter your e-mail address.')
-        await forgotPassword(deps, asked.email)
+        const forgotten = await readAs(Forgotten, { email }, 'Enter your e-mail address.')
+        await forgotPassword(deps, forgotten.email)
         return html`<p>If ${email} has an account, a mail is on its way. Its link is valid for an hour.</p>`
       },
     })

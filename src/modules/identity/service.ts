@@ -3,6 +3,7 @@ import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { hmacBytes } from '../../kernel/hmac.ts'
 import type { Owner } from '../../kernel/owner.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Identity } from './deps.ts'
@@ -12,16 +13,15 @@ import { hashLike, hashPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
-const HOUR = 3_600
-const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
+const SESSION = { slidingSeconds: 12 * HOUR_SECONDS, absoluteSeconds: 30 * DAY_SECONDS }
 
 /**
  * How few seconds a session must have left to be extended: in use, it is extended once an
  * hour and not at every request.
  */
-const EXTEND_BELOW_SECONDS = SESSION.slidingSeconds - HOUR
+const EXTEND_BELOW_SECONDS = SESSION.slidingSeconds - HOUR_SECONDS
 
-const VERIFICATION_SECONDS = 24 * HOUR
+const VERIFICATION_SECONDS = DAY_SECONDS
 
 /**
  * Creates an account. Where addresses are verified, the account waits for the proof beside any other sign-ups with

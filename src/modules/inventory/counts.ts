@@ -70,10 +70,10 @@ async function variantsOf(tx: Tx, { location_id, variant_ids }: NewCount): Promi
     }
     return found.map(({ variant_id }) => variant_id)
   }
-  const wanted = [...new Set(variant_ids.map((id) => id.toLowerCase()))]
-  const known = await queries.listVariants(tx, wanted.filter(isUuid))
-  if (known.length < wanted.length) throw new ApiError('variant_not_found')
-  return wanted
+  const requested = [...new Set(variant_ids.map((id) => id.toLowerCase()))]
+  const known = await queries.listVariants(tx, requested.filter(isUuid))
+  if (known.length < requested.length) throw new ApiError('variant_not_found')
+  return requested
 }
 
 async function lockOpen(tx: Tx, id: string): Promise<CountHead> {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database, Db, TenantDb } from '../../db/database.ts'
 import { machineNow } from '../../kernel/clock.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import * as queries from './recount-queries.ts'
@@ -17,7 +18,7 @@ const MOVEMENTS = 2_000
 const RESERVATIONS = 10_000
 
 /** How often the loop searches for stores that have stock for the first time. */
-const PLAN_EVERY_MS = 3_600_000
+const PLAN_EVERY_MS = HOUR_MS
 
 export interface RecountDeps {
   /** As fd_worker. */

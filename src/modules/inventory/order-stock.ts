@@ -25,15 +25,15 @@ export async function reserve(
   lines: readonly StockLine[],
   isBackordered = false,
 ): Promise<void> {
-  const wanted = sumLines(lines)
-  const locked = await lockWanted(tx, order_id, wanted)
+  const needed = sumLines(lines)
+  const locked = await lockNeeded(tx, order_id, needed)
   const levels = isBackordered
     ? locked.map((level) => ({ ...level, allow_backorder: true }))
     : locked
   if (levels.some(({ has_reservation }) => has_reservation)) {
     return assertNotReleased(order_id, levels)
   }
-  const shares = requireStock(levels, wanted)
+  const shares = requireStock(levels, needed)
   if (shares.length === 0) return
   const reservations = shares.map((share) => ({ ...share, reserved: share.quantity, allocated: 0 }))
   await Promise.all([
@@ -115,10 +115,10 @@ export async function reserveMore(
   lines: readonly StockLine[],
   change_id: string,
 ): Promise<void> {
-  const wanted = sumLines(lines)
-  const levels = await lockWanted(tx, order_id, wanted)
+  const needed = sumLines(lines)
+  const levels = await lockNeeded(tx, order_id, needed)
   if (levels.length === 0 || !(await queries.insertChange(tx, order_id, change_id))) return
-  const shares = requireStock(levels, wanted)
+  const shares = requireStock(levels, needed)
   if (shares.length === 0) return
   assertNotReleased(order_id, levels)
   await move(tx, order_id, shares.map(reserveMove))
@@ -190,28 +190,28 @@ const move = (tx: Tx, order_id: string, moves: readonly Move[]) =>
  * created meanwhile, and the last units may have been transferred to that level. So if units are short, a second
  * statement reads the levels again.
  */
-async function lockWanted(
+async function lockNeeded(
   tx: Tx,
   order_id: string,
-  wanted: ReadonlyMap<string, number>,
+  needed: ReadonlyMap<string, number>,
 ): Promise<LockedLevel[]> {
-  const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
-  if (splitTracked(levels, wanted).short.length === 0) return levels
-  return queries.lockStock(tx, order_id, [...wanted.keys()])
+  const levels = await queries.lockStock(tx, order_id, [...needed.keys()])
+  if (splitTracked(levels, needed).short.length === 0) return levels
+  return queries.lockStock(tx, order_id, [...needed.keys()])
 }
 
-const splitTracked = (levels: readonly LockedLevel[], wanted: ReadonlyMap<string, number>) =>
+const splitTracked = (levels: readonly LockedLevel[], needed: ReadonlyMap<string, number>) =>
   splitReservation(
     levels.filter(({ tracked }) => tracked),
-    wanted,
+    needed,
   )
 
 /** Divides the wanted units among the locations, or throws `insufficient_stock`. */
 function requireStock(
   levels: readonly LockedLevel[],
-  wanted: ReadonlyMap<string, number>,
+  needed: ReadonlyMap<string, number>,
 ): Share[] {
-  const { shares, short } = splitTracked(levels, wanted)
+  const { shares, short } = splitTracked(levels, needed)
   if (short.length > 0) throw new ApiError('insufficient_stock', { body: { items: short } })
   return shares
 }

@@ -22,12 +22,12 @@ export function sumLines(lines: readonly StockLine[]): Map<string, number> {
 /** Divides the wanted units among the locations, and lists the variants that have too few. */
 export function splitReservation(
   levels: readonly LockedLevel[],
-  wanted: ReadonlyMap<string, number>,
+  needed: ReadonlyMap<string, number>,
 ) {
   const shares: Share[] = []
   const short: Shortage[] = []
   for (const [variant_id, all] of Map.groupBy(levels, (level) => level.variant_id)) {
-    const quantity = wanted.get(variant_id) ?? 0
+    const quantity = needed.get(variant_id) ?? 0
     if (quantity <= 0) continue
     const available = Math.max(0, sum(all.map(({ free }) => free)))
     if (quantity <= available || all[0]?.allow_backorder) shares.push(...spread(all, quantity))
@@ -61,11 +61,11 @@ function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
  */
 export function splitRelease(
   levels: readonly LockedLevel[],
-  wanted: ReadonlyMap<string, number>,
+  needed: ReadonlyMap<string, number>,
 ): Share[] {
   const excess: Share[] = []
   for (const [variant_id, all] of Map.groupBy(levels, (level) => level.variant_id)) {
-    let left = sum(all.map(({ allocated }) => allocated)) - (wanted.get(variant_id) ?? Infinity)
+    let left = sum(all.map(({ allocated }) => allocated)) - (needed.get(variant_id) ?? Infinity)
     for (const level of defaultFirst(all)) {
       const part = Math.min(left, level.allocated - level.packed)
       if (part <= 0) continue

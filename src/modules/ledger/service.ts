@@ -43,12 +43,12 @@ interface ProofOptions {
  */
 export async function proof(
   db: Db,
-  { key, from: asked = null, afterMs = VERIFIED_MS }: ProofOptions,
+  { key, from: requested = null, afterMs = VERIFIED_MS }: ProofOptions,
 ): Promise<Proof> {
   const stored = await findVerified(db)
   const checkpoint = stored !== null && isGenuine(key, db.tenant, stored) ? stored : null
   const base = checkpoint === null ? START : positionOf(checkpoint)
-  const from = asked ?? base.sequence + 1
+  const from = requested ?? base.sequence + 1
   const [untrue, counts, trial_balance, head] = await Promise.all([
     stored && findUntrue(db, stored, { key, floor: 0 }),
     queries.countJournals(db, {

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Db } from '../../db/database.ts'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import { hmacBytes } from '../../kernel/hmac.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import { GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 import type { Fault, Verified } from './schema.ts'
@@ -14,8 +15,6 @@ const NEW_MAX = 2_000
 /** Old links, or journals by id, that one step verifies again: some ten milliseconds. */
 const WALK_LINKS = 500
 const WALK_JOURNALS = 1_000
-
-const HOUR_MS = 3_600_000
 
 /** When a ledger with a fault is looked at again: it may have been repaired. */
 const RECHECK_MS = HOUR_MS

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database } from '../../db/database.ts'
 import { machineNow } from '../../kernel/clock.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import { forEachDue } from '../../platform/for-each-store.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import type { Verified } from './schema.ts'
@@ -10,8 +11,6 @@ import * as queries from './verified-queries.ts'
 /** Stores of one step, and how many are verified at the same time: verifying must not crowd out selling. */
 const SLOTS = 16
 const STORES_AT_ONCE = 2
-
-const DAY_MS = 86_400_000
 
 export interface VerificationDeps {
   /** As fd_worker. */

@@ -7,10 +7,10 @@ import * as consent from './consent.ts'
 import {
   CONSENT_STATES,
   Consent,
+  ConsentImport,
   ImportResults,
   OneWithdrawal,
-  WantedImport,
-  WantedWithdrawal,
+  WithdrawalRequest,
 } from './consent-schema.ts'
 
 const tags = ['merchant-ops']
@@ -62,7 +62,7 @@ export const merchantRoutes =
           tags,
           summary:
             'Record that a person no longer wants marketing mail, for example because they said so by phone.',
-          body: WantedWithdrawal,
+          body: WithdrawalRequest,
           response: { 200: OneWithdrawal },
         },
       },
@@ -78,7 +78,7 @@ export const merchantRoutes =
           tags,
           summary:
             'Import consents that were given elsewhere, each with its evidence. A person who has unsubscribed here stays unsubscribed.',
-          body: WantedImport,
+          body: ConsentImport,
           response: { 200: ImportResults },
         },
       },

@@ -51,18 +51,18 @@ export const Consent = Shared(
 )
 export type Consent = Static<typeof Consent>
 
-export const WantedWithdrawal = Type.Object({
+export const WithdrawalRequest = Type.Object({
   email: Email,
   note: Type.Optional(
     Type.String({ maxLength: 500, description: 'How the merchant learned of it.' }),
   ),
 })
-export type WantedWithdrawal = Static<typeof WantedWithdrawal>
+export type WithdrawalRequest = Static<typeof WithdrawalRequest>
 
 /** The most addresses of one import, so that the request ends within seconds. */
 const IMPORT_MAX = 500
 
-export const WantedImport = Type.Object({
+export const ConsentImport = Type.Object({
   consents: Type.Array(
     Type.Object({
       email: Email,
@@ -79,7 +79,7 @@ export const WantedImport = Type.Object({
     { minItems: 1, maxItems: IMPORT_MAX },
   ),
 })
-export type WantedImport = Static<typeof WantedImport>
+export type ConsentImport = Static<typeof ConsentImport>
 
 export const ImportResults = Type.Object({
   results: Type.Array(

@@ -13,11 +13,11 @@ import type { ListHeaders } from '../../platform/mail.ts'
 import * as customers from '../customers/service.ts'
 import * as queries from './consent-queries.ts'
 import type {
+  ConsentImport,
   ConsentState,
   ConsentText,
   ImportResults,
-  WantedImport,
-  WantedWithdrawal,
+  WithdrawalRequest,
 } from './consent-schema.ts'
 
 /**
@@ -28,9 +28,9 @@ import type {
 /** Returns those of the addresses that marketing may be sent to, as they were given. */
 export async function mayBeMailed(db: Db, emails: readonly string[]): Promise<Set<string>> {
   const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
-  const asked = [...new Set(folded.values())].filter((each) => each !== null)
-  if (asked.length === 0) return new Set()
-  const found = await queries.listMailable(db, asked)
+  const addresses = [...new Set(folded.values())].filter((each) => each !== null)
+  if (addresses.length === 0) return new Set()
+  const found = await queries.listMailable(db, addresses)
   const mailable = new Set(found.map(({ email_folded }) => email_folded))
   return new Set(emails.filter((email) => mailable.has(folded.get(email) ?? '')))
 }
@@ -41,9 +41,9 @@ export async function mayBeMailed(db: Db, emails: readonly string[]): Promise<Se
  */
 export async function hasNotLeft(db: Db, emails: readonly string[]): Promise<Set<string>> {
   const folded = new Map(emails.map((email) => [email, foldEmail(email)]))
-  const asked = [...new Set(folded.values())].filter((each) => each !== null)
-  if (asked.length === 0) return new Set()
-  const found = await queries.listNotLeft(db, asked)
+  const addresses = [...new Set(folded.values())].filter((each) => each !== null)
+  if (addresses.length === 0) return new Set()
+  const found = await queries.listNotLeft(db, addresses)
   const reachable = new Set(found.map(({ email_folded }) => email_folded))
   return new Set(emails.filter((email) => reachable.has(folded.get(email) ?? '')))
 }
@@ -136,7 +136,7 @@ function requireFolded(email: string, path = 'email'): string {
 }
 
 /** Records for a merchant that a person wants no more mails, even a person who was never on the list. */
-export function withdraw(db: TenantDb, actor: audit.Actor, { email, note }: WantedWithdrawal) {
+export function withdraw(db: TenantDb, actor: audit.Actor, { email, note }: WithdrawalRequest) {
   const email_folded = requireFolded(email)
   return db.transaction('consent: withdraw', async (tx) => {
     const withdrawal = { email, email_folded, source: 'merchant', actor: actor.name } as const
@@ -159,7 +159,7 @@ const IMPORTED = 'import'
 export async function importConsents(
   db: TenantDb,
   actor: audit.Actor,
-  { consents }: WantedImport,
+  { consents }: ConsentImport,
 ): Promise<ImportResults> {
   const rows = readEach(consents, (each, index) => readImported(db, each, `consents.${index}`))
   const first = new Map(rows.toReversed().map((row) => [row.email_folded, row]))
@@ -198,7 +198,7 @@ interface ImportedRow extends queries.ImportedConsent {
 
 function readImported(
   db: TenantDb,
-  { email, given_at, text, locale = 'und', form, form_url }: WantedImport['consents'][number],
+  { email, given_at, text, locale = 'und', form, form_url }: ConsentImport['consents'][number],
   path: string,
 ): ImportedRow {
   const read = readParts({

@@ -10,7 +10,7 @@ import { Subscriber, type SubscriberState } from './newsletter-schema.ts'
 const columns = sql`s.id, s.email, s.status, s.source, s.requested_at, s.confirmed_at,
                     s.unsubscribed_at, s.created_at`
 
-interface NewsletterRequest {
+interface RequestedSubscriber {
   email: string
   email_folded: string
   source: string | null
@@ -20,7 +20,10 @@ interface NewsletterRequest {
 }
 
 /** Records a request. Returns null if the address is already on the list. */
-export const request = (tx: Tx, { email, email_folded, source, form_url, ip }: NewsletterRequest) =>
+export const request = (
+  tx: Tx,
+  { email, email_folded, source, form_url, ip }: RequestedSubscriber,
+) =>
   tx.maybe(
     Type.Object({ id: Id }),
     sql`

@@ -14,7 +14,7 @@ import * as stores from '../stores/service.ts'
 import { unsubscribeUrl } from './consent.ts'
 import * as newsletter from './newsletter.ts'
 import { exportCsv } from './newsletter-export.ts'
-import { SUBSCRIBER_STATES, Subscriber, WantedNewsletter } from './newsletter-schema.ts'
+import { NewsletterRequest, SUBSCRIBER_STATES, Subscriber } from './newsletter-schema.ts'
 import { textsIn } from './newsletter-texts.ts'
 
 const tags = ['merchant-ops']
@@ -34,7 +34,7 @@ export const storefrontRoutes =
           summary:
             "Ask for the store's newsletter. A link is mailed, and the address is on the list once it is confirmed. The answer is the same for an address that is on it.",
           params: Params('tenant'),
-          body: WantedNewsletter,
+          body: NewsletterRequest,
           response: { 202: Type.Object({ accepted: Type.Boolean() }) },
         },
       },

@@ -23,7 +23,7 @@ export const Subscriber = Shared(
 )
 export type Subscriber = Static<typeof Subscriber>
 
-export const WantedNewsletter = Type.Object({
+export const NewsletterRequest = Type.Object({
   email: Email,
   source: Type.Optional(
     Type.String({ maxLength: 100, description: 'The page or the form, kept as proof.' }),
@@ -41,4 +41,4 @@ export const WantedNewsletter = Type.Object({
     ),
   ),
 })
-export type WantedNewsletter = Static<typeof WantedNewsletter>
+export type NewsletterRequest = Static<typeof NewsletterRequest>

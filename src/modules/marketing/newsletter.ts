@@ -4,6 +4,7 @@ import { foldEmail } from '../../kernel/email.ts'
 import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { DAY_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
@@ -19,7 +20,7 @@ import {
 import * as consents from './consent-queries.ts'
 import type { ConsentText } from './consent-schema.ts'
 import * as queries from './newsletter-queries.ts'
-import type { Subscriber, SubscriberState, WantedNewsletter } from './newsletter-schema.ts'
+import type { NewsletterRequest, Subscriber, SubscriberState } from './newsletter-schema.ts'
 import { confirmationMail, confirmationText } from './newsletter-texts.ts'
 import { liftConfirmed } from './suppressions.ts'
 
@@ -43,7 +44,6 @@ const PER_SERVER = 60
 const PER_STORE = 120
 /** Mails to one address of a store in a day: strangers may ask in its name. */
 const MAILS_PER_DAY = 2
-const DAY_SECONDS = 86_400
 const LINK_DAYS = 7
 
 /** The recipient of a mail that is not sent. */
@@ -71,7 +71,7 @@ export async function subscribe(
   deps: NewsletterDeps,
   db: TenantDb,
   caller: string,
-  { email, source = '', form_url = '', ip }: WantedNewsletter,
+  { email, source = '', form_url = '', ip }: NewsletterRequest,
 ): Promise<void> {
   const [sender, limit] = ip ? [callerOf(ip), PER_SHOPPER] : [caller, PER_SERVER]
   await requireWithin(deps.limits, `newsletter:${db.tenant}:${sender}`, limit)
@@ -96,10 +96,10 @@ export async function subscribe(
     const mail_id = newId()
     const token = sign(deps, [db.tenant, requested?.id ?? NO_ID, 'confirm', expires, mail_id])
     const url = `${deps.publicUrl()}/v1/newsletter/${token}`
-    const isWanted = requested !== null && mayMail
-    await mail.sendIf(tx, isWanted, {
+    const isMailed = requested !== null && mayMail
+    await mail.sendIf(tx, isMailed, {
       id: mail_id,
-      to: isWanted ? email : NO_RECIPIENT,
+      to: isMailed ? email : NO_RECIPIENT,
       tenant_ref: db.tenant,
       ...confirmationMail(language, display_name, url),
     })

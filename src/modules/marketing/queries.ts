@@ -110,7 +110,11 @@ export interface CouponFilters {
 }
 
 /** Lists the coupons of a store, newest first. */
-export const listCoupons = (db: Db, { status: wanted, campaign_id }: CouponFilters, page: Page) =>
+export const listCoupons = (
+  db: Db,
+  { status: shownStatus, campaign_id }: CouponFilters,
+  page: Page,
+) =>
   readList(
     db,
     {
@@ -119,7 +123,7 @@ export const listCoupons = (db: Db, { status: wanted, campaign_id }: CouponFilte
       as: sql`coupons`,
       scope: sql`coupons.tenant_ref = ${db.tenant}`,
       filters: [
-        ...(wanted === undefined ? [] : [HAVING_STATUS[wanted]]),
+        ...(shownStatus === undefined ? [] : [HAVING_STATUS[shownStatus]]),
         ...(campaign_id === undefined ? [] : [sql`coupons.campaign_id = ${campaign_id}`]),
       ],
       key: NEWEST_KEY,

@@ -15,10 +15,10 @@ import {
   Feedback,
   FeedbackReceipt,
   GlobalSuppression,
+  LiftRequest,
   NewSuppression,
   SUPPRESSION_REASONS,
   Suppression,
-  WantedLift,
 } from './suppression-schema.ts'
 import * as suppressions from './suppressions.ts'
 
@@ -172,7 +172,7 @@ export const operatorRoutes =
           operationId: 'liftGlobalMailSuppression',
           tags: ['operator'],
           summary: 'Lift the suppression of an address in all stores. Those of stores stay.',
-          body: WantedLift,
+          body: LiftRequest,
           response: { 200: Type.Object({ lifted: Type.Boolean() }) },
         },
       },

@@ -44,7 +44,7 @@ export const GlobalSuppression = Shared(
 )
 export type GlobalSuppression = Static<typeof GlobalSuppression>
 
-export const WantedLift = Type.Object({ email: Email })
+export const LiftRequest = Type.Object({ email: Email })
 
 export const FEEDBACK_KINDS = ['hard_bounce', 'soft_bounce', 'complaint'] as const
 

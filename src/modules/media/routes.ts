@@ -10,6 +10,7 @@ import { enforcePace, signalOfClose } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { MINUTE_MS } from '../../kernel/time.ts'
 import type { PendingUpload, PendingUploads } from './pending-uploads.ts'
 import { freeBuffer } from './process-image.ts'
 import { createImageResizer, WIDTHS } from './resized-images.ts'
@@ -40,7 +41,7 @@ const JSON_BYTES_MAX = Math.ceil((ASSET_BYTES_MAX * 4) / 3) + 64 * 1_024
  * An upload may take longer than any other request, since 20 MB take three minutes at 1 Mbit/s. But
  * it must arrive at 16 KiB a second or more. Only callers with a key get this far.
  */
-const PACE = { bytes: 160 * 1_024, everyMs: 10_000, atMostMs: 10 * 60_000 }
+const PACE = { bytes: 160 * 1_024, everyMs: 10_000, atMostMs: 10 * MINUTE_MS }
 
 interface Received {
   pending: PendingUpload
@@ -241,19 +242,19 @@ export const publicRoutes =
       const ifRange = headers['if-range']
       // A range is sent only if the reader has other parts of the same bytes.
       const isRanged = method === 'GET' && (ifRange === undefined || ifRange === etag)
-      const asked = isRanged ? serving.readRange(headers.range, served.bytes) : 'all'
-      if (asked === 'beyond') {
+      const range = isRanged ? serving.readRange(headers.range, served.bytes) : 'all'
+      if (range === 'beyond') {
         const beyond = { 'content-range': `bytes */${served.bytes}` }
         for (const name of Object.keys(headersOf(served))) reply.removeHeader(name)
         throw new ApiError('range_not_satisfiable', { headers: beyond })
       }
-      if (asked === 'all') {
+      if (range === 'all') {
         const nothing = method === 'HEAD'
         const stream = nothing ? Readable.from([]) : await serving.open(blobs, resizer, served)
         return reply.header('content-length', served.bytes).send(stream as never)
       }
-      const { start, end } = asked
-      const stream = await serving.open(blobs, resizer, served, asked)
+      const { start, end } = range
+      const stream = await serving.open(blobs, resizer, served, range)
       return reply
         .code(206)
         .header('content-range', `bytes ${start}-${end}/${served.bytes}`)

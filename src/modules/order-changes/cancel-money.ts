@@ -2,6 +2,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
@@ -208,7 +209,7 @@ async function askGateways(
 const PASSING: readonly (Reason | null)[] = ['processing_error', 'not_settled']
 
 /** How long a passing refusal is tried again. After that it counts as a refusal. */
-const PASSING_MS = 3_600_000
+const PASSING_MS = HOUR_MS
 
 /**
  * Voids an authorised charge. A charge that turns out to be captured and settled, by an abandoned release or in the

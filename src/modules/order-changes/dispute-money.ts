@@ -122,7 +122,7 @@ async function emitReleased(tx: Tx, before: OrderRow, after: OrderRow): Promise<
  * Records that the dispute is lost: the bank has taken the money. That is a refund without a request to a gateway.
  * Money that was already refunded to the shopper is taken a second time: a loss of the store.
  */
-async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promise<OrderRow> {
+async function lose(tx: Tx, order: OrderRow, by: string, disputed?: number): Promise<OrderRow> {
   const [charges, reserved] = await Promise.all([
     orders.listCharges(tx, order.id),
     sumReserved(tx, order.id),
@@ -131,8 +131,8 @@ async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promi
   if (reserved.pending > 0) throw orders.busy()
   const cards = orders.cardsOf(charges)
   const left = orders.refundableOf(cards)
-  const amount_cents = wanted ?? left
-  if (wanted === undefined && left === 0) throw amountNeeded()
+  const amount_cents = disputed ?? left
+  if (disputed === undefined && left === 0) throw amountNeeded()
   if (amount_cents > capturedOf(cards)) throw exceeds(capturedOf(cards))
   const amount = Math.min(amount_cents, left)
   const lost_twice_cents = amount_cents - amount

@@ -46,12 +46,15 @@ export function withQuantities(
   items: readonly OrderItem[],
   { edits }: EditTerms,
 ): OrderItem[] | null {
-  const wanted = new Map(edits.map((edit) => [edit.order_item_id.toLowerCase(), edit.quantity]))
-  if (wanted.size < edits.length) throw twice()
-  for (const id of wanted.keys()) {
+  const quantities = new Map(edits.map((edit) => [edit.order_item_id.toLowerCase(), edit.quantity]))
+  if (quantities.size < edits.length) throw twice()
+  for (const id of quantities.keys()) {
     if (!items.some((item) => item.id === id)) throw new ApiError('order_item_not_found')
   }
-  const edited = items.map((item) => ({ ...item, quantity: wanted.get(item.id) ?? item.quantity }))
+  const edited = items.map((item) => ({
+    ...item,
+    quantity: quantities.get(item.id) ?? item.quantity,
+  }))
   if (edited.every(({ quantity }) => quantity === 0)) return null
   requireIssued(items, edited)
   requireUnpacked(items, edited)

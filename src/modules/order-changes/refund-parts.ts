@@ -48,15 +48,15 @@ export function splitAmount(amount_cents: number, left: Parts): Parts {
  * Fits wanted parts to what each part has left; if one part lacks money, the others give it. Gift
  * cards neither lack nor give any.
  */
-export function fitParts(wanted: Parts, left: Parts): Parts {
+export function fitParts(requested: Parts, left: Parts): Parts {
   const lower = (a: number, b: number) => Math.max(0, Math.min(a, b))
   const had: Parts = {
-    product_cents: lower(wanted.product_cents, left.product_cents),
-    tax_cents: lower(wanted.tax_cents, left.tax_cents),
-    shipping_cents: lower(wanted.shipping_cents, left.shipping_cents),
-    gift_card_cents: wanted.gift_card_cents,
+    product_cents: lower(requested.product_cents, left.product_cents),
+    tax_cents: lower(requested.tax_cents, left.tax_cents),
+    shipping_cents: lower(requested.shipping_cents, left.shipping_cents),
+    gift_card_cents: requested.gift_card_cents,
   }
-  const lacking = totalOf(wanted) - totalOf(had)
+  const lacking = totalOf(requested) - totalOf(had)
   if (lacking === 0) return had
   const more = splitAmount(lacking, subtractParts(left, had))
   return {

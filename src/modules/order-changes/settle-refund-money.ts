@@ -76,7 +76,7 @@ export async function reserveRefund(
   }
   await withdrawUnits(tx, order, items, 1)
   await reserveCards(tx, refund_id, cards)
-  const asked = tenders.map((share) => ({
+  const shares = tenders.map((share) => ({
     ...share,
     attempt_id: share.tender === 'card' && asksGateway ? newId() : null,
   }))
@@ -84,9 +84,9 @@ export async function reserveRefund(
   const amount_cents = totalOf(parts)
   await queries.insertRefund(tx, { refund_id, order_id, currency, amount_cents, ...parts, ...rest })
   await Promise.all([
-    queries.insertTenders(tx, refund_id, asked),
+    queries.insertTenders(tx, refund_id, shares),
     items.length > 0 && queries.insertRefundItems(tx, refund_id, items),
-    ...asked.map((share) => beginAttempt(tx, order, charges, share)),
+    ...shares.map((share) => beginAttempt(tx, order, charges, share)),
   ])
   return refund_id
 }
@@ -287,9 +287,9 @@ async function creditTenders(
     const tender = await creditGiftCard(tx, order, share, { gift_card_id, actor })
     if (tender === 'store_credit') {
       const { customer_ref, currency, id: order_id } = order
-      const wanted = { customer_ref, currency, amount_cents, order_id, actor }
+      const credit = { customer_ref, currency, amount_cents, order_id, actor }
       const { account_id } = await storeCredit.credit(tx, {
-        ...wanted,
+        ...credit,
         event: 'refund',
         ...(paidBy === 'store_credit' && { returnedFrom: order.id }),
         post: false,

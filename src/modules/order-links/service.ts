@@ -1,6 +1,7 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
+import { DAY_MS, HOUR_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
@@ -30,11 +31,9 @@ const PER_SERVER = 60
 const PER_STORE = 120
 /** Mails to one address of a store in an hour: strangers may ask for links in its name. */
 const MAILS_PER_HOUR = 3
-const HOUR_SECONDS = 3_600
 
 /** How long a link opens its order. A shopper who needs it later asks for a new one. */
 const LINK_DAYS = 7
-const DAY_MS = 86_400_000
 
 /** The recipient of a mail that is not sent. */
 const NO_RECIPIENT = 'no-recipient@example.invalid'
@@ -45,14 +44,14 @@ export async function mailLink(
   deps: LinkDeps,
   db: TenantDb,
   caller: string,
-  wanted: LinkRequest,
+  request: LinkRequest,
 ): Promise<void> {
-  const { ip } = wanted
+  const { ip } = request
   const [sender, limit] = ip ? [callerOf(ip), PER_SHOPPER] : [caller, PER_SERVER]
   await requireWithin(deps.limits, `order-links:${db.tenant}:${sender}`, limit)
   await requireWithin(deps.limits, `order-links:${db.tenant}`, PER_STORE)
-  const url = await checkReturnUrl(deps, db, wanted.return_url)
-  const email = foldEmail(wanted.email)
+  const url = await checkReturnUrl(deps, db, request.return_url)
+  const email = foldEmail(request.email)
   const mayMail = await deps.limits.velocity(
     `order-link-mails:${db.tenant}:${tokens.sha256(email ?? '').toString('base64url')}`,
     MAILS_PER_HOUR,
@@ -60,14 +59,18 @@ export async function mailLink(
   )
   const { display_name, language } = await stores.get(db)
   await db.transaction('order link: mail', async (tx) => {
-    const order = await lockByNumber(tx, wanted.order_number)
+    const order = await lockByNumber(tx, request.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
     const token = createLinkToken(deps.key, db, order?.id ?? '', LINK_DAYS)
     await mail.sendIf(tx, isTheirs && mayMail, {
       to: isTheirs ? (order.email ?? NO_RECIPIENT) : NO_RECIPIENT,
       tenant_ref: db.tenant,
       ...(order !== null && { order_id: order.id }),
-      ...linkMail(language, { store: display_name, number: wanted.order_number, url: url + token }),
+      ...linkMail(language, {
+        store: display_name,
+        number: request.order_number,
+        url: url + token,
+      }),
     })
   })
 }

@@ -1,6 +1,7 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { actorOf } from './actor.ts'
 import { emitOrderEvent } from './events.ts'
@@ -17,8 +18,6 @@ import { addToTimeline, change, lock } from './service.ts'
 
 /** The reason of a hold for a payment request. Shoppers see it. */
 const HOLD_REASON = 'payment_request'
-
-const DAY_MS = 86_400_000
 
 /** How often a request is mailed. A shopper who has not paid after so many mails will not. */
 const SENT_MAX = 10

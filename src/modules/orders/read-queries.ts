@@ -71,9 +71,9 @@ const ofStore = (db: Db) => sql`o.tenant_ref = ${db.tenant}`
  * Filters by payment status. It also states the index's condition, because a plan does not know the values: one
  * index has only the rarer statuses.
  */
-const byPaymentStatus = (wanted: string): Sql[] => [
-  sql`o.payment_status = ${wanted}`,
-  ...(wanted === 'paid' ? [] : [sql`o.payment_status <> 'paid'`]),
+const byPaymentStatus = (status: string): Sql[] => [
+  sql`o.payment_status = ${status}`,
+  ...(status === 'paid' ? [] : [sql`o.payment_status <> 'paid'`]),
 ]
 
 /** The filters by columns of the order itself. */

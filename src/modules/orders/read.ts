@@ -85,18 +85,27 @@ export interface Parcels {
 export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
   const lines = listItems(db, order.id)
-  const [items, money, fulfillments, open, returns, gift_cards, asked, timeline, written] =
-    await Promise.all([
-      lines,
-      moneyOf(db, order.id),
-      parcels.listFulfillments(db, order.id),
-      hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
-      parcels.listReturns(db, order.id),
-      giftCardsOf(db, order),
-      askedOf(db, order, parcels),
-      notes.listTimeline(db, order.id),
-      notes.listNotes(db, order.id),
-    ])
+  const [
+    items,
+    money,
+    fulfillments,
+    open,
+    returns,
+    gift_cards,
+    payment_request,
+    timeline,
+    written,
+  ] = await Promise.all([
+    lines,
+    moneyOf(db, order.id),
+    parcels.listFulfillments(db, order.id),
+    hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
+    parcels.listReturns(db, order.id),
+    giftCardsOf(db, order),
+    askedOf(db, order, parcels),
+    notes.listTimeline(db, order.id),
+    notes.listNotes(db, order.id),
+  ])
   const [charges, refunds] = money
   return {
     order: forMerchant(order),
@@ -107,7 +116,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
     open,
     returns,
     gift_cards,
-    ...asked,
+    ...payment_request,
     timeline,
     notes: written,
     attestation: (order.pricing.attestation as Attestation | undefined) ?? null,

@@ -2,6 +2,7 @@ import { invalidBody, invalidBodyOf } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { hmac } from '../../kernel/hmac.ts'
 import { passesLuhn } from '../../kernel/luhn.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 import type { CardInput, TypedCard } from './card-schema.ts'
 import type { CardFacts } from './schema.ts'
 
@@ -40,7 +41,7 @@ const BIN_LENGTH = 8
 const TEXT_MAX = 2 * DIGITS_MAX
 
 /** How far the last time zone is behind UTC: twelve hours. A card expires when its month has ended everywhere. */
-const LAST_ZONE_MS = 12 * 3_600_000
+const LAST_ZONE_MS = 12 * HOUR_MS
 
 interface Issue {
   path: string

@@ -1,5 +1,6 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts'
 import {
   listGatewaysUsed,
   listOpenAttempts,
@@ -11,10 +12,8 @@ import * as queries from './queries.ts'
 import { GATEWAYS, type GatewayName, type NewDiscrepancy } from './schema.ts'
 import type { Payments } from './service.ts'
 
-const DAY_MS = 86_400_000
-
 /** How far the gateway's clock may differ from ours: a payment at midnight may be on either day of its record. */
-const SLACK_MS = 3_600_000
+const SLACK_MS = HOUR_MS
 
 interface Range {
   from: Date

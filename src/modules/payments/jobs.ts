@@ -1,13 +1,11 @@
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts'
 import { forEachDue } from '../../platform/for-each-store.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { compareDay } from './compare.ts'
 import * as queries from './queries.ts'
 import type { Payments } from './service.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /**
  * How long after midnight a day is compared: the gateways have recorded the whole day, and the

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Currency, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
+import { HOUR_MS } from '../../kernel/time.ts'
 
 export const GATEWAYS = ['simulated', 'nmi'] as const
 export const GatewayName = Type.Enum([...GATEWAYS])
@@ -162,7 +163,7 @@ export const ANSWER_WAIT_HOURS = 2
  * arrives late can be voided, a refund cannot be undone: so it waits longer than any queue or proxy
  * on the way holds a request up, and shorter than an operator waits to decide it by hand.
  */
-export const REFUND_TRANSIT_MS = 3_600_000
+export const REFUND_TRANSIT_MS = HOUR_MS
 
 /** The outcome of a payment, as an operator read it in the gateway's back office. */
 export interface OperatorDecision {

@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import type { DueWork } from '../../platform/due-work.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
@@ -21,7 +22,7 @@ import { textsIn } from './texts.ts'
 const SLOTS = 5
 
 /** The age from which a cart is too old: a reminder of a week ago is no use. */
-const STALE_MS = 7 * 86_400_000
+const STALE_MS = 7 * DAY_MS
 
 export interface ReminderWorkerOptions extends MailDeps {
   /** As fd_worker. */

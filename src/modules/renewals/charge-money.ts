@@ -2,6 +2,7 @@ import { awaitAll } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ALL_CODES, ApiError, type ErrorCode } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { STARTED, type StoredAnswer } from '../../platform/idempotency.ts'
@@ -125,8 +126,6 @@ const PAUSES: Partial<Record<ErrorCode, EndReason>> = {
   country_not_served: 'country_not_served',
   fraud_rejected: 'banned',
 }
-
-const HOUR_SECONDS = 3_600
 
 /** A renewal that was refused before anything was charged. */
 async function onRefusal(

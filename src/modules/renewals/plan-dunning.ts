@@ -1,3 +1,4 @@
+import { HOUR_SECONDS } from '../../kernel/time.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 import { type DeclineClass, WAIT_DAYS } from './decline-rules.ts'
 
@@ -10,7 +11,7 @@ export type DunningPlan =
   | { kind: 'stop'; isAll: boolean }
 
 /** How soon a charge that no bank has seen is sent again, and how often before it counts as declined. */
-const RESEND_SECONDS = 3_600
+const RESEND_SECONDS = HOUR_SECONDS
 const RESENDS_MAX = 5
 
 type Standing = Pick<DueSubscription, 'dunning_attempt' | 'dunning_delays_days' | 'attempt_count'>

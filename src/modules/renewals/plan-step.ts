@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/time.ts'
 import type { DueSubscription } from '../subscriptions/cycle-schema.ts'
 
 /** The next step of the scheduler for a subscription. */
@@ -11,8 +12,6 @@ export type Step =
   | 'resume'
   | 'notice'
   | 'card_notice'
-
-const DAY_MS = 86_400_000
 
 /** How many days before a charge a customer is told of another price, if the store sends no notices. */
 const PRICE_NOTICE_DAYS = 7

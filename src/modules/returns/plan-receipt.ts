@@ -155,11 +155,11 @@ export const exceedsExpected = (
 const unitsOf = (
   arrivals: readonly Arrival[],
   { id }: ReturnLineRow,
-  isWanted: (disposition: Disposition) => boolean,
+  isCounted: (disposition: Disposition) => boolean,
 ): number =>
   sum(
     arrivals
-      .filter((each) => each.return_line_id === id && isWanted(each.disposition))
+      .filter((each) => each.return_line_id === id && isCounted(each.disposition))
       .map(({ quantity }) => quantity),
   )
 
@@ -186,7 +186,7 @@ function settleLine(
   line: ReturnLineRow,
   { arrivals, location_id, method }: Pick<ReceiptPlan, 'arrivals' | 'location_id' | 'method'>,
 ): SettledLine | null {
-  const of = (wanted: Disposition) => unitsOf(arrivals, line, (each) => each === wanted)
+  const of = (disposition: Disposition) => unitsOf(arrivals, line, (each) => each === disposition)
   const missing_quantity = of('missing')
   const received_quantity = unitsOf(arrivals, line, (each) => each !== 'missing')
   const units = received_quantity + unsettledOf(line)
@@ -294,9 +294,9 @@ function planMoney(
   }
   const deducted = Math.min(worth - restocking_fee_cents, Math.max(0, given_cents))
   const limit = Math.min(left.product_cents + left.tax_cents, most - refund_shipping_cents)
-  const wanted = Math.min(worth - restocking_fee_cents - deducted, limit)
-  const goods_cents = isRefunded(method) ? wanted : 0
-  const owed = isRefunded(method) ? Math.min(Math.max(0, -given_cents), limit - wanted) : 0
+  const refundable = Math.min(worth - restocking_fee_cents - deducted, limit)
+  const goods_cents = isRefunded(method) ? refundable : 0
+  const owed = isRefunded(method) ? Math.min(Math.max(0, -given_cents), limit - refundable) : 0
   const goods = withOwed(goodsParts(share, goods_cents, left), owed, left)
   const parts = { ...goods, shipping_cents: refund_shipping_cents }
   const amount_cents = totalOf(parts)
@@ -304,13 +304,13 @@ function planMoney(
     goods_cents + deducted,
     settled.map(({ amount_cents: weight }) => weight),
   )
-  const paid = { isCovered: deducted > 0 && wanted === 0, amount_cents }
+  const paid = { isCovered: deducted > 0 && refundable === 0, amount_cents }
   return {
     lines: settled.map((line, at) => withMoney(line, cents[at] ?? 0, paid)),
     restocking_fee_cents,
     refund_shipping_cents,
     deducted_cents: deducted - owed,
-    waived_cents: method === 'none' ? wanted : 0,
+    waived_cents: method === 'none' ? refundable : 0,
     amount_cents,
     parts,
     tenders: isRefunded(method) ? splitOverTenders(charges, amount_cents, method) : [],
@@ -329,8 +329,8 @@ function withOwed(goods: Parts, owed: number, left: Parts): Parts {
   }
 }
 
-function requireShipping(wanted: number, refundable_cents: number): void {
-  if (wanted <= refundable_cents) return
+function requireShipping(shipping_cents: number, refundable_cents: number): void {
+  if (shipping_cents <= refundable_cents) return
   throw new ApiError('amount_exceeds_refundable', { body: { refundable_cents } })
 }
 
@@ -341,9 +341,9 @@ function goodsParts(
   left: Parts,
 ): Parts {
   const tax = Math.min(tax_cents, cents)
-  const wanted = { product_cents: Math.min(product_cents, cents - tax), tax_cents: tax }
+  const goods = { product_cents: Math.min(product_cents, cents - tax), tax_cents: tax }
   const others = { shipping_cents: 0, gift_card_cents: 0 }
-  return fitParts({ ...wanted, ...others }, { ...left, ...others })
+  return fitParts({ ...goods, ...others }, { ...left, ...others })
 }
 
 interface PaidFor {

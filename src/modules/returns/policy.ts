@@ -1,5 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import { productsIn } from '../catalog/collections.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import type { Returnable } from '../orders/return-schema.ts'
@@ -39,8 +40,6 @@ export function toPolicy(manifest: unknown): ReturnPolicy {
 }
 
 const policyOf = switchesReader(NO_LIMIT, toPolicy)
-
-const DAY_MS = 86_400_000
 
 /** How many days a parcel is assumed to travel if its delivery is not known. */
 const TRAVEL_DAYS = 14
@@ -110,18 +109,18 @@ export function returnableOf(
 
 /** Refuses units that a shopper cannot send back, and names the reasons. */
 export function requireReturnable(
-  wanted: RequestedUnits,
+  request: RequestedUnits,
   items: readonly OrderItem[],
   returnable: readonly Returnable[],
 ): void {
-  const asked = wanted.map(({ order_item_id, quantity: requested }) => {
+  const units = request.map(({ order_item_id, quantity: requested }) => {
     const found = returnable.find((each) => each.order_item_id === order_item_id)
     if (found === undefined) throw new ApiError('order_item_not_found')
     const item = items.find(({ id }) => id === order_item_id) as OrderItem
     const left = item.shipped_quantity - item.returning_quantity - item.returned_quantity
     return { ...found, requested, left }
   })
-  const refuse = (code: 'final_sale' | 'return_window_closed', refused: typeof asked) => {
+  const refuse = (code: 'final_sale' | 'return_window_closed', refused: typeof units) => {
     const items = refused.map(({ order_item_id, requested, quantity, until }) => ({
       order_item_id,
       requested,
@@ -130,11 +129,11 @@ export function requireReturnable(
     }))
     return new ApiError(code, { body: { items } })
   }
-  const final = asked.filter(({ reason }) => reason === 'final_sale')
+  const final = units.filter(({ reason }) => reason === 'final_sale')
   if (final.length > 0) throw refuse('final_sale', final)
-  const tooMany = asked.filter(({ requested, left }) => requested > left)
+  const tooMany = units.filter(({ requested, left }) => requested > left)
   if (tooMany.length > 0) throw exceedsReturnable(tooMany)
-  const late = asked.filter(({ requested, quantity }) => requested > quantity)
+  const late = units.filter(({ requested, quantity }) => requested > quantity)
   if (late.length > 0) throw refuse('return_window_closed', late)
 }
 

@@ -59,8 +59,8 @@ interface Resolved {
   quantity: number
 }
 
-function readUnits({ lines }: ReturnRow, { lines: wanted }: Resolution): Resolved[] {
-  const units = wanted.map(({ return_line_id, quantity, disposition }) => {
+function readUnits({ lines }: ReturnRow, { lines: requested }: Resolution): Resolved[] {
+  const units = requested.map(({ return_line_id, quantity, disposition }) => {
     const line = lines.find(({ id }) => id === return_line_id.toLowerCase())
     if (line === undefined) throw new ApiError('return_line_not_found')
     return { line, disposition, quantity }

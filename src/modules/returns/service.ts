@@ -140,13 +140,13 @@ export function request(
 
 /** Returns the lines with our spelling of their ids. Refuses a line that is named twice. */
 function readLines(lines: RequestedUnits): RequestedUnits {
-  const wanted = lines.map((line) => ({
+  const requested = lines.map((line) => ({
     ...line,
     order_item_id: line.order_item_id.toLowerCase(),
   }))
-  const ids = new Set(wanted.map(({ order_item_id }) => order_item_id))
-  if (ids.size < wanted.length) throw invalidBody('lines', 'must name each line only once')
-  return wanted
+  const ids = new Set(requested.map(({ order_item_id }) => order_item_id))
+  if (ids.size < requested.length) throw invalidBody('lines', 'must name each line only once')
+  return requested
 }
 
 /** Refuses more units than have shipped and are in no return. */

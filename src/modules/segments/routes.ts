@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { NewSegment, Segment, SegmentPatch, SegmentPreview, WantedPreview } from './schema.ts'
+import { NewSegment, PreviewRequest, Segment, SegmentPatch, SegmentPreview } from './schema.ts'
 import * as segments from './service.ts'
 
 const tags = ['merchant-ops']
@@ -50,7 +50,7 @@ export const merchantRoutes: Routes = async (app) => {
         operationId: 'previewSegment',
         tags,
         summary: 'Count the people who meet some conditions, and show a few. Stores nothing.',
-        body: WantedPreview,
+        body: PreviewRequest,
         response: { 200: SegmentPreview },
       },
     },

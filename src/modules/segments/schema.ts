@@ -133,8 +133,8 @@ export const SegmentPatch = Type.Object({
 })
 export type SegmentPatch = Static<typeof SegmentPatch>
 
-export const WantedPreview = Type.Object(tree)
-export type WantedPreview = Static<typeof WantedPreview>
+export const PreviewRequest = Type.Object(tree)
+export type PreviewRequest = Static<typeof PreviewRequest>
 
 /** A person as a preview shows them. */
 export const SamplePerson = Type.Object({

@@ -6,7 +6,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readTree } from './conditions.ts'
 import * as queries from './queries.ts'
-import type { Group, Member, NewSegment, Segment, SegmentPatch, WantedPreview } from './schema.ts'
+import type { Group, Member, NewSegment, PreviewRequest, Segment, SegmentPatch } from './schema.ts'
 
 /** How many people a preview shows, so that a merchant sees whether the conditions mean what they should. */
 const SAMPLE = 5
@@ -79,7 +79,7 @@ export async function list(db: Db, page: Page) {
 }
 
 /** Counts the people who meet the conditions, and lists some of them. Stores nothing. */
-export async function preview(db: Db, request: WantedPreview) {
+export async function preview(db: Db, request: PreviewRequest) {
   const group = readTree(request)
   const [counted, sample] = await Promise.all([
     queries.count(db, group),

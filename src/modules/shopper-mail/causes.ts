@@ -1,4 +1,5 @@
 import { isUuid } from '../../kernel/schema.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import { isAboutOrder, type MailKind, type NewMail } from './schema.ts'
 
 /** The mails that the events of a store cause, as data. */
@@ -130,7 +131,7 @@ function subscriptionDetails(data: Json): Json {
 /** Returns the last day before a date, at noon, so that it is that day in nearly every time zone. */
 const dayBefore = (date: string): string | null => {
   const time = Date.parse(`${date}T12:00:00Z`)
-  return Number.isNaN(time) ? null : new Date(time - 86_400_000).toISOString()
+  return Number.isNaN(time) ? null : new Date(time - DAY_MS).toISOString()
 }
 
 /**

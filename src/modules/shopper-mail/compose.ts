@@ -71,8 +71,8 @@ export async function loadMail(
   const common = await loadCommon(deps, db, subject.kind)
   if (subject.kind === 'gift_card') return loadGiftCard(deps, db, common, subject.about_id)
   if (isAboutSubscription(subject.kind)) return loadSubscription(deps, db, common, subject.details)
-  const wanted = { id: subject.order_id ?? '', hasToken: true }
-  const { order, recipient, facts } = await loadOrder(deps, db, common, wanted)
+  const about = { id: subject.order_id ?? '', hasToken: true }
+  const { order, recipient, facts } = await loadOrder(deps, db, common, about)
   if (recipient === null) return { skip: 'no_address' }
   const parts = await loadParts(db, order, subject)
   if (parts === null) return { skip: 'recalled' }
@@ -84,11 +84,11 @@ export async function loadCommon(
   deps: MailDeps,
   db: Db,
   kind: MailKind,
-  wanted?: MailLanguage,
+  fixed?: MailLanguage,
 ): Promise<MailFacts> {
   const store = await stores.get(db)
   const brand = await brandOf(db, store.activeVersion)
-  const language = wanted ?? languageOf(store.language)
+  const language = fixed ?? languageOf(store.language)
   const isOwn = store.language.split('-')[0] === language
   const url = deps.storefrontUrl(store)
   return {
@@ -127,7 +127,7 @@ function ownAsset(
   return assetUrl(assetBase ?? storefrontUrl, ref)
 }
 
-interface WantedOrder {
+interface OrderToLoad {
   id: string
   /** Whether the link opens the order with the rights of its shopper. In previews it does not. */
   hasToken: boolean
@@ -138,7 +138,7 @@ export async function loadOrder(
   deps: MailDeps,
   db: Db,
   { store }: MailFacts,
-  { id, hasToken }: WantedOrder,
+  { id, hasToken }: OrderToLoad,
 ): Promise<{ order: OrderRow; recipient: string | null; facts: OrderFacts }> {
   const order = await orders.get(db, id)
   const [items, charges] = await Promise.all([

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
 import { machineNow } from '../../kernel/clock.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import type { DueWork } from '../../platform/due-work.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import type { Limits } from '../../platform/limits.ts'
@@ -17,7 +18,7 @@ import { isEnabled, writeMail } from './service.ts'
 export const RETRY_SECONDS = [60, 300, 1_800, 7_200, 21_600, 43_200] as const
 
 /** The age at which a mail is no longer sent: its text is out of date, as after a worker was down. */
-const STALE_MS = 3 * 86_400_000
+const STALE_MS = 3 * DAY_MS
 
 /** How many mails a worker sends at the same time, each over a connection of its own. */
 const SLOTS = 20

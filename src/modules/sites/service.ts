@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
+import { MINUTE_MS } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import type { Scanner } from '../claims/scanner.ts'
@@ -18,7 +19,7 @@ import * as queries from './queries.ts'
 import type { FullVersion, VersionRow } from './schema.ts'
 
 /** How long a preview token is valid, by the contract. */
-const PREVIEW_MS = 30 * 60_000
+const PREVIEW_MS = 30 * MINUTE_MS
 
 /**
  * How many times the overview is read again. All of them fail only if another version is published in each of these

@@ -187,14 +187,14 @@ async function insertLots(
 interface HoldRequest {
   customer_ref: string
   currency: string
-  wanted_cents: number
+  most_cents: number
   order_id: string
 }
 
-/** Holds as much credit for an order as is available, up to `wanted_cents`. */
+/** Holds as much credit for an order as is available, up to `most_cents`. */
 export async function holdUpTo(
   tx: Tx,
-  { customer_ref, currency, wanted_cents, order_id }: HoldRequest,
+  { customer_ref, currency, most_cents, order_id }: HoldRequest,
 ) {
   // A caller that uses the pseudonym of an erased customer must not get their credit.
   const account = customers.isPseudonym(customer_ref)
@@ -203,7 +203,7 @@ export async function holdUpTo(
   if (account === null) return { account_id: null, amount_cents: 0 }
   const { id } = account
   const available = account.balance_cents - account.held_cents
-  const amount_cents = Math.max(0, Math.min(available, wanted_cents))
+  const amount_cents = Math.max(0, Math.min(available, most_cents))
   if (amount_cents > 0) {
     await Promise.all([
       queries.addHeld(tx, id, amount_cents),

@@ -40,8 +40,8 @@ export const findFreeTime = async (
 /** Returns when a declined charge is tried again. */
 export const findRetryTime = async (
   tx: Tx,
-  wanted: Parameters<typeof queries.findRetryTime>[1],
-): Promise<string> => (await queries.findRetryTime(tx, wanted)).at
+  retry: Parameters<typeof queries.findRetryTime>[1],
+): Promise<string> => (await queries.findRetryTime(tx, retry)).at
 
 /** Locks a subscription, and then reads it. */
 export async function lockDue(tx: Tx, id: string): Promise<DueSubscription> {

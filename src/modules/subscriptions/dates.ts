@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { invalidBody } from '../../errors.ts'
-import { localDay, toUtc } from '../../kernel/time.ts'
+import { DAY_MS, localDay, toUtc } from '../../kernel/time.ts'
 import { WAKE_RENEWALS } from './cycles.ts'
 import * as schedule from './schedule-queries.ts'
 import type { SubscriptionRow } from './schema.ts'
@@ -51,7 +51,6 @@ export function anchorOn(row: SubscriptionRow, on: string): Anchor {
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/
-const DAY_MS = 86_400_000
 
 /** How far ahead a charge may be set, ten years: a date beyond that is a typing error. */
 const AHEAD_MAX_MS = 3_660 * DAY_MS

@@ -101,11 +101,11 @@ async function priceRow(
   row: SubscriptionRow,
   { variant_id, price_policy = row.price_policy }: Change,
 ): Promise<SubscriptionRow> {
-  const wanted = variant_id?.toLowerCase() ?? row.variant_id
-  const isSwap = wanted !== before.variant_id
-  const variant = isSwap ? await findVariant(tx, wanted, row.currency) : row
+  const requested = variant_id?.toLowerCase() ?? row.variant_id
+  const isSwap = requested !== before.variant_id
+  const variant = isSwap ? await findVariant(tx, requested, row.currency) : row
   const { product_id } = variant
-  const after = { ...row, product_id, variant_id: wanted, price_policy }
+  const after = { ...row, product_id, variant_id: requested, price_policy }
   const isLockedNow = price_policy === 'locked' && before.price_policy === 'current'
   if (!isSwap && !isLockedNow) return after
   const unit = (await catalogPrices(tx, [after])).get(after.id)

@@ -13,7 +13,7 @@ export const listCharged = (
   db: Db,
   { zone, from, days, limit }: { zone: string; from: string; days: number; limit: number },
 ) => {
-  const asked = sql`(((${from}::date + ${days}::int) + time '00:00') at time zone ${zone})`
+  const end = sql`(((${from}::date + ${days}::int) + time '00:00') at time zone ${zone})`
   const nextDay = sql`(greatest(s.next_charge_at, fd_now()) at time zone ${zone})::date`
   const until = sql`b.until`
   return db.many(
@@ -22,13 +22,13 @@ export const listCharged = (
     with chosen as materialized (
       select *
         from subscriptions
-       where tenant_ref = ${db.tenant} and next_charge_at < ${asked} and not cancel_at_period_end
+       where tenant_ref = ${db.tenant} and next_charge_at < ${end} and not cancel_at_period_end
        order by next_charge_at, id
        limit ${limit + 1}
     ), bound as materialized (
       select case when count(*) > ${limit}
                   then (max(${nextDay}) + time '00:00') at time zone ${zone}
-                  else ${asked} end as until
+                  else ${end} end as until
         from chosen s
     )
     select s.id, s.product_id, s.variant_id, s.quantity, s.unit_price_cents, s.currency,

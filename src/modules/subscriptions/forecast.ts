@@ -1,7 +1,7 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { Db } from '../../db/database.ts'
 import { sum } from '../../kernel/money.ts'
-import { localDay } from '../../kernel/time.ts'
+import { DAY_MS, localDay } from '../../kernel/time.ts'
 import * as catalog from '../catalog/service.ts'
 import * as inventory from '../inventory/service.ts'
 import { saleTermsOf } from '../sites/sale-terms.ts'
@@ -16,8 +16,6 @@ export const FORECAST_DAYS = { default: 30, max: 90 }
 
 /** How many subscriptions are read: as many as take less than a second. Days beyond them are left out, not guessed. */
 const READ_MAX = 5_000
-
-const DAY_MS = 86_400_000
 
 /** One charge in the coming days. */
 interface Charge {

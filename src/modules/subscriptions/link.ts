@@ -1,5 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as stores from '../stores/service.ts'
 import { find } from './read.ts'
@@ -14,8 +15,6 @@ export interface LinkDeps {
 }
 
 type Payload = [tenant: string, subscriptionId: string, expires: number]
-
-const DAY_MS = 86_400_000
 
 /** How long a mailed link opens its subscription: longer than most ladders of declined charges. */
 export const SUBSCRIPTION_LINK_DAYS = 30

@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
-import { localDay, startOfDay } from '../../kernel/time.ts'
+import { DAY_MS, localDay, startOfDay } from '../../kernel/time.ts'
 import { chargeInProgress } from './actions.ts'
 import {
   type Changing,
@@ -19,7 +19,7 @@ import type { Cancel, Pause, Resume, Skip } from './verb-schema.ts'
 /** The verbs of a subscription, for its merchant and its shopper alike. */
 
 /** The longest pause, five years: one beyond that is a typing error, or should have no end. */
-const PAUSE_MAX_MS = 5 * 366 * 86_400_000
+const PAUSE_MAX_MS = 5 * 366 * DAY_MS
 
 export const pause = (db: TenantDb, changing: Changing, { until }: Pause): Promise<Subscription> =>
   changeSubscription(db, changing, 'pause', async (work) => {
@@ -80,19 +80,20 @@ export const skip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise
   changeSubscription(db, changing, 'skip', async (work): Promise<Done | null> => {
     const { tx, row } = work
     const [next] = row.coming
-    const wanted = cycle ?? next?.cycle ?? 0
-    requireOpen(row, wanted)
-    if (isSkipped(row, wanted)) return null
-    const at = row.coming.find((each) => each.cycle === wanted)?.at ?? (await dateOf(work, wanted))
+    const skipped = cycle ?? next?.cycle ?? 0
+    requireOpen(row, skipped)
+    if (isSkipped(row, skipped)) return null
+    const at =
+      row.coming.find((each) => each.cycle === skipped)?.at ?? (await dateOf(work, skipped))
     const reason = reasonOf(changing.actor)
-    const written = await queries.skipCycle(tx, row.id, { cycle: wanted, at, reason })
+    const written = await queries.skipCycle(tx, row.id, { cycle: skipped, at, reason })
     if (written === 0) throw chargeInProgress()
-    const isDeclined = row.status === 'past_due' && wanted === next?.cycle
+    const isDeclined = row.status === 'past_due' && skipped === next?.cycle
     return {
       row: isDeclined ? { ...row, status: 'active', ...NO_DUNNING } : null,
       verb: 'skipped',
       event: UPDATED,
-      data: { cycle: wanted },
+      data: { cycle: skipped },
     }
   })
 
@@ -116,12 +117,12 @@ function requireOpen(row: SubscriptionRow, cycle: number): void {
 /** Removes the skip of a cycle, as long as the date of the cycle has not come. */
 export const unskip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
   changeSubscription(db, changing, 'unskip', async ({ tx, row }) => {
-    const wanted = cycle ?? row.skipped[0]?.cycle ?? 0
-    requireOpen(row, wanted)
-    if (!isSkipped(row, wanted)) return null
-    if (!row.skipped.some((each) => each.cycle === wanted)) throw new ApiError('cycle_closed')
-    await queries.unskipCycle(tx, row.id, wanted)
-    return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle: wanted } }
+    const unskipped = cycle ?? row.skipped[0]?.cycle ?? 0
+    requireOpen(row, unskipped)
+    if (!isSkipped(row, unskipped)) return null
+    if (!row.skipped.some((each) => each.cycle === unskipped)) throw new ApiError('cycle_closed')
+    await queries.unskipCycle(tx, row.id, unskipped)
+    return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle: unskipped } }
   })
 
 /** Cancels at once, or at the end of the paid period. A subscription that is paused or past due has no paid period. */

@@ -2,7 +2,7 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { addDuration } from '../../kernel/duration.ts'
 import type { Page } from '../../kernel/page.ts'
-import { toUtc } from '../../kernel/time.ts'
+import { DAY_MS, toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import type { KnownClocks } from '../../platform/known-clocks.ts'
 import * as orders from '../orders/service.ts'
@@ -11,8 +11,6 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import * as queries from './queries.ts'
 import type { ClockMove, ClockRow } from './schema.ts'
-
-const DAY_MS = 86_400_000
 
 /** The longest single move: two years and a day, so that `P2Y` is possible. A longer way takes several moves. */
 const MOVE_MS_MAX = 732 * DAY_MS

@@ -8,10 +8,10 @@ import { readExport, requestExport } from './export.ts'
 import {
   ErasureAnnounced,
   ErasureDone,
+  ErasureRequest,
   ExportRead,
+  ExportRequest,
   ExportStarted,
-  WantedErasure,
-  WantedExport,
 } from './privacy-schema.ts'
 
 export interface PrivacyDeps extends ErasureDeps {
@@ -52,7 +52,7 @@ export const merchantRoutes =
           tags,
           summary:
             'Erase a customer in two calls. The first answers what would be erased and a `confirm` value; the second, with that value, erases it.',
-          body: WantedErasure,
+          body: ErasureRequest,
           response: { 200: ErasureDone, 202: ErasureAnnounced },
         },
       },
@@ -80,7 +80,7 @@ const exportRoutes =
           operationId: 'exportCustomer',
           tags,
           summary: 'Export all data that the store has about a customer.',
-          body: WantedExport,
+          body: ExportRequest,
           response: { 202: ExportStarted },
         },
       },

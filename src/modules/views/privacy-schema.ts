@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { CustomerRef, Id, Nullable, OpenObject, Timestamp } from '../../kernel/schema.ts'
 
-export const WantedExport = Type.Object({ customer_ref: CustomerRef })
+export const ExportRequest = Type.Object({ customer_ref: CustomerRef })
 
 const exportFields = {
   id: Id,
@@ -30,7 +30,7 @@ export const ExportRow = Type.Object({
   sealed: Nullable(Type.Unsafe<Buffer>({})),
 })
 
-export const WantedErasure = Type.Object({
+export const ErasureRequest = Type.Object({
   customer_ref: CustomerRef,
   confirm: Type.Optional(Type.String({ maxLength: 2_000 })),
 })

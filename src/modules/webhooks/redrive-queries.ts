@@ -26,22 +26,22 @@ const Page = Type.Object({
 export type Position = Pick<Static<typeof Page>, 'made_at' | 'id'>
 
 /**
- * Reads a page of deliveries, oldest first, and queues those that are wanted, are not pending and have an active
+ * Reads a page of deliveries, oldest first, and queues the chosen ones that are not pending and have an active
  * endpoint, with a new ladder of attempts. Returns null when the page is empty.
  */
-const redrive = (db: Db, page: { where: Sql; wanted: Sql; limit: number }) =>
+const redrive = (db: Db, page: { where: Sql; chosen: Sql; limit: number }) =>
   db.maybe(
     Page,
     sql`
     with seen as materialized (
-      select d.id, d.created_at, ${page.wanted} as wanted
+      select d.id, d.created_at, ${page.chosen} as chosen
         from webhook_deliveries as d
        where d.tenant_ref = ${db.tenant} and ${page.where}
        order by d.created_at, d.id
        limit ${page.limit}
     ), redriven as (
       update webhook_deliveries as d set ${restartLadder}
-       where d.tenant_ref = ${db.tenant} and d.id = any(array(select id from seen where wanted))
+       where d.tenant_ref = ${db.tenant} and d.id = any(array(select id from seen where chosen))
          and d.status <> 'pending' and ${canReceive(db)}
       returning d.*
     ), queued as (
@@ -54,7 +54,7 @@ const redrive = (db: Db, page: { where: Sql; wanted: Sql; limit: number }) =>
   )
 
 export const redriveOne = (db: Db, id: string) =>
-  redrive(db, { where: sql`d.id = ${id}`, wanted: sql`true`, limit: 1 })
+  redrive(db, { where: sql`d.id = ${id}`, chosen: sql`true`, limit: 1 })
 
 /**
  * Redrives the dead letters of one endpoint among the store's deliveries after a position and before a
@@ -67,6 +67,6 @@ export const redriveSome = (
 ) =>
   redrive(db, {
     where: sql`(d.created_at, d.id) > (${after.made_at}, ${after.id}) and d.created_at < ${to}`,
-    wanted: sql`d.subscription_id = ${subscription_id} and d.status = 'dead_lettered'`,
+    chosen: sql`d.subscription_id = ${subscription_id} and d.status = 'dead_lettered'`,
     limit,
   })

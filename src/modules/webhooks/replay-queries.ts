@@ -44,7 +44,7 @@ export const replaySome = (tx: Tx, span: ReplayedSpan) =>
       select id, url
         from webhook_subscriptions
        where tenant_ref = ${tx.tenant} and id = ${span.subscription.id} and active
-    ), wanted as materialized (
+    ), chosen as materialized (
       select page.id as event_id, page.type, fd_delivery_id(page.id, endpoint.id) as id,
              endpoint.id as subscription_id, endpoint.url,
              fd_now() + row_number() over (order by page.sequence) * interval '1 microsecond' as due_at
@@ -53,13 +53,13 @@ export const replaySome = (tx: Tx, span: ReplayedSpan) =>
     ), known as materialized (
       select id, status
         from webhook_deliveries
-       where tenant_ref = ${tx.tenant} and id = any (array(select id from wanted))
+       where tenant_ref = ${tx.tenant} and id = any (array(select id from chosen))
     ), restarted as (
       update webhook_deliveries as d
-         set status = 'pending', next_retry_at = wanted.due_at, ladder_from = d.attempt_count,
+         set status = 'pending', next_retry_at = chosen.due_at, ladder_from = d.attempt_count,
              delivered_at = null, dead_lettered_at = null, replayed_at = fd_now()
-        from wanted
-       where d.tenant_ref = ${tx.tenant} and d.id = wanted.id
+        from chosen
+       where d.tenant_ref = ${tx.tenant} and d.id = chosen.id
          and d.id = any (array(select id from known
                                 where status = 'dead_lettered'
                                    or status = 'delivered' and ${span.includeDelivered}::boolean))
@@ -68,10 +68,10 @@ export const replaySome = (tx: Tx, span: ReplayedSpan) =>
     ), added as (
       insert into webhook_deliveries (tenant_ref, id, event_id, subscription_id, event_type,
                                       endpoint_url, next_retry_at, replayed_at)
-      select ${tx.tenant}, wanted.id, wanted.event_id, wanted.subscription_id, wanted.type,
-             wanted.url, wanted.due_at, fd_now()
-        from wanted
-       where wanted.id not in (select id from known)
+      select ${tx.tenant}, chosen.id, chosen.event_id, chosen.subscription_id, chosen.type,
+             chosen.url, chosen.due_at, fd_now()
+        from chosen
+       where chosen.id not in (select id from known)
       returning *
     ), queued as (
       ${enqueue(sql`(select * from restarted union all select * from added) as d`)}

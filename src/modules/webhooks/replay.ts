@@ -76,10 +76,10 @@ async function findSpan(db: Db, from: number | string): Promise<Span> {
   const at = typeof from === 'string' ? requireTime(from) : null
   const { sealed_to: to } = (await queries.findNumberedTo(db)) ?? { sealed_to: 0 }
   const first = (await replaying.findEventFrom(db, 1, at))?.sequence ?? to + 1
-  const asked = at === null ? Number(from) : await findSequenceAt(db, at, first, to)
+  const requested = at === null ? Number(from) : await findSequenceAt(db, at, first, to)
   // A time does not show whether the deleted events before the first one were later than it.
-  const isGone = first > 1 && (at === null ? asked < first : asked === first)
-  return { from: Math.max(asked, first), to, gone_before: isGone ? first : null }
+  const isGone = first > 1 && (at === null ? requested < first : requested === first)
+  return { from: Math.max(requested, first), to, gone_before: isGone ? first : null }
 }
 
 function requireTime(text: string): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { dueApprovals } from '../../../src/modules/affiliates/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
 import { share } from '../../harness/scope.ts'
@@ -18,8 +19,6 @@ import { ok } from '../returns/setup.ts'
 export const AFFILIATES = '/v1/merchant/affiliates'
 
 export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
-
-const DAY_MS = 86_400_000
 
 export interface AffiliateShop extends Shop {
   app: CheckoutApp

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { assertFiguresAddUp } from '../../harness/analytics-oracles.ts'
 import { moveTo } from '../../harness/store-time.ts'
@@ -12,7 +13,6 @@ const shared = shareOrderStore()
 let store: OrderStore
 let exchanges: Exchanges
 
-const DAY_MS = 86_400_000
 const TAX = { tax: { provider: 'flat_rate', rate_bps: 1_000 } }
 
 let days = 0

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { FIGURE_NAMES } from '../../../src/modules/analytics/definition-schema.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { ALL_OPTIONS, addVariant, type Shop } from '../checkout/setup.ts'
@@ -140,7 +141,7 @@ describe('after any history', () => {
           ok(await shop.merchant.post('/v1/merchant/marketing/coupons', coupon), 201)
           const placed: Placed[] = []
           for (const { act, hour } of all.toSorted((a, b) => a.hour - b.hour)) {
-            app.setTime(tenant, new Date(START + hour * 3_600_000 + 1_800_000).toISOString())
+            app.setTime(tenant, new Date(START + hour * HOUR_MS + 1_800_000).toISOString())
             await perform(app, shop, placed, act)
           }
           await app.count()

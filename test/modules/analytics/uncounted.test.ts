@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import type { Shop } from '../checkout/setup.ts'
 import { assertDrilldowns, ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
@@ -218,7 +219,7 @@ async function perform(history: History, act: Act): Promise<void> {
 /** Fails unless both reports are what the rows say, and their own rows add up to them. */
 async function assertExact({ shop, now }: History, zone: string): Promise<void> {
   const { merchant, tenant } = shop
-  const [from, to] = [dayOf(START + 86_400_000), dayOf(now + 86_400_000)]
+  const [from, to] = [dayOf(START + DAY_MS), dayOf(now + DAY_MS)]
   for (const currency of ['USD', 'EUR']) {
     const query = `from=${from}&to=${to}&currency=${currency}`
     const paid = ok(await merchant.get(`${URL}/payments?${query}`))

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { planReminder, remind } from '../../../src/modules/billing/dunning.ts'
 import { reminderQueue } from '../../../src/modules/billing/invoice-queries.ts'
 import { remindDue } from '../../../src/modules/billing/jobs.ts'
 import { times } from '../../harness/refusals.ts'
 import { ok } from '../analytics/setup.ts'
 import { type BillingApp, ISSUER, invoiceOf, shareBilling } from './setup.ts'
-
-const DAY_MS = 86_400_000
 
 const ladders = fc
   .uniqueArray(fc.nat(60), { maxLength: 5 })

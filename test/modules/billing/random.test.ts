@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { ok } from '../analytics/setup.ts'
 import { listInvoices, openBilling, URL } from './setup.ts'
-
-const DAY_MS = 86_400_000
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('order' as const) }) },

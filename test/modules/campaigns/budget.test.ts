@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import pg from 'pg'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { assertRefused, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -24,7 +25,6 @@ before(() => {
   app = shared.current
 })
 
-const HOUR = 3_600_000
 const at = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 /** A running campaign, and a coupon of it that takes 250 of 1,000 cents off. */
@@ -144,7 +144,7 @@ describe('the coupons of a campaign', () => {
     const { id } = await createCampaign(shop.merchant)
     const { code } = await createCoupon(shop.merchant, { campaign_id: id })
     assert.equal(await refusalOf(code), 'unknown', 'a draft')
-    await act(shop.merchant, id, 'schedule', { starts_at: at(HOUR) })
+    await act(shop.merchant, id, 'schedule', { starts_at: at(HOUR_MS) })
     assert.equal(await refusalOf(code), 'not_started')
     await act(shop.merchant, id, 'schedule', { starts_at: null })
     const other = await running()
@@ -158,7 +158,7 @@ describe('the coupons of a campaign', () => {
   })
 
   test('stop at its end, also before the worker has ended it', async () => {
-    const { id, coupon } = await running({ ends_at: at(HOUR) })
+    const { id, coupon } = await running({ ends_at: at(HOUR_MS) })
     await app.sql(
       `update campaigns set starts_at = now() - interval '1 hour', ends_at = now() where id = $1`,
       [id],

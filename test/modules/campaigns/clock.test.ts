@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DAY_MS, openClockApp } from '../test-clock/setup.ts'
+import { DAY_MS } from '../../../src/kernel/time.ts'
+import { openClockApp } from '../test-clock/setup.ts'
 import { act, addReaders, createCampaign, createSegment, LETTER, readCampaign } from './setup.ts'
 
 test('a moved clock starts a campaign at its time, sends its mails, and ends it', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { Caller } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { times } from '../../harness/refusals.ts'
@@ -22,7 +23,6 @@ import {
 
 let app: CampaignApp
 
-const HOUR = 3_600_000
 const at = (ms: number) => new Date(Date.now() + ms).toISOString()
 
 const resend = (merchant: Caller, id: string, key: string = randomUUID()) =>
@@ -95,7 +95,7 @@ describe('mails that may or may not have been sent', () => {
   test('of a paused campaign wait until it goes on', async () => {
     const { tenant, merchant } = await app.newStore()
     const [lost = ''] = await addReaders(app, tenant, 2)
-    const { id } = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR) })
+    const { id } = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR_MS) })
     await act(merchant, id, 'pause')
     const { body } = await resend(merchant, id)
     assert.deepEqual([body.resent, body.campaign.status], [1, 'paused'])
@@ -143,9 +143,9 @@ describe('mails that may or may not have been sent', () => {
     const [lost = ''] = await addReaders(app, tenant, 1)
     const social = await createCampaign(merchant)
     const draft = await createCampaign(merchant, LETTER)
-    const cancelled = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR) })
+    const cancelled = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR_MS) })
     await act(merchant, cancelled.id, 'cancel')
-    const over = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR) })
+    const over = await sendWithLoss(merchant, [lost], { ends_at: at(HOUR_MS) })
     await app.sql(
       `update campaigns set starts_at = now() - interval '2 hours', ends_at = now() where id = $1`,
       [over.id],

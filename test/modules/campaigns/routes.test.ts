@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import type { Caller } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
 import {
@@ -17,7 +18,6 @@ let app: CampaignApp
 let merchant: Caller
 let tenant: string
 
-const HOUR = 3_600_000
 const at = (ms: number) => new Date(Date.now() + ms).toISOString()
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 
@@ -31,10 +31,10 @@ describe('campaigns', () => {
   })
 
   test('are created as drafts, with everything that was sent', async () => {
-    const starts_at = at(HOUR)
+    const starts_at = at(HOUR_MS)
     const campaign = await createCampaign(merchant, {
       starts_at,
-      ends_at: at(2 * HOUR),
+      ends_at: at(2 * HOUR_MS),
       budget: { type: 'spend', limit: 50_000 },
       utm: { source: 'instagram', campaign: 'may' },
     })
@@ -50,7 +50,7 @@ describe('campaigns', () => {
 
   test('of the channel email have a text, a segment and a time to send', async () => {
     const segment_id = await createSegment(merchant)
-    const send_at = at(HOUR)
+    const send_at = at(HOUR_MS)
     const campaign = await createCampaign(merchant, {
       ...LETTER,
       segment_id,
@@ -80,13 +80,13 @@ describe('campaigns', () => {
         ['a time to send without mails', { ...social, send_at: at(1) }, 'invalid_body', 'send_at'],
         [
           'an end before the start',
-          { ...social, starts_at: at(HOUR), ends_at: at(1) },
+          { ...social, starts_at: at(HOUR_MS), ends_at: at(1) },
           'invalid_body',
           'ends_at',
         ],
         [
           'two times to start',
-          { ...mail, starts_at: at(HOUR), send_at: at(2 * HOUR) },
+          { ...mail, starts_at: at(HOUR_MS), send_at: at(2 * HOUR_MS) },
           'invalid_body',
           'send_at',
         ],
@@ -135,9 +135,9 @@ describe('campaigns', () => {
     assert.ok(Math.abs(Date.parse(started.starts_at) - Date.now()) < 60_000)
 
     const later = await createCampaign(merchant)
-    const starts_at = at(HOUR)
+    const starts_at = at(HOUR_MS)
     assert.equal((await act(merchant, later.id, 'schedule', { starts_at })).status, 'scheduled')
-    const again = await act(merchant, later.id, 'schedule', { starts_at: at(2 * HOUR) })
+    const again = await act(merchant, later.id, 'schedule', { starts_at: at(2 * HOUR_MS) })
     assert.equal(again.status, 'scheduled', 'another time')
     assert.equal(await app.moveDue(), 0)
     await makeDue(later.id, '1 minute')
@@ -154,7 +154,7 @@ describe('campaigns', () => {
     )
 
   test('end at their time', async () => {
-    const { id } = await createCampaign(merchant, { ends_at: at(HOUR) })
+    const { id } = await createCampaign(merchant, { ends_at: at(HOUR_MS) })
     await act(merchant, id, 'schedule', {})
     await app.sql(
       `update campaigns set starts_at = now() - interval '2 hours', ends_at = now(), due_at = now()
@@ -176,10 +176,10 @@ describe('campaigns', () => {
     const { id } = await createCampaign(merchant)
     await assertRefused(
       [
-        ['hours ago', { starts_at: at(-2 * HOUR) }, 'invalid_body', 'starts_at'],
-        ['after the end', { starts_at: at(HOUR), ends_at: at(1) }, 'invalid_body', 'ends_at'],
-        ['over already', { ends_at: at(-HOUR) }, 'invalid_body', 'ends_at'],
-        ['a time to send without mails', { send_at: at(HOUR) }, 'invalid_body', 'send_at'],
+        ['hours ago', { starts_at: at(-2 * HOUR_MS) }, 'invalid_body', 'starts_at'],
+        ['after the end', { starts_at: at(HOUR_MS), ends_at: at(1) }, 'invalid_body', 'ends_at'],
+        ['over already', { ends_at: at(-HOUR_MS) }, 'invalid_body', 'ends_at'],
+        ['a time to send without mails', { send_at: at(HOUR_MS) }, 'invalid_body', 'send_at'],
       ],
       (body) => merchant.post(`${URL}/${id}/schedule`, body),
     )
@@ -208,7 +208,7 @@ describe('campaigns', () => {
 
   test('that are paused before their time wait for it when they go on', async () => {
     const { id } = await createCampaign(merchant)
-    await act(merchant, id, 'schedule', { starts_at: at(HOUR) })
+    await act(merchant, id, 'schedule', { starts_at: at(HOUR_MS) })
     await act(merchant, id, 'pause')
     assert.equal((await act(merchant, id, 'resume')).status, 'scheduled')
   })
@@ -217,7 +217,7 @@ describe('campaigns', () => {
     const segment_id = await createSegment(merchant)
     const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
     await act(merchant, id, 'schedule', {})
-    const ends_at = at(HOUR)
+    const ends_at = at(HOUR_MS)
     const patch = { name: 'June', ends_at, budget: { type: 'uses', limit: 5 }, utm: null }
     const changed = await merchant.patch(`${URL}/${id}`, patch)
     assert.equal(changed.status, 200, changed.text)

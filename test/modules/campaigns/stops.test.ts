@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { openCampaigns } from '../../../src/open-campaigns.ts'
 import { until } from '../../harness/eventually.ts'
 import {
@@ -22,8 +23,6 @@ import {
 
 let app: CampaignApp
 
-const HOUR = 3_600_000
-
 describe('the mails of a campaign, where it must not go on by itself,', () => {
   const shared = shareCampaignApp()
   before(() => {
@@ -38,7 +37,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     ])
     const segment_id = await createSegment(merchant)
     const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
-    const send_at = new Date(Date.now() + HOUR).toISOString()
+    const send_at = new Date(Date.now() + HOUR_MS).toISOString()
     assert.equal((await act(merchant, id, 'schedule', { send_at })).status, 'scheduled')
     await app.sql(
       `update campaigns set starts_at = now() - interval '61 minutes', due_at = now() - interval '61 minutes'
@@ -68,7 +67,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     await addReaders(app, tenant, 1)
     const segment_id = await createSegment(merchant)
     const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
-    await act(merchant, id, 'schedule', { send_at: new Date(Date.now() + HOUR).toISOString() })
+    await act(merchant, id, 'schedule', { send_at: new Date(Date.now() + HOUR_MS).toISOString() })
     await app.sql(
       `update campaigns set starts_at = now() - interval '59 minutes', due_at = now() - interval '59 minutes'
         where id = $1`,
@@ -110,7 +109,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     await addReaders(app, tenant, 1)
     const segment_id = await createSegment(merchant)
     const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
-    await act(merchant, id, 'schedule', { send_at: new Date(Date.now() + HOUR).toISOString() })
+    await act(merchant, id, 'schedule', { send_at: new Date(Date.now() + HOUR_MS).toISOString() })
     const nothing = { segment_id: null, subject: null, body_markdown: null }
     const refused = await merchant.patch(`${URL}/${id}`, nothing)
     assert.equal(refused.status, 400, refused.text)
@@ -124,7 +123,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
     const { tenant, merchant } = await app.newStore()
     await addReaders(app, tenant, 1)
     const segment_id = await createSegment(merchant)
-    const send_at = new Date(Date.now() + HOUR).toISOString()
+    const send_at = new Date(Date.now() + HOUR_MS).toISOString()
     for (let n = 0; n < 8; n++) {
       const { id } = await createCampaign(merchant, { ...LETTER, segment_id })
       await Promise.all([
@@ -138,7 +137,7 @@ describe('the mails of a campaign, where it must not go on by itself,', () => {
 
   test('are all that needs a segment: another campaign is changed as a whole', async () => {
     const { merchant } = await app.newStore()
-    const starts_at = new Date(Date.now() + HOUR).toISOString()
+    const starts_at = new Date(Date.now() + HOUR_MS).toISOString()
     const { id } = await createCampaign(merchant, { name: 'Social', channel: 'social', starts_at })
     await act(merchant, id, 'schedule', {})
     assert.equal((await readCampaign(merchant, id)).status, 'scheduled')

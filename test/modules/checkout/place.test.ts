@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { showsCard } from '../../harness/card-digits.ts'
 import {
   APPROVED,
@@ -215,7 +216,7 @@ test('a checkout', async (t) => {
     const key = randomUUID()
     const first = await checkout(app, shop, cart(thousand, { card }), key)
     assert.equal(first.status, 201, first.text)
-    app.clock.advance(40 * 86_400_000)
+    app.clock.advance(40 * DAY_MS)
     const again = await checkout(app, shop, cart(thousand, { card }), key)
     assert.equal(again.text, first.text)
     assert.equal(again.headers['idempotent-replayed'], 'true')
@@ -439,7 +440,7 @@ test('a checkout', async (t) => {
       [started.variant_id, started.interval, started.interval_count],
       [coffee, 'month', 2],
     )
-    assert.ok(Date.parse(started.next_charge_at) > Date.now() + 50 * 86_400_000)
+    assert.ok(Date.parse(started.next_charge_at) > Date.now() + 50 * DAY_MS)
     const once = await checkout(app, shop, cart(coffee))
     assert.deepEqual([once.body.subscriptions, once.body.order.total_cents], [[], 1_000])
     const nothing = await checkout(app, shop, cart(thousand, { subscribe: true }))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { notSent, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
@@ -121,7 +122,7 @@ test('without an answer of the gateway', async (t) => {
         code: 'payment_unconfirmed',
       })
       const askAfter = async (days: number, override: GatewayOverride) => {
-        app.clock.advance(days * 86_400_000)
+        app.clock.advance(days * DAY_MS)
         await app.expireClaims()
         assert.equal(await app.reconcile({ gateway: override }), 1)
         app.clock.reset()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { SCOPES, type Scope } from '../../../src/kernel/scopes.ts'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
@@ -208,7 +209,7 @@ test('a key that is revoked while its request is still arriving issues no other'
 test('a key that expires cannot issue one that expires later', async () => {
   const { app, acme } = await openStore()
   const scopes = ['manage:own_credentials', 'read:own_store']
-  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const inAnHour = new Date(Date.now() + HOUR_MS).toISOString()
   const made = await acme.post(URL, { label: 'Ends', scopes, expires_at: inAnHour })
   const ending = app.as({ authorization: `Bearer ${made.body.credential.key}` })
   const later = new Date(Date.now() + 7_200_000).toISOString()

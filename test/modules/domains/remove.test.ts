@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { share } from '../../harness/scope.ts'
 import {
   auditOf,
@@ -43,7 +44,7 @@ describe('a removed hostname', () => {
     assert.equal(gone.status, 200, gone.text)
     const { status, removed_at, quarantined_until } = gone.body.domain
     assert.equal(status, 'removed')
-    const days = (Date.parse(quarantined_until) - Date.parse(removed_at)) / 86_400_000
+    const days = (Date.parse(quarantined_until) - Date.parse(removed_at)) / DAY_MS
     assert.equal(days, 30)
     const again = await remove(acme, domain)
     assert.deepEqual([again.status, again.body], [200, gone.body])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { addHitsToBans } from '../../../src/modules/fraud/jobs.ts'
 import type { Facts } from '../../../src/modules/fraud/schema.ts'
 import { scoreRisk } from '../../../src/modules/fraud/score.ts'
@@ -14,8 +15,7 @@ import { openSuperuser } from '../../harness/superuser.ts'
 
 const URL = '/v1/merchant/fraud/bans'
 const FINGERPRINT = 'a4c2e8f0a4c2e8f0a4c2e8f0a4c2e8f0'
-const HOUR = 3_600_000
-const later = (ms = HOUR) => new Date(Date.now() + ms).toISOString()
+const later = (ms = HOUR_MS) => new Date(Date.now() + ms).toISOString()
 
 const SPRINGFIELD = {
   line1: '2 Main St.',

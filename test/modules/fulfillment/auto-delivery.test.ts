@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { deliverParcels } from '../../../src/modules/fulfillment/jobs.ts'
 import { assertRefused } from '../../harness/refusals.ts'
 import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
@@ -10,7 +11,7 @@ let store: OrderStore
 const days = (auto_deliver_days: unknown) =>
   store.shop.merchant.patch('/v1/my/store', { auto_deliver_days })
 const step = () => deliverParcels(store.app.runtime.workerDatabase)
-const daysAgo = (count: number) => new Date(Date.now() - count * 86_400_000).toISOString()
+const daysAgo = (count: number) => new Date(Date.now() - count * DAY_MS).toISOString()
 
 /** An order that was shipped in one parcel so many days ago. */
 async function shipped(ago: number) {

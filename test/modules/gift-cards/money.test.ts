@@ -48,9 +48,9 @@ async function issue(db: TenantDb, cents: number, terms: object = {}): Promise<I
   return { id: gift_card.id, code }
 }
 
-const hold = (db: TenantDb, code: string, wanted_cents: number, order_id: string) =>
+const hold = (db: TenantDb, code: string, most_cents: number, order_id: string) =>
   db.transaction('hold', (tx) =>
-    money.holdUpTo(tx, keys, { code, currency: 'USD', wanted_cents, order_id }),
+    money.holdUpTo(tx, keys, { code, currency: 'USD', most_cents, order_id }),
   )
 
 /** Posts the part of the order's journal that books the tender. */

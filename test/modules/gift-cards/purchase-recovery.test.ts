@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { refund } from '../../harness/operations.ts'
@@ -19,7 +20,7 @@ const STEPS = ['checkout-begun', 'authorize-sent', 'authorized', 'captured', 'ch
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
 
 /** After this time a gateway without a record of a refund will not get it any more. */
-const HOUR_MS = 3_601_000
+const OVER_AN_HOUR_MS = HOUR_MS + 1_000
 
 const giftCart = (variant_id: string, quantity = 1) =>
   cart(undefined, { items: [{ variant_id, quantity, gift_card: RECIPIENT }] })
@@ -108,7 +109,7 @@ for (const [when, status, balance_cents] of [
       gift_card_code: code,
     })
     assert.deepEqual([paid.status, paid.body.error.code], [422, 'gift_card_invalid'])
-    app.clock.advance(HOUR_MS)
+    app.clock.advance(OVER_AN_HOUR_MS)
     await app.expireClaims()
     await app.reconcile(when === 'before' ? { gateway: losing('before') } : {})
     const ended = await cardOf()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { symbols } from 'pino'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, keysOf, times } from '../../harness/refusals.ts'
 import { share } from '../../harness/scope.ts'
@@ -23,7 +24,7 @@ describe('signing up', () => {
     assert.deepEqual([body.owner.email, body.owner.name], [account.email, 'Ann'])
     assert.deepEqual(keysOf(body.session), ['expires_at', 'token'])
     assert.match(body.session.token, /^fds_[0-9A-Za-z]{43}$/)
-    const hours = (Date.parse(body.session.expires_at) - Date.now()) / 3_600_000
+    const hours = (Date.parse(body.session.expires_at) - Date.now()) / HOUR_MS
     assert.ok(Math.abs(hours - 12) < 0.1, `${hours}`)
     const me = await app
       .as({ authorization: `Bearer ${body.session.token}` })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { deletePendingSignUps } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
@@ -265,10 +266,10 @@ describe('a token that verifies an address', () => {
     const owner = await app.owner(email)
     const [letter] = await readMails()
     const token = tokenIn(letter ?? { body: '' })
-    ahead = 24 * 3_600_000 + 1_000
+    ahead = 24 * HOUR_MS + 1_000
     assert.equal((await owner.post(VERIFY, { token })).status, 401)
     assert.equal((await owner.get('/v1/identity/me')).body.owner.email_verified, false)
-    ahead = 24 * 3_600_000 - 60_000
+    ahead = 24 * HOUR_MS - 60_000
     assert.equal((await owner.post(VERIFY, { token })).status, 200)
   })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { DAY_MS, HOUR_MS } from '../../../src/kernel/time.ts'
 import { chainHash, GENESIS } from '../../../src/modules/ledger/chain.ts'
 import { post } from '../../../src/modules/ledger/money.ts'
 import { listLinks } from '../../../src/modules/ledger/queries.ts'
@@ -9,8 +10,6 @@ import { advance } from '../../../src/modules/ledger/verified.ts'
 import * as queries from '../../../src/modules/ledger/verified-queries.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { journalOf, openLedgers, sale, TAMPERING } from './setup.ts'
-
-const DAY_MS = 86_400_000
 
 const {
   platform,
@@ -267,7 +266,7 @@ describe('the loop that verifies ledgers', () => {
                      where tenant_ref = $1 and journal_id = ${journalOf(2)}`
     await tamper(db, double)
     for (const hours of [0, 1, 1, 23]) {
-      clock.now += hours * 3_600_000
+      clock.now += hours * HOUR_MS
       await makeDue(db)
       await step()
     }

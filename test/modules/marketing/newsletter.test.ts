@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { deleteUnconfirmed } from '../../../src/modules/marketing/newsletter-jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, essence } from '../../harness/refusals.ts'
@@ -72,7 +73,7 @@ describe('a newsletter', () => {
     const csv = (await merchant.get(`${LIST}/export.csv`)).text
     const [head, line] = csv.split('\r\n')
     assert.match(head ?? '', /"email".*"unsubscribe_url"$/)
-    clock.advance(5 * 365 * 86_400_000)
+    clock.advance(5 * 365 * DAY_MS)
     assert.equal((await press(linkIn(line))).status, 200)
     assert.equal((await subscriber('ann@example.com')).status, 'unsubscribed')
     assert.equal((await merchant.get(`${LIST}/export.csv`)).text.split('\r\n').length, 2)
@@ -108,7 +109,7 @@ describe('a newsletter', () => {
       assert.equal((await press(path)).status, 404, path)
       assert.equal((await fetch(app.url + path)).status, 404, path)
     }
-    clock.advance(8 * 86_400_000)
+    clock.advance(8 * DAY_MS)
     assert.equal((await press(late)).status, 404)
     assert.equal((await subscriber('late@example.com')).status, 'pending')
     assert.equal((await subscriber('ann@example.com')).status, 'subscribed')

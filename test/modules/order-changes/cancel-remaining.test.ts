@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { cancelRemainingOperation } from '../../../src/modules/order-changes/cancel-remaining-money.ts'
 import { type Gateway, refused } from '../../../src/modules/payments/gateway.ts'
@@ -19,7 +20,7 @@ let store: OrderStore
 let parcels: Returns
 
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
-const HOUR_MS = 3_601_000
+const OVER_AN_HOUR_MS = HOUR_MS + 1_000
 
 const cancelRest = (id: string, more: object = {}, key?: string) =>
   store.merchant(id, 'cancel-remaining', { reason: 'inventory', ...more }, key)
@@ -277,7 +278,7 @@ describe('cancelling the rest of an order', () => {
       }
       await assert.rejects(begin({ at }, id), /killed/)
       assert.deepEqual(refusal(await cancelRest(id)), [409, 'order_busy'])
-      clock.advance(point === 'refund-sent' ? HOUR_MS : 0)
+      clock.advance(point === 'refund-sent' ? OVER_AN_HOUR_MS : 0)
       await expireAllClaims(store.superuser)
       await jobs.reconcile(depsOf())
       clock.reset()

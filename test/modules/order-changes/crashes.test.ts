@@ -13,7 +13,7 @@ import { run } from '../../../src/platform/idempotency-run.ts'
 import { cancel, edit, refund } from '../../harness/operations.ts'
 import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
 import { giveBalances, type OrderStore } from '../orders/setup.ts'
-import { ACTOR, HOUR_MS, LATER_MS, shareUnknownOutcomes } from './unknown-setup.ts'
+import { ACTOR, LATER_MS, OVER_AN_HOUR_MS, shareUnknownOutcomes } from './unknown-setup.ts'
 
 const { shared, db, depsOf, claimKey } = shareUnknownOutcomes()
 
@@ -125,7 +125,7 @@ describe('an unknown outcome', () => {
           resumes[operation](depsOf(undefined, laterMs), db(), await claimKey(operation))
         const isPending = isResumed && point === sent
         if (isPending) await assert.rejects(resume(LATER_MS), { code: 'idempotency_in_progress' })
-        await resume(isPending ? HOUR_MS : LATER_MS)
+        await resume(isPending ? OVER_AN_HOUR_MS : LATER_MS)
         const { order } = await store.read(bought.id)
         const { status, total_cents, refunded_cents } = order
         const undone = { status: 'placed', total_cents: 3_000, refunded_cents: 0 }

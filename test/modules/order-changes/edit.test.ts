@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { APPROVED, addVariant, DECLINED, movableClock, stock } from '../checkout/setup.ts'
 import {
   giveBalances,
@@ -154,7 +155,7 @@ describe('an edit', () => {
     const key = randomUUID()
     const first = await own.shopper(order.id, 'edit', { ...edits(items, 3), card }, key)
     assert.equal(first.status, 200, first.text)
-    clock.advance(40 * 86_400_000)
+    clock.advance(40 * DAY_MS)
     const again = await own.shopper(order.id, 'edit', { ...edits(items, 3), card }, key)
     assert.equal(again.text, first.text)
     const fresh = await own.shopper(order.id, 'edit', { ...edits(items, 4), card })

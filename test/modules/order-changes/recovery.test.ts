@@ -9,7 +9,7 @@ import { run } from '../../../src/platform/idempotency-run.ts'
 import { DUE_NOW, expireAllClaims, refund } from '../../harness/operations.ts'
 import { APPROVED, checkout, LOST_AFTER_CHARGE, LOST_BEFORE_CHARGE } from '../checkout/setup.ts'
 import type { OrderStore } from '../orders/setup.ts'
-import { ACTOR, HOUR_MS, LATER_MS, shareUnknownOutcomes } from './unknown-setup.ts'
+import { ACTOR, LATER_MS, OVER_AN_HOUR_MS, shareUnknownOutcomes } from './unknown-setup.ts'
 
 const { shared, db, depsOf, begin, claimKey, explain, refusalOf } = shareUnknownOutcomes()
 
@@ -138,7 +138,7 @@ describe('an unknown outcome', () => {
       code: 'idempotency_in_progress',
     })
     const answer = await refundOperation.resume(
-      depsOf(undefined, HOUR_MS),
+      depsOf(undefined, OVER_AN_HOUR_MS),
       db(),
       await claimKey('refund'),
     )
@@ -201,7 +201,11 @@ describe('an unknown outcome', () => {
     assert.equal(waiting_for.gives_up_at, null)
     assert.match(waiting_for.meaning, /not reached the gateway yet/)
     // The answer to the refund that the resume sends is lost, long after the crash.
-    const first = refundOperation.resume(depsOf('after', HOUR_MS), db(), await claimKey('refund'))
+    const first = refundOperation.resume(
+      depsOf('after', OVER_AN_HOUR_MS),
+      db(),
+      await claimKey('refund'),
+    )
     await assert.rejects(first, { code: 'idempotency_in_progress' })
     const answer = await refundOperation.resume(depsOf(), db(), await claimKey('refund'))
     assert.equal(answer.status, 201, answer.body)

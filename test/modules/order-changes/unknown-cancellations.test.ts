@@ -5,7 +5,7 @@ import { listCharges } from '../../../src/modules/orders/queries.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { noRecord, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { OrderStore } from '../orders/setup.ts'
-import { HOUR_MS, shareUnknownOutcomes, UNKNOWN } from './unknown-setup.ts'
+import { OVER_AN_HOUR_MS, shareUnknownOutcomes, UNKNOWN } from './unknown-setup.ts'
 
 const { shared, db, alerts, depsOf, beginCancel, expire, claimKey, explain, refusalOf } =
   shareUnknownOutcomes()
@@ -149,7 +149,7 @@ describe('an unknown outcome', () => {
     }
     for (const laterMs of [0, 13_000, 3_590_000]) assert.equal(await cancelBy(laterMs), null)
     assert.equal(sent, 1)
-    assert.equal(await cancelBy(HOUR_MS), null)
+    assert.equal(await cancelBy(OVER_AN_HOUR_MS), null)
     assert.equal(sent, 2, 'it counts as lost after an hour, and is sent again')
     const arrived = { ...noRecord(), found: 'yes', state: 'refunded', txn_id: 'late' } as const
     const ended = await cancelBy(0, { lookup: async () => arrived })
@@ -180,11 +180,11 @@ describe('an unknown outcome', () => {
     }
     assert.equal(await cancelBy(0), null)
     const paused = async () => {
-      assert.equal(await cancelBy(HOUR_MS), null)
+      assert.equal(await cancelBy(OVER_AN_HOUR_MS), null)
       assert.equal(sent, 2, 'the process that took over has sent it again')
       return noRecord()
     }
-    assert.equal(await cancelBy(HOUR_MS, paused), null)
+    assert.equal(await cancelBy(OVER_AN_HOUR_MS, paused), null)
     assert.equal(await cancelBy(0), null)
     assert.equal(sent, 2, 'it may still arrive')
     const arrived = { ...noRecord(), found: 'yes', state: 'refunded', txn_id: 'late' } as const
@@ -201,7 +201,7 @@ describe('an unknown outcome', () => {
     const early = cancelOperation.resume(depsOf(undefined, 13_000), db(), await claimKey('cancel'))
     await assert.rejects(early, { code: 'idempotency_in_progress' })
     const answer = await cancelOperation.resume(
-      depsOf(undefined, HOUR_MS),
+      depsOf(undefined, OVER_AN_HOUR_MS),
       db(),
       await claimKey('cancel'),
     )

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { expireHold } from '../../../src/modules/checkout/operations-money.ts'
 import { cancelPending } from '../../../src/modules/fulfillment/service.ts'
 import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'
@@ -21,7 +22,7 @@ export const ACTOR = { name: 'merchant_key:test', correlationId: null }
 export const LATER_MS = 11_000
 
 /** After this time a gateway without a record of a refund will not get it any more. */
-export const HOUR_MS = 3_601_000
+export const OVER_AN_HOUR_MS = HOUR_MS + 1_000
 
 type LostAnswer = 'after' | 'before'
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { makeDueExports } from '../../../src/modules/views/jobs.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import { openShop } from '../checkout/setup.ts'
@@ -72,7 +73,7 @@ describe('the link to an order', () => {
     for (const answer of [await open(token, 'globex'), ...changed]) {
       assert.deepEqual([answer.status, answer.body.error.code], [404, 'order_not_found'])
     }
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 8 * 86_400_000 })
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 8 * DAY_MS })
     assert.equal((await open(token)).status, 404)
   })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import * as attempts from '../../../src/modules/payments/attempts.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
 import { reversePayment } from '../../../src/modules/payments/gateway.ts'
@@ -11,7 +12,6 @@ import { begin, CARDS, chargeOf, openPaymentsApp, type Shop } from './setup.ts'
 
 const URL = '/v1/merchant/payments/discrepancies'
 const KEY = 'the-security-key-of-every-store!'
-const DAY_MS = 86_400_000
 
 interface Row {
   problem: string

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { refused, resultOfCode } from '../../../src/modules/payments/gateway.ts'
 import * as cycles from '../../../src/modules/subscriptions/cycles.ts'
 import { CARDS, type RenewalApp, type RenewalShop, shareRenewalApp } from './setup.ts'
@@ -29,7 +30,7 @@ describe('a declined renewal', () => {
   /** Runs the store each hour from one moment to another, and answers the days of its charges. */
   const runTo = async (shop: RenewalShop, from: string, to: string) => {
     const days: string[] = []
-    for (let at = Date.parse(from); at <= Date.parse(to); at += 6 * 3_600_000) {
+    for (let at = Date.parse(from); at <= Date.parse(to); at += 6 * HOUR_MS) {
       app.setTime(shop, new Date(at).toISOString())
       for (const step of await app.run(shop)) {
         if (step === 'charge') days.push(new Date(at).toISOString().slice(0, 10))

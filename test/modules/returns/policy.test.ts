@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import type { Fulfillment } from '../../../src/modules/orders/parcel-schema.ts'
 import type { OrderItem } from '../../../src/modules/orders/schema.ts'
 import { returnableOf, toPolicy } from '../../../src/modules/returns/policy.ts'
 
 const NOW = Date.parse('2026-06-30T12:00:00Z')
-const daysAgo = (days: number) => new Date(NOW - days * 86_400_000).toISOString()
+const daysAgo = (days: number) => new Date(NOW - days * DAY_MS).toISOString()
 
 const item = (over: Partial<OrderItem> = {}): OrderItem =>
   ({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
 import type { CheckoutDeps } from '../../../src/modules/checkout/service.ts'
@@ -29,7 +30,7 @@ let returns: Returns
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
 
 /** After this time a gateway without a record of a refund will not get it any more. */
-const HOUR_MS = 3_601_000
+const OVER_AN_HOUR_MS = HOUR_MS + 1_000
 
 const UNKNOWN = unknownResult()
 
@@ -136,7 +137,7 @@ describe('a receipt that is interrupted', () => {
     const key = randomUUID()
     const unknown = begin({ gateway: losing('before') }, made.id, receipt(made, 1), key)
     await assert.rejects(unknown, { code: 'payment_unconfirmed' })
-    await reconcile(HOUR_MS)
+    await reconcile(OVER_AN_HOUR_MS)
     const failed = await store.read(id)
     assert.deepEqual([failed.refunds[0].status, failed.returns[0].status], ['failed', 'received'])
     assert.equal(failed.items[0].refunded_quantity, 0)
@@ -153,7 +154,7 @@ describe('a receipt that is interrupted', () => {
     const made = await returns.returned(order, 1)
     const unknown = begin({ gateway: losing('before') }, made.id, receipt(made, 1))
     await assert.rejects(unknown, { code: 'payment_unconfirmed' })
-    await reconcile(HOUR_MS)
+    await reconcile(OVER_AN_HOUR_MS)
     const find = `select id, parent_txn_id from payment_attempts where order_id = $1 and kind = 'refund'`
     const { rows } = await store.superuser.query(find, [id])
     const gateway = await depsOf().payments.forStore(db())
@@ -242,7 +243,7 @@ describe('a receipt that is interrupted', () => {
     await expireAllClaims(store.superuser)
     const find = `select id from payment_attempts where order_id = $1 and kind = 'refund'`
     const { rows } = await store.superuser.query(find, [id])
-    clock.advance(49 * HOUR_MS)
+    clock.advance(49 * OVER_AN_HOUR_MS)
     const decision = { outcome: 'declined', reason: 'the gateway says so by telephone' } as const
     await resolvePayment(depsOf({ gateway: silent }), db(), ACTOR, {
       attemptId: rows[0].id,
@@ -266,7 +267,7 @@ describe('a receipt that is interrupted', () => {
       await assert.rejects(begin({ at }, made.id, receipt(made, 1), key), /killed/)
       assert.equal((await returns.stockOf(variant)).on_hand, 1)
       // A refund that may have been sent is looked up, and not sent again.
-      await reconcile(point === 'refund-sent' ? HOUR_MS : 0)
+      await reconcile(point === 'refund-sent' ? OVER_AN_HOUR_MS : 0)
       const { refunds, returns: rows } = await store.read(id)
       const isSent = point !== 'refund-sent'
       assert.equal(refunds[0].status, isSent ? 'succeeded' : 'failed')

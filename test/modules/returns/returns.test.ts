@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { makeDueExports } from '../../../src/modules/views/jobs.ts'
 import { addVariant } from '../checkout/setup.ts'
 import { keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
@@ -298,7 +299,7 @@ describe('returns', () => {
       ok(await store.shop.merchant.post(`/v1/merchant/fulfillments/${order.parcels[0]}/deliver`))
       const [open] = (await returns.readShopper(order.order.id)).returnable
       assert.deepEqual([open.quantity, open.reason], [2, null])
-      const days = (Date.parse(open.until) - Date.now()) / 86_400_000
+      const days = (Date.parse(open.until) - Date.now()) / DAY_MS
       assert.ok(days > 29.9 && days < 30.1, open.until)
       await age(order.order.id, 'delivered_at', 31)
       const late = await returns.request(order.order.id, line(order))

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { recount } from '../../../src/modules/segments/count.ts'
 import type { Answer } from '../../harness/app.ts'
 import { assertRefused } from '../../harness/refusals.ts'
 import { addVariant, enable } from '../checkout/setup.ts'
 import { names, openSegmentApp, productOf, type SegmentApp, shipTo, URL } from './setup.ts'
 
-const DAY_MS = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
 
 /** Copies an order many times, under an address that stands for all shoppers. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { eraseOldCodes } from '../../../src/modules/gift-cards/jobs.ts'
 import { makeDueExports } from '../../../src/modules/views/jobs.ts'
 import { enable, type Shop } from '../checkout/setup.ts'
@@ -7,7 +8,6 @@ import { codeOf, sellGiftCard } from '../gift-cards/setup.ts'
 import { buy, keyed, type MailApp, newShop, shareMailApp } from './setup.ts'
 
 const ROBIN = 'robin@example.com'
-const DAY_MS = 86_400_000
 
 /** A day some days from now, in UTC, which is the zone of the stores. */
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)

@@ -55,9 +55,9 @@ const credit = (
 const debit = async (db: TenantDb, amount_cents: number) =>
   money.debit(db, await newCaller(db), ANN, { amount_cents, currency: 'USD', reason: 'test' })
 
-const hold = (db: TenantDb, wanted_cents: number, order_id: string, customer_ref = ANN) =>
+const hold = (db: TenantDb, most_cents: number, order_id: string, customer_ref = ANN) =>
   db.transaction('hold', (tx) =>
-    money.holdUpTo(tx, { customer_ref, currency: 'USD', wanted_cents, order_id }),
+    money.holdUpTo(tx, { customer_ref, currency: 'USD', most_cents, order_id }),
   )
 
 /** Posts the part of the order's journal that books the tender. */

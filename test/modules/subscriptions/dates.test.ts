@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { share } from '../../harness/scope.ts'
 import { cyclesOf, datesOf, ok, openStores, refusal, type SubscriptionStore } from './setup.ts'
-
-const DAY_MS = 86_400_000
 
 const shared = share((scope) => openStores(scope))
 

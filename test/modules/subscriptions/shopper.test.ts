@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { createLinkToken } from '../../../src/modules/subscriptions/link.ts'
 import { APPROVED } from '../checkout/setup.ts'
 import { ADDRESS, cyclesOf, ok, openStores, refusal } from './setup.ts'
@@ -105,7 +106,7 @@ test('a shopper', async (t) => {
     const token = createLinkToken(key, db, id, 30)
     const opened = ok(await open(token))
     assert.deepEqual([opened.subscription_id, opened.customer_ref], [id, 'ann'])
-    assert.ok(Date.parse(opened.expires_at) > Date.now() + 29 * 86_400_000)
+    assert.ok(Date.parse(opened.expires_at) > Date.now() + 29 * DAY_MS)
     const order = createLinkToken(store.app.runtime.key('order link'), db, id, 30)
     const bad = [`${token}A`, token.slice(0, -1), order, 'x', createLinkToken(key, db, id, -1)]
     bad.push(createLinkToken(key, db, randomUUID(), 1))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { suiteScope } from '../../harness/scope.ts'
 import {
@@ -16,15 +17,7 @@ import {
 } from '../checkout/setup.ts'
 import { createCoupon } from '../marketing/setup.ts'
 import { PLACED, URL as WEBHOOKS } from '../webhooks/setup.ts'
-import {
-  assertJustAfter,
-  CLOCK,
-  type ClockApp,
-  DAY_MS,
-  inDays,
-  keyed,
-  openClockApp,
-} from './setup.ts'
+import { assertJustAfter, CLOCK, type ClockApp, inDays, keyed, openClockApp } from './setup.ts'
 
 describe('a move of the clock', () => {
   const held = {} as { app: ClockApp }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import * as giftCards from '../../../src/modules/gift-cards/jobs.ts'
 import { moveClocks } from '../../../src/modules/test-clock/jobs.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
@@ -7,7 +8,7 @@ import { startWorker } from '../../../src/worker.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 import { cart, checkout, enable, issueGiftCard } from '../checkout/setup.ts'
-import { assertJustAfter, CLOCK, DAY_MS, inDays, openClockApp } from './setup.ts'
+import { assertJustAfter, CLOCK, inDays, openClockApp } from './setup.ts'
 
 const SIGNAL = new AbortController().signal
 

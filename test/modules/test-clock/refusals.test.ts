@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
 import { suiteScope } from '../../harness/scope.ts'
@@ -103,7 +104,7 @@ describe('the test clock', () => {
     assert.equal((await merchant.send('DELETE', CLOCK)).body.error.code, 'clock_advancing')
     assert.equal(await app.finish(merchant), 'ready')
     const { now } = (await merchant.get(CLOCK)).body
-    assert.ok(Date.parse(now) - start < 86_400_000 + 60_000, 'by one day, not by two')
+    assert.ok(Date.parse(now) - start < DAY_MS + 60_000, 'by one day, not by two')
   })
 
   test('is reset only while the store has no orders', async () => {
@@ -133,7 +134,7 @@ describe('the test clock', () => {
       [reset.action, moved.action, made.action],
       ['test_clock.reset', 'test_clock.moved', 'store.sandbox_changed'],
     )
-    assert.ok(Date.parse(moved.after.now) > Date.now() + 29 * 86_400_000)
+    assert.ok(Date.parse(moved.after.now) > Date.now() + 29 * DAY_MS)
     for (const { created_at } of [reset, moved]) {
       assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000, created_at)
     }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { type MoverDeps, moveClocks } from '../../../src/modules/test-clock/jobs.ts'
 import { openDueWork } from '../../../src/open-due-work.ts'
 import { createBulkTransport } from '../../../src/platform/bulk-smtp.ts'
@@ -16,7 +17,6 @@ import { openShop, type Shop } from '../checkout/setup.ts'
 import { openReceiver, type Receiver } from '../webhooks/setup.ts'
 
 export const CLOCK = '/v1/my/test-clock'
-export const DAY_MS = 86_400_000
 
 export const keyed = () => ({ 'idempotency-key': randomUUID() })
 

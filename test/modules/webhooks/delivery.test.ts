@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { LADDER, openWebhooksApp, PLACED, type Received, theDelivery, URL } from './setup.ts'
 
 /** Verifies the signatures by the contract's description, without our own code. */
@@ -182,7 +183,7 @@ test('deliveries', async (t) => {
       const rotated = await acme.post(`${URL}/${id}/rotate-secret`)
       assert.equal(rotated.status, 200, rotated.text)
       const { secret: after, previous_valid_until } = rotated.body
-      assert.ok(Math.abs(Date.parse(previous_valid_until) - Date.now() - 86_400_000) < 60_000)
+      assert.ok(Math.abs(Date.parse(previous_valid_until) - Date.now() - DAY_MS) < 60_000)
       const again = await acme.post(`${URL}/${id}/rotate-secret`)
       assert.deepEqual([again.status, again.body.error.code], [409, 'rotation_in_progress'])
       await app.place('rotating')

@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { HOUR_MS } from '../../../src/kernel/time.ts'
 import { listCharged } from '../../../src/modules/subscriptions/forecast-queries.ts'
 import { list, listMerchantCycles } from '../../../src/modules/subscriptions/read.ts'
 import { STATUSES } from '../../../src/modules/subscriptions/schema.ts'
@@ -35,7 +36,7 @@ test('lists of subscriptions and their cycles read few pages, whatever they find
   await admin.query('vacuum analyze subscriptions, subscription_cycles')
   const readPages = await openPagesRead(database)
   const none = { status: undefined, customer_ref: undefined, due_before: undefined }
-  const soon = new Date(Date.now() + 3_600_000).toISOString()
+  const soon = new Date(Date.now() + HOUR_MS).toISOString()
   for (const status of [undefined, ...STATUSES]) {
     const filters = { ...none, status }
     await readPages(`${status}`, (db) => list(db, filters, page), PAGES_MAX)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { HOUR_MS } from '../../../../src/kernel/time.ts'
 import { unreachable } from '../../../../src/modules/payments/gateway.ts'
 import type { Answer } from '../../../harness/app.ts'
 import { type CheckoutApp, checkout } from '../../checkout/setup.ts'
@@ -201,7 +202,7 @@ async function expire(app: CheckoutApp, order: Order): Promise<void> {
 
 /** A payment of unknown outcome stays as it is, however long the gateway is unreachable. */
 export async function passHours({ app }: Model): Promise<void> {
-  app.clock.advance(4 * 3_600_000)
+  app.clock.advance(4 * HOUR_MS)
   await app.expireClaims()
   await app.reconcile({ gateway: () => ({ lookup: async () => unreachable() }) })
 }
