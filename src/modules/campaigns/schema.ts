@@ -81,7 +81,7 @@ const campaignFields = {
   pause_reason: Nullable(
     Type.Enum([...PAUSE_REASONS], {
       description:
-        '`merchant`: you paused it. `late`: its time had passed by more than an hour before it could start. `claims`: its text makes a prohibited health claim. `segment`: its segment can no longer be read. `resume` sends it.',
+        '`merchant`: you paused it. `late`: its time had passed by more than an hour before it could start. `claims`: its text makes a prohibited health claim: change the text. `segment`: its segment no longer exists, or cannot be read: create another campaign if it stays so. `resume` goes on with it.',
     }),
   ),
   starts_at: Nullable(Timestamp),
