@@ -331,7 +331,9 @@ describe('the loop that verifies ledgers', () => {
     const finishing = finishLater()
     await eventually(async () => {
       const { rows } = await superuser.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%ledger_verified%'`,
+        `select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+            and query like '%ledger_verified%'`,
       )
       assert.ok(rows.length > 0)
     })
