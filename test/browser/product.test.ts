@@ -64,6 +64,7 @@ describe('the images of a product', () => {
     assert.deepEqual(await listCutImages(page), [])
     await page.getByRole('link', { name: 'Image 2 of 2' }).click()
     await shows(page, 2)
+    await page.locator('.thumbs [aria-current][href="#image-2"]').waitFor()
     assert.deepEqual([await scrolled(page), await current(page)], [0, '#image-2'])
     assert.equal(new URL(page.url()).hash, '')
   })

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { before, describe, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { SECTION_TYPES, type SectionType } from '../../manifest/section-types.ts'
+import { DAY_MS } from '../../src/kernel/time.ts'
 import type { Caller } from '../harness/app.ts'
 import { listCutImages, openBrowser, openTab } from '../harness/browser.ts'
 import { suiteScope } from '../harness/scope.ts'
@@ -75,6 +76,7 @@ async function everySection() {
     'featured-product': { slug: products[0].slug },
     'featured-collection': { collection },
     'collection-list': { collections: undefined },
+    countdown: { until: new Date(Date.now() + 90 * DAY_MS).toISOString() },
     'logo-list': {
       logos: ['Craft Weekly', 'Fair Kiln', 'Slow Home'].map((alt) => ({ imageRef: 'x', alt })),
     },

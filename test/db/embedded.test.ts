@@ -33,6 +33,7 @@ import {
   start,
 } from '../harness/embedded.ts'
 import { eventually } from '../harness/eventually.ts'
+import { freePort } from '../harness/ports.ts'
 
 let ready = ''
 /** How long a first start takes here, which creates a database. */
@@ -56,8 +57,13 @@ async function folder(t: TestContext): Promise<string> {
   return dir
 }
 
+/** Gives the server a port that no other process gets while the server is stopped for a moment. */
+const reservePort = async (dir: string) =>
+  writeFile(join(dir, 'postgres.port'), String(await freePort()))
+
 test('creates the database at the first start and keeps it over a restart', async (t) => {
   const dir = await emptyFolder(t)
+  await reservePort(dir)
   const first = await start(t, dir)
   await query(first.url, 'create table kept as select 1 as n')
   assert.deepEqual(
@@ -131,6 +137,7 @@ test('runs in a session of its own, so that Ctrl-C stops only this process', asy
 
 test('restarts the server on its port when it is killed', async (t) => {
   const dir = await folder(t)
+  await reservePort(dir)
   const server = await start(t, dir)
   await query(server.url, 'create table kept as select 1 as n')
   const pid = await postmasterPid(dir)

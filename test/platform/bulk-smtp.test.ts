@@ -100,7 +100,9 @@ describe('the transport for many mails', () => {
     test(`says ${state} where the server ${what}`, async (t) => {
       for (const EHLO of ['250 hello', '250-hello\r\n250 PIPELINING']) {
         const url = await startBadSmtp(t, speaking(byWord({ EHLO, ...replies })))
-        const transport = open(url, { deliverMs: 300 })
+        // Only a server that says nothing needs the deadline; a busy machine may take longer for the others.
+        const isSilent = Object.values(replies).includes('')
+        const transport = open(url, { deliverMs: isSilent ? 300 : 30_000 })
         const outcome = await transport.deliver(to(1), write)
         assert.equal(outcome.state, state, `${EHLO} ${JSON.stringify(outcome)}`)
         const isRefusal = 'isOfReader' in outcome
@@ -172,7 +174,7 @@ describe('the transport for many mails', () => {
       }
       const transport = open(await startBadSmtp(t, speaking(say)), {
         connections: 1,
-        deliverMs: 300,
+        deliverMs: reply === '' ? 2_000 : 30_000,
       })
       const outcomes = await Promise.all([1, 2, 3].map((n) => transport.deliver(to(n), write)))
       assert.deepEqual(

@@ -154,7 +154,9 @@ describe('while a payment is not confirmed', () => {
     const first = shopper.post('/checkout', { ...form, ...FOUND_APPROVED })
     await until('the first waits for the lock', async () => {
       const { rowCount } = await database.query(
-        `select from pg_locks where relation = 'orders'::regclass and not granted`,
+        `select from pg_locks
+          where database = (select oid from pg_database where datname = current_database())
+            and relation = 'orders'::regclass and not granted`,
       )
       return rowCount === 1
     })

@@ -326,7 +326,7 @@ test('a wrong value in a body', async (t) => {
     const merchants = `/v1/merchant/orders/${order.id}`
     const refuseMerchant = (verb: string, body: object, fields: Fields) => {
       // A number larger than any double cannot be written by a client that uses doubles.
-      const cases = [...spoilt(body, fields)].filter((each) => !each.body.includes('e400'))
+      const cases = [...spoilt(body, fields)].filter((each) => !each.what.includes('e400'))
       return refuseAll(`${merchants}/${verb}`, cases, sendAsMerchant)
     }
     const units = { items: [{ order_item_id, quantity: 1 }], shipping_cents: 0, method: 'original' }

@@ -340,7 +340,7 @@ test('a held order', async (t) => {
     }
     const unknown = await merchant.post(url, { order_id: randomUUID(), kinds })
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'order_not_found'])
-    for (const order_id of ['', 'no id', order.body.order.id.slice(1)]) {
+    for (const order_id of ['', 'no id', `${order.body.order.id}-`]) {
       assert.deepEqual(essence(await merchant.post(url, { order_id, kinds })), essence(unknown))
     }
   })

@@ -94,7 +94,7 @@ describe('the caller that may revoke a key', () => {
     const foreign = await openStore()
     const unknown = await acme.post(`${URL}/${randomUUID()}/revoke`)
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'credential_not_found'])
-    const odd = ['x', '%20', "1' or '1'='1", `${randomUUID()}0`, 'a'.repeat(4_000), '%F0%9F%92%9A']
+    const odd = ['x', '%20', "1' or '1'='1", `${randomUUID()}-`, 'a'.repeat(4_000), '%F0%9F%92%9A']
     for (const id of [foreign.id, ...odd]) {
       const answer = await acme.post(`${URL}/${encodeURI(id)}/revoke`)
       assert.deepEqual(essence(answer), essence(unknown), id)

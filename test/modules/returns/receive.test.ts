@@ -372,7 +372,7 @@ describe('a receipt', () => {
         second.refund.tenders.every((each: { tender: string }) => each.tender === 'store_credit'),
       )
       const account = ok(await store.shop.merchant.get('/v1/merchant/store-credit/ann'))
-      assert.ok(JSON.stringify(account).includes('1000'), JSON.stringify(account))
+      assert.ok(JSON.stringify(account).includes('"balance_cents":1000'), JSON.stringify(account))
     })
 
     test('of a free order without any', async () => {

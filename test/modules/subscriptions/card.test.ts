@@ -142,7 +142,8 @@ test('another card of a subscription', async (t) => {
     const admin = await store.app.database.openAdmin()
     await eventually(async () => {
       const { rows } = await admin.query(
-        `select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock'`,
+        `select count(*)::int as waiting from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
       )
       assert.ok(rows[0].waiting > 0)
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
+import { until } from '../../harness/eventually.ts'
 import {
   ADDRESS,
   BASE,
@@ -242,7 +243,16 @@ test('the verbs of a subscription', async (t) => {
     await store.superuser.query('begin')
     await store.superuser.query('select from subscriptions where id = $1 for update', [id])
     const pausing = store.act(id, 'pause')
-    // The verb waits for the lock, and reads the cycle that is written meanwhile.
+    // A connection of its own: within a transaction the view of the others does not change.
+    const watcher = await store.app.database.openAdmin()
+    await until('the verb waits for the lock', async () => {
+      const { rowCount } = await watcher.query(
+        `select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rowCount === 1
+    })
+    // The verb reads the cycle that is written meanwhile.
     await store.charging(id)
     await store.superuser.query('commit')
     assert.deepEqual(refusal(await pausing), [409, 'charge_in_progress'])

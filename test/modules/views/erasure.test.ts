@@ -206,7 +206,9 @@ test('an erasure', async (t) => {
     const watcher = await openSuperuser(t, app.database)
     await until('the erasure waits for the order', async () => {
       const { rows } = await watcher.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update orders%'`,
+        `select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+            and query like '%update orders%'`,
       )
       return rows.length > 0
     })
