@@ -75,6 +75,25 @@ export const RULES: readonly Rule[] = [
     allowed: [],
   },
   {
+    name: 'the units of time are those of kernel/time.ts',
+    everywhere: true,
+    forbidden: /^(?:export )?const (?:MINUTE|HOUR|DAY)_(?:MS|SECONDS) =/,
+    allowed: [
+      [/^src\/kernel\/time\.ts$/, 'defines them'],
+      [/^storefront\//, 'imports nothing of the platform'],
+    ],
+  },
+  {
+    name: 'a test looks at the locks and backends of its own database: others run beside it',
+    files: /^test\/.*\.ts$/,
+    everywhere: true,
+    forbidden: /\b(?:pg_stat_activity|pg_locks)\b(?![^`]*\bcurrent_database\(\))/,
+    allowed: [
+      [/^test\/torture\//, 'one drill runs at a time'],
+      [/^test\/scripts\/imports\.test\.ts$/, 'has texts that break rules'],
+    ],
+  },
+  {
     name: 'no statement sets anything for a whole session',
     forbidden: /sql`\s*set (?!local|transaction)/i,
     allowed: [],

@@ -156,6 +156,12 @@ describe('the house rules', () => {
     ['a comment without a subject', 'src/app.ts', '/** Whoever asks waits. */'],
     ['a comment that is too wide', 'test/app.test.ts', `  // ${'x'.repeat(116)}`],
     ['a literal spread over lines', 'src/app.ts', '    ...{'],
+    ['a day of its own', 'test/modules/orders/setup.ts', 'export const DAY_MS = 86_400_000'],
+    [
+      'a wait for any lock of the server',
+      'test/modules/orders/place.test.ts',
+      "`select from pg_stat_activity where wait_event_type = 'Lock'`",
+    ],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
   ]
   for (const [what, path, text] of breaches) {
