@@ -343,17 +343,20 @@ describe('an order with the code of an affiliate', () => {
 })
 
 /**
- * The statements that reach the database, but for those of the limiter and of the simulated gateway, the calls that
- * are written down every five seconds, and the empty one that probes an idle connection.
+ * What is not counted: what frames a statement, the limiter and the simulated gateway, the calls that are written
+ * down every five seconds, and the empty statement that probes an idle connection.
  */
+const NOT_COUNTED =
+  /^(?:begin|commit|select set_config|$)|limit_counters|\bsim_|pg_notify|fd_add_api_calls/
+
+/** The statements that reach the database, but for those that are not counted. */
 function collectStatements(t: TestContext) {
   const texts: string[] = []
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
   t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...args: unknown[]) {
     const sent = args[0] as { text?: string; statements?: readonly { text: string }[] }
     const own = sent.statements?.map(({ text }) => text) ?? [sent.text ?? String(sent)]
-    const notOurs = /^$|limit_counters|\bsim_|pg_notify|fd_add_api_calls/
-    texts.push(...own.filter((text) => !notOurs.test(text)))
+    texts.push(...own.filter((text) => !NOT_COUNTED.test(text)))
     return query.apply(this, args)
   })
   return async (work: () => Promise<unknown>) => {
