@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from './db/database.ts'
+import { HOUR_MS, MINUTE_MS } from './kernel/time.ts'
 import { approveDue } from './modules/affiliates/jobs.ts'
 import * as analytics from './modules/analytics/jobs.ts'
 import * as billing from './modules/billing/jobs.ts'
@@ -69,8 +70,6 @@ import { planForBigStores } from './platform/store-plans.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
 
 /** The handlers of internal events: every type that is published has one. */
 export function handlersOf({
@@ -141,22 +140,22 @@ export function startWorker(runtime: Runtime): Worker {
     loop('unfinished payments', SECOND, withCheckout(checkout.reconcile)),
     loop('unfinished labels', SECOND, (signal) => finishLabels(labelDeps, signal)),
     loop('late approvals', SECOND, withCheckout(checkout.watchLateApprovals)),
-    loop('expired authorisations', MINUTE, withCheckout(checkout.expireAuthorizations)),
-    loop('expired payment requests', MINUTE, withCheckout(checkout.expirePaymentRequests)),
+    loop('expired authorisations', MINUTE_MS, withCheckout(checkout.expireAuthorizations)),
+    loop('expired payment requests', MINUTE_MS, withCheckout(checkout.expirePaymentRequests)),
     ...startBooks(runtime, loop),
     loop('ledger verification', 5 * SECOND, verifyLedgers),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
-    loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
+    loop('gift card codes', HOUR_MS, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
-    loop('parcel delivery', MINUTE, (signal) => fulfillment.deliverParcels(database, signal)),
+    loop('parcel delivery', MINUTE_MS, (signal) => fulfillment.deliverParcels(database, signal)),
     ...startMarketing(runtime, loop),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
-    loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
-    loop('stock recount', MINUTE, recountStock),
-    loop('payment comparison', HOUR, comparePayments),
+    loop('fraud hits', MINUTE_MS, (signal) => fraud.addHitsToBans(database, signal)),
+    loop('stock recount', MINUTE_MS, recountStock),
+    loop('payment comparison', HOUR_MS, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
-    loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
-    loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
+    loop('upload upkeep', HOUR_MS, () => pendingUploads.removeAbandoned()),
+    loop('gateway upkeep', HOUR_MS, () => gateway.eraseOldBodies(database)),
     loop('webhook erasure', 60 * SECOND, (signal) =>
       webhooks.eraseDeliveredEvents(database, signal),
     ),
@@ -209,26 +208,26 @@ function startPrivacy({ workerDatabase: database, key }: Runtime, loop: StartLoo
   const keys = { exportKey: key('privacy export'), customersKey: key('customers') }
   return [
     loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),
-    loop('privacy upkeep', HOUR, () => privacy.deleteExpiredExports(database)),
-    loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
+    loop('privacy upkeep', HOUR_MS, () => privacy.deleteExpiredExports(database)),
+    loop('privacy erasures', MINUTE_MS, (signal) => privacy.resumeErasures(database, keys, signal)),
   ]
 }
 
 /** Starts the loops that delete what the platform itself no longer needs, and keep its plans right. */
 const startUpkeep = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
-  loop('outbox upkeep', HOUR, () => deleteHandled(database)),
-  loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
-  loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
-  loop('abandoned keys', HOUR, () => freeAbandonedKeys(database)),
-  loop('session upkeep', HOUR, () => identity.deleteOldRows(database.global)),
-  loop('store plans', HOUR, (signal) => planForBigStores(database, signal)),
+  loop('outbox upkeep', HOUR_MS, () => deleteHandled(database)),
+  loop('limiter upkeep', HOUR_MS, () => deleteOldCounters(database.global)),
+  loop('idempotency upkeep', HOUR_MS, () => deleteOldAnswers(database)),
+  loop('abandoned keys', HOUR_MS, () => freeAbandonedKeys(database)),
+  loop('session upkeep', HOUR_MS, () => identity.deleteOldRows(database.global)),
+  loop('store plans', HOUR_MS, (signal) => planForBigStores(database, signal)),
 ]
 
 /** Starts the loops that start and end campaigns, and delete old unconfirmed readers and old carts. */
 const startMarketing = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   loop('campaigns', SECOND, (signal) => moveDue(database, signal)),
-  loop('newsletter upkeep', HOUR, () => newsletter.deleteUnconfirmed(database)),
-  loop('reminder upkeep', HOUR, () => deleteOldCarts(database)),
+  loop('newsletter upkeep', HOUR_MS, () => newsletter.deleteUnconfirmed(database)),
+  loop('reminder upkeep', HOUR_MS, () => deleteOldCarts(database)),
 ]
 
 /** Starts the loop that numbers journals, and announces them to the loops that count them. */
@@ -249,10 +248,10 @@ const startBooks = ({ workerDatabase: database }: Runtime, loop: StartLoop) => [
   startNumbering(database, loop),
   loop('segments', 5 * SECOND, (signal) => segments.countPeople(database, signal)),
   loop('analytics', 5 * SECOND, (signal) => analytics.countNumbered(database, signal)),
-  loop('commission approval', MINUTE, (signal) => approveDue(database, signal)),
+  loop('commission approval', MINUTE_MS, (signal) => approveDue(database, signal)),
   loop('billing', 30 * SECOND, (signal) => billing.countAndClose(database, signal)),
-  loop('billing reminders', MINUTE, (signal) => billing.remindDue(database, signal)),
-  loop('billing upkeep', HOUR, () => billing.deleteIdleWriters(database)),
+  loop('billing reminders', MINUTE_MS, (signal) => billing.remindDue(database, signal)),
+  loop('billing upkeep', HOUR_MS, () => billing.deleteIdleWriters(database)),
 ]
 
 /** Starts the loops that make partitions ahead, and drop or delete old months and rows. */
@@ -261,10 +260,10 @@ function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop
   const deps = { database: workerDatabase, periods: config, archive, logger }
   const pruneWords = createWordPruning(workerDatabase)
   return [
-    loop('partitions', HOUR, (signal) => makePartitions(workerDatabase, logger, signal)),
-    loop(MONTHS_LOOP, HOUR, (signal) => dropOldMonths(deps, signal)),
-    loop(SLICES_LOOP, HOUR, (signal) => pruneOldRows(deps, signal)),
-    loop('search words', HOUR, pruneWords),
+    loop('partitions', HOUR_MS, (signal) => makePartitions(workerDatabase, logger, signal)),
+    loop(MONTHS_LOOP, HOUR_MS, (signal) => dropOldMonths(deps, signal)),
+    loop(SLICES_LOOP, HOUR_MS, (signal) => pruneOldRows(deps, signal)),
+    loop('search words', HOUR_MS, pruneWords),
   ]
 }
 

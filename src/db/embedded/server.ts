@@ -161,7 +161,7 @@ async function openLog(home: Home): Promise<FileHandle> {
 const lastPort = async (home: Home) =>
   Number(await readFile(join(home.dir, 'postgres.port'), 'utf8').catch(() => 0)) || 0
 
-/** The wanted port, or any other when it is taken. */
+/** The preferred port, or any other when it is taken. */
 async function freePort(preferred: number): Promise<number> {
   return (preferred && (await tryPort(preferred))) || (await tryPort(0))
 }

@@ -85,27 +85,18 @@ export interface Parcels {
 export async function read(db: Db, id: string, parcels: Parcels) {
   const order = await get(db, id)
   const lines = listItems(db, order.id)
-  const [
-    items,
-    money,
-    fulfillments,
-    open,
-    returns,
-    gift_cards,
-    payment_request,
-    timeline,
-    written,
-  ] = await Promise.all([
-    lines,
-    moneyOf(db, order.id),
-    parcels.listFulfillments(db, order.id),
-    hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
-    parcels.listReturns(db, order.id),
-    giftCardsOf(db, order),
-    askedOf(db, order, parcels),
-    notes.listTimeline(db, order.id),
-    notes.listNotes(db, order.id),
-  ])
+  const [items, money, fulfillments, open, returns, gift_cards, facts, timeline, written] =
+    await Promise.all([
+      lines,
+      moneyOf(db, order.id),
+      parcels.listFulfillments(db, order.id),
+      hasUnits(order) ? parcels.listWork(db, order.id, lines) : [],
+      parcels.listReturns(db, order.id),
+      giftCardsOf(db, order),
+      exchangeFacts(db, order, parcels),
+      notes.listTimeline(db, order.id),
+      notes.listNotes(db, order.id),
+    ])
   const [charges, refunds] = money
   return {
     order: forMerchant(order),
@@ -116,7 +107,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
     open,
     returns,
     gift_cards,
-    ...payment_request,
+    ...facts,
     timeline,
     notes: written,
     attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
@@ -124,7 +115,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
 }
 
 /** Reads the exchange and the payment request of an order. Only the order of an exchange has them. */
-async function askedOf(db: Db, { id, source }: OrderRow, { findExchange }: Parcels) {
+async function exchangeFacts(db: Db, { id, source }: OrderRow, { findExchange }: Parcels) {
   if (source !== 'exchange') return { exchange: null, payment_request: null }
   const [exchange, payment_request] = await Promise.all([findExchange(db, id), findRequest(db, id)])
   return { exchange, payment_request }

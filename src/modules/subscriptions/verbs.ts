@@ -76,24 +76,27 @@ export const resume = (
  * Skips a cycle, once. A skip belongs to a cycle by its number, and moves with it when a date changes. Skipping a
  * declined charge ends its dunning.
  */
-export const skip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
+export const skip = (
+  db: TenantDb,
+  changing: Changing,
+  { cycle: requested }: Skip,
+): Promise<Subscription> =>
   changeSubscription(db, changing, 'skip', async (work): Promise<Done | null> => {
     const { tx, row } = work
     const [next] = row.coming
-    const skipped = cycle ?? next?.cycle ?? 0
-    requireOpen(row, skipped)
-    if (isSkipped(row, skipped)) return null
-    const at =
-      row.coming.find((each) => each.cycle === skipped)?.at ?? (await dateOf(work, skipped))
+    const cycle = requested ?? next?.cycle ?? 0
+    requireOpen(row, cycle)
+    if (isSkipped(row, cycle)) return null
+    const at = row.coming.find((each) => each.cycle === cycle)?.at ?? (await dateOf(work, cycle))
     const reason = reasonOf(changing.actor)
-    const written = await queries.skipCycle(tx, row.id, { cycle: skipped, at, reason })
+    const written = await queries.skipCycle(tx, row.id, { cycle, at, reason })
     if (written === 0) throw chargeInProgress()
-    const isDeclined = row.status === 'past_due' && skipped === next?.cycle
+    const isDeclined = row.status === 'past_due' && cycle === next?.cycle
     return {
       row: isDeclined ? { ...row, status: 'active', ...NO_DUNNING } : null,
       verb: 'skipped',
       event: UPDATED,
-      data: { cycle: skipped },
+      data: { cycle },
     }
   })
 
@@ -115,14 +118,18 @@ function requireOpen(row: SubscriptionRow, cycle: number): void {
 }
 
 /** Removes the skip of a cycle, as long as the date of the cycle has not come. */
-export const unskip = (db: TenantDb, changing: Changing, { cycle }: Skip): Promise<Subscription> =>
+export const unskip = (
+  db: TenantDb,
+  changing: Changing,
+  { cycle: requested }: Skip,
+): Promise<Subscription> =>
   changeSubscription(db, changing, 'unskip', async ({ tx, row }) => {
-    const unskipped = cycle ?? row.skipped[0]?.cycle ?? 0
-    requireOpen(row, unskipped)
-    if (!isSkipped(row, unskipped)) return null
-    if (!row.skipped.some((each) => each.cycle === unskipped)) throw new ApiError('cycle_closed')
-    await queries.unskipCycle(tx, row.id, unskipped)
-    return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle: unskipped } }
+    const cycle = requested ?? row.skipped[0]?.cycle ?? 0
+    requireOpen(row, cycle)
+    if (!isSkipped(row, cycle)) return null
+    if (!row.skipped.some((each) => each.cycle === cycle)) throw new ApiError('cycle_closed')
+    await queries.unskipCycle(tx, row.id, cycle)
+    return { row: null, verb: 'unskipped', event: UPDATED, data: { cycle } }
   })
 
 /** Cancels at once, or at the end of the paid period. A subscription that is paused or past due has no paid period. */
