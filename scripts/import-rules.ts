@@ -3,14 +3,14 @@ import type { IForbiddenRuleType } from 'dependency-cruiser'
 /**
  * The one import rule, as data: an import points to the right, never back.
  *
- *   main > app, worker > modules > http > platform > db > errors > kernel     (folders)
+ *   main > app, worker > modules > http > platform > db > errors > error-codes > kernel     (folders)
  *   routes > jobs > money > service > queries > schema                        (files of one module)
  *
  * A module may enter another only if that stands on a lower tier, and not by its queries, jobs or routes.
  * Files of one level may import each other, without circles.
  */
 
-const LAYERS = ['kernel', 'errors', 'db', 'platform', 'http', 'modules']
+const LAYERS = ['kernel', 'error-codes', 'errors', 'db', 'platform', 'http', 'modules']
 
 const TIERS = [
   ['ledger', 'claims', 'entitlements'],

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, type ErrorCode, errorBody, type Fault } from '../errors.ts'
+import type { ErrorCode } from '../error-codes.ts'
+import { ApiError, errorBody, type Fault } from '../errors.ts'
 import { describePattern } from '../kernel/schema.ts'
 import { SAFE_HEADERS } from './safe-headers.ts'
 

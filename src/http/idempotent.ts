@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../error-codes.ts'
 import type { KeepAnswer, StoredAnswer, WonClaim } from '../platform/idempotency.ts'
 import * as idempotency from '../platform/idempotency.ts'
 import { fingerprint, readKey } from '../platform/idempotency-key.ts'

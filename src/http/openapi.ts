@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import { ERRORS, type ErrorCode } from '../error-codes.ts'
 import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './api-document.ts'
 import { type ApiExamples, addExamples } from './api-examples.ts'
 import type { App, Plane } from './route.ts'

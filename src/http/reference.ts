@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import { ERRORS, type ErrorCode } from '../error-codes.ts'
 import { type Html, html, trustedHtml } from '../kernel/html.ts'
 import {
   type ApiDocument,

@@ -8,7 +8,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../error-codes.ts'
 import { PAGE_QUERY } from '../kernel/page.ts'
 import type { Scope } from '../kernel/scopes.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TenantDb } from '../db/database.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../error-codes.ts'
+import { ApiError } from '../errors.ts'
 import {
   bindsKey,
   type ClaimRequest,

@@ -1,5 +1,6 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
+import { ApiError } from '../../errors.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'

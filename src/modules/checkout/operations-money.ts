@@ -1,5 +1,6 @@
 import type { TenantDb } from '../../db/database.ts'
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
+import { ApiError } from '../../errors.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import { SYSTEM } from '../../platform/audit.ts'
 import type { StoredAnswer, WonClaim } from '../../platform/idempotency.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import { once } from '../../http/idempotent.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { TenantDb } from '../../db/database.ts'
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'

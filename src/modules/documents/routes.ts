@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { signalOfClose } from '../../http/sockets.ts'
 import { Params } from '../../kernel/schema.ts'

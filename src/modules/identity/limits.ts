@@ -1,4 +1,5 @@
-import { ApiError, type ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
+import { ApiError } from '../../errors.ts'
 import { HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import { once } from '../../http/idempotent.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { Params, ref } from '../../kernel/schema.ts'

@@ -1,6 +1,7 @@
 import { awaitAll } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ALL_CODES, ApiError, type ErrorCode } from '../../errors.ts'
+import { ALL_CODES, type ErrorCode } from '../../error-codes.ts'
+import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'

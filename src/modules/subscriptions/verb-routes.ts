@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { TenantDb } from '../../db/database.ts'
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import type { App } from '../../http/route.ts'
 import type { Changing } from './change.ts'
 import { type CardDeps, replaceCard } from './new-card.ts'
