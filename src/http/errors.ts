@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../error-codes.ts'
 import { ApiError, errorBody, type Fault } from '../errors.ts'
 import { describePattern } from '../kernel/schema.ts'
-import { SAFE_HEADERS } from './safe-headers.ts'
+import { headersOf } from './safe-headers.ts'
 
 /**
  * Whether an error body has its correlation id. Bodies of 401 and 404 never do: they must be equal to the byte,
@@ -124,7 +124,8 @@ function withRetry(error: ApiError, isKeyed: boolean): ApiError {
 const hasKey = ({ headers }: FastifyRequest): boolean => headers['idempotency-key'] !== undefined
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, thrown: ApiError) {
-  const { plane, idempotent } = request.routeOptions.config
+  const { config } = request.routeOptions
+  const { plane, idempotent } = config
   const isKeyed = idempotent === true || (idempotent === 'optional' && hasKey(request))
   const error = withRetry(thrown, isKeyed)
   const correlationId = showsCorrelation(error.status, plane) ? request.id : undefined
@@ -133,7 +134,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, thrown: 
     reply
       .code(error.status)
       // The route may have set the headers of a success already.
-      .headers(SAFE_HEADERS)
+      .headers(headersOf(config))
       .headers(error.headers)
       .type('application/json; charset=utf-8')
       .serializer((text: string) => text)

@@ -14,7 +14,7 @@ import { matchesEtag } from './etag.ts'
 import { type ReadPace, storeOf } from './read-pace.ts'
 import { countHosts } from './repeated-headers.ts'
 import type { App } from './route.ts'
-import { REVALIDATED_HEADERS, SAFE_HEADERS } from './safe-headers.ts'
+import { PUBLIC_HEADERS } from './safe-headers.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -25,14 +25,14 @@ export const refusalResponse = (
 ): CachedResponse =>
   withHeaderLists({
     status: error.status,
-    headers: { 'content-type': JSON_TYPE, ...SAFE_HEADERS, ...headers },
+    headers: { 'content-type': JSON_TYPE, ...PUBLIC_HEADERS, ...headers },
     body: Buffer.from(errorBody(error)),
   })
 
 const JSON_HEADERS = {
   'content-type': JSON_TYPE,
   vary: 'accept-encoding',
-  ...REVALIDATED_HEADERS,
+  ...PUBLIC_HEADERS,
 }
 
 /** A JSON response in two parts, so that the long part can be shared. */

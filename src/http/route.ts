@@ -48,6 +48,8 @@ declare module 'fastify' {
     idempotent?: boolean | 'optional'
     /** Its texts are not searched for card numbers; `acceptAnyDigits` sets this. */
     acceptsAnyDigits?: boolean
+    /** Its answers have no `cache-control`, refusals included: public reads of sites and catalogs. */
+    withoutCacheControl?: boolean
     /** Left out of the OpenAPI document: a page for people. */
     hidden?: boolean
   }

@@ -7,5 +7,12 @@ export const SAFE_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
+/** Headers of answers without a word on caching, as the contract has it of public reads of sites and catalogs. */
+export const PUBLIC_HEADERS = { 'x-content-type-options': 'nosniff' } as const
+
+/** The headers of a route's answers, its refusals included. */
+export const headersOf = ({ withoutCacheControl }: { withoutCacheControl?: boolean }) =>
+  withoutCacheControl === true ? PUBLIC_HEADERS : SAFE_HEADERS
+
 /** Headers of public answers that a cache may keep, if it asks each time whether they have changed. */
 export const REVALIDATED_HEADERS = { ...SAFE_HEADERS, 'cache-control': 'no-cache' } as const

@@ -23,7 +23,7 @@ import { dropUnknownMembers } from './known-members.ts'
 import { lazyCompilers, type SchemaController } from './lazy-compilers.ts'
 import { countHosts, repeatsCredential } from './repeated-headers.ts'
 import { type App, allFailures, collectRoutes } from './route.ts'
-import { SAFE_HEADERS } from './safe-headers.ts'
+import { headersOf, SAFE_HEADERS } from './safe-headers.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
 const SECOND = 1_000
@@ -186,7 +186,7 @@ function paceOf(
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply) {
-  reply.header('x-correlation-id', request.id).headers(SAFE_HEADERS)
+  reply.header('x-correlation-id', request.id).headers(headersOf(request.routeOptions.config))
 }
 
 function refuseOddRequest({ raw }: FastifyRequest) {

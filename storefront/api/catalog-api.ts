@@ -122,10 +122,12 @@ const NO_PRODUCTS: ProductPage = {
   prev_before: null,
 }
 
+/** An empty `after` asks for the first page. Without a place the list would be whole. */
 const pageQuery = ({ limit, after, before }: PageRequest): string =>
-  `limit=${limit}` +
-  (after ? `&after=${encodeURIComponent(after)}` : '') +
-  (before ? `&before=${encodeURIComponent(before)}` : '')
+  `limit=${limit}&` +
+  (before && !after
+    ? `before=${encodeURIComponent(before)}`
+    : `after=${encodeURIComponent(after ?? '')}`)
 
 interface CachedAnswer {
   text: string

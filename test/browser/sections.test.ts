@@ -61,7 +61,8 @@ More about [our workshop](/pages/about).`
 
 /** A site with every section type, whose images are those of the store's products. */
 async function everySection() {
-  const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=12')).body
+  const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=12&after='))
+    .body
   const refs: string[] = products.map((each: { image_asset_ref: string }) => each.image_asset_ref)
   const { body } = await shop.anyone.get('/v1/tenants/demo/catalog/collections')
   const collection = body.collections[0].slug

@@ -74,7 +74,8 @@ describe('mails to shoppers in a browser', () => {
 
   test('show the pictures of what was bought', async () => {
     const merchant = await shop.merchant('demo')
-    const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=3')).body
+    const { products } = (await shop.anyone.get('/v1/tenants/demo/catalog/products?limit=3&after='))
+      .body
     const items = products.map(({ variants }: { variants: { id: string }[] }) => ({
       variant_id: variants[0]?.id,
       quantity: 1,

@@ -251,6 +251,16 @@ const UNREADABLE = [
   ...['[]', '[1]', '[null]', '{}'].map((json) => Buffer.from(json).toString('base64url')),
 ]
 
+/** Values that the contract clamps, and the `limit` and `offset` that an answer then names. */
+const CLAMPED: readonly [query: string, limit: number | null, offset: number][] = [
+  ['limit=0&offset=-5', 1, 0],
+  ['limit=-1&offset=x', 1, 0],
+  ['limit=1.9&offset=1.9', 1, 1],
+  ['limit=1e99&offset=', null, 0],
+  ['limit=&offset=1e99', null, Number.MAX_SAFE_INTEGER],
+  ['limit=1&limit=x&offset=1&offset=x', 1, 1],
+]
+
 /** More would cost time and show no more. */
 const COMPARED_MAX = 5
 
@@ -279,7 +289,7 @@ describe('every list', () => {
     }
   })
 
-  test('refuses a cursor that cannot be read, and by cursors has the pages that it has by offsets', async (t) => {
+  test('clamps its page, refuses a cursor that cannot be read, and by cursors has the pages that it has by offsets', async (t) => {
     const { read } = await openLists(t)
     for (const list of LISTS) {
       const { id } = list
@@ -291,6 +301,11 @@ describe('every list', () => {
           [400, 'invalid_query'],
           `${id}: ${refused.text}`,
         )
+      }
+      for (const [query, limit, offset] of CLAMPED) {
+        const { status, body, text } = await read(list, query)
+        assert.equal(status, 200, `${id}?${query}: ${text}`)
+        assert.deepEqual([body.limit, body.offset], [limit ?? body.limit, offset], `${id}?${query}`)
       }
       const byOffset: unknown[] = []
       const byCursor: unknown[] = []

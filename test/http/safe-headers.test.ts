@@ -6,29 +6,27 @@ import { type Answer, type Caller, openTestApp } from '../harness/app.ts'
 import { talk } from '../harness/raw-http.ts'
 import { openShop } from '../modules/checkout/setup.ts'
 
-const PUBLIC_READ = 'no-cache'
+const FEED = 'no-cache'
 const PRIVATE = 'no-store'
 /** What sections there are changes with the software alone. */
 const OF_THE_SOFTWARE = 'public, max-age=3600'
 
 function assertSafe({ status, headers }: Pick<Answer, 'status' | 'headers'>, what: string) {
   assert.equal(headers['x-content-type-options'], 'nosniff', `${what}: ${status}`)
-  const expected = status < 400 ? keptAs(what) : PRIVATE
+  const expected = isOfTheContract(what) ? undefined : status < 400 ? keptAs(what) : PRIVATE
   assert.equal(headers['cache-control'], expected, `${what}: ${status}`)
 }
 
 function keptAs(what: string): string {
   if (/^(GET|HEAD) \/v1\/sections$/.test(what)) return OF_THE_SOFTWARE
-  return isPublicRead(what) ? PUBLIC_READ : PRIVATE
+  return /^(GET|HEAD) \/v1\/tenants\/[^/]+\/feeds/.test(what) ? FEED : PRIVATE
 }
 
-/** Public reads have an answer for all, which caches may keep if they ask whether it has changed. */
-const isPublicRead = (what: string) =>
-  /^(GET|HEAD) \/v1\/(tenants\/[^/]+\/(site|feeds|catalog\/(products|collections|sitemap))|resolve)/.test(
-    what,
-  )
+/** Reads of a site and a catalog: the contract has no `cache-control` on any answer of theirs. */
+const isOfTheContract = (what: string) =>
+  /^(GET|HEAD) \/v1\/(tenants\/[^/]+\/(site|catalog)\b|resolve)/.test(what)
 
-test('every answer of every route forbids guessing its type, and says whether it may be kept', async (t) => {
+test('every answer forbids guessing its type and being kept, except as the contract and the feeds have it', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
   const shop = await openShop(app)
   const callers: Record<string, Caller> = {
@@ -75,7 +73,12 @@ test('so do answers that no route gives', async (t) => {
 test('answers from memory have them too, also if nothing has changed', async (t) => {
   const app = await openTestApp(t, { live: true })
   await openShop(app)
-  for (const path of ['/v1/tenants/acme/site', '/v1/tenants/acme/catalog/products']) {
+  for (const path of [
+    '/v1/tenants/acme/site',
+    '/v1/resolve?tenant=acme',
+    '/v1/tenants/acme/catalog/products',
+    '/v1/tenants/acme/catalog/collections',
+  ]) {
     const answers = [await app.anyone.get(path), await app.anyone.get(path)]
     const etag = answers[0]?.headers.etag ?? 'none'
     answers.push(await app.as({ 'if-none-match': etag }).get(path))

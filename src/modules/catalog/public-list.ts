@@ -32,7 +32,7 @@ export const LIST_BOUNDS: ListBounds = {
   countMax: 10_000,
 }
 
-/** What a caller asks a list for. Without a limit and a place it is the whole list. */
+/** What a caller asks a list for. Without a limit it is the whole list. */
 export interface ListRequest {
   limit: number | null
   after: ListPlace | null
@@ -40,13 +40,14 @@ export interface ListRequest {
 }
 
 /**
- * Reads `limit`, `after` and `before`. Nothing is refused: an unreadable cursor counts as absent, and
- * `after` counts before `before`.
+ * Reads `after`, `before` and `limit`. The list has pages where one of the first two is sent, also an empty one; a
+ * bare `limit` asks for none. Nothing is refused: an unreadable cursor counts as absent, and `after` counts before
+ * `before`.
  */
 export function readListRequest(query: unknown, bounds: ListBounds): ListRequest {
   const after = readPlace(readText(query, 'after'))
   const before = after === null ? readPlace(readText(query, 'before')) : null
-  const isPaged = ['limit', 'after', 'before'].some((name) => Object.hasOwn(Object(query), name))
+  const isPaged = ['after', 'before'].some((name) => Object.hasOwn(Object(query), name))
   const limit = (query as { limit?: unknown }).limit
   return {
     after,
@@ -60,10 +61,9 @@ export function readListRequest(query: unknown, bounds: ListBounds): ListRequest
 /** A text that is the same for all spellings of a request; empty for the whole list. */
 export function canonicalQuery({ limit, after, before }: ListRequest): string {
   if (limit === null) return ''
-  const query = new URLSearchParams({ limit: String(limit) })
-  if (after !== null) query.set('after', writePlace(after))
-  if (before !== null) query.set('before', writePlace(before))
-  return `?${query}`
+  const place = before === null ? after : before
+  const name = before === null ? 'after' : 'before'
+  return `?${new URLSearchParams({ limit: String(limit), [name]: place === null ? '' : writePlace(place) })}`
 }
 
 export const rangeOf = ({ limit, after, before }: ListRequest, bounds: ListBounds): PageRange => ({

@@ -45,7 +45,7 @@ const BOUNDS = LIST_BOUNDS
 const count = (number: number) => number.toLocaleString('en')
 const mebibytes = (bytes: number) => `${bytes / 1_024 / 1_024} MiB`
 
-const WHOLE_OR_PAGES = `The answer has all of them up to ${count(BOUNDS.wholeMax)} products and ${mebibytes(BOUNDS.wholeBytes)}. Beyond that, and with \`limit\`, \`after\` or \`before\`, it is a page: it has the members below from \`total\` on, and the headers \`link\` and \`x-fairdock-partial: true\` unless it is the only page.`
+const WHOLE_OR_PAGES = `The answer has all of them up to ${count(BOUNDS.wholeMax)} products and ${mebibytes(BOUNDS.wholeBytes)}. Beyond that, and with \`after\` or \`before\`, it is a page (\`after=\` is the first; a bare \`limit\` or \`offset\` counts for nothing): it has the members below from \`total\` on, and the headers \`link\` and \`x-fairdock-partial: true\` unless it is the only page.`
 
 const Cursor = (text: string) => Type.String({ description: `A cursor: ${text}` })
 
@@ -54,9 +54,9 @@ const PAGE_QUERY = {
     minimum: 1,
     maximum: BOUNDS.limitMax,
     default: BOUNDS.limitDefault,
-    description: `A page ends earlier where it would exceed ${mebibytes(BOUNDS.pageBytes)}.`,
+    description: `Of a page, that is, with \`after\` or \`before\`. A page ends earlier where it would exceed ${mebibytes(BOUNDS.pageBytes)}.`,
   }),
-  after: Cursor('the page after the one whose `next_after` it is.'),
+  after: Cursor('the page after the one whose `next_after` it is. Empty: the first page.'),
   before: Cursor('the page before the one whose `prev_before` it is.'),
 }
 
@@ -89,6 +89,9 @@ function readVariantIds(query: unknown): string[] | null {
   const text = readText(query, 'variants')
   return text === undefined ? null : text.split(',').filter(isUuid).slice(0, VARIANTS_MAX)
 }
+
+/** Stands in the configuration of every route of this file. */
+const PUBLIC_READ = { withoutCacheControl: true }
 
 type Find = (cache: LiveCache, tenant: string, slug: string) => ReturnType<LiveCache['find']>
 
@@ -132,6 +135,7 @@ export const publicRoutes =
       PRODUCTS_URL,
       {
         config: {
+          ...PUBLIC_READ,
           failures: ['unknown_tenant'],
           query: {
             ...PAGE_QUERY,
@@ -162,7 +166,7 @@ export const publicRoutes =
     app.get(
       PRODUCT_URL,
       {
-        config: { failures: ['unknown_tenant', 'product_not_found'] },
+        config: { ...PUBLIC_READ, failures: ['unknown_tenant', 'product_not_found'] },
         schema: {
           operationId: 'readStorefrontProduct',
           tags: ['public'],
@@ -187,6 +191,7 @@ export const publicRoutes =
       SITEMAP_URL,
       {
         config: {
+          ...PUBLIC_READ,
           failures: ['unknown_tenant'],
           query: { part: Type.Integer({ minimum: 1, maximum: PART_MAX, default: 1 }) },
         },
@@ -216,7 +221,7 @@ export const publicRoutes =
     app.get(
       COLLECTIONS_URL,
       {
-        config: { failures: ['unknown_tenant'] },
+        config: { ...PUBLIC_READ, failures: ['unknown_tenant'] },
         schema: {
           operationId: 'listStorefrontCollections',
           tags: ['public'],
@@ -232,7 +237,11 @@ export const publicRoutes =
     app.get(
       COLLECTION_URL,
       {
-        config: { failures: ['unknown_tenant', 'collection_not_found'], query: PAGE_QUERY },
+        config: {
+          ...PUBLIC_READ,
+          failures: ['unknown_tenant', 'collection_not_found'],
+          query: PAGE_QUERY,
+        },
         schema: {
           operationId: 'readStorefrontCollection',
           tags: ['public'],

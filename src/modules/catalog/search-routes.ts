@@ -17,6 +17,7 @@ export const publicRoutes =
       '/v1/tenants/:tenant/catalog/search',
       {
         config: {
+          withoutCacheControl: true,
           failures: ['unknown_tenant'],
           query: {
             q: Type.String({

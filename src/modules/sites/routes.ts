@@ -94,7 +94,10 @@ export const publicRoutes =
     app.get(
       SITE_URL,
       {
-        config: { failures: ['unknown_tenant', 'resolve_unavailable'] },
+        config: {
+          withoutCacheControl: true,
+          failures: ['unknown_tenant', 'resolve_unavailable'],
+        },
         schema: {
           operationId: 'readSite',
           tags: ['public'],
@@ -113,6 +116,7 @@ export const publicRoutes =
       RESOLVE_URL,
       {
         config: {
+          withoutCacheControl: true,
           failures: ['invalid_query', 'unknown_tenant', 'resolve_unavailable'],
           query: { hostname: Type.String(), tenant: Type.String() },
         },

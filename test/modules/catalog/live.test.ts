@@ -49,7 +49,7 @@ describe('public reads of the catalog', () => {
           assert.equal(answer.headers['content-encoding'], encoding)
           assert.equal(answer.headers.vary, 'accept-encoding')
           assert.equal(answer.headers.etag, undefined)
-          assert.equal(answer.headers['cache-control'], 'no-cache')
+          assert.equal(answer.headers['cache-control'], undefined)
           assert.deepEqual(unpack(answer.body), plain.body)
         }
       }

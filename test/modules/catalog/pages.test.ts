@@ -75,7 +75,7 @@ describe('the public list of a catalog above the bound', () => {
 
   test('has every product on one of its pages, forwards and backwards', async () => {
     await openBigStore('walked', 1_300)
-    const pages = await follow(`${publicUrl('walked')}?limit=500`)
+    const pages = await follow(`${publicUrl('walked')}?limit=500&after=`)
     assert.deepEqual(
       pages.map(({ products }) => products.length),
       [500, 500, 300],
@@ -103,6 +103,38 @@ describe('the public list of a catalog above the bound', () => {
     const paged = await app.anyone.get(publicUrl('edge'))
     assert.equal(paged.body.products.length, LIST_BOUNDS.limitDefault)
     assert.deepEqual([paged.body.total, paged.body.total_is_estimate], [5_001, false])
+  })
+
+  test('is whole and the same for a bare limit or offset, until a page is asked for', async () => {
+    const merchant = await openBigStore('bare', 130)
+    const { products } = (await app.anyone.get(publicUrl('bare'))).body as Listed
+    await createCollection(
+      merchant,
+      'shelf',
+      products.map(({ id }) => id),
+    )
+    for (const url of [publicUrl('bare'), publicUrl('bare', 'collections/shelf')]) {
+      const whole = await app.anyone.get(url)
+      assert.equal(whole.body.products.length, 130)
+      const bare = ['limit=5', 'offset=3', 'limit=0&offset=-1', 'limit=x', 'limit=1e9&offset=7']
+      for (const query of bare) {
+        const answer = await app.anyone.get(`${url}?${query}`)
+        assert.equal(answer.text, whole.text, query)
+        const said = [answer.headers.link, answer.headers['x-fairdock-partial']]
+        assert.deepEqual(said, [undefined, undefined], query)
+      }
+      for (const [query, count] of [
+        ['after=', 100],
+        ['after=&limit=5', 5],
+        ['before=', 100],
+      ]) {
+        const page = await app.anyone.get(`${url}?${query}`)
+        assert.deepEqual([page.status, page.body.products.length], [200, count], `${query}`)
+        assert.deepEqual([page.body.total, page.headers['x-fairdock-partial']], [130, 'true'])
+      }
+    }
+    const { body } = await app.anyone.get(`${publicUrl('big')}?limit=5&offset=50`)
+    assert.equal(body.products.length, LIST_BOUNDS.limitDefault, 'above the bound, too')
   })
 
   test('reads nothing but the page: no more pages of the database in a larger catalog', async () => {
@@ -134,12 +166,12 @@ describe('a collection', () => {
     await createCollection(merchant, 'shelf', ids)
     await merchant.post(`${PRODUCTS}/${ids[3]}/archive`)
     const url = publicUrl('shelf', 'collections/shelf')
-    const pages = await follow(`${url}?limit=12`)
+    const pages = await follow(`${url}?limit=12&after=`)
     const expected = newest(30, 30)
       .toReversed()
       .filter((slug) => slug !== 'item-4')
     assert.deepEqual(pages.flatMap(slugsOf), expected)
-    const first = (await app.anyone.get(`${url}?limit=12`)).body
+    const first = (await app.anyone.get(`${url}?limit=12&after=`)).body
     assert.deepEqual([first.total, first.total_is_estimate], [29, false])
     assert.equal(first.collection.slug, 'shelf')
     const back = await follow(pages.at(-1)?.prev ?? '', 'prev')
@@ -315,7 +347,8 @@ describe('a change of one product', () => {
     for (const tenant of ['big', 'one', 'two', 'three']) {
       if (tenant !== 'big') await openBigStore(tenant, 500)
       const db = app.runtime.database.tenant(tenant)
-      const { products } = (await app.anyone.get(`${publicUrl(tenant)}?limit=500`)).body as Listed
+      const { products } = (await app.anyone.get(`${publicUrl(tenant)}?limit=500&after=`))
+        .body as Listed
       const versions = products.map(({ id }) => ({ id, version: 'unknown' }))
       const loaded = await fragments.load(db, versions, { base: null, bytesMax: 10_000_000 })
       assert.equal(loaded.parts.length, 500)

@@ -85,7 +85,7 @@ describe('public products', () => {
     assert.deepEqual(one.body, { product: expected, collections: [] })
     assert.deepEqual((await app.anyone.get(publicUrl('acme'))).body, { products: [expected] })
     assert.equal(one.headers.etag, undefined)
-    assert.equal(one.headers['cache-control'], 'no-cache')
+    assert.equal(one.headers['cache-control'], undefined)
     assert.equal(one.headers['content-type'], 'application/json; charset=utf-8')
   })
 
