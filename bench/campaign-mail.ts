@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import SMTPConnection from 'nodemailer/lib/smtp-connection/index.js'
 import pg from 'pg'
-import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
@@ -16,6 +15,7 @@ import * as stores from '../src/modules/stores/service.ts'
 import { openCampaignSending } from '../src/open-campaigns.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
 import { createBulkTransport } from '../src/platform/bulk-smtp.ts'
+import { createLogger } from '../src/platform/log.ts'
 import { startLoop } from '../src/platform/loop.ts'
 import { writeMessage } from '../src/platform/mime.ts'
 import { openRuntime, type Runtime } from '../src/runtime.ts'
@@ -60,7 +60,7 @@ export async function campaignMail(dataDir: string): Promise<Figure> {
         MAIL_FROM: `Letters <${FROM}>`,
       }),
       secrets: { OPERATOR_TOKEN: 'x', STOREFRONT_TOKEN: 'x', SECRET_KEY },
-      logger: pino({ level: 'warn' }),
+      logger: createLogger('warn'),
       databaseUrl: server.url,
     })
     const admin = new pg.Client({ connectionString: server.url })

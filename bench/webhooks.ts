@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { pino } from 'pino'
 import { Type } from 'typebox'
 import { Agent, request } from 'undici'
 import { readConfig } from '../src/config.ts'
@@ -23,6 +22,7 @@ import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { newSecret } from '../src/modules/webhooks/secrets.ts'
 import { emit, subscribe } from '../src/modules/webhooks/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
+import { createLogger } from '../src/platform/log.ts'
 import { openRuntime, type Runtime } from '../src/runtime.ts'
 import { startWorker } from '../src/worker.ts'
 import type { Figure } from './figure.ts'
@@ -76,7 +76,7 @@ export async function webhooks(dataDir: string): Promise<Figure[]> {
         WEBHOOK_TEST_TARGETS: targets,
       }),
       secrets: { OPERATOR_TOKEN: 'x', STOREFRONT_TOKEN: 'x', SECRET_KEY },
-      logger: pino({ level: 'warn' }),
+      logger: createLogger('warn'),
       databaseUrl: server.url,
     })
     const admin = new pg.Client({ connectionString: server.url })

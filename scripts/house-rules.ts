@@ -39,6 +39,11 @@ export const RULES: readonly Rule[] = [
     ],
   },
   {
+    name: 'only createLogger() of platform/log.ts makes a log, which keeps the fields of errors out',
+    forbidden: /\bpino\(/,
+    allowed: [[/^src\/platform\/log\.ts$/, 'that is what it is for']],
+  },
+  {
     name: 'only queries.ts, platform/ and db/ write SQL',
     forbidden: /\bsql`/,
     allowed: [

@@ -190,7 +190,8 @@ function openDatabases(
   const notify = (topic: string) => notifier.notify(topic)
   const max = config.DATABASE_POOL_MAX
   const common = {
-    onError: (error: Error) => logger.warn({ err: error }, 'a database connection was lost'),
+    onError: (error: Error, pool: string) =>
+      logger.warn({ err: error, pool }, 'a database connection was lost'),
     clock,
     clocks,
     ...(poolWaitMs && { connectTimeoutMs: poolWaitMs, shareWaitMs: poolWaitMs }),

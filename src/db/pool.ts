@@ -14,7 +14,8 @@ export interface PoolOptions {
    * silently.
    */
   answerTimeoutMs?: number
-  onError?: (error: Error) => void
+  /** Called when an idle connection is lost, with the name of its pool. */
+  onError?: (error: Error, pool: string) => void
 }
 
 export function openPool(options: PoolOptions) {
@@ -35,11 +36,17 @@ export function openPool(options: PoolOptions) {
   } as pg.PoolConfig)
   // An idle connection that dies is replaced at the next use. Without this listener, its error
   // would end the process.
-  pool.on('error', (error) => onError?.(error))
+  pool.on('error', (error) => onError?.(withoutClient(error), name))
   // So would the error of a connection in use. Its current statement rejects by itself.
   pool.on('connect', (client) => client.on('error', () => {}))
   watchClients(pool, answerTimeoutMs)
   return pool
+}
+
+/** Removes the client that the driver adds to an error: its settings, statements and cancel key are no part of it. */
+function withoutClient(error: Error & { client?: unknown }): Error {
+  delete error.client
+  return error
 }
 
 /** How soon a reachable server answers an empty query. */

@@ -156,13 +156,37 @@ interface ErrorFields {
 }
 
 /** The bounds of a logged error: it may quote its input, and its causes may form a cycle. */
-const MESSAGE_MAX = 2_000
-const STACK_MAX = 8_000
+const MESSAGE_MAX = 1_000
+const FRAMES_MAX = 12
+const FRAME_MAX = 200
 const CAUSES_MAX = 5
 
+/** PostgreSQL's class 22: a value has no right form. */
+const WRONG_VALUE = /^22[0-9A-Z]{3}$/
+
 /**
- * Reduces an error to its logged fields. PostgreSQL's `detail` quotes rows and its `parameters`
- * quote our values, so neither is logged.
+ * Returns the message of an error without the value that PostgreSQL quotes where it has no right form: it came from a
+ * caller.
+ */
+const safeMessage = ({ message }: Error, code: unknown): string =>
+  (typeof code === 'string' && WRONG_VALUE.test(code)
+    ? message.replace(/".*"/s, '"…"')
+    : message
+  ).slice(0, MESSAGE_MAX)
+
+/** Returns the places of a stack, without the message that it begins with. */
+function framesOf(stack: string): string {
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  return frames
+    .slice(0, FRAMES_MAX)
+    .map((line) => line.trim().slice(0, FRAME_MAX))
+    .join('\n')
+}
+
+/**
+ * Reduces an error to its logged fields: type, code, message and places. Everything else stays out, whatever a library
+ * adds. PostgreSQL's `detail` quotes rows, its `parameters` quote our values, and the driver adds the whole client to
+ * the error of a lost connection, with its settings, statements and cancel key.
  */
 function describeError(thrown: unknown, depth = 0): ErrorFields {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: 'not an Error' }
@@ -171,9 +195,9 @@ function describeError(thrown: unknown, depth = 0): ErrorFields {
   const cause = thrown instanceof AggregateError ? thrown.errors[0] : thrown.cause
   return {
     type: cut(thrown.name),
-    message: thrown.message.slice(0, MESSAGE_MAX),
+    message: safeMessage(thrown, code),
     ...(typeof code === 'string' ? { code: cut(code) } : {}),
-    ...(thrown.stack === undefined ? {} : { stack: thrown.stack.slice(0, STACK_MAX) }),
+    ...(thrown.stack === undefined ? {} : { stack: framesOf(thrown.stack) }),
     ...(cause === undefined || depth === CAUSES_MAX
       ? {}
       : { cause: describeError(cause, depth + 1) }),

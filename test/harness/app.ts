@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { type Dispatcher, request } from 'undici'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
@@ -17,6 +17,7 @@ import * as credentials from '../../src/modules/credentials/service.ts'
 import * as stores from '../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
 import type { ChildBounds } from '../../src/platform/child-pool.ts'
+import { createLogger } from '../../src/platform/log.ts'
 import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { COMPILED_SCHEMAS } from './compiled-schemas.ts'
@@ -168,7 +169,7 @@ export async function openTestRuntime(
   const runtime = await openRuntime({
     config: readConfig({ ...defaults, ...NOWHERE, ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
-    logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    logger: logger ?? createLogger(process.env.TEST_LOG ?? 'silent'),
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
     clockPollMs,

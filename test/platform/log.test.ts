@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pino from 'pino'
+import { openPool } from '../../src/db/pool.ts'
 import { createLogger, scrub } from '../../src/platform/log.ts'
 import { RepeatedWarnings } from '../../src/platform/repeated-warnings.ts'
 import { openTestApp } from '../harness/app.ts'
+import { openTestDatabase } from '../harness/database.ts'
 import { eventually } from '../harness/eventually.ts'
 
 /** Test numbers of the networks: Visa of 13, 16 and 19 digits, Mastercard, Amex, Diners, UnionPay. */
@@ -124,6 +127,33 @@ describe('the log keeps plain fields only', () => {
     logger.error({ err: refused }, 'failed')
     assert.ok(!text().includes('secret@example.com'))
     assert.match(text(), /"code":"23505"/)
+  })
+
+  test('the client that the driver adds to an error never reaches the log', async (t) => {
+    const { logger, text } = openLog()
+    const { url } = await openTestDatabase(t)
+    const seen: { error: Error; pool: string }[] = []
+    const onError = (error: Error, pool: string) => {
+      seen.push({ error, pool })
+      logger.warn({ err: error, pool }, 'lost')
+      pino({ level: 'warn' }, { write: (line) => void lines.push(line) }).warn({ err: error })
+    }
+    const lines: string[] = []
+    const pool = openPool({ url, name: 'a pool', max: 1, onError })
+    t.after(() => pool.end())
+    const client = await pool.connect()
+    const { rows } = await client.query('select pg_backend_pid() as pid')
+    client.release()
+    await pool.query({ name: 'planned', text: 'select 1 as a_planned_statement' })
+    const killer = openPool({ url, name: 'killer', max: 1 })
+    await killer.query('select pg_terminate_backend($1)', [rows[0].pid])
+    await killer.end()
+    await eventually(async () => assert.equal(seen.length, 1))
+    assert.equal(seen[0]?.pool, 'a pool')
+    for (const told of [text(), lines.join('')]) {
+      assert.match(told, /57P01/)
+      assert.doesNotMatch(told, /a_planned_statement|secretKey|processID|parsedStatements/)
+    }
   })
 
   test('any value can be logged as an error, also a cycle of causes', () => {
