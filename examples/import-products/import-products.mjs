@@ -33,8 +33,9 @@ export function parseCsv(text) {
   return rows
 }
 
-/** The export marks texts that a spreadsheet would run as a formula. */
-const unmark = (text) => (/^'\s*[=+\-@\t\r\n|%＝＋－＠]/.test(text) ? text.slice(1) : text)
+/** The export marks with an apostrophe what a spreadsheet would run as a formula, wherever it may begin a cell. */
+export const unmark = (text) =>
+  text.replace(/((?:^|[;|\t\r\n\v\f])[\s"]*'*)'(?=[=+\-@|%＝＋－＠])/g, '$1')
 
 /** The rows as objects by the names of the first row. Empty cells are left out. */
 export function readTable(text) {

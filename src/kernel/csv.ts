@@ -1,16 +1,45 @@
-/** The first characters of a formula. The last four are their full-width forms, which an East Asian keyboard types. */
-const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/
+/**
+ * The beginning of a cell: what spreadsheets skip, marks that stand there already, and the first character of a formula if it
+ * is one. The last four of these are full-width forms, which an East Asian keyboard types.
+ */
+const BEGINNING = /([\s"]*)('*)([=+\-@|%＝＋－＠]?)/y
 
 /**
- * Writes a cell of a CSV file. Text that a spreadsheet would run as a formula is marked as text, and every cell is
- * quoted, so that opening the file runs none of its texts.
+ * Where a spreadsheet may begin a cell within a text. It splits by the separator of its language, which is a semicolon in
+ * most of Europe, and then it takes neither our quotes nor the line breaks within them for what they are.
+ */
+const SEPARATOR = /[;|\t\r\n\v\f]/g
+
+/**
+ * Puts a mark before each formula that would begin in a text. Where the text has such marks itself it gets one more, so that
+ * a reader who takes one away from each has the text again.
+ */
+function markFormulas(text: string): string {
+  let marked = ''
+  let copied = 0
+  for (let at = 0; at < text.length; ) {
+    BEGINNING.lastIndex = at
+    const [, skipped = '', marks = '', formula = ''] = BEGINNING.exec(text) ?? []
+    const place = at + skipped.length
+    if (formula !== '') {
+      marked += `${text.slice(copied, place)}'`
+      copied = place
+    }
+    SEPARATOR.lastIndex = place + marks.length
+    if (!SEPARATOR.test(text)) break
+    at = SEPARATOR.lastIndex
+  }
+  return marked + text.slice(copied)
+}
+
+/**
+ * Writes a cell of a CSV file. What a spreadsheet would run as a formula is marked as text, also where it would find a cell
+ * within the text, and every cell is quoted, so that opening the file runs none of its texts.
  */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = String(value)
-  const isFormula = typeof value === 'string' && FORMULA.test(text.trimStart())
-  const safe = isFormula ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
+  const text = typeof value === 'string' ? markFormulas(value) : String(value)
+  return `"${text.replaceAll('"', '""')}"`
 }
 
 /** Writes a line of a CSV file. */
