@@ -1,4 +1,4 @@
-/** Every scope of the contract, in its order. Any other scope is refused. */
+/** Every scope of the contract, in its order, and then those that we have added. Any other scope is refused. */
 export const SCOPES = [
   'read:own_orders',
   'manage:own_orders',
@@ -23,6 +23,7 @@ export const SCOPES = [
   'manage:own_store_credit',
   'manage:own_subscriptions',
   'manage:own_analytics',
+  'manage:own_privacy',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { parseCsv, unmark } from '../../examples/import-products/import-products.mjs'
 import { cell, csvLine } from '../../src/kernel/csv.ts'
+
+/** The program of integrators that reads our tables, which has no types. */
+const EXAMPLE: string = '../../examples/import-products/import-products.mjs'
+const { parseCsv, unmark } = (await import(EXAMPLE)) as {
+  parseCsv(text: string): string[][]
+  unmark(text: string): string
+}
 
 /** What a spreadsheet may take for the beginning of a formula, in ASCII and in its full-width form. */
 const STARTS = [...'=+-@|%＝＋－＠']
@@ -11,8 +17,8 @@ const STARTS = [...'=+-@|%＝＋－＠']
 const READERS = [[','], [';'], ['\t'], ['|'], [',', ';', '\t'], [';', '\t', '|']]
 
 /**
- * Splits a file as Excel and LibreOffice do: a quote opens a quoted part only where a cell begins, what follows its end is
- * taken as it stands, and an unquoted line break ends a row, wherever the writer meant it to be.
+ * Splits a file as Excel and LibreOffice do: a quote opens a quoted part only where a cell begins, what follows its
+ * end is taken as it stands, and an unquoted line break ends a row, wherever the writer meant it to be.
  */
 function readLoosely(text: string, separators: readonly string[]): string[] {
   const cells: string[] = []

@@ -21,7 +21,7 @@ export interface PrivacyDeps extends ErasureDeps {
   exportKey: Buffer
 }
 
-const scope = 'write:own_store'
+const scope = 'manage:own_privacy'
 const tags = ['merchant-ops']
 
 /** Refusals that are not stored under the key: they end by themselves, or with another token. */

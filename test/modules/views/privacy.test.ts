@@ -149,6 +149,25 @@ async function fill(app: TestApp, shop: Shop) {
 }
 
 describe('privacy', () => {
+  test('a key that may write the store neither reads a customer nor gets a token of erasure', async (t) => {
+    const app = await openTestApp(t)
+    const builder = await app.merchant('acme', 'write:own_store')
+    const officer = await app.merchant('acme', 'manage:own_privacy')
+    const started = await officer.post(EXPORT, { customer_ref: REF })
+    assert.equal(started.status, 202, started.text)
+    const copy = `/v1/my/privacy/exports/${started.body.job.id}`
+    for (const refused of [
+      await builder.post(EXPORT, { customer_ref: REF }),
+      await builder.get(copy),
+      await builder.post(ERASE, { customer_ref: REF }),
+    ]) {
+      assert.deepEqual([refused.status, refused.body.error.code], [403, 'forbidden'])
+    }
+    assert.equal((await officer.get(copy)).status, 200)
+    assert.equal((await officer.post(ERASE, { customer_ref: REF })).status, 202)
+    assert.equal((await officer.get('/v1/my/store')).status, 403)
+  })
+
   test('a customer is exported and erased', async (t) => {
     let moved = 0
     const clock = { now: () => Date.now() + moved }
