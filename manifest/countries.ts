@@ -8,7 +8,8 @@ import { REGIONS, type Region } from './regions.ts'
  * `GENERAL_RULE`, which accepts any address.
  */
 
-export type RegionKind = 'region' | 'state' | 'province' | 'prefecture' | 'emirate'
+export type RegionKind = 'region' | 'state' | 'province' | 'prefecture' | 'emirate' | 'county'
+export type CityKind = 'city' | 'town' | 'suburb' | 'district'
 export type PostcodeKind = 'postcode' | 'zip' | 'pin' | 'eircode'
 
 export interface PostcodeRule {
@@ -31,7 +32,7 @@ export interface AddressRule {
   postcode: PostcodeRule | null
   /** The rule for regions; null where an address names none. */
   region: RegionRule | null
-  /** The order in which these are written below the street. */
+  /** The order in which a form asks for these, below the street. `address-lines.ts` writes the address. */
   order: readonly ('postal_code' | 'city' | 'state')[]
 }
 
@@ -145,14 +146,14 @@ const SPECIAL: Readonly<Record<string, AddressRule>> = {
   },
   IE: {
     postcode: optional('[A-Z]\\d[\\dW] ?[A-Z\\d]{4}', 'D02 X285', 'eircode'),
-    region: typed('region', false),
+    region: typed('county', false),
     order: CITY_FIRST,
   },
   IL: { postcode: optional('\\d{5}(\\d{2})?', '9614303'), region: null, order: CITY_FIRST },
   IN: {
     postcode: required('[1-9]\\d{2} ?\\d{3}', '110001', 'pin'),
     region: listed('state', 'IN'),
-    order: CITY_FIRST,
+    order: ['city', 'postal_code', 'state'],
   },
   IT: {
     postcode: required('\\d{5}', '00184'),
@@ -206,7 +207,7 @@ const SPECIAL: Readonly<Record<string, AddressRule>> = {
   UA: {
     postcode: required('\\d{5}', '01001'),
     region: typed('region', false),
-    order: POSTCODE_FIRST,
+    order: CITY_FIRST,
   },
   US: {
     postcode: required('\\d{5}(-\\d{4})?', '94103', 'zip'),
@@ -230,6 +231,34 @@ const RULES: Readonly<Record<string, AddressRule>> = {
     ]),
   ),
   ...SPECIAL,
+}
+
+/** The countries whose forms name the city otherwise. */
+const CITY_KINDS: Readonly<Record<string, CityKind>> = {
+  AU: 'suburb',
+  GB: 'town',
+  HK: 'district',
+  IE: 'town',
+  TR: 'district',
+}
+
+export const cityKindOf = (country: string): CityKind =>
+  Object.hasOwn(CITY_KINDS, country) ? (CITY_KINDS[country] ?? 'city') : 'city'
+
+/**
+ * Writes a postal code as the post of its country does: in capitals, and with the space or the hyphen of the
+ * example. A text that does not fit the rule stays as it is.
+ */
+export function tidyPostcode(country: string, text: string): string {
+  const { pattern, example } = ruleOf(country).postcode ?? { pattern: null, example: null }
+  if (pattern === null || example === null) return text
+  const isCode = (code: string) => new RegExp(`^(?:${pattern})$`).test(code)
+  const code = text.toUpperCase()
+  const [, gap = '', tail = ''] = /([ -])([A-Z\d]+)$/.exec(example) ?? []
+  const split = `${code.slice(0, -tail.length)}${gap}${code.slice(-tail.length)}`
+  const isWhole = gap !== '' && /^[A-Z\d]+$/.test(code) && code.length > tail.length
+  if (isWhole && isCode(split)) return split
+  return isCode(code) ? code : text
 }
 
 export const ruleOf = (country: string): AddressRule =>

@@ -164,6 +164,7 @@ export interface Quote extends Totals {
 
 export interface Address {
   label: string
+  name?: string | null
   line1: string
   line2: string | null
   city: string
@@ -359,7 +360,7 @@ export interface Subscription {
   next_charge_at: string | null
   paused_until: string | null
   cancel_at_period_end: boolean
-  ship_to: (Address & { name?: string | null }) | null
+  ship_to: Address | null
   payment_method: {
     brand: string | null
     last4: string | null

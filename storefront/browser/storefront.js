@@ -131,7 +131,7 @@ function applyCountry(country) {
     const part = locality.querySelector(`[data-part="${name}"]`)
     // In the order of the country, also for the tab key.
     locality.append(part)
-    if (name !== 'city') changePart(part, rule[name], labels)
+    changePart(part, rule[name], labels)
   }
 }
 

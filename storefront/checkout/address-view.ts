@@ -5,6 +5,7 @@ import {
   type Address,
   addressData,
   addressRuleOf,
+  cityLabel,
   listCountries,
   postcodeLabel,
   regionLabel,
@@ -23,7 +24,7 @@ export function addressFields(site: Site, address: Address, errors: Record<strin
     city: () =>
       text({
         name: 'city',
-        label: texts.city,
+        label: cityLabel(texts, address.country),
         autocomplete: 'shipping address-level2',
         part: true,
       }),

@@ -1,11 +1,13 @@
 import {
   type AddressRule,
   COUNTRIES,
+  cityKindOf,
   GENERAL_RULE,
   isCountry,
   type PostcodeRule,
   type RegionRule,
   ruleOf,
+  tidyPostcode,
 } from '../../manifest/countries.ts'
 import { memoize } from '../memo.ts'
 import type { Site } from '../site/site.ts'
@@ -55,15 +57,18 @@ const withOptional = (texts: Texts, label: string, isRequired: boolean): string 
 export const postcodeLabel = (texts: Texts, { kind, required }: PostcodeRule): string =>
   withOptional(texts, texts.postcodeKinds[kind], required)
 
+export const cityLabel = (texts: Texts, country: string): string =>
+  texts.cityKinds[cityKindOf(country)]
+
 export const regionLabel = (texts: Texts, { kind, required }: RegionRule): string =>
   withOptional(texts, texts.regionKinds[kind], required)
 
-/** The address without parts that the country's addresses do not have. */
+/** The address without parts that the country's addresses do not have, its postal code as the post writes it. */
 export function keepKnownParts<A extends Address>(address: A): A {
   const { postcode, region } = addressRuleOf(address.country)
   return {
     ...address,
-    postal_code: postcode === null ? '' : address.postal_code,
+    postal_code: postcode === null ? '' : tidyPostcode(address.country, address.postal_code),
     state: region === null ? '' : address.state,
   }
 }
@@ -114,7 +119,8 @@ export const addressData = (site: Site): unknown =>
       if (!labels.includes(label)) labels.push(label)
       return labels.indexOf(label)
     }
-    const pack = ({ postcode, region, order }: AddressRule) => ({
+    const pack = (country: string, { postcode, region, order }: AddressRule) => ({
+      city: [place(cityLabel(texts, country)), 1, ''],
       postal_code: postcode && [
         place(postcodeLabel(texts, postcode)),
         Number(postcode.required),
@@ -128,6 +134,6 @@ export const addressData = (site: Site): unknown =>
       order,
     })
     const known = listCountries(site).filter(({ code }) => ruleOf(code) !== GENERAL_RULE)
-    const rules = Object.fromEntries(known.map(({ code }) => [code, pack(ruleOf(code))]))
-    return { rules: { ...rules, '': pack(GENERAL_RULE) }, labels }
+    const rules = Object.fromEntries(known.map(({ code }) => [code, pack(code, ruleOf(code))]))
+    return { rules: { ...rules, '': pack('', GENERAL_RULE) }, labels }
   })

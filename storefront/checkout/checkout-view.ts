@@ -6,7 +6,7 @@ import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
 import type { Texts } from '../translations/en.ts'
-import { addressRuleOf } from './address.ts'
+import { addressRuleOf, cityLabel } from './address.ts'
 import { addressFields } from './address-view.ts'
 import type { CheckoutDetails } from './checkout-form.ts'
 import { type HostedFields, hostedCardFields } from './hosted-fields.ts'
@@ -96,7 +96,7 @@ function fieldNames(
   const { order, postcode, region } = addressRuleOf(country)
   const locality = {
     postal_code: texts.postcodeKinds[postcode?.kind ?? 'postcode'],
-    city: texts.city,
+    city: cityLabel(texts, country),
     state: texts.regionKinds[region?.kind ?? 'region'],
   }
   return [

@@ -6,6 +6,7 @@ import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
 import { tenderName, totalsList } from '../layout/totals.ts'
+import { writtenAddress } from '../layout/written-address.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
 import { findText } from '../translations/error-messages.ts'
@@ -91,19 +92,9 @@ function paidWith(texts: Texts, charges: readonly Charge[]): Html | null {
   return html`<div><dt>${texts.paidWith}</dt><dd>${[...names].join(', ')}</dd></div>`
 }
 
-function shippingAddress({ texts, countryName }: Locale, { order }: OrderDetail): Html | null {
-  if (order.ship_to === null) return null
-  const { label, line1, line2, city, state, postal_code, country } = order.ship_to
-  const town = `${postal_code} ${city}`.trim()
-  const lines = [
-    label,
-    line1,
-    line2,
-    town,
-    [state, countryName(country)].filter(Boolean).join(', '),
-  ]
-  return html`<div><dt>${texts.shipsTo}</dt><dd>${lines.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`
-}
+const shippingAddress = (locale: Locale, { order }: OrderDetail): Html | null =>
+  order.ship_to &&
+  html`<div><dt>${locale.texts.shipsTo}</dt><dd>${writtenAddress(locale, order.ship_to)}</dd></div>`
 
 const lineText = ({ product_name, label }: OrderItem, note: Html | null = null): Html =>
   html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}${note}</div>`

@@ -1,6 +1,7 @@
 import type { Product, Subscription } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
+import { writtenAddress } from '../layout/written-address.ts'
 import type { PageContext } from '../request-context.ts'
 import { findText } from '../translations/error-messages.ts'
 import { cancelForm, changeForm, pauseForm, resumeForm } from './subscription-forms.ts'
@@ -55,22 +56,15 @@ export const statusText = ({ site }: PageContext, { status }: Subscription): str
   findText(site.locale.texts.subscriptions.statuses, status) ?? status
 
 function facts(context: PageContext, { subscription }: SubscriptionView): Html {
-  const { texts, countryName, formatNumber } = context.site.locale
+  const { texts, formatNumber } = context.site.locale
   const words = texts.subscriptions
   const { status, label, quantity, interval, interval_count, ship_to } = subscription
   const fact = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
-  const to = ship_to && [
-    ship_to.label,
-    ship_to.line1,
-    ship_to.line2,
-    `${ship_to.postal_code} ${ship_to.city}`.trim(),
-    [ship_to.state, countryName(ship_to.country)].filter(Boolean).join(', '),
-  ]
   return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${status}">${statusText(context, subscription)}</dd></div>
 ${fact(words.product, `${formatNumber(quantity)} × ${subscription.product_name ?? ''}${label === null ? '' : ` (${label})`}`)}
 ${fact(words.rhythm, texts.every(interval_count, interval))}
 ${fact(words.card, cardName(context, subscription))}
-${to !== null && html`<div><dt>${texts.shipsTo}</dt><dd>${to.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`}</dl>`
+${ship_to && html`<div><dt>${texts.shipsTo}</dt><dd>${writtenAddress(context.site.locale, ship_to)}</dd></div>`}</dl>`
 }
 
 function cardName({ site }: PageContext, { payment_method: card }: Subscription): string {

@@ -176,7 +176,7 @@ export const es: FixedTexts = {
   fullName: 'Nombre completo',
   address: 'Dirección',
   addressMore: 'Piso, puerta',
-  city: 'Ciudad',
+  cityKinds: { city: 'Ciudad', town: 'Localidad', suburb: 'Suburbio', district: 'Distrito' },
   country: 'País',
   chooseCountry: 'Elige un país',
   postcodeKinds: {
@@ -191,6 +191,7 @@ export const es: FixedTexts = {
     province: 'Provincia',
     prefecture: 'Prefectura',
     emirate: 'Emirato',
+    county: 'Condado',
   },
   optional: (label) => `${label} (opcional)`,
   rememberAddress: 'Recordar mi dirección',

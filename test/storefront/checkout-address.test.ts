@@ -141,6 +141,33 @@ describe('an address', () => {
     }
   })
 
+  test('has its postcode as the post of its country writes it, whatever was typed', async () => {
+    for (const [country, typed, written] of [
+      ['GB', 'sw1y4jh', 'SW1Y 4JH'],
+      ['NL', '1012js', '1012 JS'],
+      ['CA', 'm5v2t6', 'M5V 2T6'],
+      ['JP', '1000001', '100-0001'],
+      ['US', '941031234', '941031234'],
+    ] as const) {
+      const { text } = await errorsOf({ country, postal_code: typed })
+      assert.match(text, new RegExp(`name="postal_code"[^>]* value="${written}"`), country)
+    }
+  })
+
+  test('names its parts as its country does', async () => {
+    for (const [country, city, region] of [
+      ['GB', 'Town or city', null],
+      ['AU', 'Suburb', 'State'],
+      ['IE', 'Town or city', 'County (optional)'],
+      ['JP', 'City', 'Prefecture'],
+    ] as const) {
+      const { text } = await errorsOf({ country, postal_code: '' })
+      assert.ok(text.includes(`data-part="city"><span>${city}<`), country)
+      assert.equal(text.includes('data-part="state" hidden'), region === null, country)
+      if (region !== null) assert.ok(text.includes(`data-part="state"><span>${region}<`), country)
+    }
+  })
+
   test('of Germany has its postcode before the city, and neither asks for a region nor sends one', async () => {
     const { text, errors } = await errorsOf({ country: 'DE', postal_code: '10115', state: 'CA' })
     assert.deepEqual(Object.keys(errors), ['number'])

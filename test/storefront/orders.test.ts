@@ -80,6 +80,20 @@ describe('the page of an order', () => {
     assert.ok(text.indexOf('name="q:') > text.indexOf('Change quantities'))
   })
 
+  test('shows the address as its country writes it, by the name of its person', async () => {
+    const shopper = await withCart()
+    const key = (await shopper.get('/checkout')).field('key')
+    const address = { country: 'US', city: 'Portland', state: 'ME', postal_code: '04101' }
+    const { text } = await shopper.follow('/checkout', {
+      ...setup.DETAILS,
+      ...GOOD_CARD,
+      ...address,
+      key,
+    })
+    const lines = [...text.matchAll(/class="address-line"><bdi>([^<]*)/g)].map(([, line]) => line)
+    assert.deepEqual(lines, ['Ada', '1 Square', 'Portland, ME 04101', 'United States'])
+  })
+
   test('does not show a line that an edit has removed', async () => {
     const shopper = await withCart()
     const other = await setup.variantOf(shop, 'harbour-mug')

@@ -7,6 +7,7 @@ import * as fulfillment from '../fulfillment/service.ts'
 import { nextAttemptSeconds } from '../operations/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
+import { deliveryAddress } from '../orders/ship-to.ts'
 import { boundedCarrier, type Carrier } from './carrier.ts'
 import * as queries from './queries.ts'
 import {
@@ -72,12 +73,13 @@ export const shownLabel = ({
 /** A parcel of an order as its carrier needs to know it. */
 export async function carrierParcelOf(
   db: Db,
-  { ship_to, currency }: OrderRow,
+  order: OrderRow,
   { weight_grams, note }: { weight_grams: number; note: string },
 ): Promise<CarrierParcel> {
-  if (ship_to === null) throw new ApiError('ship_to_missing')
+  const to = deliveryAddress(order)
+  if (to === null) throw new ApiError('ship_to_missing')
   const { letterhead } = await readStore(db)
-  return { from: letterhead.seller, to: ship_to, weight_grams, currency, note }
+  return { from: letterhead.seller, to, weight_grams, currency: order.currency, note }
 }
 
 /** Lists what each carrier asks for a parcel of an order. A carrier that does not respond is left out. */

@@ -1,19 +1,12 @@
-import { ruleOf } from '../../../manifest/countries.ts'
+import * as post from '../../../manifest/address-lines.ts'
 import { cleanText } from './clean-text.ts'
-import type { Address } from './schema.ts'
 
-/** The lines of an address as its country writes them. */
-export function addressLines(address: Address, countryName: (code: string) => string): string[] {
-  const { name, label, line1, line2, country } = address
-  const places = ruleOf(country).order.map((part) => address[part])
-  return [
-    name,
-    label === name ? null : label,
-    line1,
-    line2,
-    places.filter(Boolean).join(' '),
-    countryName(country),
-  ]
-    .map((line) => cleanText(line ?? ''))
+/** The lines of an address as paper has them: in the form of its country, of characters that can be drawn. */
+export const addressLines = (
+  address: post.WrittenAddress,
+  countryName: (code: string) => string,
+): string[] =>
+  post
+    .addressLines(address, countryName)
+    .map(cleanText)
     .filter((line) => line !== '')
-}

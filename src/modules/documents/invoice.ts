@@ -1,5 +1,6 @@
 import { sum } from '../../kernel/money.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
+import { deliveryAddress } from '../orders/ship-to.ts'
 import type { Invoice, InvoicePayment, InvoiceSum, Letterhead } from './schema.ts'
 
 /** An order with what its invoice shows. */
@@ -29,7 +30,7 @@ export function invoiceOf(store: DocumentStore, invoiced: InvoicedOrder): Invoic
     ...store,
     order_number: order.order_number,
     ordered_at: order.placed_at ?? order.created_at,
-    ship_to: order.ship_to,
+    ship_to: deliveryAddress(order),
     is_test: order.is_test,
     cancelled_at: order.cancelled_at,
     currency: order.currency,

@@ -1,5 +1,6 @@
 import type { Fulfillment } from '../orders/parcel-schema.ts'
 import type { OrderRow } from '../orders/schema.ts'
+import { deliveryAddress } from '../orders/ship-to.ts'
 import type { DocumentStore } from './invoice.ts'
 import type { PackingSlip } from './schema.ts'
 
@@ -14,7 +15,7 @@ export function packingSlipOf(
     ...store,
     order_number: order.order_number,
     ordered_at: order.placed_at ?? order.created_at,
-    ship_to: order.ship_to,
+    ship_to: deliveryAddress(order),
     is_test: order.is_test,
     cancelled_at: parcel.cancelled_at,
     fulfillment_number: parcel.fulfillment_number,

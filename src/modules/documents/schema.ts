@@ -31,7 +31,6 @@ interface Common {
 
 export interface Address {
   name?: string | null | undefined
-  label: string
   line1: string
   line2: string | null
   city: string

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import type { ShipTo } from './schema.ts'
+import type { OrderRow, ShipTo } from './schema.ts'
 
 /** Addresses as callers send them. */
 
@@ -18,6 +18,17 @@ export const knownAddress = ({
   const { postal_code, country } = rest
   return { label, ...(name && { name }), line1, line2, city, state, postal_code, country }
 }
+
+/**
+ * The address of an order with the name of who gets the parcel: that of the address, or else the shopper's. The
+ * label of an address is no name, since it may say "Home".
+ */
+export function deliveryAddress({ ship_to, customer_name }: DeliveredOrder): OrderRow['ship_to'] {
+  if (ship_to === null) return null
+  return { ...ship_to, name: ship_to.name?.trim() || customer_name }
+}
+
+type DeliveredOrder = Pick<OrderRow, 'ship_to' | 'customer_name'>
 
 /**
  * Refuses an address in a country that the store does not ship to. The refusal does not repeat the

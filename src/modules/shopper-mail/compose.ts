@@ -11,6 +11,7 @@ import type { Fulfillment } from '../orders/parcel-schema.ts'
 import { findRequest } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
+import { deliveryAddress } from '../orders/ship-to.ts'
 import * as returns from '../returns/service.ts'
 import { asLine, brandOf } from '../sites/brand.ts'
 import type { Store } from '../stores/schema.ts'
@@ -158,6 +159,7 @@ export async function loadOrder(
   const facts: OrderFacts = {
     ...order,
     number: order.order_number,
+    ship_to: deliveryAddress(order),
     items: items.map((item) => ({
       order_item_id: item.id,
       name: item.product_name,

@@ -58,8 +58,7 @@ export interface ItemFacts {
 }
 
 export interface AddressFacts {
-  name?: string | null
-  label: string
+  name?: string | null | undefined
   line1: string
   line2: string | null
   city: string

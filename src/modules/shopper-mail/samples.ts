@@ -140,7 +140,6 @@ const sampleOrder = ({ store }: MailFacts, currency: string): OrderFacts => ({
   prices_include_tax: false,
   tax_rate_bps: null,
   ship_to: {
-    label: 'Home',
     name: 'Alex Morgan',
     line1: '12 Harbour Street',
     line2: null,

@@ -1,3 +1,4 @@
+import { addressLines } from '../../../manifest/address-lines.ts'
 import type { Block, Content, ContentLine, ContentRow } from './content.ts'
 import type { GiftCardFacts, ItemFacts, MailFacts, OrderFacts, TenderFacts } from './facts.ts'
 import { isAboutSubscription, type MailKind } from './schema.ts'
@@ -208,15 +209,8 @@ function totalRows({ words, formats }: MailFacts, order: OrderFacts): ContentRow
 
 function addressBlock({ order, words, formats }: MailFacts): Block | null {
   if (!order?.ship_to) return null
-  const { name, label, line1, line2, city, state, postal_code, country } = order.ship_to
-  const lines = [
-    name || label,
-    line1,
-    line2,
-    `${postal_code} ${city}`.trim(),
-    [state, formats.country(country)].filter(Boolean).join(', '),
-  ].filter((line) => typeof line === 'string' && line !== '')
-  return { type: 'address', title: words.shipsTo, lines: lines as string[] }
+  const lines = addressLines(order.ship_to, formats.country)
+  return { type: 'address', title: words.shipsTo, lines }
 }
 
 /** Names a tender as its owner knows it: "Visa ending in 1111". */

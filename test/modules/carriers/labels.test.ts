@@ -123,6 +123,7 @@ describe('shipping labels', () => {
       for (const text of ['Ann Example', '10115 Berlin', 'Germany', label.tracking_number]) {
         assert.ok(texts.includes(text), `${text} in ${texts.join(' | ')}`)
       }
+      assert.ok(!texts.includes('Home'), 'a label is no name')
     })
 
     test('buys one label, however often and by however many it is asked for', async () => {

@@ -161,19 +161,19 @@ describe('an invoice', () => {
   })
 
   test('writes an address as its country does', () => {
-    const linesFor = (ship_to: object) => {
+    const linesFor = (ship_to: object, more: object = {}) => {
       const sample = sampleOrder([])
-      const order = { ...sample.order, ship_to: { ...sample.order.ship_to, ...ship_to } }
+      const order = { ...sample.order, ...more, ship_to: { ...sample.order.ship_to, ...ship_to } }
       return toSheet(invoiceOf(STORE, { ...sample, order: order as typeof sample.order })).address
         ?.lines
     }
-    assert.deepEqual(linesFor({ label: 'Ann Example' }), [
-      'Ann Example',
-      'Hauptstraße 1',
-      '10115 Berlin',
-      'Germany',
-    ])
+    const german = ['Hauptstraße 1', '10115 Berlin', 'Germany']
+    assert.deepEqual(linesFor({}), ['Ann Example', ...german])
     const american = { city: 'Austin', state: 'TX', postal_code: '78701', country: 'US' }
-    assert.deepEqual(linesFor(american)?.slice(-2), ['Austin TX 78701', 'United States'])
+    assert.deepEqual(linesFor(american)?.slice(-2), ['Austin, TX 78701', 'United States'])
+    // The label of an address, such as "Home", is no name: the shopper's own stands in for a missing one.
+    const buyer = { customer_name: 'Cy Buyer' }
+    assert.deepEqual(linesFor({ name: null }, buyer), ['Cy Buyer', ...german])
+    assert.deepEqual(linesFor({ name: ' ' }, { customer_name: null }), german)
   })
 })

@@ -61,8 +61,7 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
       prices_include_tax: true,
       tax_rate_bps: 1_900,
       ship_to: {
-        label: text,
-        name: null,
+        name: text,
         line1: text,
         line2: null,
         city: text,
