@@ -1,4 +1,5 @@
 import { FORMS } from './forms.ts'
+import { markdownWeight, TEXT_WEIGHT_MAX } from './markdown-weight.ts'
 import type { ChoiceProp, ListProp, NumberProp, Prop, Props, TextProp, ValuesOf } from './prop.ts'
 
 /**
@@ -124,12 +125,16 @@ const FAULTS_MAX = 10
 const below = (path: string, props: Props, value: JsonObject): Fault[] =>
   listFaults(props, value, FAULTS_MAX).map((each) => ({ ...each, path: path + each.path }))
 
+const TOO_HEAVY =
+  'has too many marks, lines and cells of tables to be shown as Markdown: it is shown as it is written'
+
 function textFault({ kind, lengthMax, required }: TextProp, value: unknown): string | null {
   if (typeof value !== 'string') return 'must be a text'
   if (value.trim() === '') return required ? 'must not be empty' : null
   const form = FORMS[kind]
   if (form !== undefined && form.read(value) === null) return `must be ${form.expected}`
   if (value.length > lengthMax) return `must have at most ${lengthMax} characters`
+  if (kind === 'markdown' && markdownWeight(value) > TEXT_WEIGHT_MAX) return TOO_HEAVY
   return null
 }
 

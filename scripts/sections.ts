@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { PAGE_WEIGHT_MAX, TEXT_WEIGHT_MAX } from '../manifest/markdown-weight.ts'
 import { LEGAL_KINDS, MENU_PROPS, PAGE_PROPS, PAGES_MAX } from '../manifest/page-props.ts'
 import type { Prop, Props } from '../manifest/prop.ts'
 import { SECTION_TYPES, type SectionType } from '../manifest/section-types.ts'
@@ -100,6 +101,10 @@ Headings (\`#\`), lists, quotes (\`>\`), tables, rules (\`---\`), \`**bold**\`, 
 \`[links](/pages/about)\`. A line end stays a line end. Links lead to \`https:\`, \`http:\`, \`mailto:\` or a path of the
 store; a link of any other kind, HTML and images are shown as the text that they are. The storefront chooses the level of
 headings, so that none is left out.
+
+A text with very many marks, lines and cells of tables is shown as it is written, and a page shows no sections beyond the one
+with which its texts have too many: ${TEXT_WEIGHT_MAX.toLocaleString('en')} for a text and ${PAGE_WEIGHT_MAX.toLocaleString('en')} for a page, where each mark counts one, each line three
+and each cell two. Saving a site warns of both.
 
 ## Pages
 

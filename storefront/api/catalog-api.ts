@@ -57,6 +57,7 @@ const SITE_FRESH_MS = 1_000
 const CATALOG_FRESH_MS = 2_000
 
 const SITES_WEIGHT_MAX = 16 * 1_024 * 1_024
+const DRAFTS_WEIGHT_MAX = 8 * 1_024 * 1_024
 const CATALOG_WEIGHT_MAX = 48 * 1_024 * 1_024
 
 export interface CatalogApiOptions {
@@ -156,32 +157,49 @@ function openCatalog(client: PlatformClient) {
 interface CachedSite {
   site: Site
   etag: string
-  weight: number
+  /** How long the platform's answer was. */
+  length: number
+}
+
+/** Weighs a site in bytes, with what was rendered of it until now. */
+const weightOf = ({ site, length }: Pick<CachedSite, 'site' | 'length'>): number =>
+  2 * (length + site.kept.characters)
+
+/** A draft that a preview shows. A version never changes: while its answer is the same, so is its site. */
+interface CachedDraft {
+  site: Site
+  text: string
 }
 
 function openSites(client: PlatformClient, zone: string | null) {
   const sites = createCache<CachedSite>({ freshMs: SITE_FRESH_MS, weightMax: SITES_WEIGHT_MAX })
+  // Never fresh: whether a preview may be shown is asked each time. What was rendered of it is kept.
+  const drafts = createCache<CachedDraft>({ freshMs: 0, weightMax: DRAFTS_WEIGHT_MAX })
 
   const loadSite = (path: string) => async (known: CachedSite | undefined) => {
     const { unchanged, text, etag } = await client.readPublic(path, known?.etag)
-    if (unchanged && known !== undefined) return { value: known, weight: known.weight }
+    if (unchanged && known !== undefined) return { value: known, weight: weightOf(known) }
     const tag = etag ?? ''
     const site = readSite(JSON.parse(text) as Resolved, tag)
-    const weight = 2 * text.length
-    return { value: { site, etag: tag, weight }, weight }
+    const value = { site, etag: tag, length: text.length }
+    return { value, weight: weightOf(value) }
   }
 
   const findSite: CatalogApi['findSite'] = async (host) =>
     (await orNull(sites.get(host, loadSite(resolvePath(host, zone)))))?.site ?? null
 
+  async function loadDraft(path: string, known: CachedDraft | undefined) {
+    const { text } = await client.readPublic(path)
+    const isSame = known?.text === text
+    const value = isSame ? known : { site: readDraft(text), text }
+    return { value, weight: weightOf({ site: value.site, length: text.length }) }
+  }
+
   async function findDraft(token: string, hostname: string | null): Promise<Site | null> {
     if (!/^fdpv_[A-Za-z0-9_-]{1,2000}$/.test(token)) return null
     const query = new URLSearchParams({ token, ...(hostname !== null && { hostname }) })
-    const answer = await orNull(client.readPublic(`/v1/preview-resolve?${query}`))
-    if (answer === null) return null
-    const resolved = JSON.parse(answer.text) as Resolved
-    // A version never changes, so its number serves as its hash.
-    return readSite(resolved, `version ${resolved.manifestVersion}`)
+    const path = `/v1/preview-resolve?${query}`
+    return (await orNull(drafts.get(path, (known) => loadDraft(path, known))))?.site ?? null
   }
 
   return {
@@ -195,6 +213,12 @@ function openSites(client: PlatformClient, zone: string | null) {
       return owner === null || owner === draft?.tenant ? draft : null
     },
   }
+}
+
+function readDraft(text: string): Site {
+  const resolved = JSON.parse(text) as Resolved
+  // A version never changes, so its number serves as its hash.
+  return readSite(resolved, `version ${resolved.manifestVersion}`)
 }
 
 /**

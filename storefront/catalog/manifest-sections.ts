@@ -3,6 +3,7 @@ import { mailTo } from '../../manifest/links.ts'
 import type { PropsOf } from '../../manifest/section-types.ts'
 import { type Html, html } from '../layout/html.ts'
 import { assetUrl, image } from '../layout/images.ts'
+import { keepHtml } from '../layout/kept-html.ts'
 import { markdown } from '../layout/markdown.ts'
 import { memoize } from '../memo.ts'
 import type { PageContext } from '../request-context.ts'
@@ -43,8 +44,8 @@ ${to !== null && html`<p><a class="button" href="${to}">${label ?? locale.texts.
 </div>${ref !== null && html`<div class="hero-image">${shown}</div>`}</section>`
 }
 
-export const richText = (_context: PageContext, props: PropsOf<'rich-text'>): Html =>
-  memoize(props, 'html', () => {
+export const richText = ({ site }: PageContext, props: PropsOf<'rich-text'>): Html =>
+  keepHtml(site, props, 'html', () => {
     const body = markdown(props.body ?? '', props.heading === null ? 2 : 3)
     return html`<section class="wrap section rich-text"><div class="prose">${headingOf(props)}${body}</div></section>`
   })
@@ -90,7 +91,7 @@ export function imageWithText(context: PageContext, props: PropsOf<'image-with-t
     alt: props.imageAlt ?? '',
     sizes: `(min-width: 60rem) 50vw, ${PHONE_WIDTH}`,
   })
-  const body = memoize(props, 'body', () =>
+  const body = keepHtml(context.site, props, 'body', () =>
     props.body === null ? null : markdown(props.body, props.heading === null ? 2 : 3),
   )
   return html`<section class="wrap section feature" data-side="${props.side}"><div class="feature-image">${shown}</div><div class="feature-text">${
@@ -158,7 +159,7 @@ export const framesOf = (sections: readonly Section[]): readonly string[] =>
   })
 
 export const faq = ({ site }: PageContext, props: PropsOf<'faq'>): Html =>
-  memoize(props, 'html', () => {
+  keepHtml(site, props, 'html', () => {
     const heading =
       headingOf(props) ?? html`<h2 class="section-title">${site.locale.texts.questions}</h2>`
     const entries = props.items.map(

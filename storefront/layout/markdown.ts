@@ -1,6 +1,7 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { safeHref } from '../../manifest/links.ts'
-import { type Html, trusted } from './html.ts'
+import { markdownWeight, TEXT_WEIGHT_MAX } from '../../manifest/markdown-weight.ts'
+import { type Html, html, trusted } from './html.ts'
 
 /**
  * Texts of merchants in Markdown. The parser begins with no rule at all and gets those below: there
@@ -36,11 +37,15 @@ const withoutEmptyLinks = (tokens: Token[]): Token[] => {
 const withoutStyle = ([name, value]: [string, string | number]): [string, string | number] =>
   name === 'style' ? ['class', String(value).replace('text-align:', 'align-')] : [name, value]
 
+/** A text that is too heavy, as it was written: rendering it would keep all other stores waiting. */
+const plain = (text: string): Html => html`<p class="plain">${text}</p>`
+
 /**
  * Renders a text in Markdown. `level` is that of its first heading. No level is left out on the way
  * down, whatever the merchant chose, so that screen readers can follow.
  */
 export function markdown(text: string, level: 2 | 3): Html {
+  if (markdownWeight(text) > TEXT_WEIGHT_MAX) return plain(text)
   const tokens = parser.parse(text, {})
   let previous = level - 1
   const open: string[] = []

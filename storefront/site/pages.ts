@@ -35,7 +35,7 @@ export function readPages(value: unknown, texts: Texts): readonly ContentPage[] 
     if (slug === null || pages.has(slug)) continue
     const kind = said === 'other' ? (PAGE_KINDS.find((known) => known === slug) ?? said) : said
     const named = title ?? (kind === 'other' ? slug : texts.pageKinds[kind])
-    const sections = readSections(asObject(each).sections)
+    const sections = readSections(asObject(each).sections, body)
     pages.set(slug, { slug, title: named, kind, description, body, sections })
   }
   return [...pages.values()]

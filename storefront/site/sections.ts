@@ -1,3 +1,4 @@
+import { countShownSections } from '../../manifest/page-weight.ts'
 import { readProps } from '../../manifest/read-props.ts'
 import {
   isSectionName,
@@ -18,14 +19,16 @@ export type KnownSection<Name extends SectionName = SectionName> = {
 /** A section as the manifest has it: one of an unknown type has no props that can be read. */
 export type Section = KnownSection | { type: null; name: string }
 
-/** Reads the sections of a page, as many as a page shows. */
-export const readSections = (value: unknown): Section[] =>
-  asList(value).map((each) => {
+/** Reads the sections of a page, as many as a page shows. `above` is the text of the page itself. */
+export function readSections(value: unknown, above: string | null = null): Section[] {
+  const sections = asList(value)
+  return sections.slice(0, countShownSections(sections, above)).map((each) => {
     const { type, props } = asObject(each)
     const name = asLine(type) ?? ''
     if (!isSectionName(name)) return { type: null, name }
     return { type: name, props: readProps(SECTION_TYPES[name].props, props) } as KnownSection
   })
+}
 
 /** The sections of one type, in order, as many as are shown of it. */
 export function sectionsOf<Name extends SectionName>(

@@ -109,6 +109,45 @@ describe('a content page', () => {
     }
   })
 
+  test('with too many cells is shown as it is written, and sections beyond the bound of a page are not', async () => {
+    const table = `${'|a'.repeat(160)}\n${'|-'.repeat(160)}\n${'a\n'.repeat(400)}\n`
+    const answer = '*a*\n'.repeat(1_500)
+    const items = [1, 2, 3, 4, 5].map((n) => ({ question: `Question ${n}?`, answer }))
+    const manifest = {
+      brand: { name: 'Heavy' },
+      pages: [
+        { slug: 'heavy', title: 'Heavy', body_markdown: table.repeat(20) },
+        {
+          slug: 'faq',
+          title: 'FAQ',
+          sections: [
+            { type: 'rich-text', props: { body: 'It is *shown*.' } },
+            { type: 'faq', props: { items } },
+            { type: 'rich-text', props: { body: 'It is *left out*.' } },
+            { type: 'faq', props: { items: [{ question: 'A?', answer: answer.repeat(3) }] } },
+          ],
+        },
+      ],
+    }
+    const warnings = await publish(owner, manifest)
+    assert.deepEqual(
+      warnings.map(([path, message]: string[]) => [
+        path,
+        /Markdown|not shown/.exec(message ?? '')?.[0],
+      ]),
+      [
+        ['/pages/0/body_markdown', 'Markdown'],
+        ['/pages/1/sections/1', 'not shown'],
+        ['/pages/1/sections/3/props/items/0/answer', 'Markdown'],
+      ],
+    )
+    const heavy = await shown('demo', '/pages/heavy', /<p class="plain">\|a\|a/)
+    assert.doesNotMatch(heavy.text, /<table/)
+    const faq = await demo().get('/pages/faq')
+    assert.match(faq.text, /It is <em>shown<\/em>/)
+    assert.doesNotMatch(faq.text, /Question 1|left out/)
+  })
+
   test('and any other place can be linked from the menus', async () => {
     const menus = {
       header: [

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { markdownWeight, TEXT_WEIGHT_MAX } from '../../manifest/markdown-weight.ts'
 import { markdown } from '../../storefront/layout/markdown.ts'
 
 const shown = (text: string, level: 2 | 3 = 2) => markdown(text, level).text.trim()
+
+/** 60,000 characters: as many of a shape as are rendered at all, and then plain words. */
+function fill(shape: string): string {
+  let count = Math.ceil(60_000 / shape.length)
+  while (markdownWeight(shape.repeat(count)) > TEXT_WEIGHT_MAX) count = Math.floor(count * 0.98)
+  return shape.repeat(count).padEnd(60_000, ' word').slice(0, 60_000)
+}
 
 /** Every tag of a text, such as `<a href="/x">`. */
 const tagsOf = (text: string) => shown(text).match(/<[^>]*>/g) ?? []
@@ -147,6 +155,73 @@ describe('Markdown of a merchant', () => {
         }
       }),
       { numRuns: 2_000 },
+    )
+  })
+
+  test('that is too heavy is shown as it was written, whatever its tables would be filled up to', () => {
+    const table = `${'|a'.repeat(160)}\n${'|-'.repeat(160)}\n${'a\n'.repeat(400)}\n`
+    for (const prefix of ['', '> ', '- > ', '1. ', '  ', '- - ']) {
+      const text = `${table}\n`
+        .repeat(30)
+        .replaceAll(/^(?=.)/gm, prefix)
+        .slice(0, 60_000)
+      assert.match(shown(text), /^<p class="plain">[^<]*<\/p>$/, prefix)
+    }
+    assert.equal(shown('<b>\n'.repeat(10_000)).match(/<(?!\/?p)/g), null)
+    // A table that a shop may well have.
+    const rows = '| Germany | 1 to 2 days | 4.90 € | free from 50 € |\n'.repeat(240)
+    const shipping = `| Country | Time | Price | Note |\n|---|---|--:|---|\n${rows}`
+    assert.equal(shown(shipping).match(/<td/g)?.length, 960)
+  })
+
+  test('never has more cells than were counted before it was rendered', () => {
+    const pieces = fc.constantFrom(
+      ...['|', '|', '|-', '|-', '|-|-', 'a', '\n', '\n', '\n\n', '> ', '- ', '1. ', '    ', '\\|'],
+      ...['\n|a|b|c\n|-|-|-\n', '\n> |a\n> |-\n', ':', '-', '\t', '`|`', '\f', '\r', '\u00a0'],
+    )
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 120 }), (parts) => {
+        const text = parts.join('')
+        const cells = shown(text).match(/<t[hd][ >]/g)?.length ?? 0
+        assert.ok(2 * cells <= markdownWeight(text), `${cells} cells`)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  test('of any shape and 60,000 characters takes a few times as long as ordinary text', () => {
+    const paragraph = `${'Some *plain* words, and [a link](/x) to another page. '.repeat(6)}\n\n`
+    const ordinary = fill(paragraph)
+    const timeOf = (text: string) => {
+      const before = process.cpuUsage()
+      const { length } = markdown(text, 2).text
+      assert.ok(length < 20 * text.length, `${length} characters of HTML`)
+      const { user, system } = process.cpuUsage(before)
+      return user + system
+    }
+    const fastest = (text: string, tries: number) =>
+      Math.min(...Array.from({ length: tries }, () => timeOf(text)))
+    const usual = fastest(ordinary, 10)
+    const pieces = fc.constantFrom(
+      ...['*', '_', '**', '`', '``', '[', ']', '(', ')', '](', '](/x)', '<', '>', '> ', '- ', '* '],
+      ...['1. ', '\n', '\n\n', '|', '-', '|-', 'a', 'a ', '&', '&amp;', '&#', '\\', '#', '# ', ' '],
+      ...['    ', '"', '!', '<http:', ':', '=', '\t', "'", 'ä', '😀', '\u0000', '~', '+ ', '中'],
+      ...['[a](/x)', '<https://a>', '*a*', '<a@b.c>', '\n|a|\n|-|\n', '\n- a\n\n'],
+      ...['\n> - > - > - 1. a', '\n1. 1. 1. 1. a', '|-|-|-\n', '\n![a](b)', '<!--', '<a b="'],
+    )
+    const check = (shape: string) => {
+      const text = fill(shape)
+      const took = fastest(text, 2)
+      const name = JSON.stringify(shape)
+      assert.ok(took < 15 * usual, `${name} took ${took} µs, and ordinary text ${usual} µs`)
+    }
+    for (const shape of ['\n> - > - > - 1. a\t', '<https://a>', '<a@b.c>', '1. a\n', '[', '- a\n'])
+      check(shape)
+    fc.assert(
+      fc.property(fc.array(pieces, { minLength: 1, maxLength: 6 }), (parts) => {
+        check(parts.join(''))
+      }),
+      { numRuns: 30 },
     )
   })
 

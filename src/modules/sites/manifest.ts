@@ -5,7 +5,7 @@ import { type Fault, listFaults } from '../../../manifest/read-props.ts'
 import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import { canonicalHash } from '../../kernel/canonical-json.ts'
-import { isObject, listMenuFaults, listPageFaults } from './page-warnings.ts'
+import { isObject, listMenuFaults, listPageFaults, listWeightFaults } from './page-warnings.ts'
 import type { Manifest, Warning } from './schema.ts'
 
 /** A manifest as it was received: parsed, to be checked, and as the original text, to be stored. */
@@ -47,10 +47,10 @@ export function listWarnings({ value }: ReceivedManifest): Warning[] {
     ...listPartWarnings(LEGAL_PROPS, legal, '/legal'),
     ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
   ]
-  const ofHome = (value.template?.sections ?? []).map((section, index) => ({
-    section,
-    path: `/template/sections/${index}`,
-  }))
+  const home = '/template/sections'
+  const homeSections = value.template?.sections ?? []
+  warnings.push(...warningsOf(listWeightFaults(homeSections, null), 'unexpected_value', home))
+  const ofHome = homeSections.map((section, index) => ({ section, path: `${home}/${index}` }))
   for (const { section, path } of [...ofHome, ...ofPages]) {
     if (warnings.length >= WARNINGS_MAX) break
     warnings.push(...listSectionWarnings(section, path))

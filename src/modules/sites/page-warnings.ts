@@ -1,4 +1,5 @@
 import { MENU_PROPS, MENU_TARGETS, PAGE_PROPS, PAGES_MAX } from '../../../manifest/page-props.ts'
+import { countShownSections } from '../../../manifest/page-weight.ts'
 import { type Fault, listFaults } from '../../../manifest/read-props.ts'
 
 /** The faults of the content pages and menus of a manifest. Both are additions to the contract. */
@@ -47,6 +48,9 @@ function addPage(found: PageFaults, page: JsonObject, path: string): void {
   const own = listFaults(PAGE_PROPS, props, FAULTS_MAX)
   found.faults.push(...own.map((each) => fault(path + each.path, each.message)))
   if (Array.isArray(sections)) {
+    const body = typeof page.body_markdown === 'string' ? page.body_markdown : null
+    const heavy = listWeightFaults(sections, body)
+    found.faults.push(...heavy.map((each) => fault(`${path}/sections${each.path}`, each.message)))
     for (const [at, section] of sections.entries()) {
       found.sections.push({ section, path: `${path}/sections/${at}` })
     }
@@ -54,6 +58,15 @@ function addPage(found: PageFaults, page: JsonObject, path: string): void {
   else if (page.body_markdown === undefined) {
     found.faults.push(fault(path, 'has neither body_markdown nor sections: it would be empty'))
   }
+}
+
+/** Tells which sections a page does not show, because its texts are too heavy: see manifest/markdown-weight.ts. */
+export function listWeightFaults(sections: readonly unknown[], above: string | null): Fault[] {
+  const shown = countShownSections(sections, above)
+  if (shown === sections.length) return []
+  const message =
+    'is not shown, nor are the sections after it: the texts of the page have too many marks, lines and cells of tables'
+  return [fault(`/${shown}`, message)]
 }
 
 export function listMenuFaults(menus: unknown, pages: unknown): Fault[] {

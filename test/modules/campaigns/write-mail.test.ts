@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { renderMarkdown } from '../../../src/modules/campaigns/render-markdown.ts'
+import { BODY_LENGTH_MAX } from '../../../src/modules/campaigns/schema.ts'
 import { writeCommon, writeMail, writeParts } from '../../../src/modules/campaigns/write-mail.ts'
 import { readBrand } from '../../../src/modules/sites/brand.ts'
 
@@ -28,6 +29,44 @@ const headers = {
 }
 
 describe('the text of a campaign', () => {
+  test('of any shape takes a few times as long as ordinary text', () => {
+    const fill = (shape: string) => shape.repeat(16_000).slice(0, BODY_LENGTH_MAX)
+    const fastest = (text: string) =>
+      Math.min(
+        ...Array.from({ length: 5 }, () => {
+          const before = process.cpuUsage()
+          renderMarkdown(text)
+          const { user, system } = process.cpuUsage(before)
+          return user + system
+        }),
+      )
+    const usual = fastest(fill('Some *plain* words, and [a link](https://a.example).\n\n'))
+    const nested = (open: string, close: string) => {
+      const count = Math.floor(BODY_LENGTH_MAX / (open.length + close.length))
+      return open.repeat(count) + close.repeat(count)
+    }
+    const shapes = [
+      '\n> - > - > - 1. a',
+      '<a@b.c>',
+      'a\n=\n',
+      '![](https://a)',
+      '|a\n|-\n',
+      '**a',
+    ].map(fill)
+    for (const text of [
+      ...shapes,
+      nested('![', '](https://a)'),
+      nested('[', ']'),
+      nested('*_', '_*'),
+    ]) {
+      const took = fastest(text)
+      assert.ok(
+        took < 30 * usual,
+        `${text.slice(0, 20)} took ${took} µs, ordinary text ${usual} µs`,
+      )
+    }
+  })
+
   test('has no HTML, script or link of another kind', () => {
     for (const [written, shown] of [
       ['<script>alert(1)</script>', /^<p>&lt;script&gt;/],

@@ -1,0 +1,16 @@
+import { memoize } from '../memo.ts'
+import type { Site } from '../site/site.ts'
+import type { Html } from './html.ts'
+
+/** Renders a part of a site once, and counts its length: it is kept as long as the site is. */
+export const keepHtml = <T extends Html | null>(
+  { kept }: Site,
+  from: object,
+  name: string,
+  make: () => T,
+): T =>
+  memoize(from, name, () => {
+    const made = make()
+    kept.characters += made?.text.length ?? 0
+    return made
+  })
