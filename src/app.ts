@@ -322,7 +322,7 @@ function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
       operator,
       idempotencyKey: runtime.key('idempotency fingerprint'),
     }),
-    orderChangeRoutes.operatorRoutes,
+    orderChangeRoutes.operatorRoutes(deps.checkout),
     resolveRoutes.operatorRoutes(deps.checkout),
     shopperMailRoutes.operatorRoutes(operator),
   ]

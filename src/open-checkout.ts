@@ -1,13 +1,14 @@
 import type { CheckoutDeps } from './modules/checkout/service.ts'
 import { cancelPending } from './modules/fulfillment/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
+import type { LossDeps } from './modules/order-changes/lost-dispute-money.ts'
 import { httpTaxProvider } from './modules/pricing/tax.ts'
 import { onCancelledRenewal, onRenewal } from './modules/renewals/outcome.ts'
-import { openExchange } from './modules/returns/exchange-money.ts'
+import { listWaitingExchanges, openExchange } from './modules/returns/exchange-money.ts'
 import { cancelOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 
-export interface OpenedCheckout extends CheckoutDeps {
+export interface OpenedCheckout extends CheckoutDeps, LossDeps {
   /** The key of the requests' fingerprints. */
   idempotencyKey: Buffer
 }
@@ -30,6 +31,7 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
     },
     cancelParcels: cancelPending,
     openExchange,
+    listWaitingExchanges,
     async endSubscriptions(tx, order, reason) {
       await onCancelledRenewal(tx, order, reason)
       return cancelOfOrder(tx, order.id)

@@ -17,6 +17,7 @@ import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
 import {
   getExchange,
+  lockExchanged,
   readCredit,
   readRemaining,
   settleExchange,
@@ -76,6 +77,7 @@ export const exchangeOperation = defineOperation<
   recall: async () => NO_REPLIES,
   async end(tx, deps, { claim, work }) {
     const { exchange } = work
+    await lockExchanged(tx, work.order)
     const order = await orders.lock(tx, work.order.id)
     const due = order.total_cents - exchange.amount_cents
     const ended = due === 0 ? await place(tx, deps, order) : await ask(tx, order, exchange, due)

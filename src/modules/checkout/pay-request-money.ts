@@ -19,7 +19,11 @@ import * as attempts from '../payments/attempts.ts'
 import type { Source } from '../payments/gateway.ts'
 import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayName } from '../payments/schema.ts'
-import { settleExchange } from '../returns/exchange-money.ts'
+import {
+  lockExchanged,
+  requireUndisputedCredit,
+  settleExchange,
+} from '../returns/exchange-money.ts'
 import type { CheckoutDeps } from './service.ts'
 import { settleOrder } from './settle-money.ts'
 
@@ -66,6 +70,7 @@ export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, Repl
     return db.transaction('pay: begin', async (tx) => {
       const locked = await orders.lock(tx, order.id)
       await requirePayable(tx, locked)
+      await requireUndisputedCredit(tx, locked)
       await begin(tx, deps, locked, { source, amount_cents, ban_ids, actor: actorOf(actor) })
       return { state: 'begun', claim: await reach(tx, order.id), source }
     })
@@ -80,6 +85,7 @@ export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, Repl
   },
   recall: async (deps, db, { plan }) => outcomeOf(await recallCharge(deps, db, plan.id)),
   async end(tx, deps, { claim, work, replies: { reply } }) {
+    await lockExchanged(tx, work.order)
     const order = await orders.lock(tx, work.order.id)
     const plan = getPlan<PayPlan>(order, 'pay')
     await endPlan(tx, order, plan)

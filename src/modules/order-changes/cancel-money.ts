@@ -37,6 +37,7 @@ import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts
 import type { CancelReason } from './schema.ts'
 import {
   chargeOf,
+  disputed,
   gatewayOf,
   reserveRefund,
   type SettledRefund,
@@ -144,6 +145,7 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
   orders.requireAllowed(order, action, reserved.pending)
   // Money that came from a return is returned to that return when the cancellation ends.
   const own = charges.filter(({ moved_from }) => moved_from === null)
+  if (order.disputed && isMovedCardLeft(charges)) throw disputed(order)
   const amount = orders.refundableOf(own)
   const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
   const refund_id =
@@ -166,6 +168,10 @@ async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Prom
   const plan: CancelPlan = { id: newId(), kind: 'cancel', actor, refund_id, voids, ...terms }
   await beginPlan(tx, order, plan)
 }
+
+/** Whether card money of another order is left that the cancellation would move back, out of reach of the dispute. */
+const isMovedCardLeft = (charges: readonly ChargeRow[]): boolean =>
+  orders.cardsOf(charges).some((each) => each.moved_from !== null && orders.leftOn(each) > 0)
 
 const beginVoid = (
   tx: Tx,
@@ -293,14 +299,14 @@ type Ended =
 async function end(
   tx: Tx,
   deps: OrderChangeDeps,
-  { order: { id: order_id }, refund, charges }: Work,
+  { order: source, refund, charges }: Work,
   { refunds: replies, voids }: CancelOutcome,
 ): Promise<Ended> {
-  const found = await orders.lock(tx, order_id)
-  const plan = getPlan<CancelPlan>(found, 'cancel')
   const isRefused = [...replies.values()].some(({ kind }) => kind !== 'approved')
-  // The order of the return is locked before stock.
-  const endExchange = isRefused ? null : await deps.openExchange(tx, found, plan.actor)
+  // The order of the return is locked first, here and everywhere else.
+  const endExchange = isRefused ? null : await deps.openExchange(tx, source)
+  const found = await orders.lock(tx, source.id)
+  const plan = getPlan<CancelPlan>(found, 'cancel')
   const order = isRefused ? found : await deps.cancelParcels(tx, found, plan.actor)
   // Stock is locked before balances, here and everywhere else.
   if (!isRefused) {
@@ -320,7 +326,7 @@ async function end(
   await releaseTenders(tx, order)
   await endRequest(tx, order.id, plan.reason === 'expired' ? 'expired' : 'withdrawn')
   const changed = settled?.order ?? (await orders.change(tx, order, facts))
-  const cancelled = endExchange === null ? changed : await endExchange(changed)
+  const cancelled = endExchange === null ? changed : await endExchange(changed, plan.actor)
   const refunds = settled === null ? [] : [settled.refund]
   await record(tx, cancelled, plan, refunds)
   await endSubscriptions(tx, deps, order, plan)

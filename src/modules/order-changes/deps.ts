@@ -17,14 +17,13 @@ export interface OrderChangeDeps extends OperationDeps {
   /** Cancels the parcels of an order that are not shipped, and returns the order as it is then. */
   cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
   /**
-   * Locks the return and the order that paid for the order of an exchange. Returns a function that moves the money
-   * back to the return once the order is cancelled; null for any other order.
+   * Locks the order that paid for the order of an exchange, which is not locked yet. Returns a function that moves the
+   * money back to the return once the order is cancelled; null for any other order.
    */
   openExchange: (
     tx: Tx,
-    order: OrderRow,
-    actor: string,
-  ) => Promise<((cancelled: OrderRow) => Promise<OrderRow>) | null>
+    order: Pick<OrderRow, 'id' | 'source'>,
+  ) => Promise<((cancelled: OrderRow, actor: string) => Promise<OrderRow>) | null>
   /**
    * Cancels the subscriptions that an order started, and returns them. If an order that was to renew one is
    * cancelled before it was paid, its cycle is given up.

@@ -1,46 +1,45 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
-import { ApiError, invalidBody } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
-import { sum } from '../../kernel/money.ts'
 import * as audit from '../../platform/audit.ts'
-import * as ledger from '../ledger/money.ts'
+import { type ChainLink, cardMoneyOf, isSourceDisputed, lockChain } from '../orders/chain.ts'
 import { emitOrderEvent } from '../orders/events.ts'
-import type { ChargeRow, MerchantOrder, OrderRow } from '../orders/schema.ts'
+import type { MerchantOrder, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { Attempt } from '../payments/schema.ts'
 import * as webhooks from '../webhooks/service.ts'
-import { takeBackLeft } from './bought-cards.ts'
 import { DISPUTE, isHeldByDispute } from './dispute-hold.ts'
-import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
-import { sumReserved } from './refund-queries.ts'
-import { NO_REPLIES } from './refund-replies.ts'
-import type { DisputeChange, Parts } from './schema.ts'
-import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
+import { bookLosses, type LossDeps, planLoss } from './lost-dispute-money.ts'
+import type { DisputeChange } from './schema.ts'
 
-/** Disputes: a card holder asks the bank for the money of an order. */
+/**
+ * Disputes: a card holder asks the bank for the money of an order. Exchanges may have moved that money to other orders:
+ * these are held with it, and lose it with it.
+ */
 
 /** Sets the state of a dispute, as an operator has learned it: gateways do not report how a dispute ends. */
 export function setDispute(
+  deps: LossDeps,
   db: TenantDb,
   actor: audit.Actor,
-  orderId: string,
-  { outcome, amount_cents }: DisputeChange,
+  { orderId, change: { outcome, amount_cents } }: { orderId: string; change: DisputeChange },
 ): Promise<MerchantOrder> {
   return db.transaction('orders: dispute', async (tx) => {
     const order = await orders.lock(tx, orderId)
+    const chain = await lockChain(tx, order)
     // A lost dispute is a refund, so it waits for the same things as a refund.
     orders.requireFree(order, 'refund')
     const isDue =
-      outcome === 'opened' ? isDisputable(order) && (await hasCard(tx, order)) : order.disputed
+      outcome === 'opened' ? isDisputable(order) && cardMoneyOf(chain) > 0 : order.disputed
     if (!isDue) throw invalidTransition(order)
     const by = actor.name
     const after =
       outcome === 'opened'
-        ? await openDispute(tx, order, { by })
+        ? await openDispute(tx, chain, { by })
         : outcome === 'won'
-          ? await win(tx, order, by)
-          : await lose(tx, order, by, amount_cents)
+          ? await win(tx, chain, by)
+          : await loseDispute(tx, deps, chain, { by, disputed: amount_cents })
     await audit.record(tx, actor, {
       action: `order.dispute_${outcome}`,
       entity: `order:${order.id}`,
@@ -53,31 +52,31 @@ export function setDispute(
 
 const isDisputable = (order: OrderRow): boolean => !order.disputed && order.captured_cents > 0
 
-const hasCard = async (tx: Tx, { id }: OrderRow): Promise<boolean> =>
-  capturedOf(orders.cardsOf(await orders.listCharges(tx, id))) > 0
-
-const capturedOf = (charges: readonly ChargeRow[]): number =>
-  sum(charges.map(({ captured_cents }) => captured_cents))
-
 const invalidTransition = (order: OrderRow) =>
   new ApiError('invalid_transition', {
     body: { current_status: order.status, allowed: orders.allowedOf(order).allowed },
   })
 
+/** The disputed order of a chain: its first one. */
+function disputedOf([first]: readonly ChainLink[]): OrderRow {
+  if (first === undefined) throw new Error('a chain has no order')
+  return first.order
+}
+
 /**
- * Opens a dispute: the order shows it, and is held if units are still to be shipped. No money moves: the
- * bank decides later who gets it.
+ * Opens a dispute: the order shows it, and is held if units are still to be shipped. So are the orders to which
+ * exchanges have moved its money. No money moves: the bank decides later who gets it.
  */
 async function openDispute(
   tx: Tx,
-  order: OrderRow,
+  chain: readonly ChainLink[],
   { by, ...data }: { by: string; attempt_id?: string; txn_id?: string | null },
 ): Promise<OrderRow> {
+  const order = disputedOf(chain)
   const { id: order_id, order_number } = order
   const at = isoNow(tx.clock)
   const held = isHoldable(order)
-  const hold = { hold: { reason: DISPUTE, by: audit.SYSTEM.name, at } }
-  const after = await orders.change(tx, order, { disputed_at: at, ...(held && hold) }, at)
+  const after = await orders.change(tx, order, { disputed_at: at, ...(held && holdAt(at)) }, at)
   await Promise.all([
     orders.addToTimeline(tx, order_id, { type: 'disputed', actor: by, data }),
     webhooks.emit(tx, {
@@ -87,6 +86,9 @@ async function openDispute(
     }),
     held && emitOrderEvent(tx, 'commerce.order.held.v1', after),
   ])
+  for (const { order: later } of chain.slice(1).filter((each) => isHoldable(each.order))) {
+    await emitOrderEvent(tx, 'commerce.order.held.v1', await orders.change(tx, later, holdAt(at)))
+  }
   return after
 }
 
@@ -96,93 +98,62 @@ function isHoldable(order: OrderRow): boolean {
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
 }
 
-/** The facts that end a dispute. A hold by a person does not end with it. */
-const endedDispute = (order: OrderRow) => ({
-  disputed_at: null,
-  ...(isHeldByDispute(order) && { hold: null }),
-})
+const holdAt = (at: string) => ({ hold: { reason: DISPUTE, by: audit.SYSTEM.name, at } })
 
-/** Records that the dispute is won: the order is as it was before. */
-async function win(tx: Tx, order: OrderRow, by: string): Promise<OrderRow> {
-  const after = await orders.change(tx, order, endedDispute(order))
-  await Promise.all([
-    orders.addToTimeline(tx, order.id, { type: 'dispute_won', actor: by }),
-    emitReleased(tx, order, after),
-  ])
-  return after
-}
-
-/** Emits that a hold ended with its dispute, unless the order is refunded and does not go on. */
-async function emitReleased(tx: Tx, before: OrderRow, after: OrderRow): Promise<void> {
-  if (before.hold === null || after.hold !== null || after.status === 'refunded') return
-  await emitOrderEvent(tx, 'commerce.order.released.v1', after)
+/** Records that the dispute is won: the orders are as they were before. */
+async function win(tx: Tx, chain: readonly ChainLink[], by: string): Promise<OrderRow> {
+  const order = disputedOf(chain)
+  const ended = await endDispute(tx, chain)
+  await orders.addToTimeline(tx, order.id, { type: 'dispute_won', actor: by })
+  await emitReleased(tx, chain, ended)
+  return ended[0] ?? order
 }
 
 /**
- * Records that the dispute is lost: the bank has taken the money. That is a refund without a request to a gateway.
- * Money that was already refunded to the shopper is taken a second time: a loss of the store.
+ * Ends the dispute of the first order of a chain, and the holds that it caused, unless another dispute is open.
+ * Returns the orders in their places.
  */
-async function lose(tx: Tx, order: OrderRow, by: string, disputed?: number): Promise<OrderRow> {
-  const [charges, reserved] = await Promise.all([
-    orders.listCharges(tx, order.id),
-    sumReserved(tx, order.id),
-  ])
-  // A gateway may refuse a pending refund; its money is then part of the amount that the bank has taken.
-  if (reserved.pending > 0) throw orders.busy()
-  const cards = orders.cardsOf(charges)
-  const left = orders.refundableOf(cards)
-  const amount_cents = disputed ?? left
-  if (disputed === undefined && left === 0) throw amountNeeded()
-  if (amount_cents > capturedOf(cards)) throw exceeds(capturedOf(cards))
-  const amount = Math.min(amount_cents, left)
-  const lost_twice_cents = amount_cents - amount
-  const data = { amount_cents, lost_twice_cents }
-  await orders.addToTimeline(tx, order.id, { type: 'dispute_lost', actor: by, data })
-  if (lost_twice_cents > 0) await ledger.post(tx, lossJournal(order, lost_twice_cents))
-  const ended = await orders.change(tx, order, endedDispute(order))
-  const after = amount === 0 ? ended : await bookLoss(tx, ended, charges, { amount, reserved, by })
-  await emitReleased(tx, order, after)
-  return after
+async function endDispute(tx: Tx, chain: readonly ChainLink[]): Promise<OrderRow[]> {
+  const ended: OrderRow[] = []
+  for (const [place, link] of chain.entries()) {
+    const { order } = link
+    const isHeld = (place > 0 && order.disputed) || (await isSourceDisputed(tx, link))
+    const facts = {
+      ...(place === 0 && { disputed_at: null }),
+      // A hold by a person does not end with the dispute.
+      ...(isHeldByDispute(order) && !isHeld && { hold: null }),
+    }
+    const isChanged = Object.keys(facts).length > 0
+    ended.push(isChanged ? await orders.change(tx, order, facts) : order)
+  }
+  return ended
 }
 
-const amountNeeded = () =>
-  invalidBody(
-    'amount_cents',
-    'must be sent: nothing is left of the card charges, so that it is what the bank took twice',
-  )
-
-/** The journal of an amount that the shopper gets twice: the gateway owes it no more, and no sale is undone. */
-const lossJournal = ({ id: order_id, currency }: OrderRow, cents: number) => ({
-  kind: 'dispute.lost',
-  currency,
-  order_id,
-  entries: [
-    { account: 'dispute_loss' as const, amount_cents: cents },
-    { account: 'card_clearing' as const, amount_cents: -cents },
-  ],
-})
-
-async function bookLoss(
+/** Emits which holds ended with the dispute. An order that is refunded does not go on. */
+async function emitReleased(
   tx: Tx,
-  order: OrderRow,
-  charges: readonly ChargeRow[],
-  { amount, reserved, by }: { amount: number; reserved: Parts; by: string },
+  chain: readonly ChainLink[],
+  after: readonly OrderRow[],
+): Promise<void> {
+  for (const [place, { order: before }] of chain.entries()) {
+    const order = after[place]
+    if (order === undefined || before.hold === null || order.hold !== null) continue
+    if (order.status !== 'refunded') await emitOrderEvent(tx, 'commerce.order.released.v1', order)
+  }
+}
+
+/** Records that the dispute is lost: the bank has taken the money. */
+async function loseDispute(
+  tx: Tx,
+  deps: LossDeps,
+  chain: readonly ChainLink[],
+  loss: { by: string; disputed: number | undefined },
 ): Promise<OrderRow> {
-  const cards = orders.cardsOf(charges)
-  const parts = splitAmount(amount, subtractParts(partsOf(order), reserved))
-  const refund_id = await reserveRefund(tx, order, charges, {
-    kind: 'refund',
-    method: 'original',
-    parts,
-    ...(await takeBackLeft(tx, order, parts)),
-    tenders: splitOverTenders(cards, amount, 'original'),
-    reason: null,
-    actor: by,
-    isTaken: true,
-  })
-  const refund = await orders.getRefund(tx, refund_id)
-  const settling = { charges, replies: NO_REPLIES, mayLose: true }
-  return (await settleRefund(tx, order, refund, settling)).order
+  const planned = await planLoss(tx, deps, chain, loss.disputed)
+  const ended = await endDispute(tx, chain)
+  const after = await bookLosses(tx, planned, { ended, by: loss.by })
+  await emitReleased(tx, chain, after)
+  return after[0] ?? disputedOf(chain)
 }
 
 /**
@@ -195,7 +166,8 @@ export function recordDispute(db: TenantDb, { id, order_id, txn_id }: Attempt): 
     if (order.disputed) return true
     if (!isDisputable(order)) return false
     if (await orders.wasDisputed(tx, order_id, id)) return false
-    await openDispute(tx, order, { by: audit.SYSTEM.name, attempt_id: id, txn_id })
+    const chain = await lockChain(tx, order)
+    await openDispute(tx, chain, { by: audit.SYSTEM.name, attempt_id: id, txn_id })
     return true
   })
 }

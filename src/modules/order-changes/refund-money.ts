@@ -25,7 +25,7 @@ import type { MerchantRefund, Parts, RefundPreview, ShopperRefund } from './sche
 import {
   exceeds,
   type RefundPlan,
-  requireUndisputed,
+  requireNoDispute,
   reserveRefund,
   settleRefund,
 } from './settle-refund-money.ts'
@@ -113,7 +113,7 @@ export async function previewRefund(
 ): Promise<RefundPreview> {
   const order = await orders.get(db, orderId)
   const { charges, plan } = await planRefund(db, order, { by: 'merchant', body }, '')
-  requireUndisputed(order, charges, plan.tenders)
+  await requireNoDispute(db, order, charges, plan.tenders)
   const amount_cents = totalOf(plan.parts)
   const refundable_cents = orders.refundableOf(charges)
   return {

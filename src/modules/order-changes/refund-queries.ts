@@ -112,27 +112,6 @@ export const findWholeRefund = (tx: Tx, chargeId: string) =>
      limit 1`,
   )
 
-/** Finds an order with an open dispute from which card money of these charges came, over any number of exchanges. */
-export const findDisputedSource = (tx: Tx, charge_ids: readonly string[]) =>
-  tx.maybe(
-    Type.Object({ order_id: Id }),
-    sql`
-    with recursive source as (
-      select charge_id, order_id, tender, moved_from
-        from charges
-       where tenant_ref = ${tx.tenant} and charge_id = any (${charge_ids}::uuid[])
-       union all
-      select c.charge_id, c.order_id, c.tender, c.moved_from
-        from source s
-        join charges c on c.tenant_ref = ${tx.tenant} and c.charge_id = s.moved_from
-    )
-    select s.order_id
-      from source s
-      join orders o on o.tenant_ref = ${tx.tenant} and o.id = s.order_id
-     where s.tender = 'card' and o.disputed_at is not null
-     limit 1`,
-  )
-
 /** Releases a part of a charge that a refund had reserved: the refund has failed, or its money has moved back. */
 export const releaseToCharge = (tx: Tx, chargeId: string, cents: number) =>
   tx.run(sql`

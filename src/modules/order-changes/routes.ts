@@ -13,6 +13,7 @@ import { cancelRemainingOperation } from './cancel-remaining-money.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import { setDispute } from './dispute-money.ts'
 import { editOrder } from './edit-money.ts'
+import type { LossDeps } from './lost-dispute-money.ts'
 import { previewRefund, refundOperation } from './refund-money.ts'
 import {
   DisputeChange,
@@ -367,30 +368,33 @@ async function merchantEdit(app: App, deps: OrderChangeRouteDeps) {
   )
 }
 
-export const operatorRoutes: Routes = async (app) => {
-  app.post(
-    '/v1/stores/:tenant/orders/:id/dispute',
-    {
-      config: {
-        failures: [
-          'unknown_tenant',
-          'order_not_found',
-          'order_busy',
-          'invalid_transition',
-          'amount_exceeds_refundable',
-        ],
+export const operatorRoutes =
+  (deps: LossDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/stores/:tenant/orders/:id/dispute',
+      {
+        config: {
+          failures: [
+            'unknown_tenant',
+            'order_not_found',
+            'order_busy',
+            'invalid_transition',
+            'amount_exceeds_refundable',
+            'exchange_open',
+          ],
+        },
+        schema: {
+          operationId: 'setOrderDispute',
+          tags: ['operator'],
+          summary: 'Record that the payment of an order is disputed, or how the dispute ended.',
+          params: Params('tenant', 'id'),
+          body: DisputeChange,
+          response: { 200: Type.Object({ order: ref(MerchantOrder) }) },
+        },
       },
-      schema: {
-        operationId: 'setOrderDispute',
-        tags: ['operator'],
-        summary: 'Record that the payment of an order is disputed, or how the dispute ended.',
-        params: Params('tenant', 'id'),
-        body: DisputeChange,
-        response: { 200: Type.Object({ order: ref(MerchantOrder) }) },
-      },
-    },
-    async ({ db, actor, params, body }) => ({
-      order: await setDispute(db, actor, params.id, body),
-    }),
-  )
-}
+      async ({ db, actor, params, body }) => ({
+        order: await setDispute(deps, db, actor, { orderId: params.id, change: body }),
+      }),
+    )
+  }

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { sum } from '../../kernel/money.ts'
@@ -10,6 +10,7 @@ import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import type { GatewayReply } from '../operations/schema.ts'
+import { firstOrderOf, isDisputed } from '../orders/chain.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, FactChange, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
 import {
@@ -133,37 +134,26 @@ async function restock(tx: Tx, { id }: OrderRow, { items }: RefundRow): Promise<
 }
 
 /**
- * Refuses to return the money of a card while its dispute is open, to any tender: if the bank takes
- * it as well, the shopper has it twice.
- */
-export function requireUndisputed(
-  order: OrderRow,
-  charges: readonly ChargeRow[],
-  tenders: readonly TenderShare[],
-): void {
-  const isOfCard = ({ charge_id }: TenderShare) => chargeOf(charges, charge_id).tender === 'card'
-  if (order.disputed && tenders.some(isOfCard)) throw disputed(order)
-}
-
-function disputed(order: OrderRow): ApiError {
-  const { allowed } = allowedActions(factsOf(order), [...underWayOf(order), 'dispute'])
-  return new ApiError('disputed', { body: { current_status: order.status, allowed } })
-}
-
-/**
- * Refuses a refund like `requireUndisputed`, also of money that an exchange has moved here: its dispute belongs to
- * the order that it came from.
+ * Refuses to return the money of a card while its dispute is open, to any tender: if the bank takes it as well, the
+ * shopper has it twice. Exchanges may have moved the money, and then the dispute is that of any order of the chain.
  */
 export async function requireNoDispute(
-  tx: Tx,
+  db: Db,
   order: OrderRow,
   charges: readonly ChargeRow[],
   tenders: readonly TenderShare[],
 ): Promise<void> {
-  requireUndisputed(order, charges, tenders)
-  const moved = tenders.filter(({ charge_id }) => chargeOf(charges, charge_id).moved_from !== null)
-  const ids = moved.map(({ charge_id }) => charge_id)
-  if (ids.length > 0 && (await queries.findDisputedSource(tx, ids)) !== null) throw disputed(order)
+  const cards = tenders
+    .map(({ charge_id }) => charge_id)
+    .filter((id) => chargeOf(charges, id).tender === 'card')
+  if (cards.length === 0) return
+  if (order.disputed || (await isDisputed(db, cards))) throw disputed(order)
+}
+
+/** The refusal of an action because the bank may still take the money. */
+export function disputed(order: OrderRow): ApiError {
+  const { allowed } = allowedActions(factsOf(order), [...underWayOf(order), 'dispute'])
+  return new ApiError('disputed', { body: { current_status: order.status, allowed } })
 }
 
 export const exceeds = (refundable_cents: number, body: Record<string, unknown> = {}) =>
@@ -283,7 +273,8 @@ async function creditTenders(
   for (const share of refund.tenders.toSorted((a, b) => RANK[a.tender] - RANK[b.tender])) {
     const { charge_id, amount_cents } = share
     const actor = { name: refund.actor }
-    const { gift_card_id, tender: paidBy } = chargeOf(charges, charge_id)
+    const charge = chargeOf(charges, charge_id)
+    const { gift_card_id, tender: paidBy } = charge
     const tender = await creditGiftCard(tx, order, share, { gift_card_id, actor })
     if (tender === 'store_credit') {
       const { customer_ref, currency, id: order_id } = order
@@ -291,7 +282,7 @@ async function creditTenders(
       const { account_id } = await storeCredit.credit(tx, {
         ...credit,
         event: 'refund',
-        ...(paidBy === 'store_credit' && { returnedFrom: order.id }),
+        ...(paidBy === 'store_credit' && { returnedFrom: await firstOrderOf(tx, charge) }),
         post: false,
       })
       entries.push({ account: tender, ref: account_id, amount_cents: -amount_cents })

@@ -108,10 +108,6 @@ export const refundableOf = (charges: readonly ChargeRow[]): number => sum(charg
 export const cardsOf = (charges: readonly ChargeRow[]): ChargeRow[] =>
   charges.filter(({ tender }) => tender === 'card')
 
-/** Whether a bank may still take money of an order: a dispute is open, and money of a card charge is left. */
-export const isAtRisk = ({ disputed }: OrderRow, charges: readonly ChargeRow[]): boolean =>
-  disputed && refundableOf(cardsOf(charges)) > 0
-
 /** Adds an entry to an order's timeline. It cannot be erased, so texts written by a person do not belong here. */
 export const addToTimeline = (tx: Tx, order_id: string, entry: NewEntry) =>
   queries.insertTimeline(tx, [{ order_id, ...entry }])

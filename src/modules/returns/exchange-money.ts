@@ -3,6 +3,8 @@ import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../kernel/id.ts'
 import { cancelMove, reserveMove, reverseMove, settleMove } from '../order-changes/move-money.ts'
+import { splitOverTenders } from '../order-changes/refund-parts.ts'
+import { requireNoDispute } from '../order-changes/settle-refund-money.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderExchange, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
@@ -15,8 +17,8 @@ import { forEvent, shownExchange } from './show.ts'
 
 /**
  * The money of exchanges: the order with the new goods takes it from the refund of the return, and
- * returns it when that order is cancelled. The order of the exchange is always locked before the order
- * of the return, which is older.
+ * returns it when that order is cancelled. The order of the return is always locked before the order of the
+ * exchange, so that an exchange chain is locked from its first order on.
  */
 
 /** The most exchanges of a return, with those that were cancelled. No return needs as many. */
@@ -32,8 +34,12 @@ const tooMany = () =>
 export async function readCredit(db: Db, locked: LockedReturn, advance: boolean): Promise<Credit> {
   requireState(locked.returned, 'exchange')
   if (locked.returned.exchanges.length >= EXCHANGES_MAX) throw tooMany()
-  const credit = planCredit(await readMoneyFacts(db, locked), advance)
+  const facts = await readMoneyFacts(db, locked)
+  const credit = planCredit(facts, advance)
   if (credit.available_cents === 0) throw new ApiError('nothing_to_exchange')
+  const { charges } = facts.refundable
+  const tenders = splitOverTenders(charges, credit.available_cents, 'original')
+  await requireNoDispute(db, locked.order, charges, tenders)
   return credit
 }
 
@@ -96,8 +102,8 @@ export async function getExchange(db: Db, order_id: string): Promise<ExchangeRow
 }
 
 /**
- * Moves the money to the order of the exchange, which is locked and about to be placed. Its other
- * charges pay for the rest.
+ * Moves the money to the order of the exchange, which is about to be placed. Its other charges pay for the rest. Both
+ * orders are locked, that of the return first.
  */
 export async function settleExchange(tx: Tx, order_id: string): Promise<ExchangeRow> {
   const { id, return_id, refund_id } = await getExchange(tx, order_id)
@@ -143,19 +149,31 @@ const tell = (
   ])
 
 /**
- * Locks the return that an order took its money from. Returns a function that moves the money back once
- * the order is cancelled: if the goods have come, a receipt without lines then refunds it. Returns null if
- * the order is of no exchange.
+ * Locks the order that paid for the order of an exchange, before that order itself, which may be any order. Returns
+ * that order, or null where there is none.
+ */
+export async function lockExchanged(
+  tx: Tx,
+  { id, source }: Pick<OrderRow, 'id' | 'source'>,
+): Promise<OrderRow | null> {
+  if (source !== 'exchange') return null
+  const { return_id } = await getExchange(tx, id)
+  return (await lockReturn(tx, return_id)).order
+}
+
+/**
+ * Locks the order that paid for the order of an exchange. Returns a function that moves the money back once the
+ * order is cancelled: if the goods have come, a receipt without lines then refunds it. Returns null if the order is
+ * of no exchange.
  */
 export async function openExchange(
   tx: Tx,
-  { id, source }: OrderRow,
-  actor: string,
-): Promise<((cancelled: OrderRow) => Promise<OrderRow>) | null> {
-  if (source !== 'exchange') return null
-  const exchange = await getExchange(tx, id)
-  const { order } = await lockReturn(tx, exchange.return_id)
-  return async (cancelled) => {
+  opened: Pick<OrderRow, 'id' | 'source'>,
+): Promise<((cancelled: OrderRow, actor: string) => Promise<OrderRow>) | null> {
+  const order = await lockExchanged(tx, opened)
+  if (order === null) return null
+  return async (cancelled, actor) => {
+    const exchange = await getExchange(tx, opened.id)
     const { to, from, released_cents } = await releaseMoney(tx, exchange, {
       order,
       cancelled,
@@ -167,6 +185,26 @@ export async function openExchange(
     await tell(tx, from, row, told)
     return to
   }
+}
+
+/** Lists the orders whose money these refunds reserve, until their shoppers pay the rest. */
+export const listWaitingExchanges = async (
+  tx: Tx,
+  refund_ids: readonly string[],
+): Promise<string[]> =>
+  (await queries.listOfRefunds(tx, refund_ids)).map(({ order_id }) => order_id)
+
+/** Refuses to pay for an exchange while the bank may still take the money that pays for the rest of it. */
+export async function requireUndisputedCredit(tx: Tx, { id, source }: OrderRow): Promise<void> {
+  if (source !== 'exchange') return
+  const { refund_id } = await getExchange(tx, id)
+  if (refund_id === null) return
+  const { order_id, tenders } = await orders.getRefund(tx, refund_id)
+  const [order, charges] = await awaitAll([
+    orders.get(tx, order_id),
+    orders.listCharges(tx, order_id),
+  ])
+  await requireNoDispute(tx, order, charges, tenders)
 }
 
 interface Cancelled {

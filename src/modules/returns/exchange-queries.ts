@@ -37,6 +37,17 @@ export const findOfOrder = (db: Db, order_id: string) =>
      where tenant_ref = ${db.tenant} and order_id = ${order_id}`,
   )
 
+/** Lists the exchanges that these refunds pay for. */
+export const listOfRefunds = (db: Db, refund_ids: readonly string[]) =>
+  db.many(
+    ExchangeRow,
+    sql`
+    select ${columns}
+      from return_exchanges
+     where tenant_ref = ${db.tenant} and refund_id = any (${refund_ids}::uuid[])
+     order by created_at, id`,
+  )
+
 export const placeExchange = (tx: Tx, id: string) =>
   tx.one(
     ExchangeRow,

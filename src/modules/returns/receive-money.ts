@@ -16,7 +16,7 @@ import {
 } from '../order-changes/refund-replies.ts'
 import { destinationsOf, requireAnswered } from '../order-changes/refund-units.ts'
 import {
-  requireUndisputed,
+  requireNoDispute,
   reserveRefund,
   type SettledRefund,
   settleRefund,
@@ -290,7 +290,7 @@ export async function previewReceipt(
   const order = await orders.get(db, returned.order_id)
   const { plan, charges } = await readPlan(db, { returned, order }, body)
   if (body.location_id !== undefined) await inventory.getLocation(db, body.location_id)
-  if (plan.amount_cents > 0) requireUndisputed(order, charges, plan.tenders)
+  await requireNoDispute(db, order, charges, plan.tenders)
   const refundable_cents = orders.refundableOf(charges)
   return {
     status: statusAfter(returned, plan),

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { giveBalances, keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
+import { ok, receipt } from '../returns/setup.ts'
+import { type Exchanges, exchangesOf } from './exchange-setup.ts'
+
+/** Exchanges of exchanges: what the first order was paid with comes back as it was. */
+
+const shared = shareOrderStore()
+let store: OrderStore
+let exchanges: Exchanges
+
+const DATE = '2031-05-01T00:00:00.000Z'
+
+/** The lots of a customer that have something left, by the date on which they expire. */
+async function lotsOf(customer_ref: string) {
+  const { rows } = await store.superuser.query(
+    `select l.remaining_cents::int as cents, l.expires_at
+       from store_credit_lots l
+       join store_credit_accounts a on a.tenant_ref = l.tenant_ref and a.id = l.account_id
+      where a.customer_ref = $1 and l.remaining_cents > 0
+      order by l.expires_at, l.remaining_cents`,
+    [customer_ref],
+  )
+  return rows.map(({ cents, expires_at }) => [cents, expires_at?.toISOString() ?? null])
+}
+
+async function giveCredit(customer_ref: string, amount_cents: number, expires_at: string | null) {
+  await giveBalances(store, 0, 100)
+  const credit = { amount_cents, currency: 'USD', reason: 'a test', expires_at }
+  const url = `/v1/merchant/store-credit/${customer_ref}/credit`
+  ok(await store.shop.merchant.post(url, credit, keyed()), 201)
+}
+
+/** Exchanges all units of an order for as many of the same. */
+async function exchangedFor(order_id: string, quantity = 1) {
+  await exchanges.ship(order_id)
+  const { order, items } = await store.read(order_id)
+  const made = await exchanges.returned({ order, items, parcels: [] }, quantity)
+  const wanted = [{ variant_id: store.shop.variants[1_000], quantity }]
+  const body = ok(await exchanges.exchange(made.id, { items: wanted, advance: true }), 201)
+  return { made, exchanged: body.order as { id: string } }
+}
+
+async function paidByCredit(customer_ref: string, quantity = 1): Promise<{ id: string }> {
+  const items = [{ variant_id: store.shop.variants[1_000], quantity }]
+  const { order } = await store.place({ customer_ref, items, apply_store_credit: true })
+  return order
+}
+
+describe('an exchange chain', () => {
+  before(() => {
+    store = shared.current
+    exchanges = exchangesOf(store)
+  })
+
+  test('returns store credit with the date that it had, over any number of exchanges', async () => {
+    await giveCredit('dora', 1_000, DATE)
+    const order = await paidByCredit('dora')
+    assert.deepEqual(await lotsOf('dora'), [])
+    const first = await exchangedFor(order.id)
+    const second = await exchangedFor(first.exchanged.id)
+    ok(await store.merchant(second.exchanged.id, 'refunds', { amount_cents: 400 }), 201)
+    assert.deepEqual(await lotsOf('dora'), [[400, DATE]])
+    ok(await store.merchant(second.exchanged.id, 'cancel', { reason: 'customer' }))
+    ok(await exchanges.receive(second.made.id, receipt(second.made, 1)))
+    assert.deepEqual(await lotsOf('dora'), [
+      [400, DATE],
+      [600, DATE],
+    ])
+    await store.check()
+  })
+
+  test('gives each amount of credit one date, whichever of its orders is refunded', async () => {
+    await giveCredit('emil', 600, DATE)
+    await giveCredit('emil', 1_400, null)
+    const order = await paidByCredit('emil', 2)
+    await exchanges.ship(order.id)
+    const read = await store.read(order.id)
+    const made = await exchanges.returned({ ...read, parcels: [] }, 1)
+    const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
+    const body = ok(await exchanges.exchange(made.id, { items, advance: true }), 201)
+    ok(await store.merchant(body.order.id, 'refunds'), 201)
+    ok(await store.merchant(order.id, 'refunds'), 201)
+    const lots = await lotsOf('emil')
+    const dated = lots.filter(([, date]) => date === DATE).map(([cents]) => cents as number)
+    assert.equal(
+      dated.reduce((sum, cents) => sum + cents, 0),
+      600,
+      'the credit with a date has it again, and no other credit got one',
+    )
+    assert.equal(
+      lots.reduce((sum, [cents]) => sum + (cents as number), 0),
+      2_000,
+    )
+  })
+})
