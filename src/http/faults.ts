@@ -1,6 +1,7 @@
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { FAULTS_MAX, type Fault } from '../errors.ts'
 import { toFaults } from './errors.ts'
+import { listMisspelt } from './ignored-members.ts'
 
 interface Shape {
   properties?: Record<string, object>
@@ -28,7 +29,10 @@ export function listFaults(request: FastifyRequest): Fault[] {
   if (typeof shape !== 'object' || shape === null) return []
   const search: Search = { validate: (each) => validatorOf(request, each), faults: [] }
   collect(search, shape, request.body, [])
-  return search.faults.slice(0, FAULTS_MAX)
+  // A misspelt member is most likely why another is missing.
+  const misspelt = listMisspelt(request)
+  const others = search.faults.filter(({ path }) => misspelt.every((each) => each.path !== path))
+  return [...misspelt, ...others].slice(0, FAULTS_MAX)
 }
 
 function validatorOf(request: FastifyRequest, shape: object): Validate {

@@ -3,10 +3,11 @@ import { sharedShapes } from '../kernel/schema.ts'
 import type { App } from './route.ts'
 
 /** A shape of a body, as far as it says which members there are. */
-interface Shape {
+export interface Shape {
   $ref?: string
   anyOf?: readonly Shape[]
   properties?: Readonly<Record<string, Shape>>
+  required?: readonly string[]
   items?: Shape
   additionalProperties?: unknown
   patternProperties?: unknown
@@ -43,7 +44,7 @@ export function dropUnknownMembers(app: App): void {
 /** Returns the value without the members that its shape does not name; the same object where there are none. */
 export function withoutUnknown(shape: Shape, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const { items, properties, ...rest } = resolve(shape)
+  const { items, properties, ...rest } = resolveShape(shape)
   if (Array.isArray(value)) return items === undefined ? value : mapItems(items, value)
   return properties === undefined ? value : pickMembers({ properties, ...rest }, value)
 }
@@ -80,12 +81,12 @@ function pickMembers(
  * Resolves a shared shape, and the shape of "a value or null". Other alternatives stay: it is not known which one
  * holds.
  */
-function resolve(shape: Shape): Shape {
-  if (shape.$ref !== undefined) return resolve(sharedShape(shape.$ref))
+export function resolveShape(shape: Shape): Shape {
+  if (shape.$ref !== undefined) return resolveShape(sharedShape(shape.$ref))
   const [only, ...others] = (shape.anyOf ?? []).filter(
     ({ $ref, anyOf, items, properties }) => $ref ?? anyOf ?? items ?? properties,
   )
-  return only === undefined || others.length > 0 ? shape : resolve(only)
+  return only === undefined || others.length > 0 ? shape : resolveShape(only)
 }
 
 const shared = new Map<string, Shape>()

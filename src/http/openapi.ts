@@ -4,6 +4,7 @@ import { type TSchema, Type } from 'typebox'
 import { ERRORS, type ErrorCode } from '../error-codes.ts'
 import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './api-document.ts'
 import { type ApiExamples, addExamples } from './api-examples.ts'
+import { withIgnored } from './ignored-members.ts'
 import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
 
@@ -183,7 +184,10 @@ function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
     ...(scope === undefined ? {} : { 'x-scope': scope }),
     ...(query === undefined ? {} : { querystring: { type: 'object', properties: query } }),
     ...describeHeaders(idempotent ?? false, headers ?? {}),
-    response: { ...describeSuccesses(schema.response), ...describeFailures(allFailures(route)) },
+    response: {
+      ...describeSuccesses(schema.response, { method: route.method, plane }),
+      ...describeFailures(allFailures(route)),
+    },
   }
   return described
 }
@@ -222,11 +226,15 @@ const SUCCESSES: Record<string, string> = {
  * Adds the descriptions of successful responses. The plugin would take them from the shape, whose description is
  * about something else, and it ignores a description beside a reference.
  */
-function describeSuccesses(response: unknown): Record<string, unknown> {
+function describeSuccesses(
+  response: unknown,
+  of: { method: unknown; plane: Plane },
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries((response ?? {}) as Record<string, TSchema & Shape>).map(([status, schema]) => {
       const description = schema['x-response-description'] ?? SUCCESSES[status] ?? 'Done.'
-      if (!('$ref' in schema)) return [status, { ...schema, 'x-response-description': description }]
+      const shape = withIgnored(of, schema)
+      if (!('$ref' in shape)) return [status, { ...shape, 'x-response-description': description }]
       return [status, { description, content: { 'application/json': { schema } } }]
     }),
   )

@@ -250,9 +250,9 @@ describe('values of another type are refused, never converted', () => {
     const routes = app.app.routeTable.filter(({ method }) => method === 'PATCH')
     assert.ok(routes.length > 8)
     const merchant = await app.merchant('acme')
-    const sent = { time_zone: 'UTC', display_nmae: 'x', prize: 1, '4111 1111 1111 1111': 1 }
+    const sent = { time_zone: 'UTC', colour: 'x', prize: 1, '4111 1111 1111 1111': 1 }
     const { status, body } = await merchant.patch('/v1/my/store', sent)
-    assert.deepEqual([status, body.ignored], [200, ['display_nmae', 'prize', '*']])
+    assert.deepEqual([status, body.ignored], [200, ['colour', 'prize', '*']])
     const none = await merchant.patch('/v1/my/store', { time_zone: 'UTC' })
     assert.deepEqual(none.body.ignored, [])
     const refused = await merchant.patch('/v1/my/store', { time_zone: 'Nowhere', prize: 1 })

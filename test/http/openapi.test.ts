@@ -133,13 +133,14 @@ describe('the OpenAPI document', () => {
 
   test('gives a shared shape its own name, and refers to it', async () => {
     const document = await readyDocument()
-    assert.deepEqual(Object.keys(document.components.schemas), ['Error', 'Gadget'])
+    assert.deepEqual(Object.keys(document.components.schemas), ['Error', 'Gadget', 'Ignored'])
     const made = operation(document, 'post', '/v1/gadgets').responses[201]
     assert.ok(made)
     assert.deepEqual(
       resolveResponse(document, made).content?.['application/json']?.schema.properties,
       {
         gadget: { $ref: '#/components/schemas/Gadget' },
+        ignored: { $ref: '#/components/schemas/Ignored' },
       },
     )
   })

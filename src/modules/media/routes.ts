@@ -5,6 +5,7 @@ import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import { matchesEtag } from '../../http/etag.ts'
+import { findIgnored } from '../../http/ignored-members.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { enforcePace, signalOfClose } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
@@ -14,7 +15,7 @@ import { MINUTE_MS } from '../../kernel/time.ts'
 import type { PendingUpload, PendingUploads } from './pending-uploads.ts'
 import { freeBuffer } from './process-image.ts'
 import { createImageResizer, WIDTHS } from './resized-images.ts'
-import { ASSET_BYTES_MAX, Asset, AssetPatch, CONTENT_TYPES } from './schema.ts'
+import { ASSET_BYTES_MAX, Asset, AssetPatch, CONTENT_TYPES, NewUpload } from './schema.ts'
 import * as media from './service.ts'
 import * as serving from './serving.ts'
 import { readUpload, UPLOAD_BODY } from './upload-body.ts'
@@ -68,6 +69,7 @@ async function readUploaded(request: FastifyRequest, { pending, isJson }: Receiv
   if (isJson) {
     const body = readJson(request, bytes)
     freeBuffer(bytes)
+    findIgnored(request, NewUpload, body)
     return readUpload(body)
   }
   return { bytes, contentType: request.headers['content-type'] ?? '', alt: null, mayFree: true }

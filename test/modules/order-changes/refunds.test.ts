@@ -100,7 +100,9 @@ describe('refunds', () => {
       const refused = await store.merchant(order.id, verb, body, key)
       assert.equal(refused.status, 400, refused.text)
       assert.equal(refused.body.error.code, 'invalid_body')
-      assert.deepEqual(refused.body.issues, [{ path, message: 'is not a known member; remove it' }])
+      assert.equal(refused.body.issues.length, 1)
+      assert.equal(refused.body.issues[0].path, path)
+      assert.match(refused.body.issues[0].message, /^is not a known member; /)
     }
     const { charge_id } = charges[0]
     const shopper = await store.shopper(order.id, 'refund', { charge_id, amount: 500 }, key)
