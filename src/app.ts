@@ -58,6 +58,7 @@ import * as newsletterRoutes from './modules/marketing/newsletter-routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as suppressionRoutes from './modules/marketing/suppression-routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
+import * as correctRoutes from './modules/order-changes/correct-routes.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as orderLinkRoutes from './modules/order-links/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
@@ -270,6 +271,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   shopperMailRoutes.merchantRoutes(deps.shopperMail),
   explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
   orderChangeRoutes.merchantRoutes(deps.checkout),
+  correctRoutes.merchantRoutes(deps.checkout),
   returnRoutes.merchantRoutes(deps.checkout),
   subscriptionRoutes.merchantRoutes(deps.checkout),
   exchangeRoutes.merchantRoutes(deps.checkout),

@@ -264,6 +264,15 @@ export const ERRORS = {
     409,
     'This cycle is over, or too far ahead. `next_charges` and `skipped` list those to come.',
   ],
+  stale_order: [
+    409,
+    'The order has changed since it was read. Read it again, or its preview, then correct it.',
+  ],
+  customer_erased: [409, 'The customer of the order was erased, so it has no data to correct.'],
+  labels_bought: [
+    409,
+    'Shipping labels were bought for the old address: see `labels`. Void them first, or send `void_labels: true`.',
+  ],
   order_busy: [409, 'Another change to this order is in progress. Try again in a moment.'],
   disputed: [
     409,

@@ -1,3 +1,4 @@
+import { giveUpLabels, listLabels } from './modules/carriers/give-up.ts'
 import type { CheckoutDeps } from './modules/checkout/service.ts'
 import { cancelPending } from './modules/fulfillment/service.ts'
 import { codeKeys } from './modules/gift-cards/card-code.ts'
@@ -32,6 +33,8 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
     cancelParcels: cancelPending,
     openExchange,
     listWaitingExchanges,
+    listLabels,
+    giveUpLabels,
     async endSubscriptions(tx, order, reason) {
       await onCancelledRenewal(tx, order, reason)
       return cancelOfOrder(tx, order.id)

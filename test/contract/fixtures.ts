@@ -95,6 +95,8 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
   'POST /v1/merchant/subscriptions/:id/charge': subscribe,
   'GET /v1/merchant/orders/:id': placeOrder,
+  'PATCH /v1/merchant/orders/:id': placeOrder,
+  'POST /v1/merchant/orders/:id/preview': placeOrder,
   'GET /v1/merchant/orders/:id/timeline': placeOrder,
   'GET /v1/merchant/orders/:id/explain': placeOrder,
   'POST /v1/merchant/orders/:id/notes': placeOrder,
@@ -336,6 +338,8 @@ export const FIXTURES: Record<string, Fixture> = {
 export const BODIES: Record<string, unknown> = {
   'POST /v1/merchant/webhooks/:id/replay': { from: 1 },
   'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
+  'PATCH /v1/merchant/orders/:id': { name: 'a canary' },
+  'POST /v1/merchant/orders/:id/preview': { name: 'a canary' },
   'POST /v1/merchant/orders/:id/notes': { note: 'a canary' },
   'POST /v1/merchant/fulfillments/:id/ship': { carrier: 'a canary' },
   'PATCH /v1/merchant/fulfillments/:id/tracking': { carrier: 'a canary' },

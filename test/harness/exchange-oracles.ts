@@ -58,7 +58,7 @@ export const EXCHANGE_ORACLES: Oracles = {
      where (coalesce(p.status, '') = 'open')
              <> (o.payment = 'requested' and o.cancelled_at is null)
         or (p.status = 'paid' and o.placed_at is null)
-        or (p.status in ('withdrawn', 'expired') and o.cancelled_at is null)`,
+        or (p.status in ('withdrawn', 'expired') and p.purpose = 'order' and o.cancelled_at is null)`,
 
   'an order that was placed for another amount than was asked for': `
     select p.tenant_ref, p.order_id, p.amount_cents, o.total_cents, m.got
@@ -70,7 +70,9 @@ export const EXCHANGE_ORACLES: Oracles = {
                            (select id from payment_attempts a
                              where a.tenant_ref = o.tenant_ref and a.order_id = o.id
                                and a.kind = 'pay')) m
-     where p.status = 'paid' and m.got <> p.amount_cents`,
+     -- An order can be corrected again and again: its request is the last one.
+     where p.status = 'paid'
+       and (m.got < p.amount_cents or (p.purpose = 'order' and m.got <> p.amount_cents))`,
 
   'a return that has waived less than its exchanges took of it': `
     select r.tenant_ref, r.id, w.waived, x.taken

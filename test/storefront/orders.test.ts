@@ -241,7 +241,8 @@ describe('a payment request', () => {
     const other = openShopper(shop.url, 'demo.localhost')
     assert.equal((await other.get(`/orders/${id}`)).status, 404)
     const key = shop.runtime.key('order link')
-    const token = createLinkToken(key, shop.runtime.database.tenant('demo'), id, 30)
+    const { order: asked } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    const token = createLinkToken(key, shop.runtime.database.tenant('demo'), asked, 30)
     const opened = await other.get(`/orders/link/${token}`)
     const page = await other.get(String(opened.headers.location))
     assert.match(page.text, /Waiting for your payment/)

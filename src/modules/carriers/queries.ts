@@ -50,6 +50,12 @@ export const insertLabel = (tx: Tx, label: NewLabelRow) =>
     returning ${columns}`,
   )
 
+/** Marks a label that its parcel needs no more. */
+export const markUnused = (tx: Tx, id: string) =>
+  tx.run(sql`
+    update carrier_labels set unused = true, updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+
 /**
  * Writes what the carrier has sold, and whether its parcel needs it no more. Returns null where that was
  * written before, or the label was given up.

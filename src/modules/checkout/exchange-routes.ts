@@ -6,6 +6,7 @@ import { STARTED } from '../../platform/idempotency.ts'
 import { cancelOperation } from '../order-changes/cancel-money.ts'
 import { MerchantCancelled } from '../order-changes/schema.ts'
 import { requireOpen, sendAgain } from '../orders/payment-request.ts'
+import * as orders from '../orders/service.ts'
 import { readSource } from '../payments/card.ts'
 import { exchangeOperation, previewExchange } from './exchange-money.ts'
 import {
@@ -16,6 +17,7 @@ import {
   Paid,
   Payment,
 } from './exchange-schema.ts'
+import { isCorrection, withdrawCorrection } from './pay-correction-money.ts'
 import { payOperation } from './pay-request-money.ts'
 import type { CheckoutRouteDeps } from './routes.ts'
 
@@ -121,7 +123,7 @@ async function requestRoutes(app: App, deps: CheckoutRouteDeps) {
         operationId: 'withdrawPaymentRequest',
         tags,
         summary:
-          'Withdraw a payment request: its order is cancelled, its stock is free again, and the return has its refund back.',
+          'Withdraw a payment request: the order of an exchange is cancelled, its stock is free again, and the return has its refund back. An order that was to be corrected stays as it was.',
         params: Params('id'),
         response: { 200: MerchantCancelled },
       },
@@ -131,8 +133,11 @@ async function requestRoutes(app: App, deps: CheckoutRouteDeps) {
       const target = `withdraw ${params.id}`
       const options = { operation: 'cancel', secret: deps.idempotencyKey, target, passing: BUSY }
       const terms = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
-      return once(request, reply, options, (claim) =>
-        cancelOperation.run(
+      return once(request, reply, options, async (claim) => {
+        if (isCorrection(await orders.get(db, params.id))) {
+          return withdrawCorrection(db, { actor, claim }, params.id)
+        }
+        return cancelOperation.run(
           deps,
           db,
           { actor, claim },
@@ -143,8 +148,8 @@ async function requestRoutes(app: App, deps: CheckoutRouteDeps) {
               await requireOpen(tx, order.id)
             },
           },
-        ),
-      )
+        )
+      })
     },
   )
 }

@@ -9,14 +9,16 @@ import type { Operation } from '../operations/service.ts'
 import { type OperationName, operationAt } from '../operations/table.ts'
 import { cancelOperation } from '../order-changes/cancel-money.ts'
 import { cancelRemainingOperation } from '../order-changes/cancel-remaining-money.ts'
+import { correctOperation } from '../order-changes/correct-money.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
 import { editOperation } from '../order-changes/edit-money.ts'
 import { refundOperation } from '../order-changes/refund-money.ts'
 import * as paymentRequests from '../orders/payment-request.ts'
 import type { OrderRow } from '../orders/schema.ts'
-import { allowedOf } from '../orders/service.ts'
+import * as orders from '../orders/service.ts'
 import { receiveOperation } from '../returns/receive-money.ts'
 import { exchangeOperation } from './exchange-money.ts'
+import { expireCorrection, isCorrection } from './pay-correction-money.ts'
 import { payOperation } from './pay-request-money.ts'
 import { checkoutOperation, renewalOperation } from './place-money.ts'
 import { postponeExpiry } from './queries.ts'
@@ -31,6 +33,7 @@ const IMPLEMENTATIONS: Record<OperationName, Pick<Operation<CheckoutDeps, never>
   refund: refundOperation,
   cancel: cancelOperation,
   edit: editOperation,
+  correct: correctOperation,
   cancel_remaining: cancelRemainingOperation,
   return_receive: receiveOperation,
   exchange: exchangeOperation,
@@ -64,8 +67,8 @@ export async function expireHold(
 }
 
 /**
- * Cancels a held order whose shopper was asked to pay and has not. Returns false where it cannot be cancelled
- * now.
+ * Cancels a held order whose shopper was asked to pay and has not. A placed order, which was to be corrected, stays as
+ * it is. Returns false where that cannot be done now.
  */
 export async function expireRequest(
   deps: OrderChangeDeps,
@@ -73,6 +76,7 @@ export async function expireRequest(
   order_id: string,
 ): Promise<boolean> {
   if ((await paymentRequests.postponeExpiry(db, order_id)) === 0) return false
+  if (isCorrection(await orders.get(db, order_id))) return expireCorrection(db, order_id)
   return cancelExpired(deps, db, order_id, `expired payment request ${order_id}`)
 }
 
@@ -119,6 +123,6 @@ async function cancelExpired(
 /** Refuses an order that was released in the meantime: it is paid, and only its merchant may cancel it. */
 function requireHeld(order: OrderRow): void {
   if (order.placed_at === null) return
-  const { allowed } = allowedOf(order)
+  const { allowed } = orders.allowedOf(order)
   throw new ApiError('invalid_transition', { body: { current_status: order.status, allowed } })
 }

@@ -24,6 +24,7 @@ import {
   requireUndisputedCredit,
   settleExchange,
 } from '../returns/exchange-money.ts'
+import { isCorrection, requireSameOrder, settleCorrection } from './pay-correction-money.ts'
 import type { CheckoutDeps } from './service.ts'
 import { settleOrder } from './settle-money.ts'
 
@@ -90,6 +91,10 @@ export const payOperation = defineOperation<CheckoutDeps, PayRequest, Work, Repl
     const plan = getPlan<PayPlan>(order, 'pay')
     await endPlan(tx, order, plan)
     if (reply.kind !== 'approved') return stayHeld(tx, claim, order, { plan, reply })
+    if (isCorrection(order)) {
+      const charge = chargeOf(order, plan)
+      return settleCorrection(tx, claim, { order, plan, reply, charge })
+    }
     return settle(tx, deps, claim, { order, plan, reply })
   },
   async after(deps, db, { order, plan }, { reply }) {
@@ -103,6 +108,7 @@ async function requirePayable(db: Db, order: OrderRow) {
   orders.requireFree(order, 'pay')
   const request = await requireOpen(db, order.id)
   orders.requireAllowed(order, 'pay')
+  if (isCorrection(order)) await requireSameOrder(db, order, request.amount_cents)
   return request
 }
 

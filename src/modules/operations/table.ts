@@ -24,6 +24,13 @@ export const OPERATIONS = {
     scope: 'manage:own_orders',
   },
   edit: { recoveryPoint: 'editing', actions: ['edit'], scope: 'manage:own_orders' },
+  /** Corrects the address, the e-mail address and the name of an order. */
+  correct: {
+    recoveryPoint: 'correcting',
+    actions: ['correct'],
+    scope: 'manage:own_orders',
+    isMerchants: true,
+  },
   /** Cancels the units of a partly shipped order that have not shipped. */
   cancel_remaining: {
     recoveryPoint: 'cancelling_remaining',

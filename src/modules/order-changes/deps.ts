@@ -1,8 +1,9 @@
-import type { Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { OperationDeps } from '../operations/service.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import type { TaxProvider } from '../pricing/tax.ts'
+import type { LabelOfParcel } from './correct-schema.ts'
 
 /** The dependencies of refunds, cancellations and edits. */
 export interface OrderChangeDeps extends OperationDeps {
@@ -16,6 +17,10 @@ export interface OrderChangeDeps extends OperationDeps {
   }
   /** Cancels the parcels of an order that are not shipped, and returns the order as it is then. */
   cancelParcels: (tx: Tx, order: OrderRow, actor: string) => Promise<OrderRow>
+  /** The shipping labels of an order that carry its address and have not left. */
+  listLabels: (db: Db, order_id: string) => Promise<LabelOfParcel[]>
+  /** Gives these labels up where the merchant allows it, and refuses otherwise. */
+  giveUpLabels: (tx: Tx, order: OrderRow, choice: { isAllowed: boolean }) => Promise<void>
   /**
    * Locks the order that paid for the order of an exchange, which is not locked yet. Returns a function that moves the
    * money back to the return once the order is cancelled; null for any other order.

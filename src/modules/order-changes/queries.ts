@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { OrderItem } from '../orders/schema.ts'
+import type { OrderItem, OrderRow } from '../orders/schema.ts'
 
 /**
  * Claims the order for one operation, with its plan. The claim of the order has no time limit: the idempotency key
@@ -39,6 +39,18 @@ export const writeTotals = (tx: Tx, orderId: string, totals: NewTotals) =>
        set subtotal_cents = ${totals.subtotal_cents}, discount_cents = ${totals.discount_cents},
            shipping_cents = ${totals.shipping_cents}, tax_cents = ${totals.tax_cents},
            total_cents = ${totals.total_cents}, pricing = ${JSON.stringify(totals.pricing)}
+     where tenant_ref = ${tx.tenant} and id = ${orderId}`)
+
+/** Writes how the store reaches the shopper of an order. */
+export const writeContact = (
+  tx: Tx,
+  orderId: string,
+  contact: Pick<OrderRow, 'ship_to' | 'email' | 'customer_name'>,
+) =>
+  tx.run(sql`
+    update orders
+       set ship_to = ${contact.ship_to === null ? null : JSON.stringify(contact.ship_to)},
+           email = ${contact.email}, customer_name = ${contact.customer_name}
      where tenant_ref = ${tx.tenant} and id = ${orderId}`)
 
 export type EditedLine = Pick<

@@ -38,7 +38,22 @@ const LINK_DAYS = 7
 /** The recipient of a mail that is not sent. */
 const NO_RECIPIENT = 'no-recipient@example.invalid'
 
-type Payload = [tenant: string, orderId: string, expires: number]
+type Payload = [tenant: string, orderId: string, expires: number, email: string]
+
+/**
+ * The e-mail address of an order, as a link carries it: a link that was mailed to a wrong address ends when it is
+ * corrected.
+ */
+const markOf = ({ id, email }: LinkedOrder): string =>
+  tokens
+    .sha256(`${id} ${foldEmail(email ?? '') ?? ''}`)
+    .subarray(0, 12)
+    .toString('base64url')
+
+export interface LinkedOrder {
+  id: string
+  email: string | null
+}
 
 export async function mailLink(
   deps: LinkDeps,
@@ -61,7 +76,7 @@ export async function mailLink(
   await db.transaction('order link: mail', async (tx) => {
     const order = await lockByNumber(tx, request.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
-    const token = createLinkToken(deps.key, db, order?.id ?? '', LINK_DAYS)
+    const token = createLinkToken(deps.key, db, order ?? { id: '', email: null }, LINK_DAYS)
     await mail.sendIf(tx, isTheirs && mayMail, {
       to: isTheirs ? (order.email ?? NO_RECIPIENT) : NO_RECIPIENT,
       tenant_ref: db.tenant,
@@ -76,19 +91,22 @@ export async function mailLink(
 }
 
 /** Returns the token of a link that opens an order for `days` days. */
-export function createLinkToken(key: Buffer, db: Db, order_id: string, days: number): string {
-  const payload: Payload = [db.tenant, order_id, db.clock.now() + days * DAY_MS]
+export function createLinkToken(key: Buffer, db: Db, order: LinkedOrder, days: number): string {
+  const payload: Payload = [db.tenant, order.id, db.clock.now() + days * DAY_MS, markOf(order)]
   return tokens.sign(key, Buffer.from(JSON.stringify(payload)))
 }
 
-/** Finds the order of a link, and the customer who placed it. An erased customer's order is not found. */
+/**
+ * Finds the order of a link, and the customer who placed it. An erased customer's order is not found, and by a link
+ * that was mailed to an address that the order no longer has, none is.
+ */
 export async function openLink({ key }: LinkDeps, db: Db, token: string) {
   const payload = tokens.verify(key, token)
   if (payload === null) throw new ApiError('order_not_found')
-  const [tenant, id, expires] = JSON.parse(payload.toString()) as Payload
+  const [tenant, id, expires, mark] = JSON.parse(payload.toString()) as Payload
   if (tenant !== db.tenant || expires < db.clock.now()) throw new ApiError('order_not_found')
   const order = await orders.get(db, id)
-  if (order.email === null) throw new ApiError('order_not_found')
+  if (order.email === null || mark !== markOf(order)) throw new ApiError('order_not_found')
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,

@@ -71,6 +71,7 @@ export async function eraseOrders(
   const [refunds] = await Promise.all([
     queries.listRefundIds(tx, order_ids),
     queries.eraseNotes(tx, order_ids),
+    queries.eraseCorrections(tx, order_ids),
     queries.eraseRefundReasons(tx, order_ids),
     queries.eraseCards(tx, order_ids),
     mail.deleteOfOrders(tx, order_ids),

@@ -139,9 +139,10 @@ export const listTraces = (
 
 /**
  * The condition that the payment of an order is open. A hold before the capture counts,
- * too: a release would capture it.
+ * too: a release would capture it. So does a correction that its shopper is asked to pay for.
  */
-const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
+const beingPaid = sql`(status = 'pending_payment'
+  or (status = 'on_hold' and (placed_at is null or payment = 'requested')))`
 
 /**
  * The condition that an order has units to ship. A partial refund hides that in the status,
@@ -177,8 +178,9 @@ interface Erasure {
 
 /** The plan of a running operation without the facts of the person, which its end would otherwise write. */
 const erasedPlan = sql`
-  jsonb_set(jsonb_set(operation, '{note}', 'null', false),
-            '{charge,card_fingerprint}', 'null', false)`
+  jsonb_set(jsonb_set(jsonb_set(operation, '{note}', 'null', false),
+                      '{charge,card_fingerprint}', 'null', false),
+            '{correction,contact}', 'null', false)`
 
 /**
  * Erases the person from some orders and returns their ids; none if no order is left. An order that is being paid
@@ -212,6 +214,13 @@ export const eraseNotes = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`
     update order_notes set note = ${ERASED}
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])`)
+
+/** Removes the address of corrections that were never paid for, of orders that are no longer open. */
+export const eraseCorrections = (tx: Tx, order_ids: readonly string[]) =>
+  tx.run(sql`
+    update payment_requests set correction = jsonb_set(correction, '{contact}', 'null', false)
+     where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
+       and correction is not null`)
 
 export const eraseRefundReasons = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`

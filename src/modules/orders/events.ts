@@ -4,7 +4,7 @@ import type { OrderRow } from './schema.ts'
 import { forMerchant } from './show.ts'
 
 type OrderEvent =
-  | `commerce.order.${'held' | 'released' | 'refunded' | 'cancelled' | 'edited' | 'shipped' | 'delivered' | 'payment_requested'}.v1`
+  | `commerce.order.${'held' | 'released' | 'refunded' | 'cancelled' | 'edited' | 'corrected' | 'shipped' | 'delivered' | 'payment_requested'}.v1`
   | `commerce.return.${'requested' | 'approved' | 'received' | 'exchanged' | 'exchange_released'}.v1`
 
 /** Emits an event about an order, which shows the order as it now is. */

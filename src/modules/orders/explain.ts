@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
   not_captured: 'Nothing was captured.',
   payment_unconfirmed: 'The outcome of the payment is not known yet.',
   payment_requested:
-    'The shopper has been asked to pay, and has not paid. Wait, or cancel the order.',
+    'The shopper has been asked to pay, and has not paid. Wait, or withdraw the payment request.',
   nothing_to_pay: 'The shopper has not been asked to pay.',
   already_processing: 'The order is already being processed.',
   nothing_to_deliver: 'No parcel is on its way.',

@@ -26,23 +26,30 @@ interface NewPaymentRequest {
   amount_cents: number
   days: number
   actor: string
+  /** What is changed once it is paid, of an order that is placed. */
+  correction?: object
 }
 
 /** Holds a waiting order, and asks its shopper to pay. Called under the order's lock. */
 export async function requestPayment(
   tx: Tx,
   order: OrderRow,
-  { amount_cents, days, actor }: NewPaymentRequest,
+  { amount_cents, days, actor, correction = undefined }: NewPaymentRequest,
 ): Promise<{ order: OrderRow; request: PaymentRequest }> {
   const at = isoNow(tx.clock)
   const hold = { reason: HOLD_REASON, by: audit.SYSTEM.name, at }
-  const held = await change(tx, order, { payment: 'requested', hold })
+  // A hold of the merchant stays, also after the payment.
+  const held = await change(tx, order, {
+    payment: 'requested',
+    ...(order.hold === null && { hold }),
+  })
   const request = await queries.insertRequest(tx, {
     order_id: order.id,
     amount_cents,
     currency: order.currency,
     expires_at: new Date(tx.clock.now() + days * DAY_MS).toISOString(),
     created_by: actor,
+    correction: correction ?? null,
   })
   await tell(tx, held, request, actor)
   return { order: held, request }
@@ -73,6 +80,28 @@ export async function requireOpen(db: Db, order_id: string): Promise<PaymentRequ
 
 const statusOf = (found: PaymentRequest | null, isOver: boolean) =>
   found?.status === 'open' && isOver ? 'expired' : (found?.status ?? null)
+
+/** Whether an order is held for its payment request alone. */
+export const isHeldForPayment = ({ hold }: OrderRow): boolean =>
+  hold !== null && hold.reason === HOLD_REASON && hold.by === audit.SYSTEM.name
+
+/** Reads what an open request changes once it is paid. Returns null where it changes nothing. */
+export const readCorrection = async (db: Db, order_id: string): Promise<object | null> =>
+  (await queries.findCorrection(db, order_id))?.correction ?? null
+
+/** Ends an unpaid request for a correction. The order is as it was before, and no longer held for it. */
+export async function endCorrectionRequest(
+  tx: Tx,
+  order: OrderRow,
+  { status, actor }: { status: 'withdrawn' | 'expired'; actor: string },
+): Promise<OrderRow> {
+  await queries.endRequest(tx, order.id, status)
+  await addToTimeline(tx, order.id, { type: `correction_${status}`, actor })
+  return change(tx, order, {
+    payment: order.captured_cents > 0 ? 'captured' : 'none',
+    ...(isHeldForPayment(order) && { hold: null }),
+  })
+}
 
 /** Ends the open request of an order, if it has one. */
 export const endRequest = (tx: Tx, order_id: string, status: 'paid' | 'withdrawn' | 'expired') =>

@@ -101,6 +101,7 @@ export async function read(db: Db, id: string, parcels: Parcels) {
   return {
     order: forMerchant(order),
     items,
+    customer_name: order.customer_name,
     charges: charges.map(shownCharge),
     refunds: refunds.map(shownRefund),
     fulfillments,
@@ -114,10 +115,14 @@ export async function read(db: Db, id: string, parcels: Parcels) {
   }
 }
 
-/** Reads the exchange and the payment request of an order. Only the order of an exchange has them. */
-async function exchangeFacts(db: Db, { id, source }: OrderRow, { findExchange }: Parcels) {
-  if (source !== 'exchange') return { exchange: null, payment_request: null }
-  const [exchange, payment_request] = await Promise.all([findExchange(db, id), findRequest(db, id)])
+/** Reads the exchange and the payment request of an order. Most orders have none, and cost no statement for it. */
+async function exchangeFacts(db: Db, order: OrderRow, { findExchange }: Parcels) {
+  const { id, source } = order
+  if (!mayBeAsked(order)) return { exchange: null, payment_request: null }
+  const [exchange, payment_request] = await Promise.all([
+    source === 'exchange' ? findExchange(db, id) : null,
+    findRequest(db, id),
+  ])
   return { exchange, payment_request }
 }
 
@@ -146,9 +151,13 @@ export async function readForShopper(
     fulfillments,
     gift_cards,
     ...(await parcels.readForShopper(db, order, items, fulfillments)),
-    payment_request: order.source === 'exchange' ? await findRequest(db, order.id) : null,
+    payment_request: mayBeAsked(order) ? await findRequest(db, order.id) : null,
   }
 }
+
+/** Whether an order may have a payment request. */
+const mayBeAsked = ({ source, payment }: OrderRow): boolean =>
+  source === 'exchange' || payment === 'requested'
 
 export async function readTimeline(db: Db, id: string, page: Page) {
   const order = await get(db, id)

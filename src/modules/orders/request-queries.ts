@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Id, Nullable, OpenObject } from '../../kernel/schema.ts'
 import { createTurns } from '../../platform/store-turns.ts'
 import { PaymentRequest } from './payment-request-schema.ts'
 
 const columns = sql`
-  order_id, amount_cents, currency, status, expires_at, sent_count, sent_at, created_at, ended_at`
+  order_id, purpose, amount_cents, currency, status, expires_at, sent_count, sent_at, created_at, ended_at`
 
 export interface NewRequest {
   order_id: string
@@ -14,16 +14,26 @@ export interface NewRequest {
   currency: string
   expires_at: string
   created_by: string
+  /** What is changed once it is paid; null where the order is placed then. */
+  correction: object | null
 }
 
+/** Writes the request of an order. It takes the place of one that has ended. */
 export const insertRequest = (tx: Tx, r: NewRequest) =>
   tx.one(
     PaymentRequest,
     sql`
-    insert into payment_requests (tenant_ref, order_id, amount_cents, currency, status, expires_at,
-                                  due_at, created_by)
-    values (${tx.tenant}, ${r.order_id}, ${r.amount_cents}, ${r.currency}, 'open', ${r.expires_at},
-            ${r.expires_at}, ${r.created_by})
+    insert into payment_requests as p (tenant_ref, order_id, purpose, amount_cents, currency, status,
+                                       expires_at, due_at, created_by, correction)
+    values (${tx.tenant}, ${r.order_id}, ${r.correction === null ? 'order' : 'correction'},
+            ${r.amount_cents}, ${r.currency}, 'open', ${r.expires_at}, ${r.expires_at},
+            ${r.created_by}, ${r.correction === null ? null : JSON.stringify(r.correction)})
+        on conflict (tenant_ref, order_id) do update
+       set purpose = excluded.purpose, amount_cents = excluded.amount_cents, status = 'open',
+           expires_at = excluded.expires_at, due_at = excluded.due_at, sent_count = 1,
+           sent_at = fd_now(), created_by = excluded.created_by, created_at = fd_now(),
+           ended_at = null, correction = excluded.correction
+     where p.status <> 'open'
     returning ${columns}`,
   )
 
@@ -38,8 +48,18 @@ export const findRequest = (db: Db, order_id: string) =>
 
 export const endRequest = (tx: Tx, order_id: string, status: 'paid' | 'withdrawn' | 'expired') =>
   tx.run(sql`
-    update payment_requests set status = ${status}, due_at = null, ended_at = fd_now()
+    update payment_requests
+       set status = ${status}, due_at = null, ended_at = fd_now(), correction = null
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and status = 'open'`)
+
+export const findCorrection = (db: Db, order_id: string) =>
+  db.maybe(
+    Type.Object({ correction: Nullable(OpenObject) }),
+    sql`
+    select correction
+      from payment_requests
+     where tenant_ref = ${db.tenant} and order_id = ${order_id} and status = 'open'`,
+  )
 
 /** Counts another mail of a request. Returns null if the request is not open, or was mailed as often as it may be. */
 export const countSent = (tx: Tx, order_id: string, max: number) =>

@@ -361,6 +361,7 @@ export type OrderExchange = Static<typeof OrderExchange>
 export const OrderDetail = Type.Object({
   order: ref(MerchantOrder),
   items: Type.Array(ref(OrderItem)),
+  customer_name: Nullable(Type.String()),
   charges: Type.Array(ref(OrderCharge)),
   refunds: Type.Array(ref(OrderRefund)),
   fulfillments: Type.Array(ref(Fulfillment)),

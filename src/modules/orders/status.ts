@@ -154,6 +154,7 @@ const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
 const someUnpacked: Guard = ['nothing_to_pack', (f) => f.q_packed + f.q_shipped < openQuantity(f)]
 const someToReturn: Guard = ['nothing_to_return', (f) => f.q_returning + f.q_returned < f.q_shipped]
+const notRequested: Guard = ['payment_requested', (f) => f.payment !== 'requested']
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
 /**
@@ -196,7 +197,7 @@ const CONDITIONS: Record<Action, Condition> = {
     after: SETTLED,
     from: ['on_hold'],
     guards: [
-      ['payment_requested', (f) => f.payment !== 'requested'],
+      notRequested,
       ['payment_unconfirmed', (f) => isPaid(f) || !['pending', 'unknown'].includes(f.payment)],
     ],
   },
@@ -252,13 +253,20 @@ const CONDITIONS: Record<Action, Condition> = {
       nothingShipped,
       ['already_refunded', (f) => f.refunded_cents === 0],
       ['not_captured', (f) => f.placed_at !== null],
+      notRequested,
     ],
+  },
+  // Gift cards alone are delivered when they are placed. Where the money changes, an edit must be allowed, too.
+  correct: {
+    after: ALL_SETTLED,
+    from: ['placed', 'processing', 'on_hold', 'partially_refunded', 'delivered'],
+    guards: [nothingShipped, notRequested],
   },
   // Before a capture there is nothing to wait for, and nothing to refund.
   refund: {
     after: [...ALONE, 'last_refund', 'unanswered_refund', 'dispute'],
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
-    guards: [captured],
+    guards: [captured, notRequested],
   },
   // Goods can come back whatever happens to their money, or to the units that have not shipped.
   return: {

@@ -4,6 +4,7 @@ import type { Action, OrderStatus } from './status-schema.ts'
 export type OrderEvent =
   | 'checkout'
   | 'request_payment'
+  | 'end_request'
   | 'release_exchange'
   | 'approve'
   | 'decline'
@@ -111,6 +112,11 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 27, from: ['on_hold'], trigger: 'release', to: ['delivered'] },
   { row: 27, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: ['delivered'] },
   { row: 27, from: ['delivered'], trigger: 'cancel', to: ['cancelled'] },
+  // A correction that costs more waits for the shopper's payment. Without one, the order is as it was.
+  { row: 30, from: [...HELD_FROM, 'on_hold', 'delivered'], trigger: 'correct', to: 'same' },
+  { row: 30, from: ['placed', 'processing'], trigger: 'request_payment', to: ['on_hold'] },
+  { row: 30, from: ['on_hold'], trigger: 'pay', to: ['placed', 'processing'] },
+  { row: 30, from: ['on_hold'], trigger: 'end_request', to: ['placed', 'processing'] },
   // An exchange that costs more than the return's refund waits for the shopper's payment.
   { row: 28, from: ['pending_payment'], trigger: 'request_payment', to: ['on_hold'] },
   // A ban with the decision `review` holds the order once it is paid.

@@ -52,6 +52,15 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       delta_cents: asCents(data.delta_cents),
     }),
   },
+  // It goes to the address as it is now, and shows the order with its correction.
+  'commerce.order.corrected.v1': {
+    kind: 'order_edited',
+    about: 'event',
+    details: (data) => ({
+      total_before_cents: asCents(data.total_before_cents),
+      delta_cents: asCents(data.delta_cents),
+    }),
+  },
   'commerce.giftcard.issued.v1': {
     kind: 'gift_card',
     about: 'gift_card',

@@ -6,12 +6,15 @@ import type { CodeKeys } from '../gift-cards/card-code.ts'
 import { findWords } from '../gift-cards/purchases.ts'
 import * as giftCards from '../gift-cards/service.ts'
 import { assetUrl, parseAssetRef } from '../media/service.ts'
+import type { Correction } from '../order-changes/correction.ts'
 import { createLinkToken } from '../order-links/service.ts'
 import type { Fulfillment } from '../orders/parcel-schema.ts'
-import { findRequest } from '../orders/payment-request.ts'
+import { findRequest, readCorrection } from '../orders/payment-request.ts'
 import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { deliveryAddress } from '../orders/ship-to.ts'
+import type { TaxPolicy } from '../pricing/schema.ts'
+import { rateOf } from '../pricing/tax.ts'
 import * as returns from '../returns/service.ts'
 import { asLine, brandOf } from '../sites/brand.ts'
 import type { Store } from '../stores/schema.ts'
@@ -77,7 +80,8 @@ export async function loadMail(
   if (recipient === null) return { skip: 'no_address' }
   const parts = await loadParts(db, order, subject)
   if (parts === null) return { skip: 'recalled' }
-  return { recipient, facts: { ...common, order: facts, ...parts } }
+  const corrected = parts.request?.correction ?? {}
+  return { recipient, facts: { ...common, order: { ...facts, ...corrected }, ...parts } }
 }
 
 /** Loads the facts that every mail of a store has. The language is the store's, unless the request names another. */
@@ -154,7 +158,7 @@ export async function loadOrder(
     const url = ownAsset(deps, db, store.url, images.get(item.product_id) ?? null)
     return url === null ? null : `${url}?w=${IMAGE_WIDTH}`
   }
-  const path = hasToken ? `/link/${createLinkToken(deps.linkKey, db, order.id, LINK_DAYS)}` : ''
+  const path = hasToken ? `/link/${createLinkToken(deps.linkKey, db, order, LINK_DAYS)}` : ''
   const url = store.url === null ? null : `${store.url}/orders${path}`
   const facts: OrderFacts = {
     ...order,
@@ -220,8 +224,22 @@ async function loadParts(db: Db, order: OrderRow, subject: MailSubject): Promise
 async function loadRequest(db: Db, { id, total_cents }: OrderRow): Promise<Parts | null> {
   const found = await findRequest(db, id)
   if (found === null || found.status !== 'open') return null
-  const { amount_cents, expires_at } = found
-  return { request: { amount_cents, credit_cents: total_cents - amount_cents, expires_at } }
+  const { amount_cents, expires_at, purpose } = found
+  if (purpose === 'order') {
+    const credit_cents = total_cents - amount_cents
+    return { request: { amount_cents, credit_cents, expires_at, correction: null } }
+  }
+  const correction = correctedFacts(await readCorrection(db, id))
+  return { request: { amount_cents, credit_cents: total_cents, expires_at, correction } }
+}
+
+/** The order as it is once its correction is paid for. */
+function correctedFacts(found: object | null): Partial<OrderFacts> {
+  const { priced, contact } = (found ?? {}) as Partial<Correction>
+  if (!priced || !contact) return {}
+  const { pricing, ...totals } = priced.totals
+  const tax_rate_bps = rateOf(pricing.tax as TaxPolicy | null)
+  return { ...totals, tax_rate_bps, ship_to: deliveryAddress(contact) }
 }
 
 async function loadParcel(db: Db, order_id: string, id: string): Promise<Parts | null> {

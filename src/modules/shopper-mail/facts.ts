@@ -114,9 +114,11 @@ export interface SubscriptionFacts {
 /** The amount that the shopper is asked to pay, and its parts. */
 export interface RequestFacts {
   amount_cents: number
-  /** How much of the total a return has paid. */
+  /** How much of the total is paid: by a return, or before the order was corrected. */
   credit_cents: number
   expires_at: string
+  /** Of a correction: what the order is then. Null for a new order. */
+  correction: Partial<OrderFacts> | null
 }
 
 export interface ReturnFacts {

@@ -95,6 +95,7 @@ function sampleFacts(facts: MailFacts, order: OrderFacts): MailFacts {
           amount_cents: cents,
           credit_cents: order.total_cents - cents,
           expires_at: SAMPLE_DAY,
+          correction: null,
         },
       }
     default:

@@ -85,7 +85,9 @@ export function contentOf(facts: MailFacts): Content {
     date: facts.subscription?.at ? facts.formats.date(facts.subscription.at) : '',
   }
   const { subject, heading, intro } = words.kinds[kind]
-  const blocks = [{ type: 'text' as const, text: intro(names) }, ...TEMPLATES[kind](facts)]
+  const isCorrection = facts.request !== null && facts.request.correction !== null
+  const begin = isCorrection ? words.correctionIntro : intro
+  const blocks = [{ type: 'text' as const, text: begin(names) }, ...TEMPLATES[kind](facts)]
   return {
     subject: oneLine(subject(names)),
     reference: order === null ? null : words.orderNumber(names.order),
@@ -290,7 +292,12 @@ function requestBlock(facts: MailFacts): Block | null {
       ...totalRows(facts, order),
       ...(credit_cents === 0
         ? []
-        : [{ label: words.fromReturn, value: `−${money(credit_cents)}` }]),
+        : [
+            {
+              label: request.correction === null ? words.fromReturn : words.alreadyPaid,
+              value: `−${money(credit_cents)}`,
+            },
+          ]),
       { label: words.toPay, value: money(amount_cents), isTotal: true },
     ],
   }

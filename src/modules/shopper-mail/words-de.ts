@@ -121,6 +121,9 @@ export const de: Words = {
         `Ihre neuen Artikel der Bestellung ${order} sind reserviert. Ihre Rücksendung deckt sie nicht ganz: Bitte zahlen Sie den Rest von ${amount}. Bis dahin wird nichts abgebucht.`,
     },
   },
+  correctionIntro: ({ order, amount }) =>
+    `Ihre Bestellung ${order} geht jetzt an eine andere Adresse und kostet dort ${amount} mehr. Bitte zahlen Sie den Betrag: Danach geht die Bestellung auf den Weg. Bis dahin wird nichts abgebucht.`,
+  alreadyPaid: 'Bereits bezahlt',
   orderNumber: (order) => `Bestellung ${order}`,
   viewOrder: 'Bestellung ansehen',
   visitStore: 'Zum Shop',

@@ -118,6 +118,9 @@ export const en: Words = {
         `Your new items of order ${order} are reserved. What you sent back does not cover them: please pay the remaining ${amount}. Nothing is charged until you do.`,
     },
   },
+  correctionIntro: ({ order, amount }) =>
+    `Order ${order} goes to another address now, and costs ${amount} more there. Please pay that: the order leaves once you have. Nothing is charged until you do.`,
+  alreadyPaid: 'Already paid',
   orderNumber: (order) => `Order ${order}`,
   viewOrder: 'View your order',
   visitStore: 'Visit the store',

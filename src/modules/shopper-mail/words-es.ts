@@ -118,6 +118,9 @@ export const es: Words = {
         `Sus nuevos artículos del pedido ${order} están reservados. Su devolución no los cubre del todo: pague los ${amount} restantes. Hasta entonces no se le cobrará nada.`,
     },
   },
+  correctionIntro: ({ order, amount }) =>
+    `Su pedido ${order} va ahora a otra dirección, donde cuesta ${amount} más. Pague ese importe y el pedido saldrá. Hasta entonces no se le cobrará nada.`,
+  alreadyPaid: 'Ya pagado',
   orderNumber: (order) => `Pedido ${order}`,
   viewOrder: 'Ver su pedido',
   visitStore: 'Ir a la tienda',

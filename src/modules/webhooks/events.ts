@@ -8,6 +8,7 @@ export const EVENTS = {
   'commerce.order.cancelled.v1': { deliverable: false },
   'commerce.order.refunded.v1': { deliverable: false },
   'commerce.order.edited.v1': { deliverable: false },
+  'commerce.order.corrected.v1': { deliverable: false },
   'commerce.order.held.v1': { deliverable: false },
   'commerce.order.released.v1': { deliverable: false },
   'commerce.order.payment_requested.v1': { deliverable: false },

@@ -67,6 +67,18 @@ async function workOn(merchant: Caller, { order, items }: Placed): Promise<void>
   ok(await merchant.get(`${ORDERS}?limit=1`))
   ok(await merchant.get(url))
   ok(await merchant.post(`${url}/notes`, { note: 'Called: ring twice.' }), 201)
+  const ship_to = {
+    label: 'Home',
+    name: 'Ann Archer',
+    line1: '14 Harbour Street',
+    city: 'Portland',
+    state: 'ME',
+    postal_code: '04101',
+    country: 'US',
+  }
+  const corrected = { email: 'ann@example.com', ship_to }
+  ok(await merchant.post(`${url}/preview`, corrected))
+  ok(await merchant.send('PATCH', url, corrected, freshKey()))
   ok(await merchant.post(`${url}/hold`, { reason: 'The address is unclear.' }))
   ok(await merchant.get(`${url}/explain`))
   ok(await merchant.post(`${url}/release`, undefined, freshKey()))
@@ -103,7 +115,7 @@ async function changeAsShopper(
   ok(await storefront.post(`${SHOPPERS}/orders/links`, asked), 202)
   const key = app.runtime.key('order link')
   const db = app.runtime.database.tenant(TENANT)
-  const token = orderLink.createLinkToken(key, db, order.id, 30)
+  const token = orderLink.createLinkToken(key, db, { id: order.id, email: 'ann@example.com' }, 30)
   ok(await storefront.post(`${SHOPPERS}/orders/links/open`, { token }))
 }
 

@@ -234,7 +234,7 @@ describe('cancelling', () => {
     assert.equal(edit.body.error.code, 'invalid_transition', edit.text)
     assert.equal(edit.body.reason, 'not_captured')
     const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${order.id}/explain`)
-    assert.deepEqual(body.allowed, ['release', 'reject', 'cancel'])
+    assert.deepEqual(body.allowed, ['release', 'reject', 'cancel', 'correct'])
     assert.deepEqual(edit.body.allowed, body.allowed)
     const refund = await store.merchant(order.id, 'refunds', {})
     assert.equal(refund.body.error.code, 'not_refundable')

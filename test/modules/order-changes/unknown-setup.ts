@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { HOUR_MS } from '../../../src/kernel/time.ts'
+import { giveUpLabels, listLabels } from '../../../src/modules/carriers/give-up.ts'
 import { expireHold } from '../../../src/modules/checkout/operations-money.ts'
 import { cancelPending } from '../../../src/modules/fulfillment/service.ts'
 import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'
@@ -70,6 +71,8 @@ export function shareUnknownOutcomes() {
       keys: { fingerprint: key('card fingerprint') },
       cancelParcels: cancelPending,
       openExchange,
+      listLabels,
+      giveUpLabels,
       endSubscriptions: (tx, order) => cancelOfOrder(tx, order.id),
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }

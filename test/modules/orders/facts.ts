@@ -116,6 +116,8 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
   refund: (f, { cents }) => addRefund(f, cents),
   request_payment: (f) => ({ ...f, payment: 'requested', live_hold: true }),
   pay: (f) => ({ ...settle(f), live_hold: false }),
+  end_request: (f) => ({ ...f, payment: 'captured', live_hold: false }),
+  correct: (f) => f,
   release_exchange: (f) => ({ ...f, refunded_cents: 0 }),
   return: (f, { cents }) => (cents === 0 ? f : addRefund(f, cents)),
   dispute: (f) => ({ ...f, disputed: true, live_hold: true }),

@@ -80,6 +80,7 @@ describe('reading orders', () => {
     assert.deepEqual(Object.keys(detail), [
       'order',
       'items',
+      'customer_name',
       'charges',
       'refunds',
       'fulfillments',

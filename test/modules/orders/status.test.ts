@@ -114,7 +114,7 @@ describe('an order of gift cards', () => {
       [placed.status, placed.fulfillment_status, placed.has_work],
       ['delivered', 'delivered', false],
     )
-    assert.deepEqual(allowedActions(paid(alone)).allowed, ['cancel', 'refund'])
+    assert.deepEqual(allowedActions(paid(alone)).allowed, ['cancel', 'correct', 'refund'])
   })
 
   test('and goods follows its goods', () => {
@@ -132,13 +132,17 @@ describe('the allowed actions', () => {
     [
       'under review',
       facts({ payment: 'authorized', live_hold: true }),
-      ['release', 'reject', 'cancel'],
+      ['release', 'reject', 'cancel', 'correct'],
     ],
-    ['placed', paid(), ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
+    [
+      'placed',
+      paid(),
+      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'correct', 'refund'],
+    ],
     [
       'processing',
       paid({ q_packed: 1 }),
-      ['hold', 'fulfill', 'ship', 'cancel_fulfillment', 'cancel', 'edit', 'refund'],
+      ['hold', 'fulfill', 'ship', 'cancel_fulfillment', 'cancel', 'edit', 'correct', 'refund'],
     ],
     [
       'partially shipped',
@@ -150,7 +154,7 @@ describe('the allowed actions', () => {
     [
       'partially refunded and unshipped',
       paid({ refunded_cents: 1 }),
-      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'refund'],
+      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'correct', 'refund'],
     ],
     [
       'partially refunded and delivered',
@@ -160,12 +164,12 @@ describe('the allowed actions', () => {
     [
       'held after it was paid',
       paid({ live_hold: true }),
-      ['release', 'reject', 'cancel', 'edit', 'refund'],
+      ['release', 'reject', 'cancel', 'edit', 'correct', 'refund'],
     ],
     [
       'free of charge',
       facts({ total_cents: 0, placed_at: at }),
-      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit'],
+      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'correct'],
     ],
     ['refunded and unshipped', paid({ refunded_cents: 1_000 }), ['cancel']],
     ['refunded on its way', paid({ refunded_cents: 1_000, q_shipped: 4 }), ['deliver', 'return']],
@@ -195,6 +199,10 @@ describe('the allowed actions', () => {
     ['edit', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
     ['edit', 'already_refunded', paid({ refunded_cents: 1, live_hold: true })],
     ['edit', 'not_captured', facts({ payment: 'authorized', live_hold: true })],
+    ['edit', 'payment_requested', paid({ payment: 'requested', live_hold: true })],
+    ['refund', 'payment_requested', paid({ payment: 'requested', live_hold: true })],
+    ['correct', 'payment_requested', paid({ payment: 'requested', live_hold: true })],
+    ['correct', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
     ['ship', 'order_on_hold', paid({ live_hold: true })],
     ['ship', 'order_pending_payment', facts()],
     ['ship', 'order_cancelled', paid({ cancelled_at: at })],
@@ -220,9 +228,9 @@ describe('the allowed actions', () => {
   }
 
   const waits: [wait: Wait, refused: string[]][] = [
-    ['payment', ['cancel', 'edit']],
-    ['operation', ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
-    ['refund', ['cancel', 'edit']],
+    ['payment', ['cancel', 'edit', 'correct']],
+    ['operation', ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'correct', 'refund']],
+    ['refund', ['cancel', 'edit', 'correct']],
     ['last_refund', ['refund']],
   ]
   for (const [wait, refused] of waits) {

@@ -108,6 +108,11 @@ const CASES: Case[] = [
   [26, 'recall', { ...disputed, q_shipped: 4 }, all, 'on_hold'],
   [28, 'request_payment', facts(), all, 'on_hold'],
   [28, 'pay', facts({ payment: 'requested', live_hold: true }), all, 'placed'],
+  [30, 'request_payment', paid(), all, 'on_hold'],
+  [30, 'request_payment', paid({ processing_at: at }), all, 'on_hold'],
+  [30, 'pay', paid({ payment: 'requested', live_hold: true }), all, 'placed'],
+  [30, 'end_request', paid({ payment: 'requested', live_hold: true }), all, 'placed'],
+  [30, 'correct', paid({ refunded_cents: 1 }), all, 'partially_refunded'],
   [29, 'release_exchange', paid({ q_shipped: 4, refunded_cents: 1_000 }), all, 'shipped'],
   [29, 'release_exchange', paid({ q_shipped: 1, refunded_cents: 1 }), all, 'partially_shipped'],
 ]

@@ -93,7 +93,12 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
         : null,
     edit: { total_before_cents: 1_000, delta_cents: 1_280 },
     cancellation: { refunded_cents: 2_280 },
-    request: { amount_cents: 500, credit_cents: 1_780, expires_at: '2030-01-31T12:00:00.000Z' },
+    request: {
+      amount_cents: 500,
+      credit_cents: 1_780,
+      expires_at: '2030-01-31T12:00:00.000Z',
+      correction: null,
+    },
     returned: { instructions: text, label_url: null, refunded_cents: 0, units: [unit] },
     ...more,
   }
