@@ -11,6 +11,7 @@ import type {
   PlacedOrder,
   Quote,
   RefundRequest,
+  ShippingAddress,
 } from './types.ts'
 
 /** Prices carts, places orders and changes them. Nothing that concerns money is ever cached. */
@@ -50,6 +51,8 @@ export interface QuoteRequest {
   ip: string | null
   /** What the shopper has entered: the store may remind of a checkout that is not finished. */
   email?: string
+  /** Where it is sent: the tax may depend on it. */
+  address?: ShippingAddress
 }
 
 /** What a shopper enters to find an order again. */
@@ -77,16 +80,13 @@ export function openCheckoutApi(client: PlatformClient): CheckoutApi {
   const orderPath = (site: Site, id: string) =>
     `${storePath(site)}/orders/${encodeURIComponent(id)}`
   return {
-    previewCheckout: (site, { items, coupon, expedited, subscribe, customerRef, ip, email }) =>
+    previewCheckout: (site, { coupon, customerRef, address, ...request }) =>
       client.call('POST', `${storePath(site)}/checkout/preview`, {
         body: {
-          items,
+          ...request,
           customer_ref: customerRef,
-          ip,
-          ...(email !== undefined && { email }),
           coupon_code: coupon,
-          expedited,
-          subscribe,
+          ...(address !== undefined && { shipping_address: address }),
           ...site.policies,
         },
       }),

@@ -159,7 +159,14 @@ export interface Quote extends Totals {
   coupon: { code: string | null; applied: boolean; reason: string | null }
   store_credit_available_cents: number
   free_shipping_remaining_cents: number | null
+  /** Whether the tax is not final, because it depends on an address that the request did not have. */
+  address_required: boolean
   quote_token: string
+}
+
+/** An address as a checkout sends it. */
+export interface ShippingAddress extends Address {
+  name: string
 }
 
 export interface Address {

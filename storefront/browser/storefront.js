@@ -87,6 +87,17 @@ async function updateCheckout(form) {
   }
 }
 
+/** The fields of a form that an address needs. */
+const addressParts = (form) => [
+  ...form.querySelectorAll('#shipping :is([required], [aria-required])'),
+]
+
+/** Updates the totals of the checkout page once the address is complete, where they depend on it. */
+function priceAddress(form) {
+  if (!form.querySelector('[name="key"][data-by-address]')) return
+  if (addressParts(form).every(({ value }) => value.trim() !== '')) updateCheckoutSoon(form)
+}
+
 /** Shows what a form of a list asks for, at the address that the form leads to. */
 async function search(form) {
   const body = formBody(form)
@@ -120,6 +131,8 @@ export const debounce = (work, ms) => {
 
 const searchSoon = debounce(search, 250)
 const updateCartSoon = debounce(updateCart, 350)
+// A browser that fills in an address changes all its fields at once.
+const updateCheckoutSoon = debounce(updateCheckout, 50)
 
 /** Changes the fields of the address to those of the country. */
 function applyCountry(country) {
@@ -183,7 +196,9 @@ const FORM_PARTS = ['#notices', '#contact', '#shipping', '#statement', '#card-no
 async function pay(form) {
   const label = form.querySelector('[data-pay]').textContent
   if (!lockPayment(form)) return
-  const token = form.querySelector('#card:not([disabled]) [name="card_token"]')
+  // A form without its final total asks for no card yet.
+  const asksCard = !form.querySelector('[data-pay][data-awaits-address]')
+  const token = asksCard && form.querySelector('#card:not([disabled]) [name="card_token"]')
   if (token) {
     token.value = await cardToken()
     if (!token.value) return unlockPayment(form, label)
@@ -318,6 +333,7 @@ document.addEventListener('change', ({ target }) => {
   if (form?.matches('[data-facets]')) search(form)
   if (target.matches('input[data-reprice]')) updateCheckout(form)
   if (target.name === 'country' && form?.querySelector('#locality')) applyCountry(target.value)
+  if (target.closest('#shipping .fields')) priceAddress(form)
 })
 
 // A page from the back/forward cache may show a cart that was paid for since.

@@ -1,5 +1,5 @@
 import { PlatformError } from '../api/platform-client.ts'
-import type { Quote } from '../api/types.ts'
+import type { Quote, ShippingAddress } from '../api/types.ts'
 import type { RequestContext } from '../request-context.ts'
 import { errorMessage } from '../translations/error-messages.ts'
 import { type Cart, setQuantities } from './cart.ts'
@@ -25,6 +25,7 @@ interface PriceOptions {
   expedited: boolean
   subscribe: boolean
   email?: string
+  address?: ShippingAddress
 }
 
 const NO_OPTIONS: PriceOptions = { expedited: false, subscribe: false }
@@ -66,6 +67,10 @@ export async function priceCart(
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     if (error.code === 'variant_not_found' && !reload) return priceCart(given, options, true)
+    const { address, ...others } = options
+    const isRefused = CART_REFUSALS.includes(error.status) && address !== undefined
+    // The address may be at fault, which the form says when it is sent.
+    if (isRefused) return priceCart(given, others, reload)
     if (error.status === 429 && cart.coupon !== null) return priceWithoutCoupon(given, options)
     const isOfCart = CART_REFUSALS.includes(error.status) || error.code === 'feature_not_enabled'
     if (!isOfCart) throw error

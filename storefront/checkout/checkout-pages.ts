@@ -10,6 +10,7 @@ import { defaultCountry } from './address.ts'
 import { type CheckoutDetails, NO_DETAILS, readDetails } from './checkout-form.ts'
 import { type CheckoutView, checkoutMain } from './checkout-view.ts'
 import { checkoutAddress, checkoutPath, purchaseCookie } from './express.ts'
+import { completeAddress, NO_ADDRESS, quotedFor, writeFormKey } from './form-key.ts'
 import { findHostedFields, hostedHeaders } from './hosted-fields.ts'
 import { splitOverTenders } from './tenders.ts'
 
@@ -27,7 +28,13 @@ export async function checkoutPage(
   const subscribe = details.subscribe && given.site.offers.newSubscriptions
   // Only an address entered here: one that the browser remembers was not given for this cart.
   const entered = shown.details?.email ? { email: shown.details.email } : {}
-  const options = { expedited: details.expedited, subscribe, ...entered }
+  const address = completeAddress(given.site, details)
+  const options = {
+    expedited: details.expedited,
+    subscribe,
+    ...entered,
+    ...(address !== null && { address }),
+  }
   const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
   const isOutOfStock = quote?.items.some(({ available }) => !available)
   // The cart page says what is out of stock. A shopper who has entered an address is told here
@@ -43,6 +50,7 @@ export async function checkoutPage(
     findHostedFields(context),
     splitOverTenders(context, quote, details),
   ])
+  const totalFor = quotedFor(context.site, quote, address)
   const main = checkoutMain(context, {
     lines,
     quote,
@@ -54,10 +62,13 @@ export async function checkoutPage(
     details,
     errors,
     notice: shown.notice ?? (hasRemoved ? texts.itemsRemoved : null),
+    isByAddress: totalFor !== '',
+    awaitsAddress: totalFor === NO_ADDRESS,
     key: writeFormKey({
       idempotencyKey: checkoutKey(context.cart),
       quoteToken: quote.quote_token,
       fingerprint: itemsFingerprint(context.cart),
+      quotedFor: totalFor,
     }),
   })
   const shownContext = { ...context, cart: context.otherCart ?? context.cart }
@@ -92,22 +103,4 @@ export async function updateCheckout(
 ): Promise<HttpResponse> {
   const cart = setCoupon(context.cart, form.get('coupon') ?? '')
   return checkoutPage({ ...context, cart }, { details: readDetails(form) })
-}
-
-/** What a checkout form remembers of the page that it was shown on, in its hidden field `key`. */
-interface FormKey {
-  idempotencyKey: string
-  /** The price that the shopper saw. */
-  quoteToken: string
-  /** The items that the shopper saw. */
-  fingerprint: string
-}
-
-const writeFormKey = ({ idempotencyKey, quoteToken, fingerprint }: FormKey): string =>
-  [idempotencyKey, quoteToken, fingerprint].join('|')
-
-export function readFormKey(form: URLSearchParams): FormKey {
-  const parts = (form.get('key') ?? '').split('|')
-  const [idempotencyKey = '', quoteToken = '', fingerprint = ''] = parts
-  return { idempotencyKey, quoteToken, fingerprint }
 }

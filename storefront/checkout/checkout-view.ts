@@ -24,6 +24,10 @@ export interface CheckoutView extends SummaryView {
   errors: Record<string, string>
   /** A message above the form. */
   notice: string | null
+  /** Whether the total depends on the address. */
+  isByAddress: boolean
+  /** Whether the total is not final, because the address is missing. */
+  awaitsAddress: boolean
   /** The value of the hidden field `key`: see `FormKey`. */
   key: string
 }
@@ -34,8 +38,8 @@ export function checkoutMain(context: PageContext, view: CheckoutView): Html {
   const email: Field = { name: 'email', label: texts.email, autocomplete: 'email', type: 'email' }
   return html`<div class="wrap checkout"><h1>${texts.checkout}</h1>
 <div id="notices">${errorSummary(context, view)}</div>
-<form class="checkout-row" method="post" action="${view.path}" data-checkout>
-<input type="hidden" name="key" value="${key}">${expressFields(view)}
+<form class="checkout-row${view.awaitsAddress && ' awaits-address'}" method="post" action="${view.path}" data-checkout>
+<input type="hidden" name="key" value="${key}"${view.isByAddress && html` data-by-address`}>${expressFields(view)}
 <div class="checkout-fields">
 <section id="contact"><h2>${texts.contact}</h2>${textField(email, details.email, errors.email)}</section>
 ${shippingSection(context, view)}
@@ -146,9 +150,13 @@ function legalLinks({ site }: PageContext): Html | null {
   return html`<nav class="legal" aria-label="${site.locale.texts.legal}"><ul>${links}</ul></nav>`
 }
 
-function payButton({ site }: PageContext, { tenders, quote }: CheckoutView): Html {
+function payButton({ site }: PageContext, { awaitsAddress, tenders, quote }: CheckoutView): Html {
   const { texts, formatMoney } = site.locale
   const { due_cents: due } = tenders
+  // The shopper pays a total that they have seen. The store checks the form, which asks for no card yet.
+  if (awaitsAddress) {
+    return html`<button class="button button-wide" data-pay data-wait="${texts.processing}" data-awaits-address formnovalidate>${texts.seeTotal}</button>`
+  }
   return html`<button class="button button-wide" data-pay data-wait="${texts.processing}">${
     due === 0 ? texts.placeOrder : texts.pay(formatMoney(due, quote.currency))
   }</button>`

@@ -12,8 +12,9 @@ import { ensureShopper, orderCookie, type ShopperContext } from '../shopper/shop
 import { concernsField, errorMessage, fieldErrors } from '../translations/error-messages.ts'
 import { type CardInput, cardErrors, readCard } from './card.ts'
 import { type CheckoutDetails, findErrors, readAttestation, readDetails } from './checkout-form.ts'
-import { checkoutPage, readFormKey } from './checkout-pages.ts'
+import { checkoutPage } from './checkout-pages.ts'
 import { paidCookie } from './express.ts'
+import { isQuotedFor, NO_ADDRESS, readFormKey, shippingAddress } from './form-key.ts'
 import { findHostedFields, readToken } from './hosted-fields.ts'
 
 /** Places the order of a checkout form, or shows the form again and says why not. */
@@ -23,7 +24,8 @@ const WAIT_MS = 10_000
 const PAUSE_MS = 100
 
 export async function pay(given: RequestContext, form: URLSearchParams): Promise<HttpResponse> {
-  const { idempotencyKey, quoteToken, fingerprint } = readFormKey(form)
+  const formKey = readFormKey(form)
+  const { idempotencyKey, quoteToken, fingerprint } = formKey
   const placed = given.shopper?.orders.find((order) => order.key === idempotencyKey)
   if (placed !== undefined) return redirect(`/orders/${placed.id}`)
   if (given.cart.items.length === 0 || given.site.preview !== null) return redirect('/cart')
@@ -37,14 +39,18 @@ export async function pay(given: RequestContext, form: URLSearchParams): Promise
   const hasGoods = await needsAddressOf(given)
   const errors = findErrors(given.site, details, hasGoods)
   const { card, wrong } = await readTender(given, form)
-  // A form that showed nothing to pay asks for no card. The platform decides whether that still
+  // A form that showed nothing to pay, or no final total, asks for no card. The platform decides whether that still
   // holds.
-  if (card !== undefined || form.get('due') !== '0') Object.assign(errors, wrong)
+  const asksCard = form.get('due') !== '0' && !(hasGoods && formKey.quotedFor === NO_ADDRESS)
+  if (card !== undefined || asksCard) Object.assign(errors, wrong)
   if (Object.keys(errors).length > 0) {
     return checkoutPage(context, { details, errors })
   }
   if (fingerprint !== itemsFingerprint(cart) && !(await wasSubmitted(context))) {
     return checkoutPage(context, { details, notice: texts.cartChanged })
+  }
+  if (hasGoods && !isQuotedFor(formKey, details) && !(await wasSubmitted(context))) {
+    return checkoutPage(context, { details, notice: texts.totalOfAddress })
   }
   return placeOrder(context, details, { card, quote_token: quoteToken, hasGoods })
 }
@@ -104,26 +110,14 @@ function checkoutBody(
   details: CheckoutDetails,
   { hasGoods, ...payment }: PaymentInput,
 ): Record<string, unknown> {
-  const { email, expedited, gift, credit, subscribe, attested, ...rest } = details
-  const { name, line1, line2, city, state, postal_code, country } = rest
+  const { email, expedited, gift, credit, subscribe, attested } = details
   return {
     customer_ref: shopper.ref,
     items: cart.items.map(withoutPastDay),
     coupon_code: cart.coupon,
     email,
     ip,
-    ...(hasGoods && {
-      shipping_address: {
-        label: name,
-        name,
-        line1,
-        line2: line2 || null,
-        city,
-        state,
-        postal_code,
-        country,
-      },
-    }),
+    ...(hasGoods && { shipping_address: shippingAddress(details) }),
     expedited,
     ...(subscribe ? { subscribe } : {}),
     ...(credit ? { apply_store_credit: true } : {}),

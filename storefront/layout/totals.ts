@@ -6,17 +6,24 @@ import { couponMessage } from '../translations/error-messages.ts'
 import { type Html, html } from './html.ts'
 
 /** The totals below a list of items: the same for a cart, a checkout and an order. */
-export function totalsList({ site }: PageContext, totals: Totals, coupon: string | null): Html {
+export function totalsList(
+  { site }: PageContext,
+  totals: Totals & Partial<Pick<Quote, 'address_required'>>,
+  coupon: string | null,
+): Html {
   const { texts, formatMoney } = site.locale
   const money = (cents: number) => formatMoney(cents, totals.currency)
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = totals
   const isTaxInside = totals.prices_include_tax
+  // What the tax of a cart may be before its address is known is not shown as if it were the tax.
+  const isOpen = totals.address_required === true && !isTaxInside
   // Gift cards alone are mailed.
   const isShipped = totals.gift_card_cents < subtotal_cents || shipping_cents > 0
   return html`<dl class="totals"><div><dt>${texts.subtotal}</dt><dd>${money(subtotal_cents)}</dd></div>
 ${discount_cents > 0 && html`<div class="totals-discount"><dt>${texts.discount}${coupon && html` <span class="code">${coupon}</span>`}</dt><dd>−${money(discount_cents)}</dd></div>`}
 ${isShipped && html`<div><dt>${texts.shipping}</dt><dd>${shipping_cents === 0 ? texts.free : money(shipping_cents)}</dd></div>`}
-${tax_cents > 0 && !isTaxInside && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
+${tax_cents > 0 && !isTaxInside && !isOpen && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
+${isOpen && html`<div><dt>${texts.tax}</dt><dd>${tax_cents > 0 ? texts.taxEstimated(money(tax_cents)) : texts.taxByAddress}</dd></div>`}
 <div class="totals-final"><dt>${texts.total}</dt><dd data-total>${money(total_cents)}</dd></div>${
     tax_cents > 0 &&
     isTaxInside &&

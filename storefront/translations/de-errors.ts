@@ -31,6 +31,8 @@ export const deErrors: ErrorTexts = {
     'Ihr vorheriger Versuch war nicht erfolgreich, und es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal.',
   quoteExpired: 'Die Seite war länger offen. Bitte prüfen Sie die Summe und zahlen Sie dann.',
   cartChanged: 'Ihr Warenkorb hat sich geändert. Bitte prüfen Sie ihn und zahlen Sie dann.',
+  totalOfAddress:
+    'Die Summe enthält jetzt die Steuer für Ihre Adresse. Bitte prüfen Sie sie und zahlen Sie dann.',
   declines: {
     card_declined: `Ihre Karte wurde abgelehnt. ${TRY_ANOTHER_CARD}`,
     insufficient_funds: `Ihre Karte ist nicht ausreichend gedeckt. ${TRY_ANOTHER_CARD}`,

@@ -30,6 +30,7 @@ export const enErrors = {
     'Your previous attempt did not go through, and nothing was charged. Please try again.',
   quoteExpired: 'This page was open for a while. Please review the total, then pay.',
   cartChanged: 'Your cart has changed. Please review your order, then pay.',
+  totalOfAddress: 'Your total now has the tax for your address. Please review it, then pay.',
   declines: {
     card_declined: `Your card was declined. ${TRY_ANOTHER_CARD}`,
     insufficient_funds: `Your card does not have enough funds. ${TRY_ANOTHER_CARD}`,

@@ -29,6 +29,7 @@ export const esErrors: ErrorTexts = {
     'Tu intento anterior no se completó y no se ha cobrado nada. Inténtalo de nuevo.',
   quoteExpired: 'Esta página ha estado abierta un rato. Revisa el total y después paga.',
   cartChanged: 'Tu cesta ha cambiado. Revisa tu pedido y después paga.',
+  totalOfAddress: 'El total incluye ahora los impuestos de tu dirección. Revísalo y después paga.',
   declines: {
     card_declined: `Tu tarjeta ha sido rechazada. ${TRY_ANOTHER_CARD}`,
     insufficient_funds: `Tu tarjeta no tiene fondos suficientes. ${TRY_ANOTHER_CARD}`,

@@ -29,6 +29,8 @@ export const frErrors: ErrorTexts = {
     'Votre essai précédent n’a pas abouti et rien n’a été débité. Veuillez réessayer.',
   quoteExpired: 'Cette page est restée ouverte un moment. Vérifiez le total, puis payez.',
   cartChanged: 'Votre panier a changé. Vérifiez votre commande, puis payez.',
+  totalOfAddress:
+    'Le total comprend maintenant les taxes de votre adresse. Vérifiez-le, puis payez.',
   declines: {
     card_declined: `Votre carte a été refusée. ${TRY_ANOTHER_CARD}`,
     insufficient_funds: `La provision de votre carte est insuffisante. ${TRY_ANOTHER_CARD}`,

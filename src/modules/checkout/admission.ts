@@ -26,7 +26,10 @@ export function factsOf({ keys }: CheckoutDeps, { request, source, renewal }: Pa
 }
 
 /** Refuses what the site or the add-ons do not offer, before anything is reserved. */
-export function requireOffered(request: CheckoutRequest, { options, features }: Sale): void {
+export function requireOffered(
+  request: Pick<CheckoutRequest, 'apply_store_credit' | 'gift_card_code' | 'subscribe'>,
+  { options, features }: Pick<Sale, 'options' | 'features'>,
+): void {
   const refuse = (feature: string) =>
     new ApiError('feature_disabled', { body: { feature_key: feature } })
   if (request.apply_store_credit && !options.storeCredit) throw refuse('store_credit')
@@ -36,8 +39,8 @@ export function requireOffered(request: CheckoutRequest, { options, features }: 
 
 /** Refuses an address in a country that the store does not ship to. */
 export const requireServed = (
-  { shipping_address }: CheckoutRequest,
-  { options: { countries } }: Sale,
+  { shipping_address }: Pick<CheckoutRequest, 'shipping_address'>,
+  { options: { countries } }: Pick<Sale, 'options'>,
 ): void => requireServedCountry('shipping_address', shipping_address, countries)
 
 /** Requires the store's statement to be accepted, in its current version. */

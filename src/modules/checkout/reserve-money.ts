@@ -25,7 +25,7 @@ import { factsOf, requireAttested, requireOffered, requireServed } from './admis
 import type { CardCharge } from './pay-order.ts'
 import { requireQuoted } from './quote.ts'
 import { referralOf } from './referral.ts'
-import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
+import type { Changed, CheckoutRequest, PricedBy, Risk } from './schema.ts'
 import {
   asksProvider,
   type CheckoutDeps,
@@ -181,8 +181,8 @@ async function reserve(
   )
   const [sale, bans, gateway] = await reading
   if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
-  if (renewal === undefined) requireAdmitted(tx, deps, request, sale)
-  else requireRenewable(renewal, request, sale)
+  const changed = renewal === undefined ? requireAdmitted(tx, deps, request, sale) : null
+  if (renewal !== undefined) requireRenewable(renewal, request, sale)
   const { total_cents, currency } = sale.priced
   const tenders = await holdTenders(tx, deps, { order_id, request, sale })
   const due = total_cents - tenders.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
@@ -194,7 +194,17 @@ async function reserve(
   await deps.at?.('priced')
   // Sent first: of two processes that charge one cycle, the second learns that here.
   const begun = awaitLater(renewal?.begin(tx, { order_id, total_cents }) ?? Promise.resolve())
-  const writing = { order_id, order_number, key, sale, risk, tenders, charge, placing: reserving }
+  const writing = {
+    order_id,
+    order_number,
+    key,
+    sale,
+    risk,
+    tenders,
+    charge,
+    changed,
+    placing: reserving,
+  }
   const [, , claim, waiting] = await awaitAll([
     begun,
     stock,
@@ -211,20 +221,22 @@ export const stockLines = (items: CheckoutRequest['items']) =>
     .filter(({ variant_id }) => isUuid(variant_id))
     .map(({ variant_id, quantity }) => ({ variant_id: variant_id.toLowerCase(), quantity }))
 
-/** Refuses an order that the store does not sell in this way or at this price. */
+/**
+ * Refuses an order that the store does not sell in this way or at this price. Returns what differs from the quote by
+ * the address alone.
+ */
 function requireAdmitted(
   { tenant, clock }: Tx,
   { keys }: CheckoutDeps,
   request: CheckoutRequest,
   sale: Sale,
-): void {
+): Changed | null {
   requireOffered(request, sale)
   requireServed(request, sale)
   requireAttested(request, sale)
   requireCoupon(sale)
-  if (!request.quote_token) return
-  const { total_cents, currency } = sale.priced
-  requireQuoted({ key: keys.quote, clock }, request.quote_token, { tenant, total_cents, currency })
+  if (!request.quote_token) return null
+  return requireQuoted({ key: keys.quote, clock }, request.quote_token, tenant, sale)
 }
 
 /**
@@ -311,6 +323,7 @@ interface Writing {
   risk: Risk
   tenders: readonly NewCharge[]
   charge: CardCharge | null
+  changed?: Changed | null
   placing: PlaceRequest
   /** By default `checkout`. */
   source?: 'exchange'
@@ -398,7 +411,7 @@ function readReferral(
 }
 
 function newOrder(
-  { order_id, order_number, key, sale, risk, placing, source }: Writing,
+  { order_id, order_number, key, sale, risk, changed, placing, source }: Writing,
   referral: ReturnType<typeof readReferral>,
 ) {
   const { request, renewal } = placing
@@ -413,6 +426,7 @@ function newOrder(
     ...(sale.coupon?.recurring && priced.coupon.applied && { coupon_recurs: true as const }),
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
+    ...(changed && { changed }),
     ...(referral !== null && { referral: referral.evidence }),
     subscriptions,
     ...(subscriptions.length > 0 && { time_zone: store.time_zone }),

@@ -7,10 +7,11 @@ import { Params } from '../../kernel/schema.ts'
 import { STARTED } from '../../platform/idempotency.ts'
 import * as marketing from '../marketing/service.ts'
 import { readSource } from '../payments/card.ts'
-import { limitCoupons } from './coupon-limit.ts'
+import { limitCodes } from './code-limit.ts'
 import { checkoutOperation } from './place-money.ts'
+import { preview } from './preview.ts'
 import { CheckoutAnswer, CheckoutRequest, HeldAnswer, Preview, PreviewRequest } from './schema.ts'
-import { type CheckoutDeps, preview, readRequest } from './service.ts'
+import { type CheckoutDeps, readRequest } from './service.ts'
 
 export interface CheckoutRouteDeps extends CheckoutDeps {
   /** Keys the fingerprints of requests. */
@@ -40,10 +41,16 @@ export const storefrontRoutes =
   (deps: CheckoutRouteDeps): Routes =>
   async (app) => {
     const limitGuesses = ({ db, body, ip }: CouponRequest) =>
-      limitCoupons(
+      limitCodes(
         deps.limits,
-        { tenant: db.tenant, code: body.coupon_code, shopper: body.ip, caller: ip },
-        (code) => marketing.hasCode(db, code),
+        {
+          kind: 'coupons',
+          tenant: db.tenant,
+          code: body.coupon_code,
+          shopper: body.ip,
+          caller: ip,
+        },
+        async (code) => (await marketing.hasCode(db, code)) || null,
       )
 
     app.post(
@@ -95,7 +102,15 @@ export const storefrontRoutes =
     app.post(
       '/v1/tenants/:tenant/checkout/preview',
       {
-        config: { failures: [...UNSALEABLE, 'rate_limited'] },
+        config: {
+          failures: [
+            ...UNSALEABLE,
+            'feature_disabled',
+            'country_not_served',
+            'gift_card_invalid',
+            'rate_limited',
+          ],
+        },
         schema: {
           operationId: 'previewOrder',
           tags,
@@ -108,7 +123,7 @@ export const storefrontRoutes =
       },
       async (request) => {
         await limitGuesses(request)
-        const shown = await preview(request.db, deps, request.body)
+        const shown = await preview(request.db, deps, request.body, request.ip)
         await deps.keepCart?.(request.db, request.body)
         return shown
       },

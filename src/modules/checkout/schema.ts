@@ -42,6 +42,12 @@ const policies = {
   expedited: Type.Optional(Type.Boolean()),
 }
 
+/** The tenders beside a card. A preview says what they pay. */
+const tenders = {
+  apply_store_credit: Type.Optional(Type.Boolean()),
+  gift_card_code: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
+}
+
 export const CheckoutRequest = Type.Object({
   customer_ref: CustomerRef,
   items: Items,
@@ -54,8 +60,7 @@ export const CheckoutRequest = Type.Object({
   device_ref: Type.Optional(Type.Unknown()),
   card: Type.Optional(Nullable(CardInput)),
   payment_token: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 }))),
-  apply_store_credit: Type.Optional(Type.Boolean()),
-  gift_card_code: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
+  ...tenders,
   subscribe: Type.Optional(Type.Boolean()),
   shipping_address: Type.Optional(Nullable(ShipTo)),
   email: Type.Optional(Nullable(Email)),
@@ -97,6 +102,14 @@ export const PreviewRequest = Type.Object({
     ),
   ),
   subscribe: Type.Optional(Type.Boolean()),
+  shipping_address: Type.Optional(
+    Type.Unsafe<ShipTo | null>({
+      ...Nullable(ShipTo),
+      description:
+        'Where the order is sent: what depends on it is quoted for it. Send it as soon as the shopper has entered it.',
+    }),
+  ),
+  ...tenders,
   ...policies,
 })
 export type PreviewRequest = Static<typeof PreviewRequest>
@@ -128,14 +141,40 @@ export const Preview = Type.Object({
   }),
   store_credit_available_cents: Cents,
   free_shipping_remaining_cents: Nullable(Cents),
+  address_required: Type.Boolean({
+    description:
+      'True: the tax depends on the address, and the request has none. `tax_cents` and `total_cents` may change with it, so send `shipping_address`.',
+  }),
+  tenders: Type.Array(
+    Type.Object({
+      tender: Type.Enum(['store_credit', 'gift_card']),
+      amount_cents: Cents,
+      gift_card_last4: Nullable(Type.String()),
+    }),
+    { description: 'What store credit and the gift card of the request would pay, in this order.' },
+  ),
+  amount_due_cents: Type.Integer({
+    minimum: 0,
+    description: 'What is left for a card.',
+  }),
   quote_token: Type.String({
     description:
-      'Send it with the checkout within ten minutes: the order is then placed only at this total, otherwise the answer is 409 `price_changed`.',
+      'Send it with the checkout within ten minutes: the order is then placed only at this total, otherwise the answer is 409 `price_changed`. While `address_required` is true it binds the items, discounts and shipping; the tax is worked out for the address of the checkout, whose answer says in `changed` what differs.',
   }),
 })
 export type Preview = Static<typeof Preview>
 
 export const FraudAnswer = Type.Object({ decision: Type.Enum(['accepted', 'review']) })
+
+const ChangedFigure = Type.Optional(Type.Object({ quoted_cents: Cents, placed_cents: Cents }))
+
+/** What an order costs otherwise than its quote said, which had no address. */
+export const Changed = Type.Object({
+  shipping_cents: ChangedFigure,
+  tax_cents: ChangedFigure,
+  total_cents: ChangedFigure,
+})
+export type Changed = Static<typeof Changed>
 
 export const CheckoutAnswer = Type.Object({
   order: ref(StorefrontOrder),
@@ -143,6 +182,13 @@ export const CheckoutAnswer = Type.Object({
   charges: Type.Array(ref(OrderCharge)),
   subscriptions: Type.Array(StartedSubscription),
   amount_due_cents: Cents,
+  changed: Type.Optional(
+    Type.Unsafe<Changed>({
+      ...Changed,
+      description:
+        'Present if the figures differ from those of `quote_token`, whose preview did not have the address (`address_required`).',
+    }),
+  ),
   fraud: FraudAnswer,
 })
 
@@ -182,6 +228,8 @@ export interface PricedBy {
   coupon_recurs?: true
   subscribe: boolean
   attestation: Attestation | null
+  /** What differs from the quote by the address. Absent where nothing does. */
+  changed?: Changed
   /** How the order's referral code came to it. Absent without one. */
   referral?: Referral
   /** The store's time zone, whose day a subscription starts on. Absent without subscriptions. */

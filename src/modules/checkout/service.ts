@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { awaitAll } from '../../db/await-all.ts'
-import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
@@ -9,7 +8,6 @@ import * as catalog from '../catalog/service.ts'
 import * as entitlements from '../entitlements/service.ts'
 import type { CodeKeys } from '../gift-cards/card-code.ts'
 import { FEATURE as GIFT_CARDS } from '../gift-cards/service.ts'
-import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
@@ -26,12 +24,10 @@ import {
   priceOrder,
   singleCurrency,
 } from '../pricing/price.ts'
-import { rateOf, resolveTax, type Tax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
-import * as storeCredit from '../store-credit/service.ts'
+import { resolveTax, type Tax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
-import { makeQuote } from './quote.ts'
-import type { CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import type { CheckoutRequest } from './schema.ts'
 import { optionsOf, type SiteOptions } from './site-options.ts'
 
 /** What a checkout needs in addition to every change of an order. */
@@ -287,67 +283,3 @@ function price<L extends PriceLine>(input: PriceInput<L>) {
 /** Whether the tax policy asks a provider over the network, which no transaction may wait for. */
 export const asksProvider = ({ tax }: Pick<PriceRequest, 'tax'>): boolean =>
   tax != null && tax.provider !== null && !['null', 'flat_rate'].includes(tax.provider)
-
-/** A guest has no store credit. */
-const NO_CREDIT: ReadonlyMap<string, number> = new Map()
-
-/** Prices a cart by the same function as a checkout. Reserves nothing. */
-export function preview(db: TenantDb, deps: CheckoutDeps, sent: PreviewRequest): Promise<Preview> {
-  const customer_ref = sent.customer_ref ?? ''
-  const request = { ...sent, customer_ref }
-  const ids = request.items.map(({ variant_id }) => variant_id.toLowerCase()).filter(isUuid)
-  const show = async (tx: Db) => {
-    const [sale, stock, credit] = await awaitAll([
-      readSale(tx, deps, request),
-      inventory.available(tx, ids),
-      customer_ref === '' ? NO_CREDIT : storeCredit.availableByCurrency(tx, customer_ref),
-    ])
-    return shownPreview(db, deps, request, { sale, stock, credit })
-  }
-  if (asksProvider(request)) return show(db)
-  return db.transaction('checkout: preview', show)
-}
-
-interface PreviewFacts {
-  sale: Sale
-  stock: ReadonlyMap<string, number | null>
-  credit: ReadonlyMap<string, number>
-}
-
-function shownPreview(
-  { tenant, clock }: Db,
-  { keys }: CheckoutDeps,
-  request: PreviewRequest,
-  { sale: { priced, options }, stock, credit }: PreviewFacts,
-): Preview {
-  const quantities = new Map<string, number>()
-  for (const { variant_id, quantity } of priced.lines) {
-    quantities.set(variant_id, (quantities.get(variant_id) ?? 0) + quantity)
-  }
-  const { currency, total_cents } = priced
-  return {
-    items: priced.lines.map((line) => ({
-      variant_id: line.variant_id,
-      quantity: line.quantity,
-      unit_price_cents: line.unit_price_cents,
-      list_price_cents: line.list_price_cents,
-      line_total_cents: line.line_total_cents,
-      available:
-        (quantities.get(line.variant_id) ?? 0) <=
-        (stock.get(line.variant_id) ?? Number.POSITIVE_INFINITY),
-    })),
-    subtotal_cents: priced.subtotal_cents,
-    gift_card_cents: priced.gift_card_cents,
-    discount_cents: priced.discount_cents,
-    shipping_cents: priced.shipping_cents,
-    tax_cents: priced.tax_cents,
-    total_cents,
-    prices_include_tax: options.pricesIncludeTax,
-    tax_rate_bps: rateOf(request.tax),
-    currency,
-    coupon: { code: request.coupon_code || null, ...priced.coupon },
-    store_credit_available_cents: credit.get(currency) ?? 0,
-    free_shipping_remaining_cents: priced.free_shipping_remaining_cents,
-    quote_token: makeQuote({ key: keys.quote, clock }, { tenant, total_cents, currency }),
-  }
-}

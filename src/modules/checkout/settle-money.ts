@@ -262,8 +262,15 @@ const answerBody = (
     charges: charges.map(shownCharge),
     subscriptions: started,
     amount_due_cents: 0,
+    ...changedOf(order),
     fraud: { decision },
   })
+
+/** What the order costs otherwise than its quote, where that had no address. */
+const changedOf = ({ pricing }: OrderRow) => {
+  const { changed } = pricing as Partial<PricedBy>
+  return changed === undefined ? {} : { changed }
+}
 
 /** Holds an authorised order for review. The authorisation and all reservations stay. */
 export async function holdForReview(

@@ -157,9 +157,20 @@ export async function checkBalance(
 ): Promise<ShownBalance> {
   await requireWithin(limits, `gift-cards:${db.tenant}:${caller}`, CHECKS_PER_CALLER)
   await requireWithin(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
+  const found = await findBalance(db, keys, text)
+  if (found === null) throw new ApiError('gift_card_not_found')
+  return found
+}
+
+/** Finds the spendable balance of the card with a code. Returns null for one that cannot be used. */
+export async function findBalance(
+  db: Db,
+  keys: CodeKeys,
+  text: string,
+): Promise<ShownBalance | null> {
   const code = parseCode(text)
   const card = code === null ? null : await queries.findByCode(db, hashCode(keys, db.tenant, code))
-  if (!isUsable(card)) throw new ApiError('gift_card_not_found')
+  if (!isUsable(card)) return null
   const { code_last4, balance_cents, held_cents, currency, status, expires_at } = card
   return { code_last4, balance_cents: balance_cents - held_cents, currency, status, expires_at }
 }
