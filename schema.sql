@@ -2015,6 +2015,26 @@ grant delete, insert, select on fraud_decisions to fd_worker;
 grant insert, select on fraud_decisions to fd_app;
 grant select on fraud_decisions to fd_operator;
 
+create table fraud_settings (
+  tenant_ref text not null,
+  settings jsonb not null,
+  updated_by text not null,
+  updated_at timestamp with time zone not null default fd_now(),
+  constraint fraud_settings_pkey PRIMARY KEY (tenant_ref),
+  constraint fraud_settings_settings_check CHECK ((jsonb_typeof(settings) = 'object'::text)),
+  constraint fraud_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint fraud_settings_updated_by_check CHECK ((length(updated_by) <= 200))
+);
+alter table fraud_settings owner to fd_owner;
+alter table fraud_settings enable row level security;
+alter table fraud_settings force row level security;
+create policy operator on fraud_settings for select to fd_operator using true;
+create policy owner on fraud_settings for all to fd_owner using true with check true;
+create policy tenant on fraud_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on fraud_settings to fd_app;
+grant select on fraud_settings to fd_operator;
+grant select on fraud_settings to fd_worker;
+
 create table fulfillment_items (
   tenant_ref text not null,
   fulfillment_id uuid not null,

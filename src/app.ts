@@ -240,7 +240,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   billingRoutes.merchantRoutes({ pdfs: runtime.pdfs }),
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
-  fraudRoutes.merchantRoutes,
+  fraudRoutes.merchantRoutes({ velocityLimit: runtime.config.CHECKOUT_VELOCITY_PER_MINUTE }),
   paymentRoutes.merchantRoutes,
   webhookRoutes.merchantRoutes(deps.webhooks),
   acceptAnyDigits(catalogRoutes.merchantRoutes(deps.catalog)),

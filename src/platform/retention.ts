@@ -121,6 +121,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   funnel_days: bySlice('RETENTION_FUNNEL_DAYS', 'older than the period'),
   fraud_ban_hits: until('added to their ban', 'fraud hits'),
   fraud_bans: forGood(STORE),
+  fraud_settings: forGood(STORE),
   fraud_decisions: {
     ...bySlice('RETENTION_FRAUD_DAYS', 'older than the period, and their order is not on hold'),
     archived: true,

@@ -5,9 +5,10 @@ import { newId } from '../../kernel/id.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import { requireRoom } from '../entitlements/limits.ts'
-import { recordBlock, requireWithinVelocity } from '../fraud/admission.ts'
-import type { Facts } from '../fraud/schema.ts'
+import { recordBlock, requireWithinOwn, requireWithinVelocity } from '../fraud/admission.ts'
+import type { BanVerdict, Facts } from '../fraud/schema.ts'
 import * as fraud from '../fraud/service.ts'
+import { ADVANCED, rulesOf } from '../fraud/settings.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import { recordPurchases } from '../gift-cards/purchase-money.ts'
 import { readPurchases } from '../gift-cards/purchases.ts'
@@ -190,7 +191,7 @@ async function reserve(
     throw new ApiError('card_required', { body: { amount_due_cents: due } })
   const charge = due === 0 || source === null ? null : newCardCharge(due, currency, gateway)
   if (renewal === undefined) requireKeptCard(sale, charge)
-  const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
+  const risk = riskOf(deps, sale, { bans, velocity })
   await deps.at?.('priced')
   // Sent first: of two processes that charge one cycle, the second learns that here.
   const begun = awaitLater(renewal?.begin(tx, { order_id, total_cents }) ?? Promise.resolve())
@@ -213,6 +214,18 @@ async function reserve(
     claimCoupon(tx, order_id, request, sale),
   ])
   return { claim, waiting, risk, charge }
+}
+
+/** What is known of an attempt before its payment, with the rules of a store that has its own. */
+function riskOf(
+  { velocityLimit }: CheckoutDeps,
+  { features }: Sale,
+  { bans, velocity }: { bans: BanVerdict; velocity: number },
+): Risk {
+  const { decision: ban, ban_ids, settings } = bans
+  if (settings === null || !features.has(ADVANCED)) return { ban, ban_ids, velocity }
+  const share = requireWithinOwn(velocity, settings, velocityLimit)
+  return { ban, ban_ids, velocity: share, rules: rulesOf(settings) }
 }
 
 /** Returns the lines that may have stock. A line whose variant is no id has none; pricing refuses it. */

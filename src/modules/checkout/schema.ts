@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
 import type { Source } from '../affiliates/commission-schema.ts'
+import type { Rules } from '../fraud/score.ts'
 import { Recipient } from '../gift-cards/purchase-schema.ts'
 import {
   Attestation,
@@ -204,7 +205,10 @@ export const Risk = Type.Object({
   ban_ids: Type.Array(Id),
   velocity: Type.Number(),
 })
-export type Risk = Static<typeof Risk>
+export type Risk = Static<typeof Risk> & {
+  /** The rules of a store that has its own: a payment that is resumed is scored by the same. */
+  rules?: Rules
+}
 
 /** How an order's referral code came to it, stored with the order until it is placed. */
 export interface Referral {

@@ -116,7 +116,7 @@ export const FEATURES: readonly FeatureEntry[] = [
     name: 'Advanced fraud rules',
     category: 'payments',
     tagline: 'Scoring tuned to your store.',
-    whatItDoes: ['Adds your own rules to the fraud check'],
+    whatItDoes: ['Sets what the fraud check holds and refuses, and how often a shopper may try'],
     selfServe: false,
   },
   {

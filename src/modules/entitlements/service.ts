@@ -74,6 +74,12 @@ export function featureIsOn(db: Pick<Db, 'tenant'>, key: string): Sql {
   return queries.featureIsOn(db, key, { including, default: DEFAULT_TIER })
 }
 
+/** Whether the store has the add-on. */
+export async function hasFeature(db: Db, key: string): Promise<boolean> {
+  const { tier, rulings } = await readRules(db)
+  return stateOf(key, tier, rulings).state === 'on'
+}
+
 /** Refuses unless the store has the add-on. Modules of an add-on call it before they write. */
 export async function requireFeature(db: Db, key: string): Promise<void> {
   const { tier, rulings } = await readRules(db)

@@ -1,9 +1,12 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Limits } from '../../platform/limits.ts'
+import * as entitlements from '../entitlements/service.ts'
 import type { BanVerdict, Facts } from './schema.ts'
 import { scoreRisk } from './score.ts'
 import { checkBans, record } from './service.ts'
+import { ADVANCED } from './settings.ts'
+import type { FraudSettings } from './settings-schema.ts'
 import { countAttempt, countFailure } from './velocity.ts'
 
 /** The check that every card passes before a gateway gets it, wherever it is entered. */
@@ -14,6 +17,22 @@ export interface AdmissionDeps {
   velocityLimit: number
 }
 
+/**
+ * Refuses an attempt above the store's own limit, which is lower than the platform's. Returns its share of that
+ * limit. The attempt was counted before, with its share of the platform's.
+ */
+export function requireWithinOwn(
+  share: number,
+  { attempts_per_minute: own }: Pick<FraudSettings, 'attempts_per_minute'>,
+  velocityLimit: number,
+): number {
+  const ownShare = own === null ? share : (share * velocityLimit) / own
+  if (ownShare > 1) throw tooOften()
+  return ownShare
+}
+
+const tooOften = () => new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+
 /** Counts an attempt. Returns the fullest bucket's share of the limit, or refuses above it. */
 export async function requireWithinVelocity(
   { limits, velocityLimit }: AdmissionDeps,
@@ -21,7 +40,7 @@ export async function requireWithinVelocity(
   facts: Facts,
 ): Promise<number> {
   const share = await countAttempt(limits, db.tenant, facts, velocityLimit)
-  if (share > 1) throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+  if (share > 1) throw tooOften()
   return share
 }
 
@@ -61,8 +80,11 @@ export async function requireCardAdmitted(
   facts: Facts,
   order_id: string | null,
 ): Promise<string[]> {
-  await requireWithinVelocity(deps, db, facts)
-  const { decision, ban_ids } = await checkBans(db, facts)
+  const share = await requireWithinVelocity(deps, db, facts)
+  const { decision, ban_ids, settings } = await checkBans(db, facts)
+  if (settings !== null && (await entitlements.hasFeature(db, ADVANCED))) {
+    requireWithinOwn(share, settings, deps.velocityLimit)
+  }
   if (decision === 'block') throw await recordBlock(deps, db, facts, { order_id, ban_ids })
   return ban_ids
 }

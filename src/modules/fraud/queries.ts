@@ -3,6 +3,7 @@ import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { OpenObject, Timestamp } from '../../kernel/schema.ts'
 import { listStoresIn } from '../../platform/store-lists.ts'
 import {
   Ban,
@@ -29,15 +30,15 @@ const columns = sql`
   ${isActive} as active, lifted_at, lifted_by`
 
 /**
- * Finds the active bans of any of the values. The lateral join looks each value up, since the planner may
- * otherwise read all bans when it guesses their number. The values are JSON, whose length the planner
- * ignores: for an array it would plan again at every call.
+ * Finds the active bans of any of the values, and the settings of the store, in one statement. The lateral join looks
+ * each value up, since the planner may otherwise read all bans when it guesses their number. The values are JSON,
+ * whose length the planner ignores: for an array it would plan again at every call.
  */
 export const findBans = (db: Db, values: readonly { kind: BanKind; value: string }[]) =>
   db.many(
     FoundBan,
     sql`
-    select found.id, found.action
+    select found.id, found.action, null::jsonb as settings
       from jsonb_to_recordset(${JSON.stringify(values)}) as wanted (kind text, value text)
      cross join lateral (
            select id, action
@@ -45,8 +46,27 @@ export const findBans = (db: Db, values: readonly { kind: BanKind; value: string
             where tenant_ref = ${db.tenant} and kind = wanted.kind and value = wanted.value
               and ${isActive}
             limit 1) as found
-     order by found.action, found.id`,
+     union all
+    select null, null, settings
+      from fraud_settings
+     where tenant_ref = ${db.tenant}
+     order by 2, 1`,
   )
+
+const StoredSettings = Type.Object({ settings: OpenObject, updated_at: Timestamp })
+
+export const findSettings = (db: Db) =>
+  db.maybe(
+    StoredSettings,
+    sql`select settings, updated_at from fraud_settings where tenant_ref = ${db.tenant}`,
+  )
+
+export const upsertSettings = (tx: Tx, settings: object, updated_by: string) =>
+  tx.run(sql`
+    insert into fraud_settings (tenant_ref, settings, updated_by)
+    values (${tx.tenant}, ${JSON.stringify(settings)}, ${updated_by})
+        on conflict (tenant_ref) do update
+       set settings = excluded.settings, updated_by = excluded.updated_by, updated_at = fd_now()`)
 
 /** Lifts an expired ban, so that the value can be banned again. */
 export const liftExpired = (tx: Tx, kind: BanKind, value: string) =>

@@ -5,6 +5,8 @@ import { readOneOf, readText } from '../../kernel/query.ts'
 import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
 import { BAN_KINDS, Ban, BanKind, DECISIONS, Decision, FraudDecision, NewBan } from './schema.ts'
 import * as fraud from './service.ts'
+import * as settings from './settings.ts'
+import { FraudSettingsAnswer, FraudSettingsChange } from './settings-schema.ts'
 
 const OneBan = Type.Object({ ban: ref(Ban) })
 
@@ -21,7 +23,57 @@ const readOrder = (query: unknown) => {
   return text === undefined || isUuid(text) ? text : NO_ORDER
 }
 
-export const merchantRoutes: Routes = async (app) => {
+const settingsRoutes =
+  ({ velocityLimit }: FraudDeps): Routes =>
+  async (app) => {
+    const url = '/v1/merchant/fraud/settings'
+    const scope = 'manage:own_fraud'
+    const tags = ['merchant-ops']
+    const response = { 200: FraudSettingsAnswer }
+    app.get(
+      url,
+      {
+        config: { scope },
+        schema: {
+          operationId: 'readFraudSettings',
+          tags,
+          summary: 'Read by what orders are held and refused, and the defaults.',
+          response,
+        },
+      },
+      ({ db }) => settings.read(db, velocityLimit),
+    )
+
+    app.put(
+      url,
+      {
+        config: { scope, failures: ['feature_not_enabled', 'operator_restricted'] },
+        schema: {
+          operationId: 'changeFraudSettings',
+          tags,
+          summary:
+            'Set thresholds, points, what holds and what refuses an order, and how often a shopper may try. What the body leaves out is the default. Needs the add-on `advanced_fraud`.',
+          body: FraudSettingsChange,
+          response,
+        },
+      },
+      ({ db, actor, body }) => settings.write(db, actor, body, velocityLimit),
+    )
+  }
+
+export interface FraudDeps {
+  /** The platform's attempts per minute of one shopper. */
+  velocityLimit: number
+}
+
+export const merchantRoutes =
+  (deps: FraudDeps): Routes =>
+  async (app) => {
+    await settingsRoutes(deps)(app)
+    await banRoutes(app)
+  }
+
+const banRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/fraud/bans',
     {

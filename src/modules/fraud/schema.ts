@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+import type { FraudSettings } from './settings-schema.ts'
 
 export const BAN_KINDS = [
   'email',
@@ -77,11 +78,18 @@ export const BanTerms = Type.Object(terms)
 export type BanTerms = Static<typeof BanTerms>
 
 /** A ban that matches a shopper. */
-export const FoundBan = Type.Object({ id: Id, action: BanAction })
+/** An active ban, or the settings of the store. */
+export const FoundBan = Type.Object({
+  id: Nullable(Id),
+  action: Nullable(BanAction),
+  settings: Nullable(OpenObject),
+})
 
 export interface BanVerdict {
   decision: 'allow' | 'review' | 'block'
   ban_ids: string[]
+  /** The settings of the store, whether or not it has the add-on; null where it has none. */
+  settings: FraudSettings | null
 }
 
 export const DECISIONS = ['accepted', 'review', 'rejected'] as const

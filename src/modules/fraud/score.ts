@@ -11,7 +11,11 @@ export interface Observed {
   ban?: 'allow' | 'review' | 'block' | undefined
   /** The gateway says that the card is lost, stolen or to be picked up. */
   fraud_signal?: boolean | undefined
+  /** The rules of the store. Left out: the defaults. */
+  rules?: Rules | undefined
 }
+
+type Act = 'score' | 'hold' | 'refuse'
 
 export interface Rules {
   avs: { none: number; partial: number }
@@ -19,6 +23,8 @@ export interface Rules {
   velocity: { from: number; points: number }
   ban: { review: number; block: number }
   fraud_signal: number
+  /** What a signal does beside its points; a ban that blocks ends the attempt in any case. */
+  actions?: Partial<Record<'avs_none' | 'avs_partial' | 'cvv' | 'velocity' | 'fraud_signal', Act>>
   /** The scores from which an attempt is reviewed, or rejected. */
   review_from: number
   reject_from: number
@@ -49,7 +55,10 @@ export interface FraudScore {
 }
 
 /** Adds up the signals of an attempt. One more signal never lowers the score. */
-export function scoreRisk(observed: Observed, rules: Rules = DEFAULT_RULES): FraudScore {
+export function scoreRisk(
+  observed: Observed,
+  rules: Rules = observed.rules ?? DEFAULT_RULES,
+): FraudScore {
   const signals = [
     banSignal(observed, rules),
     velocitySignal(observed, rules),
@@ -58,12 +67,25 @@ export function scoreRisk(observed: Observed, rules: Rules = DEFAULT_RULES): Fra
     observed.fraud_signal ? signal('fraud_signal', rules.fraud_signal) : null,
   ].filter((each) => each !== null)
   const total = signals.reduce((sum, { points }) => sum + points, 0)
-  return { score: total, signals, decision: decide(total, rules) }
+  return { score: total, signals, decision: decide(total, actsOf(signals, rules), rules) }
 }
 
-function decide(total: number, { review_from, reject_from }: Rules): Decision {
-  if (total >= reject_from) return 'rejected'
-  return total >= review_from ? 'review' : 'accepted'
+function decide(
+  total: number,
+  acts: readonly Act[],
+  { review_from, reject_from }: Rules,
+): Decision {
+  if (total >= reject_from || acts.includes('refuse')) return 'rejected'
+  return total >= review_from || acts.includes('hold') ? 'review' : 'accepted'
+}
+
+/** What the signals of an attempt do by themselves, by the rules of the store. */
+function actsOf(signals: readonly Signal[], { actions = {} }: Rules): Act[] {
+  return signals.map(({ signal: name, detail }) => {
+    if (name === 'ban') return 'score'
+    if (name !== 'avs') return actions[name] ?? 'score'
+    return actions[AVS_NONE.has(detail ?? '') ? 'avs_none' : 'avs_partial'] ?? 'score'
+  })
 }
 
 const signal = (name: Signal['signal'], points: number, detail: string | null = null): Signal => ({

@@ -7,14 +7,21 @@ import { readExpiry } from '../../platform/expiry.ts'
 import { listSpellings, listValues, normalise } from './normalise.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanKind, BanTerms, BanVerdict, Facts, NewBan, NewDecision } from './schema.ts'
+import type { FraudSettings } from './settings-schema.ts'
 
-/** Checks the active bans of these facts, in one statement that writes and locks nothing. */
+/**
+ * Checks the active bans of these facts, in one statement that writes and locks nothing. It brings the settings, too.
+ */
 export async function checkBans(db: Db, facts: Facts): Promise<BanVerdict> {
-  const found = await queries.findBans(db, [...listValues(facts), ...listSpellings(facts)])
+  const rows = await queries.findBans(db, [...listValues(facts), ...listSpellings(facts)])
+  const found = rows.flatMap(({ id, action }) => (id === null ? [] : [{ id, action }]))
+  const settings = (rows.find((row) => row.settings !== null)?.settings ??
+    null) as FraudSettings | null
   // A value and a spelling may match the same ban.
   const ban_ids = [...new Set(found.map(({ id }) => id))]
-  if (found.some(({ action }) => action === 'block')) return { decision: 'block', ban_ids }
-  return { decision: found.length > 0 ? 'review' : 'allow', ban_ids }
+  if (found.some(({ action }) => action === 'block'))
+    return { decision: 'block', ban_ids, settings }
+  return { decision: found.length > 0 ? 'review' : 'allow', ban_ids, settings }
 }
 
 /**

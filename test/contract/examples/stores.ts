@@ -124,6 +124,12 @@ async function listen(app: MailApp, shop: Shop, paper: string): Promise<void> {
 async function guard(app: MailApp, shop: Shop, paper: string): Promise<void> {
   const { merchant } = shop
   const bans = '/v1/merchant/fraud/bans'
+  const settings = '/v1/merchant/fraud/settings'
+  ok(await merchant.get(settings))
+  const strict = { review_from: 60, signals: { cvv_mismatch: { action: 'hold' } } }
+  const allowed = `/v1/entitlements/tenants/${TENANT}/features/advanced_fraud`
+  await app.operator.put(allowed, { state: 'allow' })
+  ok(await merchant.put(settings, strict))
   const domain = { kind: 'email_domain', value: 'throwaway.example', action: 'review' }
   const { ban } = ok(await merchant.post(bans, domain), 201)
   ok(await merchant.get(`${bans}/${ban.id}`))
