@@ -3288,7 +3288,7 @@ CREATE INDEX order_notes_of_order ON order_notes USING btree (tenant_ref, order_
 create policy operator on order_notes for select to fd_operator using true;
 create policy owner on order_notes for all to fd_owner using true with check true;
 create policy tenant on order_notes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-grant insert, select, update on order_notes to fd_app;
+grant delete, insert, select, update on order_notes to fd_app;
 grant insert, select, update on order_notes to fd_worker;
 grant select on order_notes to fd_operator;
 
@@ -4756,6 +4756,7 @@ create table shopper_mails (
   queued_at timestamp with time zone not null default fd_now(),
   created_at timestamp with time zone not null default fd_now(),
   sent_at timestamp with time zone,
+  resend_to text,
   constraint shopper_mails_attempt_count_check CHECK ((attempt_count >= 0)),
   constraint shopper_mails_check CHECK (((state = 'queued'::text) = (next_attempt_at IS NOT NULL))),
   constraint shopper_mails_check1 CHECK (((state = 'sent'::text) <= (sent_at IS NOT NULL))),
@@ -4770,6 +4771,7 @@ create table shopper_mails (
   constraint shopper_mails_reason_check CHECK ((length(reason) <= 40)),
   constraint shopper_mails_recipient_check CHECK ((length(recipient) <= 254)),
   constraint shopper_mails_resend_count_check CHECK ((resend_count >= 0)),
+  constraint shopper_mails_resend_to_check CHECK ((length(resend_to) <= 254)),
   constraint shopper_mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'skipped'::text, 'dead'::text, 'erased'::text]))),
   constraint shopper_mails_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint shopper_mails_tenant_ref_kind_about_id_key UNIQUE (tenant_ref, kind, about_id)

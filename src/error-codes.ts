@@ -264,6 +264,7 @@ export const ERRORS = {
     409,
     'This cycle is over, or too far ahead. `next_charges` and `skipped` list those to come.',
   ],
+  note_not_found: [404, 'The order has no such note.'],
   stale_order: [
     409,
     'The order has changed since it was read. Read it again, or its preview, then correct it.',

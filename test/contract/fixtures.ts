@@ -169,6 +169,12 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/orders/:id/payment-request/send': askToPay,
   'POST /v1/merchant/orders/:id/payment-request/withdraw': askToPay,
   'POST /v1/merchant/mails/:id/resend': sendMail,
+  'GET /v1/merchant/mails/:id': sendMail,
+  'DELETE /v1/merchant/orders/:id/notes/:noteId': async (merchant, app) => {
+    const { id } = await placeOrder(merchant, app)
+    const made = await merchant.post(`/v1/merchant/orders/${id}/notes`, { note: 'a canary' })
+    return { id, noteId: made.body.note.id }
+  },
   'POST /v1/merchant/orders/:id/release': holdOrder,
   'POST /v1/merchant/fraud/reviews/:order_id/approve': async (merchant, app) => ({
     order_id: (await holdOrder(merchant, app)).id,

@@ -1,9 +1,14 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { emitOrderEvent } from './events.ts'
-import { countNotes, setTestFlag as writeTestFlag } from './note-queries.ts'
+import {
+  countNotes,
+  deleteNote as removeNote,
+  setTestFlag as writeTestFlag,
+} from './note-queries.ts'
 import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow, SHOWN_MAX } from './schema.ts'
 import * as orders from './service.ts'
 import { forMerchant } from './show.ts'
@@ -33,6 +38,33 @@ export function noteOrder(
       audit.record(tx, actor, { action: 'order.noted', entity: `order:${order.id}`, after: data }),
     ])
     return written
+  })
+}
+
+/**
+ * Deletes a note, such as one about another person. A note is never changed: who reads it must know who wrote it. The
+ * timeline and the audit log keep that there was one.
+ */
+export function deleteNote(
+  db: TenantDb,
+  actor: audit.Actor,
+  { id, note_id }: { id: string; note_id: string },
+): Promise<{ id: string; deleted: true }> {
+  return db.transaction('orders: delete a note', async (tx) => {
+    const order = await orders.get(tx, id)
+    const gone = isUuid(note_id) ? await removeNote(tx, order.id, note_id) : null
+    if (gone === null) throw new ApiError('note_not_found')
+    const data = { note_id: gone.id }
+    await Promise.all([
+      orders.addToTimeline(tx, order.id, { type: 'note_deleted', actor: actor.name, data }),
+      audit.record(tx, actor, {
+        action: 'order.note_deleted',
+        entity: `order:${order.id}`,
+        before: { ...data, written_by: gone.actor, written_at: gone.created_at },
+        after: data,
+      }),
+    ])
+    return { id: gone.id, deleted: true }
   })
 }
 

@@ -32,6 +32,16 @@ export const listNotes = (db: Db, orderId: string) =>
      order by created_at, id`,
   )
 
+/** Deletes a note. Returns null where the order has none of that id. */
+export const deleteNote = (tx: Tx, orderId: string, id: string) =>
+  tx.maybe(
+    Note,
+    sql`
+    delete from order_notes
+     where tenant_ref = ${tx.tenant} and order_id = ${orderId} and id = ${id}
+    returning id, note, actor, created_at`,
+  )
+
 export const countNotes = async (db: Db, orderId: string): Promise<number> => {
   const { notes } = await db.one(
     Type.Object({ notes: Type.Integer() }),

@@ -3,8 +3,15 @@ import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, pageQuery, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
-import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
-import { holdOrder, noteOrder, type OnTestFlag, processOrder, setTestFlag } from './annotate.ts'
+import { Id, PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
+import {
+  deleteNote,
+  holdOrder,
+  noteOrder,
+  type OnTestFlag,
+  processOrder,
+  setTestFlag,
+} from './annotate.ts'
 import { exportCsv } from './export.ts'
 import { list, listOfCustomer, type Parcels, read, readForShopper, readTimeline } from './read.ts'
 import type { OrderFilters } from './read-queries.ts'
@@ -178,6 +185,22 @@ const annotateRoutes: Routes = async (app) => {
       const note = await noteOrder(db, actor, params.id, body.note)
       return reply.code(201).send({ note })
     },
+  )
+
+  app.delete(
+    '/v1/merchant/orders/:id/notes/:noteId',
+    {
+      config: { scope: MANAGE, failures: ['order_not_found', 'note_not_found'] },
+      schema: {
+        operationId: 'deleteOrderNote',
+        tags,
+        summary: 'Delete a note of an order. Notes are not changed: write another.',
+        params: Params('id', 'noteId'),
+        response: { 200: Type.Object({ id: Id, deleted: Type.Literal(true) }) },
+      },
+    },
+    ({ db, actor, params }) =>
+      deleteNote(db, actor, { id: params.id, note_id: params.noteId.toLowerCase() }),
   )
 
   app.post(

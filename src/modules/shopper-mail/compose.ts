@@ -66,16 +66,25 @@ export interface Loaded {
   recipient: string
 }
 
+/** How a mail is shown to its merchant: in a language, without a link or a code that acts for the shopper. */
+export interface Shown {
+  language: MailLanguage
+}
+
 /** Loads the facts of a mail and its recipient, or returns why the mail is not sent. */
 export async function loadMail(
   deps: MailDeps,
   db: Db,
   subject: MailSubject,
+  shown?: Shown,
 ): Promise<Loaded | { skip: MailReason }> {
-  const common = await loadCommon(deps, db, subject.kind)
-  if (subject.kind === 'gift_card') return loadGiftCard(deps, db, common, subject.about_id)
-  if (isAboutSubscription(subject.kind)) return loadSubscription(deps, db, common, subject.details)
-  const about = { id: subject.order_id ?? '', hasToken: true }
+  const isShown = shown !== undefined
+  const common = await loadCommon(deps, db, subject.kind, shown?.language)
+  if (subject.kind === 'gift_card')
+    return loadGiftCard(deps, db, common, { id: subject.about_id, isShown })
+  if (isAboutSubscription(subject.kind))
+    return loadSubscription(deps, db, common, { details: subject.details, isShown })
+  const about = { id: subject.order_id ?? '', hasToken: !isShown }
   const { order, recipient, facts } = await loadOrder(deps, db, common, about)
   if (recipient === null) return { skip: 'no_address' }
   const parts = await loadParts(db, order, subject)
@@ -317,13 +326,15 @@ async function loadSubscription(
   { subscriptionKey }: MailDeps,
   db: Db,
   common: MailFacts,
-  details: Record<string, unknown> | null,
+  { details, isShown }: { details: Record<string, unknown> | null; isShown: boolean },
 ): Promise<Loaded | { skip: MailReason }> {
   const { subscription_id, at = null, total_cents = null } = (details ?? {}) as SubscriptionDetails
   const found = subscription_id ? await findDue(db, subscription_id) : null
   if (found === null || found.email === null) return { skip: 'no_address' }
   const name = await findVariantName(db, found.variant_id)
-  const url = subscriptionLink(subscriptionKey, db, common.store.url, found.id)
+  const url = isShown
+    ? common.store.url
+    : subscriptionLink(subscriptionKey, db, common.store.url, found.id)
   const subscription: SubscriptionFacts = {
     item: [name?.product_name ?? '', name?.label ?? ''].filter(Boolean).join(', '),
     quantity: found.quantity,
@@ -344,13 +355,13 @@ async function loadGiftCard(
   { giftCardKeys }: MailDeps,
   db: Db,
   common: MailFacts,
-  id: string,
+  { id, isShown }: { id: string; isShown: boolean },
 ): Promise<Loaded | { skip: MailReason }> {
   const card = await giftCards.get(db, id)
   if (card.recipient_email === null) return { skip: 'no_address' }
-  if (!giftCards.isUsable(card)) return { skip: 'recalled' }
+  if (!isShown && !giftCards.isUsable(card)) return { skip: 'recalled' }
   const [code, words] = await Promise.all([
-    giftCards.findCode(db, giftCardKeys, card.id),
+    isShown ? maskCode(card) : giftCards.findCode(db, giftCardKeys, card.id),
     findWords(db, card.id),
   ])
   if (code === null) return { skip: 'no_code' }
@@ -364,6 +375,9 @@ async function loadGiftCard(
   }
   return { recipient: card.recipient_email, facts: { ...common, giftCard } }
 }
+
+/** The code of a gift card as it is shown to a merchant: it is money. */
+const maskCode = ({ code_last4 }: { code_last4: string }): string => `****-****-${code_last4}`
 
 /** Returns an http(s) address; null for any other, above all for scripts. */
 function webAddress(value: unknown): string | null {

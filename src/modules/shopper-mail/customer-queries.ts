@@ -25,7 +25,7 @@ export const listOf = (db: Db, customer_ref: string, after: string, limit: numbe
 const erase = (tx: Tx, which: Sql) =>
   tx.run(sql`
     update shopper_mails
-       set recipient = null, customer_ref = null, details = null, last_error = null,
+       set recipient = null, resend_to = null, customer_ref = null, details = null, last_error = null,
            state = case when state = 'queued' then 'erased' else state end,
            next_attempt_at = null, sending_at = null, lease_until = null, lease_token = null
      where tenant_ref = ${tx.tenant} and ${which}`)

@@ -142,7 +142,8 @@ async function attempt(options: MailWorkerOptions, db: TenantDb, mail: ClaimedMa
 async function write(deps: MailDeps, db: TenantDb, mail: ClaimedMail) {
   const loaded = await loadMail(deps, db, mail)
   if ('skip' in loaded) return loaded
-  const { recipient, facts } = loaded
+  const { facts } = loaded
+  const recipient = mail.resend_to ?? loaded.recipient
   const { subject, html, text, language } = writeMail(facts)
   const { name: fromName, email: replyTo } = facts.store
   return { recipient, language, subject, html, body: text, fromName, replyTo }

@@ -19,7 +19,7 @@ import {
 export const queue = defineQueue({
   table: sql`shopper_mails`,
   columns: sql`kind, about_id, order_id, details, attempt_count, resend_count, sending_at,
-               interrupted, queued_at`,
+               interrupted, resend_to, queued_at`,
   shape: DueMail,
 })
 
@@ -78,7 +78,7 @@ export const finishSent = (db: Db, lease: Lease) =>
   queue.finish(
     db,
     lease,
-    sql`state = 'sent', sent_at = fd_now(), reason = null, next_attempt_at = null,
+    sql`state = 'sent', sent_at = fd_now(), reason = null, next_attempt_at = null, resend_to = null,
         attempt_count = attempt_count + 1, sending_at = null, last_error = null`,
   )
 
@@ -86,7 +86,7 @@ export const finishSkipped = (db: Db, lease: Lease, reason: MailReason) =>
   queue.finish(
     db,
     lease,
-    sql`state = 'skipped', reason = ${reason}, next_attempt_at = null, sending_at = null`,
+    sql`state = 'skipped', reason = ${reason}, next_attempt_at = null, sending_at = null, resend_to = null`,
   )
 
 /** Makes a mail dead. Without an error, that of the last attempt stays. */
@@ -95,7 +95,8 @@ export const finishDead = (db: Db, lease: Lease, reason: MailReason, error: stri
     db,
     lease,
     sql`state = 'dead', reason = ${reason}, attempt_count = attempt_count + 1,
-        next_attempt_at = null, sending_at = null, last_error = coalesce(${error}, last_error)`,
+        next_attempt_at = null, sending_at = null, resend_to = null,
+        last_error = coalesce(${error}, last_error)`,
   )
 
 /** Skips a mail whose order or card has no address any more, so that the mail keeps nothing of its person. */
@@ -104,7 +105,7 @@ export const finishWithoutAddress = (db: Db, lease: Lease) =>
     db,
     lease,
     sql`state = 'skipped', reason = 'no_address', next_attempt_at = null, sending_at = null,
-        recipient = null, customer_ref = null, details = null, last_error = null`,
+        recipient = null, customer_ref = null, details = null, last_error = null, resend_to = null`,
   )
 
 export const finishFailed = (db: Db, lease: Lease, error: string, waitSeconds: number) =>
@@ -203,13 +204,24 @@ export const lockMail = (tx: Tx, id: string) =>
        for update`,
   )
 
+/** Finds a mail of the store, with the facts that it is written from. */
+export const findMail = (db: Db, id: string) =>
+  db.maybe(
+    Type.Object({ ...ShopperMail.properties, details: DueMail.properties.details }),
+    sql`
+    select ${columns}, m.details
+      from shopper_mails m
+     where m.tenant_ref = ${db.tenant} and m.id = ${id}`,
+  )
+
 /** Queues a mail again, with the full number of attempts. */
-export const requeue = (tx: Tx, id: string) =>
+export const requeue = (tx: Tx, id: string, to: string | null) =>
   tx.one(
     ShopperMail,
     sql`
     update shopper_mails m
        set state = 'queued', reason = null, attempt_count = 0, resend_count = resend_count + 1,
+           resend_to = ${to},
            next_attempt_at = fd_now(), queued_at = fd_now(), interrupted = false, last_error = null
      where m.tenant_ref = ${tx.tenant} and m.id = ${id}
     returning ${columns}`,

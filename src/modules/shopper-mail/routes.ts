@@ -10,12 +10,14 @@ import {
   MAIL_KINDS,
   MAIL_LANGUAGES,
   MAIL_STATES,
+  MailContent,
   MailKind,
   MailPreview,
   MailSettings,
   MailSettingsChange,
   MailState,
   OperatorMail,
+  Resend,
   ShopperMail,
 } from './schema.ts'
 import * as shopperMail from './service.ts'
@@ -122,6 +124,22 @@ export const merchantRoutes =
         }),
     )
 
+    app.get(
+      '/v1/merchant/mails/:id',
+      {
+        config: { scope: 'read:own_orders', failures: ['mail_not_found'] },
+        schema: {
+          operationId: 'readMail',
+          tags: ['merchant-commerce'],
+          summary:
+            'Read a mail to a shopper, as HTML and text. It is written anew, from what it is about as that is now, without links and codes that act for the shopper.',
+          params: Params('id'),
+          response: { 200: MailContent },
+        },
+      },
+      ({ db, params }) => shopperMail.readContent(deps, db, params.id),
+    )
+
     app.post(
       '/v1/merchant/mails/:id/resend',
       {
@@ -133,13 +151,18 @@ export const merchantRoutes =
           operationId: 'resendMail',
           tags: ['merchant-commerce'],
           summary:
-            'Send a mail again, at most five times. It is written anew, as the order is now.',
+            'Send a mail again, at most five times, also to another address. It is written anew, as the order is now.',
           params: Params('id'),
+          body: Resend,
           response: { 202: Type.Object({ mail: ref(ShopperMail) }) },
         },
+        preValidation: async (request) => {
+          request.body ??= {}
+        },
       },
-      async ({ db, actor, params }, reply) => {
-        const mail = await shopperMail.resend(limits, db, actor, params.id)
+      async ({ db, actor, params, body }, reply) => {
+        const to = body.to ?? null
+        const mail = await shopperMail.resend(limits, db, actor, { id: params.id, to })
         return reply.code(202).send({ mail })
       },
     )

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Email, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** Every kind of mail that a shopper gets, in the order in which an order and a subscription cause them. */
 export const MAIL_KINDS = [
@@ -107,12 +107,25 @@ export const DueMail = Type.Object({
   resend_count: Type.Integer(),
   sending_at: Nullable(Timestamp),
   interrupted: Type.Boolean(),
+  resend_to: Nullable(Type.String()),
   queued_at: Timestamp,
 })
 export type DueMail = Static<typeof DueMail>
 
 /** The thing that a mail is about, whether the mail is queued or a preview. */
 export type MailSubject = Pick<DueMail, 'kind' | 'about_id' | 'order_id' | 'details'>
+
+export const Resend = Type.Object({
+  to: Type.Optional(
+    Nullable(
+      Type.Unsafe<string>({
+        ...Email,
+        description:
+          'Another address, for this time only. Left out: the address of the order as it is now.',
+      }),
+    ),
+  ),
+})
 
 /** A mail to be queued. */
 export interface NewMail {
@@ -151,3 +164,13 @@ export const MailPreview = Type.Object({
   text: Type.String(),
 })
 export type MailPreview = Static<typeof MailPreview>
+
+/** A mail as it is written now. */
+export const MailContent = Type.Object({
+  mail: ref(ShopperMail),
+  content: Type.Unsafe<MailPreview | null>({
+    ...Nullable(MailPreview),
+    description:
+      'The mail as it is written anew from what it is about, in the language that it was sent in. Null where it can no longer be written, as after an erasure. No link in it acts for the shopper, and the code of a gift card is masked.',
+  }),
+})

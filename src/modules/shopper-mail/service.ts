@@ -1,10 +1,14 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { foldEmail } from '../../kernel/email.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { HOUR_SECONDS } from '../../kernel/time.ts'
+import { sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { type Limits, requireWithin } from '../../platform/limits.ts'
+import * as stores from '../stores/service.ts'
 import { type HappenedEvent, listCaused } from './causes.ts'
 import { loadMail, type MailDeps } from './compose.ts'
 import type { MailFacts } from './facts.ts'
@@ -13,7 +17,9 @@ import { renderHtml } from './render-html.ts'
 import { renderText } from './render-text.ts'
 import { loadPreview, type PreviewRequest } from './samples.ts'
 import {
+  isAboutOrder,
   MAIL_KINDS,
+  MAIL_LANGUAGES,
   type MailKind,
   type MailPreview,
   type MailSettings,
@@ -22,6 +28,7 @@ import {
   type ShopperMail,
 } from './schema.ts'
 import { contentOf } from './templates.ts'
+import { languageOf } from './words.ts'
 
 /** The topic that wakes the loop that sends mails when there are new ones. */
 export const WAKE_SHOPPER_MAIL = 'shopper mail'
@@ -128,6 +135,46 @@ export async function listOfAll(operator: Runner, filters: queries.MailFilters, 
 export const maskAddress = (address: string | null): string | null =>
   address === null ? null : address.replace(/^(.).*@/u, '$1***@')
 
+/** Shows a mail of the store as it is written now: mails are not stored. */
+export async function readContent(deps: MailDeps, db: Db, id: string) {
+  const found = isUuid(id) ? await queries.findMail(db, id) : null
+  if (found === null) throw new ApiError('mail_not_found')
+  const { details, ...mail } = found
+  return { mail, content: await writtenNow(deps, db, { ...mail, details }) }
+}
+
+/** Writes a mail again. Returns null where that is no longer possible: it was erased, or what it is about is undone. */
+async function writtenNow(
+  deps: MailDeps,
+  db: Db,
+  { kind, about_id, order_id, details, language: sent, state }: MailSubject & ShopperMail,
+): Promise<MailPreview | null> {
+  if (state === 'erased') return null
+  const language = MAIL_LANGUAGES.find((each) => each === sent)
+  const fixed = language ?? languageOf((await stores.get(db)).language)
+  const subject = { kind, about_id, order_id, details }
+  const loaded = await loadMail(deps, db, subject, { language: fixed }).catch(goneOrThrow)
+  return loaded === null || 'skip' in loaded ? null : { kind, ...writeMail(loaded.facts) }
+}
+
+/** What the mail is about was deleted in the meantime. */
+function goneOrThrow(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null
+  throw error
+}
+
+/** How many mails go to one address that is not the order's, in an hour. */
+const OTHERS_PER_HOUR = 3
+
+/**
+ * Refuses an address beside the order's for a mail that is worth money or acts for its reader: the code of a gift
+ * card, and the link of a subscription. A key for orders has no power over these.
+ */
+function requireOrderMail({ kind }: ShopperMail): void {
+  if (isAboutOrder(kind)) return
+  throw invalidBody('to', 'must be left out: a mail of this kind goes to its own reader alone')
+}
+
 /**
  * Sends a mail again, because the merchant asks for it: also one that was sent, is dead, or was not sent because its
  * kind is off.
@@ -136,22 +183,44 @@ export async function resend(
   limits: Pick<Limits, 'velocity'>,
   db: TenantDb,
   actor: audit.Actor,
-  id: string,
+  { id, to }: { id: string; to: string | null },
 ): Promise<ShopperMail> {
   await requireWithin(limits, `mail-resends:${db.tenant}`, RESENDS_PER_MINUTE)
+  if (to !== null) await requireFewOthers(limits, db, to)
   return db.transaction('shopper mail: send again', async (tx) => {
     const mail = isUuid(id) ? await queries.lockMail(tx, id) : null
     if (mail === null) throw new ApiError('mail_not_found')
     assertResendable(mail)
-    const queued = await queries.requeue(tx, mail.id)
+    if (to !== null) requireOrderMail(mail)
+    const queued = await queries.requeue(tx, mail.id, to)
     await audit.record(tx, actor, {
       action: 'mail.resent',
       entity: `mail:${mail.id}`,
       before: { state: mail.state },
-      after: { state: queued.state, resend_count: queued.resend_count },
+      // Whether, and not where: the audit log keeps no personal data.
+      after: {
+        state: queued.state,
+        resend_count: queued.resend_count,
+        to_another_address: to !== null,
+      },
     })
     tx.notifyAfterCommit(WAKE_SHOPPER_MAIL)
     return queued
+  })
+}
+
+/** Strangers must not be written to in the name of a store. */
+async function requireFewOthers(
+  limits: Pick<Limits, 'velocity'>,
+  { tenant }: Db,
+  to: string,
+): Promise<void> {
+  const address = sha256(foldEmail(to) ?? to).toString('base64url')
+  if (await limits.velocity(`mail-others:${tenant}:${address}`, OTHERS_PER_HOUR, HOUR_SECONDS))
+    return
+  throw new ApiError('rate_limited', {
+    message: `At most ${OTHERS_PER_HOUR} mails an hour go to an address that is not the order's.`,
+    headers: { 'retry-after': `${HOUR_SECONDS}` },
   })
 }
 

@@ -396,6 +396,7 @@ async function readMails(merchant: Caller, operator: Caller): Promise<void> {
   ok(await merchant.put('/v1/my/store/mails', off))
   const { mails } = ok(await merchant.get('/v1/merchant/mails?kind=order_placed&limit=2'))
   ok(await merchant.get('/v1/merchant/mails/preview?kind=order_shipped'))
+  ok(await merchant.get(`/v1/merchant/mails/${mails[0].id}`))
   ok(await merchant.post(`/v1/merchant/mails/${mails[0].id}/resend`), 202)
   ok(await operator.get('/v1/mails?limit=2'))
 }

@@ -66,7 +66,8 @@ async function workOn(merchant: Caller, { order, items }: Placed): Promise<void>
   const url = `${ORDERS}/${order.id}`
   ok(await merchant.get(`${ORDERS}?limit=1`))
   ok(await merchant.get(url))
-  ok(await merchant.post(`${url}/notes`, { note: 'Called: ring twice.' }), 201)
+  const { note } = ok(await merchant.post(`${url}/notes`, { note: 'Called: ring twice.' }), 201)
+  ok(await merchant.send('DELETE', `${url}/notes/${note.id}`))
   const ship_to = {
     label: 'Home',
     name: 'Ann Archer',
