@@ -61,8 +61,7 @@ export const FraudSettingsChange = Type.Object({
 })
 export type FraudSettingsChange = Static<typeof FraudSettingsChange>
 
-const Required = (more = {}) =>
-  Type.Object({ points: Type.Integer(), action: Type.Enum([...SIGNAL_ACTIONS]), ...more })
+const required = { points: Type.Integer(), action: Type.Enum([...SIGNAL_ACTIONS]) }
 
 export const FraudSettings = Shared(
   'FraudSettings',
@@ -70,11 +69,11 @@ export const FraudSettings = Shared(
     review_from: Type.Integer(),
     reject_from: Type.Integer(),
     signals: Type.Object({
-      avs_mismatch: Required(),
-      avs_partial: Required(),
-      cvv_mismatch: Required(),
-      gateway_warning: Required(),
-      velocity: Required({ from_percent: Type.Integer() }),
+      avs_mismatch: Type.Object(required),
+      avs_partial: Type.Object(required),
+      cvv_mismatch: Type.Object(required),
+      gateway_warning: Type.Object(required),
+      velocity: Type.Object({ ...required, from_percent: Type.Integer() }),
     }),
     attempts_per_minute: Nullable(Type.Integer()),
   }),
