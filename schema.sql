@@ -3513,6 +3513,39 @@ alter view partitioned_tables owner to fd_owner;
 grant select on partitioned_tables to fd_operator;
 grant select on partitioned_tables to fd_worker;
 
+create table past_prices (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  variant_id uuid not null,
+  price_cents bigint not null,
+  currency text not null,
+  until_at timestamp with time zone not null default fd_now(),
+  constraint past_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint past_prices_pkey PRIMARY KEY (tenant_ref, id),
+  constraint past_prices_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint past_prices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint past_prices_tenant_ref_variant_id_fkey FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
+);
+alter table past_prices owner to fd_owner;
+alter table past_prices enable row level security;
+alter table past_prices force row level security;
+CREATE INDEX past_prices_by_age ON past_prices USING btree (tenant_ref, until_at, id);
+CREATE INDEX past_prices_of_variant ON past_prices USING btree (tenant_ref, variant_id, until_at);
+create policy due on past_prices for select to fd_worker using true;
+create policy operator on past_prices for select to fd_operator using true;
+create policy owner on past_prices for all to fd_owner using true with check true;
+create policy tenant on past_prices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+create restrictive policy one_store on past_prices for select to fd_worker using (
+CASE
+    WHEN ((COALESCE(current_setting('app.tenant'::text, true), ''::text) = ''::text) OR (COALESCE(current_setting('app.tenant'::text, true), ''::text) = tenant_ref)) THEN 1
+    ELSE NULL::integer
+END IS NOT NULL);
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON past_prices FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON past_prices FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('until_at', '60 days');
+grant delete, select on past_prices to fd_worker;
+grant insert, select on past_prices to fd_app;
+grant select on past_prices to fd_operator;
+
 create table payment_accounts (
   tenant_ref text not null,
   gateway text not null,
@@ -5551,6 +5584,7 @@ create table variants (
   content_amount integer,
   content_unit text,
   gift_card boolean not null default false,
+  lowest_price_30_days_cents bigint,
   constraint variants_compare_at_price_cents_check CHECK (((compare_at_price_cents >= 1) AND (compare_at_price_cents <= '100000000000'::bigint))),
   constraint variants_content CHECK (((content_amount IS NULL) = (content_unit IS NULL))),
   constraint variants_content_amount_check CHECK (((content_amount >= 1) AND (content_amount <= 1000000))),
@@ -5559,6 +5593,7 @@ create table variants (
   constraint variants_gift_card_price CHECK (((NOT gift_card) OR (price_cents > 0))),
   constraint variants_image_asset_ref_check CHECK ((length(image_asset_ref) <= 200)),
   constraint variants_label_check CHECK ((length(label) <= 300)),
+  constraint variants_lowest_price_30_days_cents_check CHECK (((lowest_price_30_days_cents >= 0) AND (lowest_price_30_days_cents <= '100000000000'::bigint))),
   constraint variants_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint variants_options_check CHECK ((jsonb_typeof(options) = 'array'::text)),
   constraint variants_pkey PRIMARY KEY (tenant_ref, id),

@@ -248,6 +248,12 @@ export const SETTINGS = {
   RETENTION_SHOPPER_MAIL_DAYS: whole(90, 7, 36_500, 'days that mails to shoppers are kept'),
   RETENTION_GATEWAY_EVENT_DAYS: whole(400, 60, 36_500, 'days that provider events are kept'),
   RETENTION_FUNNEL_DAYS: whole(800, 60, 36_500, 'days that counts of what shoppers did are kept'),
+  RETENTION_PRICE_DAYS: whole(
+    400,
+    60,
+    36_500,
+    'days that past prices are kept; reductions are shown with the lowest of 30 days',
+  ),
   RETENTION_COMPARISON_DAYS: whole(400, 60, 36_500, 'days that compared days of payments are kept'),
   RETENTION_RESERVATION_DAYS: whole(90, 7, 36_500, 'days that released reservations are kept'),
   RETENTION_SITE_VERSIONS: whole(500, 10, 1_000_000, 'the newest versions of a site that are kept'),

@@ -3,6 +3,7 @@ import type { StoreApi } from './api/store-api.ts'
 import type { Cart } from './cart/cart.ts'
 import type { Cookies } from './http/cookies.ts'
 import type { PageFiles } from './http/static-files.ts'
+import type { Confirmed } from './shopper/confirmed-order.ts'
 import type { RememberedAddress } from './shopper/remembered-address.ts'
 import type { OpenedOrder, Shopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
@@ -32,6 +33,8 @@ export interface RequestContext extends PageContext {
   cookies: Cookies
   /** The address that this browser remembers. */
   remembered: RememberedAddress | null
+  /** The last order of this browser, and the address that was entered for it. */
+  confirmed: Confirmed | null
   /** The cart of an express checkout that was begun. */
   express: Cart | null
   /** During an express checkout, the shopper's own cart: `cart` is then the one product. */

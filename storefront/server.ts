@@ -25,6 +25,7 @@ import {
 } from './layout/error-pages.ts'
 import type { RequestContext } from './request-context.ts'
 import { showPage, submitForm } from './routes.ts'
+import { readConfirmed } from './shopper/confirmed-order.ts'
 import { unpackAddress } from './shopper/remembered-address.ts'
 import { unpackOpened, unpackShopper } from './shopper/shopper.ts'
 import type { Site } from './site/site.ts'
@@ -255,6 +256,9 @@ function contextOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): 
     get remembered() {
       const packed = site.hasAccounts ? cookies.readEncrypted(cookie, 'address', site.tenant) : null
       return unpackAddress(packed)
+    },
+    get confirmed() {
+      return readConfirmed(cookies, cookie, site.tenant)
     },
     get express() {
       const packed = cookies.read(cookie, 'express', site.tenant)

@@ -10,6 +10,7 @@ export interface RetentionPeriods {
   RETENTION_COMPARISON_DAYS: number
   RETENTION_RESERVATION_DAYS: number
   RETENTION_FUNNEL_DAYS: number
+  RETENTION_PRICE_DAYS: number
   RETENTION_SITE_VERSIONS: number
 }
 
@@ -183,6 +184,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   owner_callers: until('unused for 90 days', 'session upkeep'),
   owner_sessions: until('expired', 'session upkeep'),
   owners: until('3 days after the sign-up, if not verified', 'session upkeep'),
+  past_prices: bySlice('RETENTION_PRICE_DAYS', 'older than the period'),
   payment_accounts: forGood(STORE),
   payment_attempts: forGood(MONEY),
   payment_days: bySlice('RETENTION_COMPARISON_DAYS', 'older than the period and compared'),

@@ -119,6 +119,14 @@ export const SLICES: readonly Slice[] = [
     order: sql`day`,
   },
   {
+    table: 'past_prices',
+    from: sql`past_prices`,
+    setting: 'RETENTION_PRICE_DAYS',
+    old: olderThan(sql`t.until_at`),
+    key: sql`id`,
+    order: sql`until_at, id`,
+  },
+  {
     table: 'payment_days',
     from: sql`payment_days`,
     setting: 'RETENTION_COMPARISON_DAYS',

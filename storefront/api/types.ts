@@ -12,6 +12,8 @@ export interface Variant {
   price_cents: number
   /** The price before, where it was higher. */
   compare_at_price_cents: number | null
+  /** The lowest price of the 30 days before that reduction, where it is known. */
+  lowest_price_30_days_cents: number | null
   currency: string
   /** The content of one unit, such as 750 ml. Both are null where the store does not name it. */
   content_amount: number | null
@@ -131,6 +133,8 @@ export interface Item {
   quantity: number
   /** The recipient, of a gift card for another person. */
   gift_card?: GiftRecipient
+  /** Bought again and again. */
+  subscribe?: true
 }
 
 /** What a cart, a checkout and an order cost. */
@@ -150,7 +154,7 @@ export interface Totals {
 
 /** What a cart costs now, as the checkout preview answers it. */
 export interface Quote extends Totals {
-  items: readonly (Omit<Item, 'gift_card'> & {
+  items: readonly (Pick<Item, 'variant_id' | 'quantity'> & {
     unit_price_cents: number
     list_price_cents: number
     line_total_cents: number
@@ -207,6 +211,7 @@ export interface OrderItem {
   line_total_cents: number
   shipped_quantity: number
   gift_card: boolean
+  is_subscription: boolean
 }
 
 /** The gift cards that a line of an order buys. */
@@ -355,6 +360,8 @@ export type SubscriptionAction =
 export interface Subscription {
   id: string
   subscription_number: number
+  /** The order that has started it. */
+  origin_order_id: string | null
   product_id: string
   variant_id: string
   product_name: string | null

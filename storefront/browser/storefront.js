@@ -322,9 +322,22 @@ document.addEventListener('submit', (event) => {
   }
 })
 
+/** Takes the fault off a field that is mended, and off the list above the form. */
+function clearFault(field) {
+  if (field.ariaInvalid !== 'true' || !field.validity.valid) return
+  field.ariaInvalid = null
+  document.getElementById(field.getAttribute('aria-describedby'))?.remove()
+  field.removeAttribute('aria-describedby')
+  const entry = document.querySelector(`#notices [href="#${field.id}"]`)?.closest('li')
+  const list = entry?.parentElement
+  entry?.remove()
+  if (list?.childElementCount === 0) list.closest('.error-box').remove()
+}
+
 document.addEventListener('input', ({ target }) => {
   const form = target.form
   if (form?.matches('[data-search]')) searchSoon(form)
+  if (form) clearFault(target)
 })
 
 document.addEventListener('change', ({ target }) => {
@@ -346,8 +359,12 @@ const isPlainClick = ({ ctrlKey, metaKey, shiftKey }) => !(ctrlKey || metaKey ||
 
 const slidesOf = () => document.querySelector('[data-slides]')
 
-/** Moves an image into view, and not the page. */
-const showSlide = (slide) => slide?.scrollIntoView({ block: 'nearest', inline: 'start' })
+/** Moves an image into view, and not the page: a shopper who chooses below it stays there. */
+function showSlide(slide) {
+  const row = slide?.parentElement
+  const leftOf = (each) => each.getBoundingClientRect().left
+  row?.scrollTo({ left: row.scrollLeft + leftOf(slide) - leftOf(row) })
+}
 
 /** Marks the link of the image that is in view. */
 function watchSlides(slides) {
@@ -428,10 +445,12 @@ async function chooseVariant(link) {
   if (response === null) return
   if (!response.ok) return location.assign(link.href)
   const page = await parsePage(response)
-  const quantity = document.querySelector('#buy [name="quantity"]').value
-  replaceParts(page, '#price', '#buy', '#subscribe-note')
+  const before = document.querySelector('#buy').elements
+  const [quantity, plan] = [before.quantity.value, before.plan?.value]
+  replaceParts(page, '#price', '#buy')
   const form = document.querySelector('#buy')
   form.elements.quantity.value = quantity
+  if (plan && form.elements.plan) form.elements.plan.value = plan
   form.querySelectorAll('[data-choice]')[place]?.focus()
   history.replaceState(null, '', link.href)
   const slides = [...(slidesOf()?.children ?? [])]

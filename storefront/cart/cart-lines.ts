@@ -1,5 +1,7 @@
-import type { GiftRecipient, Product, Quote, Variant } from '../api/types.ts'
+import type { GiftRecipient, Item, Product, Quote, Variant } from '../api/types.ts'
+import { rhythmOf } from '../catalog/purchase-plan.ts'
 import { memoize } from '../memo.ts'
+import type { Site } from '../site/site.ts'
 import { type Cart, lineKey } from './cart.ts'
 
 /** A line of a cart as it is shown: names and images from the catalog, prices from the quote. */
@@ -11,6 +13,8 @@ export interface CartLine {
   key: string
   /** Who gets a gift card; null for the shopper, and for goods. */
   gift: GiftRecipient | null
+  /** Whether it is bought again and again. */
+  isRepeated: boolean
   /** The prices of the line; null where the cart could not be priced. */
   quoted: Quote['items'][number] | null
 }
@@ -37,7 +41,7 @@ export function cartLines(
 ): CartLine[] {
   const catalog = byVariant(products)
   return cart.items.flatMap((item, at) => {
-    const { variant_id, quantity, gift_card: gift = null } = item
+    const { variant_id, quantity, gift_card: gift = null, subscribe: isRepeated = false } = item
     const found = catalog.get(variant_id)
     if (found === undefined) return []
     const isQuoted = (each: Quote['items'][number]) => each.variant_id === variant_id
@@ -45,13 +49,28 @@ export function cartLines(
     const quoted = [quote?.items[at], ...(quote?.items ?? [])].find(
       (each) => each && isQuoted(each),
     )
-    return [{ ...found, quantity, key: lineKey(item), gift, quoted: quoted ?? null }]
+    return [{ ...found, quantity, key: lineKey(item), gift, isRepeated, quoted: quoted ?? null }]
   })
 }
+
+/** The page of a line's product, with the choice that the line has. */
+export const variantPath = ({ product, variant }: CartLine): string =>
+  product.variants.length > 1
+    ? `/products/${product.slug}?variant=${variant.id}`
+    : `/products/${product.slug}`
 
 /** Whether a cart has goods, which are sent somewhere. Gift cards are mailed. */
 export const needsAddress = (lines: readonly CartLine[]): boolean =>
   lines.some(({ variant }) => !variant.gift_card)
 
-export const isSold = (products: readonly Product[], variantId: string): boolean =>
-  byVariant(products).has(variantId)
+/** The items that are still sold, and bought again and again only where that is still possible. */
+export function sellableItems(site: Site, cart: Pick<Cart, 'items'>, products: readonly Product[]) {
+  const catalog = byVariant(products)
+  return cart.items.flatMap((item): Item[] => {
+    const found = catalog.get(item.variant_id)
+    if (found === undefined) return []
+    const { subscribe, ...once } = item
+    const canKeep = !subscribe || rhythmOf(site, found.product, found.variant) !== null
+    return [canKeep ? item : once]
+  })
+}

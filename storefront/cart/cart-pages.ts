@@ -5,7 +5,15 @@ import { pageTitle, renderPage } from '../layout/page.ts'
 import type { RequestContext } from '../request-context.ts'
 import { cartCookie } from '../shopper/shopper-cookies.ts'
 import { findText } from '../translations/error-messages.ts'
-import { addItem, type Cart, readItem, readQuantity, setCoupon, setQuantities } from './cart.ts'
+import {
+  addItem,
+  type Cart,
+  readItem,
+  readQuantity,
+  setCoupon,
+  setQuantities,
+  switchPlan,
+} from './cart.ts'
 import { cartLines } from './cart-lines.ts'
 import { lowerToStock, priceCart } from './cart-pricing.ts'
 import { type CartView, cartMain } from './cart-view.ts'
@@ -49,7 +57,7 @@ export async function addToCart(
   context: RequestContext,
   form: URLSearchParams,
 ): Promise<HttpResponse> {
-  const item = readItem(form.get('variant'), form.get('quantity'))
+  const item = readItem(form)
   const line = item === null ? undefined : await findLine(context, item)
   const { texts } = context.site.locale
   if (item === null || line === undefined) {
@@ -106,7 +114,7 @@ export async function updateCart(
   }
   const removed = form.get('remove')
   if (removed !== null) quantities.set(removed, 0)
-  const typed = setQuantities(context.cart, quantities)
+  const typed = switchPlan(setQuantities(context.cart, quantities), form.get('plan'))
   const counted = await lowerToStock({ ...context, cart: typed }, form.get('lower'))
   const code = form.get('coupon')
   const cart = code === null ? counted : setCoupon(counted, code)

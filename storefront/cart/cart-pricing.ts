@@ -3,7 +3,7 @@ import type { Quote, ShippingAddress } from '../api/types.ts'
 import type { RequestContext } from '../request-context.ts'
 import { errorMessage } from '../translations/error-messages.ts'
 import { type Cart, setQuantities } from './cart.ts'
-import { type CartLine, cartLines, isSold } from './cart-lines.ts'
+import { type CartLine, cartLines, sellableItems } from './cart-lines.ts'
 
 export interface PricedCart {
   /**
@@ -48,10 +48,11 @@ export async function priceCart(
   const { api, site, shopper, cart } = given
   const ids = cart.items.map(({ variant_id }) => variant_id)
   const products = await api.listProductsOf(site, ids, reload)
-  const items = cart.items.filter(({ variant_id }) => isSold(products, variant_id))
+  const items = sellableItems(site, cart, products)
   const hasRemoved = items.length < cart.items.length
   if (hasRemoved && !reload) return priceCart(given, options, true)
-  const context = hasRemoved ? { ...given, cart: { ...cart, items } } : given
+  const isChanged = hasRemoved || items.some((item, at) => item !== cart.items[at])
+  const context = isChanged ? { ...given, cart: { ...cart, items } } : given
   const priced = (quote: Quote | null, refusal: string | null = null): PricedCart => ({
     context,
     lines: cartLines(context.cart, products, quote),

@@ -1,13 +1,14 @@
 import type { Order, Quote, Variant } from '../api/types.ts'
 import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
-import { image, imageAlt } from '../layout/images.ts'
+import { image, variantImage } from '../layout/images.ts'
 import { measurePriceText } from '../layout/measure-price.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
 import { QUANTITY_MAX } from './cart.ts'
-import type { CartLine } from './cart-lines.ts'
+import { type CartLine, variantPath } from './cart-lines.ts'
+import { planNote, planSwitch } from './plan-note.ts'
 
 export interface CartView {
   lines: readonly CartLine[]
@@ -71,13 +72,14 @@ export const shortage = (texts: Texts, { id, available }: Variant): Html =>
 function cartLine(context: PageContext, line: CartLine): Html {
   const { product, variant, quantity, quoted, key } = line
   const { texts, formatMoney } = context.site.locale
-  const { name, slug, image_asset_ref: ref } = product
-  const shown = image(context, { ref, alt: imageAlt(product), sizes: '6rem' })
+  const { name } = product
+  const path = variantPath(line)
+  const shown = image(context, { ...variantImage(product, variant), sizes: '6rem', name })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
   const unit = quoted?.unit_price_cents ?? variant.price_cents
-  return html`<li class="line"><a class="line-image" href="/products/${slug}" tabindex="-1" aria-hidden="true">${shown}</a>
-<div class="line-text"><a class="line-name" href="/products/${slug}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
-<span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${measurePriceText(context, variant, unit)}${
+  return html`<li class="line"><a class="line-image" href="${path}" tabindex="-1" aria-hidden="true">${shown}</a>
+<div class="line-text"><a class="line-name" href="${path}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
+<span class="line-unit">${texts.priceEach(formatMoney(unit, variant.currency))}</span>${measurePriceText(context, variant, unit)}${planNote(context, line)}${planSwitch(context, line)}${
     variant.gift_card && giftNote(context, line.gift)
   }${quoted?.available === false && shortage(texts, variant)}</div>
 <label class="quantity"><span class="hidden">${texts.quantityOf(name)}</span><input type="number" name="q:${key}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>

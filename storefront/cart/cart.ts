@@ -42,10 +42,12 @@ export function emptyCart(): Cart {
  */
 export const packCart = ({ id, items, coupon, refusals }: Cart): unknown => [
   id,
-  items.map(({ variant_id, quantity, gift_card }) => [
+  items.map(({ variant_id, quantity, gift_card, subscribe }) => [
     packId(variant_id),
     quantity,
     ...(gift_card === undefined ? [] : [gift_card]),
+    // A gift card is never subscribed to, so that both have one place.
+    ...(subscribe ? [REPEATED_MARK] : []),
   ]),
   coupon,
   refusals,
@@ -58,13 +60,20 @@ export function unpackCart(packed: unknown): Cart {
   if (!Array.isArray(packed)) return emptyCart()
   const [id, lines, coupon, refusals] = packed
   if (!ID.test(String(id)) || !Array.isArray(lines)) return emptyCart()
-  const items = lines.map(([variant, quantity, gift]) => ({
+  const items = lines.map(([variant, quantity, more]) => ({
     variant_id: unpackId(String(variant)),
     quantity: Number(quantity),
-    ...(gift && { gift_card: gift as GiftRecipient }),
+    ...(more && more !== REPEATED_MARK && { gift_card: more as GiftRecipient }),
+    ...(more === REPEATED_MARK && { subscribe: true as const }),
   }))
   return { id, items, coupon: coupon ?? null, refusals: Number(refusals) || 0 }
 }
+
+/** Stands in the cookie for an item that is bought again and again. */
+const REPEATED_MARK = 1
+
+/** The value of the field `plan` that means again and again. */
+export const REPEATED = 'subscribe'
 
 const packId = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url')
 
@@ -77,8 +86,9 @@ function unpackId(packed: string): string {
 export const cartCount = ({ items }: Cart): number =>
   items.reduce((sum, { quantity }) => sum + quantity, 0)
 
-/** Names a line of a cart: its variant, and for a gift card who gets it. */
-export function lineKey({ variant_id, gift_card }: Item): string {
+/** Names a line of a cart: its variant, whether it is bought again and again, and for a gift card who gets it. */
+export function lineKey({ variant_id, gift_card, subscribe }: Item): string {
+  if (subscribe) return `${variant_id}.again`
   if (gift_card === undefined) return variant_id
   const hash = createHash('sha256').update(JSON.stringify(gift_card)).digest('base64url')
   return `${variant_id}.${hash.slice(0, 12)}`
@@ -107,6 +117,19 @@ export const setQuantities = (cart: Cart, quantities: ReadonlyMap<string, number
     .filter(({ quantity }) => quantity > 0),
 })
 
+/** Changes a line, found by its key, between once and again and again. It joins a line that is like it then. */
+export function switchPlan(cart: Cart, key: string | null): Cart {
+  const found = cart.items.find((item) => lineKey(item) === key)
+  if (found === undefined) return cart
+  const { subscribe, ...once } = found
+  const changed: Item = subscribe ? once : { ...once, subscribe: true }
+  const at = cart.items.indexOf(found)
+  const twin = cart.items.find((item) => lineKey(item) === lineKey(changed))
+  const quantity = Math.min(found.quantity + (twin?.quantity ?? 0), QUANTITY_MAX)
+  const items = cart.items.with(at, { ...changed, quantity }).filter((item) => item !== twin)
+  return { ...cart, items }
+}
+
 export const setCoupon = (cart: Cart, code: string): Cart => ({
   ...cart,
   coupon: cleanText(code, COUPON_LENGTH_MAX) || null,
@@ -114,11 +137,16 @@ export const setCoupon = (cart: Cart, code: string): Cart => ({
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Reads an item of a form. Returns null for a text that cannot be the id of a variant. */
-export function readItem(variant: string | null, quantity: string | null): Item | null {
-  const variant_id = (variant ?? '').toLowerCase()
+/** Reads the item of a form. Returns null for a text that cannot be the id of a variant. */
+export function readItem(form: URLSearchParams): Item | null {
+  const variant_id = (form.get('variant') ?? '').toLowerCase()
   if (!UUID.test(variant_id)) return null
-  return { variant_id, quantity: readQuantity(quantity ?? '1', 1) }
+  const isRepeated = form.get('plan') === REPEATED
+  return {
+    variant_id,
+    quantity: readQuantity(form.get('quantity') ?? '1', 1),
+    ...(isRepeated && { subscribe: true as const }),
+  }
 }
 
 /** A typed quantity, between `least` and the maximum. 1 for a text that is no number. */
@@ -146,7 +174,10 @@ export const itemsFingerprint = ({ items }: Cart): string =>
 export const countRefusal = (cart: Cart): Cart => ({ ...cart, refusals: cart.refusals + 1 })
 
 /** A new cart with the items that an order does not contain. */
-export function removeOrdered({ items }: Cart, ordered: readonly Omit<Item, 'gift_card'>[]): Cart {
+export function removeOrdered(
+  { items }: Cart,
+  ordered: readonly Pick<Item, 'variant_id' | 'quantity'>[],
+): Cart {
   const remaining = (item: Item) =>
     ordered
       .filter(({ variant_id }) => variant_id === item.variant_id)

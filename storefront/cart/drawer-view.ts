@@ -2,12 +2,13 @@ import { giftNote } from '../layout/gift-note.ts'
 import { cartLink } from '../layout/header.ts'
 import { type Html, html } from '../layout/html.ts'
 import { CLOSE_ICON, MINUS_ICON, PLUS_ICON } from '../layout/icons.ts'
-import { image } from '../layout/images.ts'
+import { image, variantImage } from '../layout/images.ts'
 import { freeShippingNote } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import { QUANTITY_MAX } from './cart.ts'
-import type { CartLine } from './cart-lines.ts'
+import { type CartLine, variantPath } from './cart-lines.ts'
 import { type CartView, isShort, pendingNote, shortage } from './cart-view.ts'
+import { planNote } from './plan-note.ts'
 
 /**
  * Renders the cart as the script shows it beside a page, after an item was added, with the cart link
@@ -29,14 +30,16 @@ ${
 function drawerLine(context: PageContext, line: CartLine): Html {
   const { product, variant, quantity, quoted, key: id } = line
   const { texts, formatMoney } = context.site.locale
-  const { name, slug, image_asset_ref: ref } = product
+  const { name } = product
   const { label, currency } = variant
+  const path = variantPath(line)
+  const { ref } = variantImage(product, variant)
   const shown = image(context, { ref, alt: '', sizes: '5rem', name })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
   const step = (by: number, icon: Html, text: string) =>
     html`<button type="button" class="tool" id="${by > 0 ? 'more' : 'less'}-${id}" data-step="${by}" aria-label="${text}">${icon}</button>`
-  return html`<li class="drawer-line"><a class="line-image" href="/products/${slug}" tabindex="-1" aria-hidden="true">${shown}</a>
-<div class="line-text"><a class="line-name" href="/products/${slug}">${name}</a>${label && html`<span class="line-label">${label}</span>`}${variant.gift_card && giftNote(context, line.gift)}${quoted?.available === false && shortage(texts, variant)}</div>
+  return html`<li class="drawer-line"><a class="line-image" href="${path}" tabindex="-1" aria-hidden="true">${shown}</a>
+<div class="line-text"><a class="line-name" href="${path}">${name}</a>${label && html`<span class="line-label">${label}</span>`}${planNote(context, line)}${variant.gift_card && giftNote(context, line.gift)}${quoted?.available === false && shortage(texts, variant)}</div>
 <span class="line-total">${formatMoney(total, currency)}</span>
 <div class="stepper">${step(-1, MINUS_ICON, texts.lessOf(name))}<input type="number" id="quantity-${id}" name="q:${id}" value="${quantity}" min="1" max="${QUANTITY_MAX}" inputmode="numeric" aria-label="${texts.quantityOf(name)}">${step(1, PLUS_ICON, texts.moreOf(name))}</div>
 <button class="line-remove" name="remove" value="${id}" aria-label="${texts.removeItem(name)}">${texts.remove}</button></li>`

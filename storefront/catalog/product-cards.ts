@@ -16,18 +16,22 @@ export function priceOf({ variants }: Product, { site }: PageContext): string {
   return least === most ? price : site.locale.texts.fromPrice(price)
 }
 
-/** The price of a measure of the variant whose price is shown. */
-function leastMeasurePrice({ variants }: Product, context: PageContext): Html | null {
-  const [first, ...others] = variants
+/** The cheapest variant: the one whose price a card shows. */
+function cheapest({ variants: [first, ...others] }: Product): Variant | null {
   if (first === undefined) return null
-  const least = others.reduce((a, b) => (b.price_cents < a.price_cents ? b : a), first)
-  return measurePriceText(context, least)
+  return others.reduce((a, b) => (b.price_cents < a.price_cents ? b : a), first)
 }
 
-/** The price before, of a product with one variant. */
-export function onlyPriceBefore({ variants }: Product, context: PageContext): Html | null {
-  const [first, second] = variants
-  return first === undefined || second !== undefined ? null : priceBefore(first, context)
+/** The price of a measure of the variant whose price is shown. */
+function leastMeasurePrice(product: Product, context: PageContext): Html | null {
+  const least = cheapest(product)
+  return least && measurePriceText(context, least)
+}
+
+/** The price before, of the variant whose price is shown. */
+export function leastPriceBefore(product: Product, context: PageContext): Html | null {
+  const least = cheapest(product)
+  return least && priceBefore(least, context)
 }
 
 /** The price before, of a variant that has been reduced. */
@@ -38,17 +42,33 @@ export function priceBefore(variant: Variant, { site }: PageContext): Html | nul
   return html`<s class="price-before"><span class="hidden">${texts.priceBefore} </span>${formatMoney(before, currency)}</s> `
 }
 
-const isReduced = ({ variants }: Product): boolean =>
-  variants.some(
-    ({ compare_at_price_cents, price_cents }) => (compare_at_price_cents ?? 0) > price_cents,
-  )
+/** Whether a price has fallen below every one of the 30 days before. Only then it may be called a sale. */
+export const hasFallen = ({ lowest_price_30_days_cents: lowest, price_cents }: Variant): boolean =>
+  lowest !== null && lowest > price_cents
+
+/** The lowest price of the 30 days before a reduction; null where there is none. */
+export function lowestPriceNote(variant: Variant, { site }: PageContext): string | null {
+  const { lowest_price_30_days_cents: lowest, currency } = variant
+  if (lowest === null) return null
+  return site.locale.texts.buying.lowestPrice(site.locale.formatMoney(lowest, currency))
+}
+
+/** Said on a card only where it is another price than the one that is struck out. */
+function cardLowestPrice(product: Product, context: PageContext): Html | null {
+  const least = cheapest(product)
+  if (least === null || least.lowest_price_30_days_cents === least.compare_at_price_cents)
+    return null
+  const note = lowestPriceNote(least, context)
+  return note === null ? null : html`<small class="card-lowest">${note}</small>`
+}
 
 /** What a shopper should know of a product before they open it. */
 function badge(product: Product, { site }: PageContext): Html | null {
   const { texts } = site.locale
   if (product.variants.length > 0 && !product.available)
     return html`<span class="badge badge-quiet">${texts.soldOut}</span>`
-  return isReduced(product) ? html`<span class="badge">${texts.sale}</span>` : null
+  const least = cheapest(product)
+  return least !== null && hasFallen(least) ? html`<span class="badge">${texts.sale}</span>` : null
 }
 
 /** Says beside a price that the tax is inside, where the product page says at which rate. Gift cards have none. */
@@ -73,7 +93,7 @@ const productCard = (context: PageContext, product: Product, columns: number): H
       const { slug, name, image_asset_ref: ref } = product
       const sizes = SIZES[columns] ?? SIZES[4] ?? ''
       const shown = image(context, { ref, alt: imageAlt(product), sizes, name })
-      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}${taxWord(product, context)}</span>${leastMeasurePrice(product, context)}</span></a></li>`
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-image">${shown}${badge(product, context)}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${leastPriceBefore(product, context)}${priceOf(product, context)}${taxWord(product, context)}</span>${leastMeasurePrice(product, context)}${cardLowestPrice(product, context)}</span></a></li>`
     },
     context.site.hash,
   )

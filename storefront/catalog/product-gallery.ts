@@ -15,7 +15,7 @@ interface Shot {
 
 /**
  * The images of a product: one row that is swiped, and a link to each of them. `firstRef` is shown
- * first, such as the image of the variant that the address names.
+ * first, such as the image of the chosen variant.
  */
 export function gallery(context: PageContext, product: Product, firstRef: string | null): Html {
   const shots = shotsOf(context, product)

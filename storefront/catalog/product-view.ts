@@ -6,10 +6,12 @@ import { taxNote } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
 import { giftCardFields } from './gift-card-fields.ts'
-import { priceBefore, productGrid } from './product-cards.ts'
+import { hasFallen, lowestPriceNote, priceBefore, productGrid } from './product-cards.ts'
 import { gallery } from './product-gallery.ts'
 import { type Choice, type ChoiceGroup, choiceGroups, chooseVariant } from './product-options.ts'
+import { planChoice } from './purchase-plan.ts'
 import { productTrail } from './structured-data.ts'
+import { swatches } from './swatches.ts'
 
 /** A product with its images, its variants and the form that adds it to the cart. */
 export function productMain(
@@ -56,26 +58,28 @@ function article(context: PageContext, found: FoundProduct): Html {
   const { product } = found
   const { name, description } = product
   const { texts } = context.site.locale
-  const named = namedVariant(context, product)
-  const chosen = named ?? chooseVariant(product)
+  const chosen = namedVariant(context, product) ?? chooseVariant(product)
   return html`<article class="wrap product">
 ${breadcrumb(context, found)}
-<div class="product-row">${gallery(context, product, named?.image_asset_ref ?? null)}
+<div class="product-row">${gallery(context, product, chosen?.image_asset_ref ?? null)}
 <div class="product-text"><h1>${name}</h1>
 <div aria-live="polite">${chosen && priceBlock(context, chosen)}</div>
 ${chosen ? addForm(context, product, chosen) : html`<p class="empty">${texts.notForSale}</p>`}
 ${description && html`<div class="prose product-description">${paragraphs(description)}</div>`}
-${chosen && subscriptionNote(context, product, chosen)}${shippingNote(context, product)}
+${shippingNote(context, product)}
 </div></div></article>`
 }
 
 function priceBlock(context: PageContext, variant: Variant): Html {
   const { texts, formatMoney } = context.site.locale
   const before = priceBefore(variant, context)
-  const included = variant.gift_card ? null : taxNote(context.site)
+  const notes = [
+    variant.gift_card ? null : taxNote(context.site),
+    before === null ? null : lowestPriceNote(variant, context),
+  ].filter((note) => note !== null)
   return html`<div id="price" class="price-block"><p class="price">${before}<span data-price>${formatMoney(variant.price_cents, variant.currency)}</span>${
-    before !== null && html` <span class="tag">${texts.sale}</span>`
-  }</p>${measurePriceText(context, variant)}${included !== null && html`<p class="price-note">${included}</p>`}</div>`
+    hasFallen(variant) && html` <span class="tag">${texts.sale}</span>`
+  }</p>${measurePriceText(context, variant)}${notes.map((note) => html`<p class="price-note">${note}</p>`)}</div>`
 }
 
 function addForm(context: PageContext, product: Product, chosen: Variant): Html {
@@ -83,21 +87,27 @@ function addForm(context: PageContext, product: Product, chosen: Variant): Html 
   return html`<form id="buy" class="buy" method="post" action="/cart/add" data-add data-image="${chosen.image_asset_ref}"><input type="hidden" name="variant" value="${chosen.id}">${choiceGroups(
     product,
     chosen,
-  ).map((each) => choiceGroup(context, each))}
-${chosen.gift_card && giftCardFields(context)}${stockNote(texts, chosen, product)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
-${buyButton(context, chosen)}</div></form>`
+  ).map((each) => choiceGroup(context, product, each))}
+${chosen.gift_card && giftCardFields(context)}${chosen.available && planChoice(context, product, chosen)}${stockNote(texts, chosen, product)}<div class="buy-row"><label class="quantity"><span>${texts.quantity}</span><input type="number" name="quantity" value="1" min="1" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+${buyButton(context, chosen)}</div>${buyNow(context, chosen)}</form>`
 }
 
-function choiceGroup(context: PageContext, { name, choices }: ChoiceGroup): Html {
+function choiceGroup(context: PageContext, product: Product, group: ChoiceGroup): Html {
   const { texts } = context.site.locale
+  const { name, choices } = group
+  const seen = swatches(context, product, group)
   const chosen = choices.find(({ isChosen }) => isChosen)?.text
   return html`<div class="variant-choices" role="group" aria-label="${name ?? texts.chooseOption}"><p class="variant-name">${
     name === null ? texts.chooseOption : html`${name}: <strong>${chosen}</strong>`
-  }</p><ul>${choices.map((each) => html`<li>${choiceLink(context, each, name === null)}</li>`)}</ul></div>`
+  }</p><ul>${choices.map((each, at) => html`<li>${choiceLink(context, each, { withPrice: name === null, swatch: seen[at] ?? null })}</li>`)}</ul></div>`
 }
 
 /** Renders a choice as a link, so that the address names the variant, also without the script. */
-function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): Html {
+function choiceLink(
+  { site }: PageContext,
+  choice: Choice,
+  { withPrice, swatch }: { withPrice: boolean; swatch: Html | null },
+): Html {
   const { text, variant, isChosen, notWith } = choice
   const { texts, formatMoney, formatList } = site.locale
   const { id, price_cents, currency, available } = variant
@@ -107,17 +117,28 @@ function choiceLink({ site }: PageContext, choice: Choice, withPrice: boolean): 
     ...(available ? [] : [texts.soldOut]),
   ]
   const state = notWith.length > 0 ? 'other' : available ? null : 'sold-out'
-  return html`<a class="variant-choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}><span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
+  return html`<a class="variant-choice" href="?variant=${id}" rel="nofollow" data-choice${isChosen && html` aria-current="true"`}${state && html` data-state="${state}"`}${swatch && html` data-swatch`}>${swatch}<span class="choice-text">${text}</span>${notes.map((each) => html` <span class="choice-note">${each}</span>`)}</a>`
 }
 
-/** The buttons that buy. A gift card has no express checkout: its recipient would stand in the page's address. */
-function buyButton({ site }: PageContext, { available: isAvailable, gift_card }: Variant): Html {
-  const { addToCart, buyNow, notInPreview, soldOut } = site.locale.texts
-  const refusal = site.preview === null ? (isAvailable ? null : soldOut) : notInPreview
+/** Why a variant cannot be bought here; null where it can. */
+function refusalOf({ site }: PageContext, { available: isAvailable }: Variant): string | null {
+  const { notInPreview, soldOut } = site.locale.texts
+  if (site.preview !== null) return notInPreview
+  return isAvailable ? null : soldOut
+}
+
+function buyButton(context: PageContext, variant: Variant): Html {
+  const refusal = refusalOf(context, variant)
   return refusal === null
-    ? html`<button class="button button-wide">${addToCart}</button>${!gift_card && html`<button class="button button-quiet button-wide buy-now" formaction="/checkout/now" formmethod="get">${buyNow}</button>`}`
+    ? html`<button class="button button-wide">${context.site.locale.texts.addToCart}</button>`
     : html`<button class="button button-wide" disabled>${refusal}</button>`
 }
+
+/** The express checkout. A gift card has none: its recipient would stand in the page's address. */
+const buyNow = (context: PageContext, variant: Variant): Html | null =>
+  variant.gift_card || refusalOf(context, variant) !== null
+    ? null
+    : html`<button class="button button-quiet button-wide buy-now" formaction="/checkout/now" formmethod="get">${context.site.locale.texts.buyNow}</button>`
 
 /** Says that the choice is sold out and others are not; or that few are left, where the store says so. */
 function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null {
@@ -128,20 +149,6 @@ function stockNote(texts: Texts, chosen: Variant, product: Product): Html | null
   if (!low_stock) return null
   const words = available_units === null ? texts.fewLeft : texts.unitsLeft(available_units)
   return html`<p class="stock-note">${words}</p>`
-}
-
-/** What a subscription costs, by the rule of the checkout: the lowest price that applies. */
-function subscriptionNote({ site }: PageContext, product: Product, chosen: Variant): Html | null {
-  const { newSubscriptions, subscriptionPrices } = site.offers
-  const { subscription_interval: unit, subscription_interval_count: count } = product
-  if (!newSubscriptions || !product.is_subscription || unit === null || chosen.gift_card)
-    return null
-  const { texts, formatMoney } = site.locale
-  const reduced = subscriptionPrices ? product.subscription_price_cents : null
-  const cents = Math.min(chosen.price_cents, reduced ?? chosen.price_cents)
-  const price = formatMoney(cents, chosen.currency)
-  const interval = texts.every(count ?? 1, unit)
-  return html`<p class="note" id="subscribe-note">${texts.subscriptionPrice(price, interval)}</p>`
 }
 
 function shippingNote({ site }: PageContext, { variants }: Product): Html | null {

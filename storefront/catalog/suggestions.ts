@@ -4,7 +4,7 @@ import { type Html, html } from '../layout/html.ts'
 import { image } from '../layout/images.ts'
 import type { PageContext } from '../request-context.ts'
 import { filterAddress, readFilters, searchQuery } from './list-filters.ts'
-import { onlyPriceBefore, priceOf } from './product-cards.ts'
+import { leastPriceBefore, priceOf } from './product-cards.ts'
 
 /** The suggestions fit on a phone above its keyboard. */
 const PRODUCTS_MAX = 5
@@ -73,5 +73,5 @@ const option = (href: string, content: Html): Html =>
 function productOption(context: PageContext, product: Product): Html {
   const { name, image_asset_ref: ref } = product
   const shown = image(context, { ref, alt: '', sizes: '3.5rem', name })
-  return html`<span class="suggestion-image">${shown}</span><span class="suggestion-text">${name}<span class="suggestion-price">${onlyPriceBefore(product, context)}${priceOf(product, context)}</span></span>`
+  return html`<span class="suggestion-image">${shown}</span><span class="suggestion-text">${name}<span class="suggestion-price">${leastPriceBefore(product, context)}${priceOf(product, context)}</span></span>`
 }

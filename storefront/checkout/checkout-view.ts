@@ -1,10 +1,20 @@
 import { LEGAL_KINDS } from '../../manifest/page-props.ts'
 import type { Item } from '../api/types.ts'
+import { REPEATED } from '../cart/cart.ts'
 import { type CartLine, needsAddress } from '../cart/cart-lines.ts'
-import { cardFields, checkbox, type Field, fieldId, textField } from '../layout/fields.ts'
+import { rhythmOf } from '../catalog/purchase-plan.ts'
+import {
+  cardFields,
+  checkbox,
+  errorText,
+  type Field,
+  fieldId,
+  textField,
+} from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
 import { pagePath } from '../site/pages.ts'
+import type { Site } from '../site/site.ts'
 import type { Texts } from '../translations/en.ts'
 import { addressRuleOf, cityLabel } from './address.ts'
 import { addressFields } from './address-view.ts'
@@ -65,7 +75,7 @@ function shippingSection(context: PageContext, view: CheckoutView): Html | null 
 const expressFields = ({ item }: CheckoutView): Html | null =>
   item === null
     ? null
-    : html`<input type="hidden" name="variant" value="${item.variant_id}"><input type="hidden" name="quantity" value="${item.quantity}">`
+    : html`<input type="hidden" name="variant" value="${item.variant_id}"><input type="hidden" name="quantity" value="${item.quantity}">${item.subscribe && html`<input type="hidden" name="plan" value="${REPEATED}">`}`
 
 /** Says that the address is remembered. The button has a form of its own: the enter key would press it in this one. */
 const rememberedNote = (texts: Texts, { isRemembered }: CheckoutView): Html | false =>
@@ -78,7 +88,7 @@ const remember = (texts: Texts, { remember: checked }: CheckoutDetails): Html =>
 /** Says when the card is charged, and who sees its number. */
 function cardNote({ site }: PageContext, view: CheckoutView): Html {
   const { texts } = site.locale
-  const isSubscribed = view.details.subscribe && subscribableLines(site, view.lines).length > 0
+  const isSubscribed = repeatedLines(site, view).length > 0
   const seen = view.hosted === null ? texts.cardSeen : texts.cardUnseen
   const notes = [texts.cardCharged, seen, isSubscribed && texts.cardStored]
   return html`<p class="note" id="card-note"${view.tenders.due_cents === 0 && html` hidden`}>${notes.filter(Boolean).join(' ')}</p>`
@@ -173,33 +183,45 @@ function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView)
   return html`<fieldset class="choices"><legend>${texts.shippingMethod}</legend>${radio('standard', texts.standard, !details.expedited)}${radio('expedited', express, details.expedited)}</fieldset>`
 }
 
-const subscribableLines = ({ offers }: PageContext['site'], lines: readonly CartLine[]) =>
-  offers.newSubscriptions
-    ? lines.filter(({ product, variant }) => product.is_subscription && !variant.gift_card)
-    : []
+const canRepeat = (site: Site, { product, variant }: CartLine): boolean =>
+  rhythmOf(site, product, variant) !== null
+
+/** The lines that are bought again and again: by the choice on their product's page, or by that of this form. */
+const repeatedLines = (site: Site, { lines, details }: Pick<CheckoutView, 'lines' | 'details'>) =>
+  lines.filter((line) => line.isRepeated || (details.subscribe && canRepeat(site, line)))
+
+/** The names of lines with how often they are sent, each once: "House Coffee every month". */
+const namesOf = (site: Site, lines: readonly CartLine[]): string => {
+  const names = lines.map(({ product, variant }) =>
+    `${product.name} ${rhythmOf(site, product, variant) ?? ''}`.trim(),
+  )
+  return site.locale.formatList([...new Set(names)])
+}
 
 /**
- * One switch for the whole order, as in the API: it covers each product that can be subscribed to.
+ * What is bought again and again, and one switch for all other products that can be: it covers each of them, as in the
+ * API.
  */
 function subscription(
   { site }: PageContext,
   { lines, details, errors }: CheckoutView,
 ): Html | null {
-  const { texts, formatList } = site.locale
-  const eligible = subscribableLines(site, lines)
-  if (eligible.length === 0) return null
-  const products = eligible.map(({ product }) => {
-    const { name, subscription_interval: unit, subscription_interval_count: count } = product
-    return unit === null ? name : `${name} ${texts.every(count ?? 1, unit)}`
-  })
-  return checkbox({
+  const { texts } = site.locale
+  const chosen = lines.filter(({ isRepeated }) => isRepeated)
+  const others = lines.filter((line) => !line.isRepeated && canRepeat(site, line))
+  if (chosen.length + others.length === 0) return null
+  const agreed =
+    chosen.length > 0 &&
+    html`<p class="panel" id="agreed">${texts.buying.agreed(namesOf(site, chosen))}</p>${others.length === 0 && errorText('subscribe', errors.subscribe)}`
+  if (others.length === 0) return html`${agreed}`
+  return html`${agreed}${checkbox({
     name: 'subscribe',
-    label: texts.subscribe(formatList([...new Set(products)])),
+    label: texts.subscribe(namesOf(site, others)),
     note: texts.subscribeNote,
     checked: details.subscribe,
     reprice: true,
     error: errors.subscribe,
-  })
+  })}`
 }
 
 function tenderFields({ site }: PageContext, view: CheckoutView): Html {
@@ -207,6 +229,11 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
   const { offers, locale } = site
   const { texts, formatMoney } = locale
   const available = quote.store_credit_available_cents
+  // No balance pays for a gift card, so that a cart of them alone is not asked for one.
+  if (quote.gift_card_cents > 0 && quote.gift_card_cents === quote.total_cents) {
+    const isOffered = offers.giftCards || (offers.storeCredit && available > 0)
+    return html`<div id="tenders" class="tenders">${isOffered && html`<p class="note">${texts.buying.giftCardsPayNone}</p>`}</div>`
+  }
   const giftCard: Field = {
     name: 'gift',
     label: texts.giftCardCode,
@@ -233,10 +260,10 @@ function tenderFields({ site }: PageContext, view: CheckoutView): Html {
  * Says that nothing is left to pay by card. The platform then refuses a subscription, since no card
  * would be stored for its later charges: the shopper learns it here, before the order is sent.
  */
-function coveredNote(site: PageContext['site'], { details, lines }: CheckoutView): Html {
+function coveredNote(site: Site, view: CheckoutView): Html {
   const { texts } = site.locale
-  const needsCard = details.subscribe && subscribableLines(site, lines).length > 0
-  if (!needsCard) return html`<p class="success" role="status">${texts.nothingDue}</p>`
+  if (repeatedLines(site, view).length === 0)
+    return html`<p class="success" role="status">${texts.nothingDue}</p>`
   return html`<p class="error" role="alert">${texts.refusals.subscription_card_required}</p>`
 }
 

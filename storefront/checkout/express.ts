@@ -1,5 +1,13 @@
 import type { Item } from '../api/types.ts'
-import { type Cart, checkoutKey, emptyCart, packCart, readItem } from '../cart/cart.ts'
+import {
+  type Cart,
+  checkoutKey,
+  emptyCart,
+  lineKey,
+  packCart,
+  REPEATED,
+  readItem,
+} from '../cart/cart.ts'
 import { type HttpResponse, redirect } from '../http/response.ts'
 import type { RequestContext } from '../request-context.ts'
 import { cartCookie, emptyCartCookie } from '../shopper/shopper-cookies.ts'
@@ -20,7 +28,7 @@ const DAYS = 2
 export const express =
   (handler: (context: RequestContext, form: URLSearchParams) => Promise<HttpResponse>) =>
   async (context: RequestContext, form = context.url.searchParams): Promise<HttpResponse> => {
-    const item = readItem(form.get('variant'), form.get('quantity'))
+    const item = readItem(form)
     if (item === null) return redirect('/products')
     const cart = expressCart(context, item, form.get('key'))
     return handler({ ...context, cart, otherCart: context.cart }, form)
@@ -47,8 +55,8 @@ function expressCart(
     : { id, items, coupon: null, refusals: Number(refusals) }
 }
 
-const isSameItem = ({ items: [first] }: Cart, { variant_id, quantity }: Item): boolean =>
-  first?.variant_id === variant_id && first.quantity === quantity
+const isSameItem = ({ items: [first] }: Cart, item: Item): boolean =>
+  first !== undefined && lineKey(first) === lineKey(item) && first.quantity === item.quantity
 
 const isExpress = ({ otherCart }: RequestContext): boolean => otherCart !== null
 
@@ -60,7 +68,8 @@ export const checkoutPath = (context: RequestContext): string =>
 export function checkoutAddress(context: RequestContext): string {
   const [item] = context.cart.items
   if (!isExpress(context) || item === undefined) return '/checkout'
-  return `${EXPRESS_PATH}?variant=${item.variant_id}&quantity=${item.quantity}`
+  const plan = item.subscribe ? `&plan=${REPEATED}` : ''
+  return `${EXPRESS_PATH}?variant=${item.variant_id}&quantity=${item.quantity}${plan}`
 }
 
 /** The cookie of the cart that is being paid for. */

@@ -6,6 +6,7 @@ import { cartLines, needsAddress } from '../cart/cart-lines.ts'
 import { withoutPastDay } from '../cart/gift-recipient.ts'
 import { type HttpResponse, redirect, withCookies } from '../http/response.ts'
 import type { RequestContext } from '../request-context.ts'
+import { confirmationCookies } from '../shopper/confirmed-order.ts'
 import { addressCookies } from '../shopper/remembered-address.ts'
 import type { ShopperOrder } from '../shopper/shopper.ts'
 import { ensureShopper, orderCookie, type ShopperContext } from '../shopper/shopper-cookies.ts'
@@ -137,6 +138,7 @@ const placedResponse = (
 ): HttpResponse =>
   redirect(`/orders/${order.id}?new=1`, [
     orderCookie(context, context.shopper, { id: order.id, key, isPending: false }),
+    ...confirmationCookies(context, { id: order.id, email: details.email }),
     paidCookie(context),
     // A form without an address says nothing about the one that this browser remembers.
     ...(hasGoods ? addressCookies(context, details) : []),
@@ -163,7 +165,10 @@ async function refusedResponse(
   const { code, body } = error
   if (code === 'payment_unconfirmed') {
     const { id } = Object(body.order) as { id?: string }
-    if (id !== undefined) return redirectToOrder(context, { id, key, isPending: true })
+    if (id !== undefined) {
+      const told = confirmationCookies(context, { id, email: details.email })
+      return withCookies(redirectToOrder(context, { id, key, isPending: true }), told)
+    }
   }
   if (code === 'idempotency_key_reused' || code === 'idempotency_in_progress') {
     return usedKeyResponse(context, refused)

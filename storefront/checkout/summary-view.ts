@@ -1,8 +1,9 @@
 import type { Quote } from '../api/types.ts'
 import type { CartLine } from '../cart/cart-lines.ts'
+import { planNote } from '../cart/plan-note.ts'
 import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
-import { image, imageAlt } from '../layout/images.ts'
+import { image, variantImage } from '../layout/images.ts'
 import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
 import type { PageContext } from '../request-context.ts'
 import type { TenderSplit } from './tenders.ts'
@@ -34,23 +35,22 @@ ${couponNote(texts, quote)}${totalsList(context, quote, quote.coupon.code)}${ten
 function summaryLine(context: PageContext, line: CartLine): Html {
   const { product, variant, quantity, quoted, gift } = line
   const { formatMoney } = context.site.locale
-  const shown = image(context, {
-    ref: product.image_asset_ref,
-    alt: imageAlt(product),
-    sizes: '4rem',
-  })
+  const { name } = product
+  const shown = image(context, { ...variantImage(product, variant), sizes: '4rem', name })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
-  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span>${variant.gift_card && giftNote(context, gift)}</div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
+  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span>${planNote(context, line)}${variant.gift_card && giftNote(context, gift)}</div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
 }
 
 /** What store credit and a gift card pay, and what is left for a card. */
 function tenderTotals({ site }: PageContext, { tenders, quote }: SummaryView): Html | null {
   const { store_credit_cents, giftCard, due_cents } = tenders
-  if (store_credit_cents === 0 && giftCard === null) return null
+  // It may pay nothing: store credit has paid for all that it could.
+  const byGiftCard = giftCard === null || giftCard.cents === 0 ? null : giftCard
+  if (store_credit_cents === 0 && byGiftCard === null) return null
   const { texts, formatMoney } = site.locale
   const money = (cents: number) => formatMoney(cents, quote.currency)
   return html`<dl class="totals">${store_credit_cents > 0 && html`<div><dt>${texts.storeCredit}</dt><dd>−${money(store_credit_cents)}</dd></div>`}${
-    giftCard !== null &&
-    html`<div><dt>${texts.giftCardEnding(giftCard.last4)}</dt><dd>−${money(giftCard.cents)}</dd></div>`
+    byGiftCard &&
+    html`<div><dt>${texts.giftCardEnding(byGiftCard.last4)}</dt><dd>−${money(byGiftCard.cents)}</dd></div>`
   }<div class="totals-final"><dt>${texts.dueByCard}</dt><dd data-due>${money(due_cents)}</dd></div></dl>`
 }

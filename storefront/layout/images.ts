@@ -1,5 +1,5 @@
 import { ASSET_REF } from '../../manifest/forms.ts'
-import type { Product } from '../api/types.ts'
+import type { Product, Variant } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
 import { type Html, html } from './html.ts'
 
@@ -45,6 +45,15 @@ export const imageStandIn = (name: string): Html =>
 
 const firstLetter = (name: string): string =>
   /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0]?.toUpperCase() ?? ''
+
+/** The image that shows a variant: its own, else the main one of its product. */
+export function variantImage(product: Product, variant: Variant | undefined) {
+  const own = product.images.findIndex(
+    ({ asset_ref }) => asset_ref === (variant?.image_asset_ref ?? null),
+  )
+  const ref = product.images[own]?.asset_ref ?? product.image_asset_ref
+  return { ref, alt: imageAlt(product, Math.max(own, 0)) }
+}
 
 /** The alternative text of a product's image: its own, or the product's name. */
 export const imageAlt = ({ images, name }: Product, at = 0): string => images[at]?.alt ?? name

@@ -32,7 +32,7 @@ export function pageStart(context: PageContext, page: Omit<Page, 'main'>): strin
   const { site } = context
   const attributes = Object.entries(site.theme.layout).map(([name, value]) => `${name}="${value}"`)
   return html`<!doctype html>
-<html lang="${site.locale.language}" dir="${site.locale.direction}" ${trusted(attributes.join(' '))}>
+<html lang="${site.locale.language}" dir="${site.direction}"${site.locale.isRightToLeft && html` data-bidi`} ${trusted(attributes.join(' '))}>
 ${head(context, page)}
 <body>
 <a class="skip" href="#main">${site.locale.texts.skipToContent}</a>

@@ -50,12 +50,14 @@ export function couponNote(texts: Texts, { coupon }: Quote): Html | null {
     : html`<p class="error" role="alert">${couponMessage(texts, coupon.reason)}</p>`
 }
 
-/** Says how much is missing until shipping is free. */
+/** Says how much is missing until shipping is free: of goods, since gift cards do not ship and do not count. */
 export function freeShippingNote({ site }: PageContext, quote: Quote): Html | null {
   const left = quote.free_shipping_remaining_cents
   if (left === null || left === 0) return null
   const { texts, formatMoney } = site.locale
-  return html`<p class="note">${texts.untilFreeShipping(formatMoney(left, quote.currency))}</p>`
+  const missing = texts.untilFreeShipping(formatMoney(left, quote.currency))
+  const others = quote.gift_card_cents > 0 ? ` ${texts.buying.giftCardsAside}` : ''
+  return html`<p class="note">${missing}${others}</p>`
 }
 
 /** The name of a charge's tender, as the shopper knows it: "Visa ending in 1111". */

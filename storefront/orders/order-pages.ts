@@ -6,6 +6,7 @@ import { notFoundPage, pageTitle, renderPage } from '../layout/page.ts'
 import type { PageContext, RequestContext } from '../request-context.ts'
 import { findText } from '../translations/error-messages.ts'
 import { newActionKey } from './action-keys.ts'
+import { readConfirmation } from './confirmation.ts'
 import { type FindForm, orderListMain } from './order-list-view.ts'
 import { type OrderView, orderMain } from './order-view.ts'
 import { isAsked } from './payment-view.ts'
@@ -71,6 +72,7 @@ export async function orderPage(
     isNew: query.has('new') && detail.order.status !== 'cancelled',
     success: notice === null ? findText(texts.done, query.get('done')) : null,
     actionKey: newActionKey(),
+    confirmation: await readConfirmation(context, detail),
   })
   const title = pageTitle(context, texts.order(detail.order.order_number))
   const headers = { ...NOT_KEPT, ...hostedHeaders(context.assetBaseUrl, hosted) }

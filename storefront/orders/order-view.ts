@@ -4,7 +4,7 @@ import type { HostedFields } from '../checkout/hosted-fields.ts'
 import { cardFields } from '../layout/fields.ts'
 import { giftNote } from '../layout/gift-note.ts'
 import { type Html, html } from '../layout/html.ts'
-import { image } from '../layout/images.ts'
+import { image, variantImage } from '../layout/images.ts'
 import { tenderName, totalsList } from '../layout/totals.ts'
 import { writtenAddress } from '../layout/written-address.ts'
 import type { PageContext } from '../request-context.ts'
@@ -12,6 +12,7 @@ import type { Texts } from '../translations/en.ts'
 import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
+import { type ConfirmationView, confirmation } from './confirmation.ts'
 import { parcels, progress } from './parcel-view.ts'
 import { isAsked, paymentForm } from './payment-view.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
@@ -41,6 +42,7 @@ export interface OrderView {
   /** The gateway's own card fields; null where the form has fields of its own. */
   hosted: HostedFields | null
   actionKey: string
+  confirmation: ConfirmationView
 }
 
 export function orderMain(context: PageContext, view: OrderView): Html {
@@ -55,6 +57,7 @@ export function orderMain(context: PageContext, view: OrderView): Html {
 <p class="lead">${statusNote(texts, detail)}</p></header>
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 ${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
+${confirmation(context, view.confirmation)}
 ${paymentForm(context, view)}
 ${progress(context, detail)}
 ${facts(context, detail)}
@@ -125,14 +128,15 @@ function lineList(context: PageContext, { detail, products }: OrderView): Html {
   return html`<ul class="lines lines-plain lines-pictured">${lines}</ul>`
 }
 
-/** The image of a line; an empty box where the product is no longer sold. */
+/** The image of a line's variant; an empty box where the product is no longer sold. */
 export function lineImage(
   context: PageContext,
-  { product_id }: OrderItem,
+  { product_id, variant_id }: Pick<OrderItem, 'product_id' | 'variant_id'>,
   products: readonly Product[],
 ): Html {
   const product = products.find(({ id }) => id === product_id)
-  const ref = product?.image_asset_ref ?? null
+  const variant = product?.variants.find(({ id }) => id === variant_id)
+  const ref = product === undefined ? null : variantImage(product, variant).ref
   return html`<span class="line-image" aria-hidden="true">${image(context, { ref, alt: '', sizes: '6rem' })}</span>`
 }
 

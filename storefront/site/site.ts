@@ -25,6 +25,8 @@ export interface Site {
   menus: Menus
   theme: Theme
   locale: Locale
+  /** Which way pages are written. */
+  direction: Locale['direction']
   hasSearch: boolean
   /** Whether the site leads shoppers to their orders, and offers to remember their address. */
   hasAccounts: boolean
@@ -110,6 +112,8 @@ export function readSite(resolved: Resolved, hash: string): Site {
     menus: readMenus(manifest.menus, pages),
     theme: readTheme(manifest.theme, tenantRef),
     locale,
+    direction:
+      store.direction === 'rtl' || store.direction === 'ltr' ? store.direction : locale.direction,
     hasSearch: asObject(behavior.search).enabled !== false,
     hasAccounts: asObject(behavior.accounts).enabled !== false,
     asksConsent: asObject(behavior.consent).enabled === true,

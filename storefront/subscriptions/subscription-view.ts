@@ -1,7 +1,7 @@
 import type { Product, Subscription } from '../api/types.ts'
 import { type Html, html } from '../layout/html.ts'
-import { image } from '../layout/images.ts'
 import { writtenAddress } from '../layout/written-address.ts'
+import { lineImage } from '../orders/order-view.ts'
 import type { PageContext } from '../request-context.ts'
 import { findText } from '../translations/error-messages.ts'
 import { cancelForm, changeForm, pauseForm, resumeForm } from './subscription-forms.ts'
@@ -133,10 +133,9 @@ function card(
   products: readonly Product[],
 ): Html {
   const { texts, formatMoney, formatDate } = context.site.locale
-  const { id, product_id, interval, interval_count, currency } = subscription
+  const { id, interval, interval_count, currency } = subscription
   const [next] = subscription.next_charges
-  const ref = products.find((each) => each.id === product_id)?.image_asset_ref ?? null
   return html`<li><a href="/subscriptions/${id}"><span class="order-card-text"><strong>${subscription.product_name}</strong><span>${texts.every(interval_count, interval)}</span></span>
 <span class="order-card-text"><span>${statusText(context, subscription)}</span>${next !== undefined && html`<span>${formatDate(next.at)}, ${formatMoney(next.amount_cents, currency)}</span>`}</span>
-<span class="order-card-images"><span class="line-image" aria-hidden="true">${image(context, { ref, alt: '', sizes: '6rem' })}</span></span></a></li>`
+<span class="order-card-images">${lineImage(context, subscription, products)}</span></a></li>`
 }

@@ -1,4 +1,5 @@
 import { deAffiliates } from './de-affiliates.ts'
+import { deBuying } from './de-buying.ts'
 import { deErrors } from './de-errors.ts'
 import { deSubscriptions } from './de-subscriptions.ts'
 import type { FixedTexts } from './en.ts'
@@ -123,7 +124,6 @@ export const de: FixedTexts = {
   seenRefuse: 'Nein, danke',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Versand ${rate}.` : `Versand ${rate}, ab ${freeFrom} kostenlos.`,
-  subscriptionPrice: (price, interval) => `Oder an der Kasse abonnieren: ${price} ${interval}.`,
   enlarge: (name) => `Vergrößern: ${name}`,
   previousImage: 'Vorheriges Bild',
   nextImage: 'Nächstes Bild',
@@ -361,5 +361,6 @@ export const de: FixedTexts = {
 
   affiliates: deAffiliates,
   subscriptions: deSubscriptions,
+  buying: deBuying,
   ...deErrors,
 }

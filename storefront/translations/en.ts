@@ -1,4 +1,5 @@
 import { enAffiliates } from './en-affiliates.ts'
+import { enBuying } from './en-buying.ts'
 import type { CountTexts } from './en-counts.ts'
 import { enErrors } from './en-errors.ts'
 import { enSubscriptions } from './en-subscriptions.ts'
@@ -128,8 +129,6 @@ export const en = {
   seenRefuse: 'No, thank you',
   shippingCost: (rate: string, freeFrom: string | null) =>
     freeFrom === null ? `Shipping ${rate}.` : `Shipping ${rate}, free from ${freeFrom}.`,
-  subscriptionPrice: (price: string, interval: string) =>
-    `Or subscribe at checkout: ${price} ${interval}.`,
   enlarge: (name: string) => `Enlarge: ${name}`,
   previousImage: 'Previous image',
   nextImage: 'Next image',
@@ -366,6 +365,7 @@ export const en = {
 
   affiliates: enAffiliates,
   subscriptions: enSubscriptions,
+  buying: enBuying,
   ...enErrors,
 }
 

@@ -1,5 +1,6 @@
 import type { FixedTexts } from './en.ts'
 import { esAffiliates } from './es-affiliates.ts'
+import { esBuying } from './es-buying.ts'
 import { esErrors } from './es-errors.ts'
 import { esSubscriptions } from './es-subscriptions.ts'
 
@@ -123,7 +124,6 @@ export const es: FixedTexts = {
   seenRefuse: 'No, gracias',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Envío ${rate}.` : `Envío ${rate}, gratis desde ${freeFrom}.`,
-  subscriptionPrice: (price, interval) => `O suscríbete al pagar: ${price} ${interval}.`,
   enlarge: (name) => `Ampliar: ${name}`,
   previousImage: 'Imagen anterior',
   nextImage: 'Imagen siguiente',
@@ -365,5 +365,6 @@ export const es: FixedTexts = {
 
   affiliates: esAffiliates,
   subscriptions: esSubscriptions,
+  buying: esBuying,
   ...esErrors,
 }

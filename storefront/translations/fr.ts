@@ -1,5 +1,6 @@
 import type { FixedTexts } from './en.ts'
 import { frAffiliates } from './fr-affiliates.ts'
+import { frBuying } from './fr-buying.ts'
 import { frErrors } from './fr-errors.ts'
 import { frSubscriptions } from './fr-subscriptions.ts'
 
@@ -125,8 +126,6 @@ export const fr: FixedTexts = {
   seenRefuse: 'Non, merci',
   shippingCost: (rate, freeFrom) =>
     freeFrom === null ? `Livraison ${rate}.` : `Livraison ${rate}, offerte dès ${freeFrom}.`,
-  subscriptionPrice: (price, interval) =>
-    `Ou abonnez-vous au moment de commander : ${price} ${interval}.`,
   enlarge: (name) => `Agrandir : ${name}`,
   previousImage: 'Photo précédente',
   nextImage: 'Photo suivante',
@@ -364,5 +363,6 @@ export const fr: FixedTexts = {
 
   affiliates: frAffiliates,
   subscriptions: frSubscriptions,
+  buying: frBuying,
   ...frErrors,
 }

@@ -14,8 +14,10 @@ import { frCounts } from './fr-counts.ts'
 export interface Locale {
   /** The store's language. Its texts are English where there is no translation. */
   language: string
-  /** Which way its script is written. */
+  /** Which way pages are written: as the fixed texts are, so that no page is mirrored by half. */
   direction: 'ltr' | 'rtl'
+  /** Whether the language is written from right to left: then texts of both directions stand side by side. */
+  isRightToLeft: boolean
   texts: Texts
   formatNumber: FormatNumber
   formatMoney(cents: number, currency: string): string
@@ -59,16 +61,22 @@ const RIGHT_TO_LEFT = new Set([
   'Thaa',
 ])
 
-/** The direction of a language, by its usual script or the one that it names: `az` is Latin, `az-Arab` is not. */
-const directionOf = (language: string): Locale['direction'] =>
-  RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '') ? 'rtl' : 'ltr'
+/** Whether a language is written from right to left, by its usual script or the one that it names, as `az-Arab`. */
+const isRightToLeft = (language: string): boolean =>
+  RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '')
+
+function translationOf(language: string): Translation | undefined {
+  const [primary = ''] = language.split('-')
+  return Object.hasOwn(TRANSLATIONS, primary) ? TRANSLATIONS[primary] : undefined
+}
 
 function textsIn(language: string, format: FormatNumber): Texts {
-  const [primary = ''] = language.split('-')
-  const known = Object.hasOwn(TRANSLATIONS, primary) ? TRANSLATIONS[primary] : undefined
-  const [fixed, counts] = known ?? ENGLISH
+  const [fixed, counts] = translationOf(language) ?? ENGLISH
   return { ...fixed, ...counts(format) }
 }
+
+/** Keeps the parts of an amount in their order, whatever is written around it. */
+const isolated = (text: string): string => `\u2068${text}\u2069`
 
 /**
  * The locale of a page that belongs to no store: the first translated language that the browser
@@ -130,15 +138,18 @@ function createLocale(language: string, timeZone: string): Locale {
     currencies.set(currency, format)
     return format
   }
+  const isTurned = isRightToLeft(language)
+  const write = (text: string) => (isTurned ? isolated(text) : text)
   return {
     language,
-    direction: directionOf(language),
+    direction: isTurned && translationOf(language) !== undefined ? 'rtl' : 'ltr',
+    isRightToLeft: isTurned,
     texts: textsIn(language, formatNumber),
     formatNumber,
     countryName: (code) => (isCountry(code) ? (regions.of(code) ?? code) : code),
     formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),
     formatMoney: (cents, currency) =>
-      currencyFormat(currency).format(cents / 10 ** fractionDigits(currency)),
+      write(currencyFormat(currency).format(cents / 10 ** fractionDigits(currency))),
     formatRate: (bps) => percent.format(bps / 10_000),
     formatTime: (iso) => time.format(new Date(iso)),
     formatDay: (iso) => (CALENDAR_DAY.test(iso) ? calendarDay : day).format(new Date(iso)),

@@ -367,4 +367,6 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                    select tenant_ref, id, 'asset:x', 1 from products where tenant_ref = $1`,
   variants: `insert into variants (tenant_ref, product_id, sku, price_cents, currency)
              select tenant_ref, id, gen_random_uuid(), 1, 'USD' from products where tenant_ref = $1`,
+  past_prices: `insert into past_prices (tenant_ref, variant_id, price_cents, currency)
+                select tenant_ref, id, 100, currency from variants where tenant_ref = $1`,
 }

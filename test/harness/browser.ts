@@ -82,7 +82,8 @@ export async function openTab(
 
 /**
  * Lists the images of a page that are cut or drawn out of shape, by the class of the element around them.
- * The image behind the heading of a page is decoration, and may be cut.
+ * The image behind the heading of a page is decoration, and may be cut. Small ones that lead to a product fill their
+ * frames, since bars beside them look broken.
  */
 export async function listCutImages(page: Page): Promise<string[]> {
   return (await page.evaluate(LIST_CUT_IMAGES)) as string[]
@@ -95,7 +96,7 @@ export async function listCutImages(page: Page): Promise<string[]> {
 const LIST_CUT_IMAGES = `(async () => {
   const cut = []
   for (const each of document.images) {
-    if (each.closest('.hero-image') !== null || each.getClientRects().length === 0) continue
+    if (each.closest('.hero-image, .card-image, .tile-image, .line-image, .thumbs') !== null || each.getClientRects().length === 0) continue
     each.loading = 'eager'
     await each.decode()
     const { width, height } = each.getBoundingClientRect()

@@ -138,10 +138,8 @@ describe('store credit of the demo', () => {
 
 describe('a subscription', () => {
   test('is offered for products that have one, at their subscription price', async () => {
-    assert.match(
-      (await (await withCart('house-coffee')).get('/products/house-coffee')).text,
-      /Or subscribe at checkout: \$12\.50 every month/,
-    )
+    const { text } = await (await withCart('house-coffee')).get('/products/house-coffee')
+    assert.match(text, /Every month <small[^>]*>save 10%<\/small><\/span><strong>\$12\.50</)
     const other = await withCart('cedar-candle')
     assert.doesNotMatch((await other.get('/checkout')).text, /name="subscribe"/)
     const shopper = await withCart('house-coffee')
@@ -159,7 +157,7 @@ describe('a subscription', () => {
   test('costs as much as a single purchase while the store has no add-on for its price', async () => {
     const feature_key = 'subscribe_and_save'
     const product = () => openShopper(shop.url, 'demo.localhost').get('/products/house-coffee')
-    const dear = /Or subscribe at checkout: \$14\.00 every month/
+    const dear = /Every month<\/span><strong>\$14\.00</
     await merchant.post('/v1/merchant/entitlements/disable', { feature_key })
     await until('it shows', async () => dear.test((await product()).text))
     const shown = await product()
@@ -179,7 +177,9 @@ describe('a subscription', () => {
     assert.equal(orders[0].total_cents, dueOf(once), 'what was shown is what was charged')
 
     await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
-    await until('it shows again', async () => /: \$12\.50 every month/.test((await product()).text))
+    await until('it shows again', async () =>
+      /Each delivery: \$12\.50/.test((await product()).text),
+    )
   })
 
   test('is not offered while the store has no add-on for it, and what runs is still found', async () => {
@@ -188,14 +188,14 @@ describe('a subscription', () => {
     await merchant.post('/v1/merchant/entitlements/disable', { feature_key })
     await until('it shows', async () => {
       const { text } = await shopper.get('/products/house-coffee')
-      return !text.includes('Or subscribe at checkout')
+      return !text.includes('Each delivery:')
     })
     assert.doesNotMatch((await shopper.get('/checkout')).text, /name="subscribe"/)
     assert.match((await shopper.get('/orders')).text, /href="\/subscriptions"/)
     await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
     await until('it shows again', async () => {
       const { text } = await shopper.get('/products/house-coffee')
-      return text.includes('Or subscribe at checkout')
+      return text.includes('Each delivery:')
     })
   })
 

@@ -222,11 +222,13 @@ describe('a product in a list', () => {
     assert.equal(status, 200)
     await shop.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
     const { id } = await createProduct(merchant, 'lamp', { name: '“éclat” & <lamp>' })
-    await createVariant(merchant, id, {
-      sku: 'L-1',
-      price_cents: 900,
-      compare_at_price_cents: 1_200,
-    })
+    const variant = await createVariant(merchant, id, { sku: 'L-1', price_cents: 1_200 })
+    const reduced = { price_cents: 900, compare_at_price_cents: 1_200 }
+    const { status: changed } = await merchant.patch(
+      `/v1/merchant/catalog/products/${id}/variants/${variant.id}`,
+      reduced,
+    )
+    assert.equal(changed, 200)
     await createCollection(merchant, 'light', [id])
   }
 

@@ -21,6 +21,7 @@ const variant = ([size, colour, available = true]: Made): Variant => ({
   image_asset_ref: null,
   price_cents: 100,
   compare_at_price_cents: null,
+  lowest_price_30_days_cents: null,
   currency: 'EUR',
   content_amount: null,
   content_unit: null,

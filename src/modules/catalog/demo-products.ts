@@ -5,14 +5,25 @@ import type { NewProduct, NewVariant } from './schema.ts'
 
 /** Goods for the home: the sample products that a draft store gets on request. */
 
+/** What some variants look like: another colour or size, or more than one. */
+export interface Look {
+  skus: readonly string[]
+  alt: string
+  palette?: Palette
+  /** The size, where 1 is that of the first image. */
+  scale?: number
+  /** How many stand side by side. */
+  count?: 1 | 2 | 4 | 5
+}
+
 export interface Sample {
   product: NewProduct
   variants: readonly NewVariant[]
   motif: Motif
   palette: Palette
   alt: string
-  /** The same object in other colours, each with an image of its own. */
-  colours?: readonly { palette: Palette; alt: string }[]
+  /** How the variants look that do not look like the first image, each look with an image of its own. */
+  looks?: readonly Look[]
   /** What stands and lies beside it in its last image. */
   beside: Motif
   prop?: Prop
@@ -77,9 +88,11 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'mug',
     palette: CLAY,
     alt: 'A clay-coloured mug filled with coffee on a wooden table',
-    colours: [
-      { palette: SEA, alt: 'The same mug in sea green' },
-      { palette: CHALK, alt: 'The same mug in chalk white' },
+    looks: [
+      { skus: ['DEMO-MUG-SEA'], palette: SEA, alt: 'The same mug in sea green' },
+      { skus: ['DEMO-MUG-CHALK'], palette: CHALK, alt: 'The same mug in chalk white' },
+      { skus: ['DEMO-MUG-PAIR'], count: 2, alt: 'Two of the mugs in the colour of clay' },
+      { skus: ['DEMO-MUG-SEA-PAIR'], palette: SEA, count: 2, alt: 'Two of the mugs in sea green' },
     ],
     beside: 'teapot',
     prop: 'books',
@@ -109,6 +122,7 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'bowl',
     palette: SEA,
     alt: 'A blue-green ceramic bowl',
+    looks: [{ skus: ['DEMO-BOWL-S'], scale: 0.68, alt: 'The small bowl' }],
     beside: 'vase',
     prop: 'cloth',
   },
@@ -126,6 +140,7 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'plates',
     palette: { ...SAND, accent: '#d08a63' },
     alt: 'A stack of four plates in cream and terracotta',
+    looks: [{ skus: ['DEMO-PLATE-8'], count: 2, alt: 'Two stacks of four plates' }],
     beside: 'mug',
     prop: 'cloth',
   },
@@ -196,7 +211,12 @@ export const SAMPLES: readonly Sample[] = [
         'Woven from undyed and twice-dyed lambswool, brushed once, and finished with a fringe by hand. Large enough for two and a film.',
     },
     variants: [
-      { sku: 'DEMO-BLANKET-M', label: '130 × 180 cm', price_cents: 11_900 },
+      {
+        sku: 'DEMO-BLANKET-M',
+        label: '130 × 180 cm',
+        price_cents: 11_900,
+        compare_at_price_cents: 13_900,
+      },
       { sku: 'DEMO-BLANKET-L', label: '150 × 220 cm', price_cents: 14_900 },
     ],
     motif: 'blanket',
@@ -219,6 +239,7 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'cushion',
     palette: DUSK,
     alt: 'A square plum cushion with embroidered lines',
+    looks: [{ skus: ['DEMO-CUSHION-45'], scale: 0.78, alt: 'The smaller cushion' }],
     beside: 'blanket',
   },
   {
@@ -237,6 +258,9 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'bag',
     palette: CLAY,
     alt: 'A bag of coffee with two beans on its label',
+    looks: [
+      { skus: ['DEMO-COFFEE-FILTER'], palette: SEA, alt: 'The bag of ground coffee, in blue' },
+    ],
     beside: 'mug',
     prop: 'board',
   },
@@ -268,6 +292,7 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'jar',
     palette: { ...SAND, light: '#f4c46a', dark: '#b0691c' },
     alt: 'A jar of dark honey',
+    looks: [{ skus: ['DEMO-HONEY-250'], scale: 0.76, alt: 'The small jar' }],
     beside: 'bowl',
     prop: 'board',
   },
@@ -285,6 +310,7 @@ export const SAMPLES: readonly Sample[] = [
     motif: 'bar',
     palette: NIGHT,
     alt: 'A bar of dark chocolate, half unwrapped',
+    looks: [{ skus: ['DEMO-CHOC-5'], count: 5, alt: 'Five bars of the chocolate' }],
     beside: 'mug',
     prop: 'cloth',
   },

@@ -9,6 +9,7 @@ import { IMAGE_TYPE } from './demo-images.ts'
 import type { Sample } from './demo-products.ts'
 import { HOME, type SampleSet } from './demo-sets.ts'
 import { drawOnce, listImages } from './demo-views.ts'
+import { insertPastPrice } from './price-queries.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
 import type { StoredImage } from './schema.ts'
@@ -40,7 +41,7 @@ export async function addSamples(
 ) {
   const { currency } = await stores.get(db)
   const missing = await listMissing(db, set)
-  const images = new Map<string, StoredImage[]>()
+  const images = new Map<string, SampleShot[]>()
   for (const sample of missing) {
     const { slug } = sample.product
     const pictures = listImages(sample, set.style).slice(0, imagesMax?.(slug))
@@ -68,15 +69,18 @@ export async function addSamples(
   })
 }
 
+/** A stored image of a sample, with the variants that it shows. */
+type SampleShot = StoredImage & { skus: readonly string[] }
+
 async function storeImage(
   db: TenantDb,
   media: MediaDeps,
   image: ReturnType<typeof listImages>[number],
-): Promise<StoredImage> {
-  const { alt } = image
+): Promise<SampleShot> {
+  const { alt, skus } = image
   const bytes = await drawOnce(image)
   const { asset_ref } = await storeAsset(db, media, { bytes, contentType: IMAGE_TYPE, alt })
-  return { asset_ref, alt }
+  return { asset_ref, alt, skus }
 }
 
 async function requireDraft(db: TenantDb | Tx) {
@@ -95,17 +99,24 @@ async function listMissing(db: TenantDb | Tx, set: SampleSet): Promise<Sample[]>
 async function insertSample(
   tx: Tx,
   { product, variants }: Sample,
-  { images, currency }: { images: readonly StoredImage[]; currency: string },
+  { images, currency }: { images: readonly SampleShot[]; currency: string },
 ) {
   const codes = { products_slug: 'slug_exists', variants_sku: 'sku_exists' } as const
   const { id, is_subscription } = await mapViolations(
     queries.insertProduct(tx, validateNewProduct(product)),
     codes,
   )
-  // No variant of a sample has an image of its own.
-  const context = { storeCurrency: currency, is_subscription, ownsImage: false }
+  const context = { storeCurrency: currency, is_subscription, ownsImage: true }
   for (const variant of variants) {
-    await mapViolations(queries.insertVariant(tx, id, validateNewVariant(variant, context)), codes)
+    const shot = images.find(({ skus }) => skus.includes(variant.sku)) ?? images[0]
+    const shown = { ...variant, image_asset_ref: shot?.asset_ref ?? null }
+    const fields = validateNewVariant(shown, context)
+    const { id: variantId } = await mapViolations(queries.insertVariant(tx, id, fields), codes)
+    // Samples that are reduced were dearer until now: else no shop to look at would show what a reduction looks like.
+    const price_cents = fields.compare_at_price_cents
+    if (price_cents === null) continue
+    await insertPastPrice(tx, variantId, { price_cents, currency })
+    await queries.setLowestPrice(tx, variantId, price_cents)
   }
   const refs = images.map(({ asset_ref }) => asset_ref)
   await setAssetUses(tx, { kind: 'product', id }, refs)

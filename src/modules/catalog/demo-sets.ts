@@ -77,15 +77,24 @@ type Row = readonly [
     prop?: Prop
     /** The name of the option whose values the labels are. */
     option?: string
-    colours?: NonNullable<Sample['colours']>
+    looks?: NonNullable<Sample['looks']>
+    /** Its price by the month, of a product that can be subscribed to. */
+    monthly_cents?: number
   },
 ]
 
 const sample = (row: Row): Sample => {
   const [slug, name, description, variants, motif, colours, alt, beside, rest = {}] = row
-  const { option, ...drawn } = rest
+  const { option, monthly_cents, ...drawn } = rest
   return {
-    product: { slug, name, description },
+    product: {
+      slug,
+      name,
+      description,
+      ...(monthly_cents === undefined
+        ? {}
+        : { subscription_interval: 'month' as const, subscription_price_cents: monthly_cents }),
+    },
     variants: variants.map(([sku, label, price_cents, { before, grams } = {}]) => ({
       sku,
       label,
@@ -120,7 +129,7 @@ export const OBJECTS: SampleSet = {
         RED,
         'A red cup with a round handle',
         'teapot',
-        { option: 'Set' },
+        { option: 'Set', looks: [{ skus: ['OBJ-CUP-4'], count: 4, alt: 'Four cups in a row' }] },
       ],
       [
         'bowl-02',
@@ -134,7 +143,10 @@ export const OBJECTS: SampleSet = {
         BLUE,
         'A blue bowl on a small foot',
         'vase',
-        { option: 'Size' },
+        {
+          option: 'Size',
+          looks: [{ skus: ['OBJ-BOWL-18'], scale: 0.68, alt: 'The small bowl' }],
+        },
       ],
       [
         'plate-03',
@@ -195,9 +207,9 @@ export const OBJECTS: SampleSet = {
         'blanket',
         {
           option: 'Colour',
-          colours: [
-            { palette: BLUE, alt: 'The same cushion in blue' },
-            { palette: GREEN, alt: 'The same cushion in green' },
+          looks: [
+            { skus: ['OBJ-CUSHION-BLUE'], palette: BLUE, alt: 'The same cushion in blue' },
+            { skus: ['OBJ-CUSHION-GREEN'], palette: GREEN, alt: 'The same cushion in green' },
           ],
         },
       ],
@@ -261,7 +273,11 @@ export const EMBER_AND_RYE: SampleSet = {
         COCOA,
         'Eine Tafel dunkler Schokolade, halb ausgepackt',
         'mug',
-        { prop: 'board', option: 'Menge' },
+        {
+          prop: 'board',
+          option: 'Packung',
+          looks: [{ skus: ['EMB-MID-5'], count: 5, alt: 'Fünf Tafeln dunkler Schokolade' }],
+        },
       ],
       [
         'ember-bar',
@@ -275,7 +291,11 @@ export const EMBER_AND_RYE: SampleSet = {
         EMBER,
         'Eine Tafel Schokolade in kupfernem Papier',
         'candle',
-        { prop: 'books', option: 'Menge' },
+        {
+          prop: 'books',
+          option: 'Packung',
+          looks: [{ skus: ['EMB-EMB-5'], count: 5, alt: 'Fünf Tafeln in kupfernem Papier' }],
+        },
       ],
       [
         'rye-roast',
@@ -289,7 +309,18 @@ export const EMBER_AND_RYE: SampleSet = {
         COCOA,
         'Ein Beutel Kaffee mit goldenem Siegel',
         'mug',
-        { prop: 'board', option: 'Mahlung' },
+        {
+          prop: 'board',
+          option: 'Mahlung',
+          monthly_cents: 1_490,
+          looks: [
+            {
+              skus: ['EMB-RYE-F'],
+              palette: FOREST,
+              alt: 'Der Beutel mit gemahlenem Kaffee, in Grün',
+            },
+          ],
+        },
       ],
       [
         'forest-tea',
@@ -314,7 +345,11 @@ export const EMBER_AND_RYE: SampleSet = {
         HONEY,
         'Ein Glas goldener Honig',
         'bowl',
-        { prop: 'board', option: 'Inhalt' },
+        {
+          prop: 'board',
+          option: 'Inhalt',
+          looks: [{ skus: ['EMB-HON-250'], scale: 0.76, alt: 'Das kleine Glas' }],
+        },
       ],
       [
         'hearth-candle',

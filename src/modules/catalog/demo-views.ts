@@ -1,6 +1,6 @@
 import { drawView, type Room, type View } from './demo-images.ts'
 import type { Motif } from './demo-motifs.ts'
-import type { Sample } from './demo-products.ts'
+import type { Look, Sample } from './demo-products.ts'
 
 /** How a set of samples is drawn. */
 export interface DrawingStyle {
@@ -15,6 +15,8 @@ export interface DrawingStyle {
 interface SampleImage {
   alt: string
   view: View
+  /** The variants that it shows. None: those that no other image shows. */
+  skus: readonly string[]
 }
 
 const SQUARE = [1_000, 1_000] as const
@@ -23,9 +25,9 @@ const PORTRAIT = [960, 1_200] as const
 /** Objects that are higher than wide fill a portrait. */
 const TALL: readonly Motif[] = ['vase', 'lamp']
 
-/** The images of a sample: from the front, in its other colours, from near, and beside other things. */
+/** The images of a sample: from the front, as its variants look, from near, and beside other things. */
 export function listImages(sample: Sample, style: DrawingStyle): SampleImage[] {
-  const { motif, palette, product, alt, colours = [], beside, prop } = sample
+  const { motif, palette, product, alt, looks = [], beside, prop } = sample
   const isTall = TALL.includes(motif)
   const size = style.isPortrait || isTall ? PORTRAIT : SQUARE
   const scale = isTall ? 1.12 : 1.28
@@ -41,17 +43,39 @@ export function listImages(sample: Sample, style: DrawingStyle): SampleImage[] {
     ...(prop === undefined ? {} : { prop }),
   }
   return [
-    { alt, view: { ...common, objects: [front] } },
-    ...colours.map((each) => ({
-      alt: each.alt,
-      view: { ...common, palette: each.palette, objects: [front] },
-    })),
+    { alt, view: { ...common, objects: [front] }, skus: [] },
+    ...looks.map((look) => ({ alt: look.alt, view: lookOf(look, common, front), skus: look.skus })),
     {
       alt: style.closeAlt(product.name),
       view: { ...common, size: SQUARE, objects: [front], isClose: true },
+      skus: [],
     },
-    { alt: style.sceneAlt(product.name), view: scene },
+    { alt: style.sceneAlt(product.name), view: scene, skus: [] },
   ]
+}
+
+/** How much smaller several things are than one, and how far they stand apart. */
+const ROWS = {
+  1: { scale: 1, gap: 0 },
+  2: { scale: 0.66, gap: 0.42 },
+  4: { scale: 0.4, gap: 0.23 },
+  5: { scale: 0.44, gap: 0.14 },
+}
+
+/** A row of the same thing, each a little nearer than the one before. */
+function lookOf(
+  { palette, scale = 1, count = 1 }: Omit<Look, 'skus' | 'alt'>,
+  common: Omit<View, 'objects'>,
+  front: View['objects'][number],
+): View {
+  const row = ROWS[count]
+  const objects = Array.from({ length: count }, (_, i) => ({
+    ...front,
+    at: 0.5 + (i - (count - 1) / 2) * row.gap,
+    scale: front.scale * scale * row.scale,
+    ...(i > 0 && { nearer: i * 0.02 }),
+  }))
+  return { ...common, ...(palette !== undefined && { palette }), objects }
 }
 
 const drawn = new Map<string, Promise<Buffer>>()

@@ -78,11 +78,11 @@ function changeImages(db: TenantDb, actor: Actor, id: string, rearrange: Rearran
   })
 }
 
-/** The main image of each product, by the product's id. */
-export async function mainImages(
+/** The image of each variant, by the variant's id: its own, else the main image of its product. */
+export async function variantImages(
   db: Db,
-  product_ids: readonly string[],
+  variant_ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const images = await queries.listMainImages(db, product_ids)
-  return new Map(images.map(({ product_id, asset_ref }) => [product_id, asset_ref]))
+  const images = await queries.listVariantImages(db, variant_ids)
+  return new Map(images.map(({ variant_id, asset_ref }) => [variant_id, asset_ref]))
 }

@@ -34,6 +34,9 @@ export const publicProduct: Sql = sql`
                                    'compare_at_price_cents',
                                    case when v.compare_at_price_cents > v.price_cents
                                         then v.compare_at_price_cents end,
+                                   'lowest_price_30_days_cents',
+                                   case when v.compare_at_price_cents > v.price_cents
+                                        then v.lowest_price_30_days_cents end,
                                    'currency', v.currency, 'content_amount', v.content_amount,
                                    'content_unit', v.content_unit, 'gift_card', v.gift_card)
                                  order by v.position, v.created_at, v.id), '[]')

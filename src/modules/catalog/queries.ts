@@ -19,7 +19,8 @@ const columns = sql`id, tenant_ref, slug, name, description, status, is_subscrip
                     metadata, created_at, updated_at`
 
 const variantColumns = sql`id, tenant_ref, product_id, sku, label, options,
-                           image_asset_ref, price_cents, compare_at_price_cents, currency,
+                           image_asset_ref, price_cents, compare_at_price_cents,
+                           lowest_price_30_days_cents, currency,
                            content_amount, content_unit, gift_card, position, metadata, archived_at, created_at,
                            updated_at`
 
@@ -34,7 +35,8 @@ const variants = sql`
                      'id', v.id, 'tenant_ref', v.tenant_ref, 'product_id', v.product_id,
                      'sku', v.sku, 'label', v.label, 'options', v.options,
                      'image_asset_ref', v.image_asset_ref, 'price_cents', v.price_cents,
-                     'compare_at_price_cents', v.compare_at_price_cents, 'currency', v.currency,
+                     'compare_at_price_cents', v.compare_at_price_cents,
+                     'lowest_price_30_days_cents', v.lowest_price_30_days_cents, 'currency', v.currency,
                      'content_amount', v.content_amount, 'content_unit', v.content_unit,
                      'gift_card', v.gift_card, 'position', v.position, 'metadata', v.metadata,
                      'archived_at', ${jsonTime(sql`v.archived_at`)},
@@ -313,7 +315,8 @@ export const hasUnarchivedVariant = (db: Db, id: string) =>
                       and v.archived_at is null and p.status <> 'archived') as is_unarchived`,
   )
 
-export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
+/** Updates a variant. `lowest` is the lowest price of the 30 days before the reduction that it announces. */
+export const updateVariant = (tx: Tx, id: string, row: VariantFields, lowest: number | null) =>
   tx.one(
     Variant,
     sql`
@@ -321,12 +324,19 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
        set sku = ${row.sku}, label = ${row.label}, options = ${JSON.stringify(row.options)},
            image_asset_ref = ${row.image_asset_ref}, price_cents = ${row.price_cents},
            compare_at_price_cents = ${row.compare_at_price_cents},
+           lowest_price_30_days_cents = ${lowest},
            currency = ${row.currency}, content_amount = ${row.content_amount},
            content_unit = ${row.content_unit}, gift_card = ${row.gift_card}, metadata = ${JSON.stringify(row.metadata)},
            position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${variantColumns}`,
   )
+
+/** Sets the lowest price of the 30 days before the reduction of a variant. */
+export const setLowestPrice = (tx: Tx, id: string, cents: number | null) =>
+  tx.run(sql`
+    update variants set lowest_price_30_days_cents = ${cents}
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 export const archiveVariant = (tx: Tx, id: string) =>
   tx.one(
@@ -367,15 +377,21 @@ export const insertImages = (tx: Tx, productId: string, list: readonly StoredIma
       from unnest(${list.map(({ asset_ref }) => asset_ref)}::text[],
                   ${list.map(({ alt }) => alt)}::text[]) with ordinality given (asset_ref, alt, place)`)
 
-/** The first image of each of these products, if it has one. */
-export const listMainImages = (db: Db, product_ids: readonly string[]) =>
+/** The image of each of these variants: its own, else the first of its product. None where there is neither. */
+export const listVariantImages = (db: Db, variant_ids: readonly string[]) =>
   db.many(
-    Type.Object({ product_id: Id, asset_ref: Type.String() }),
+    Type.Object({ variant_id: Id, asset_ref: Type.String() }),
     sql`
-    select distinct on (product_id) product_id, asset_ref
-      from product_images
-     where tenant_ref = ${db.tenant} and product_id = any (${product_ids}::uuid[])
-     order by product_id, position`,
+    select v.id as variant_id, coalesce(v.image_asset_ref, main.asset_ref) as asset_ref
+      from variants v
+      left join lateral (
+        select asset_ref
+          from product_images
+         where tenant_ref = v.tenant_ref and product_id = v.product_id
+         order by position
+         limit 1) main on true
+     where v.tenant_ref = ${db.tenant} and v.id = any (${variant_ids}::uuid[])
+       and coalesce(v.image_asset_ref, main.asset_ref) is not null`,
   )
 
 /** Allows one demo seed of a store at a time. */

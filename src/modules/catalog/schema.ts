@@ -81,6 +81,12 @@ const PublicVariant = Type.Object({
   compare_at_price_cents: CompareAt(
     'The price before, to be shown struck out. Null unless it is greater than `price_cents`; nothing is charged by it.',
   ),
+  lowest_price_30_days_cents: Nullable(
+    Type.Integer({
+      description:
+        'The lowest price in the 30 days before the reduction that `compare_at_price_cents` announces, as the EU asks to show beside it. The price has fallen only where it is greater than `price_cents`. Null without a reduction, and where nothing was sold at a price before.',
+    }),
+  ),
   currency: Type.String(),
   ...content,
   gift_card: GiftCardFlag,

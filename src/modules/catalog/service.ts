@@ -12,6 +12,7 @@ import { closeRequest } from './activation-requests.ts'
 import type { ActivationWarning } from './activation-schema.ts'
 import { listLiveWarnings } from './activation-warnings.ts'
 import { type ListPlace, writePlace } from './list-schema.ts'
+import { keepPrice } from './price-history.ts'
 import { listSaleVariants, listVariantNames } from './public-queries.ts'
 import * as queries from './queries.ts'
 import { recordChange } from './record-change.ts'
@@ -267,8 +268,9 @@ export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, pat
     if (patch.options !== undefined && before.archived_at === null) {
       await requireOwnOptions(tx, before.product_id, fields.options, before.id)
     }
+    const lowest = await keepPrice(tx, product, before, fields)
     const after = await mapViolations(
-      queries.updateVariant(tx, before.id, fields),
+      queries.updateVariant(tx, before.id, fields, lowest),
       SKU_EXISTS,
     ).catch((error) => {
       throw isViolationOf(error, 'variants_gift_card_stock') ? stockIsCounted() : error

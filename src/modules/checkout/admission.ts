@@ -25,16 +25,23 @@ export function factsOf({ keys }: CheckoutDeps, { request, source, renewal }: Pa
   }
 }
 
+/** Whether anything of a cart is to be bought again and again. */
+const wantsSubscription = ({
+  items,
+  subscribe,
+}: Pick<CheckoutRequest, 'items' | 'subscribe'>): boolean =>
+  items.some((item) => item.subscribe ?? subscribe ?? false)
+
 /** Refuses what the site or the add-ons do not offer, before anything is reserved. */
 export function requireOffered(
-  request: Pick<CheckoutRequest, 'apply_store_credit' | 'gift_card_code' | 'subscribe'>,
+  request: Pick<CheckoutRequest, 'apply_store_credit' | 'gift_card_code' | 'items' | 'subscribe'>,
   { options, features }: Pick<Sale, 'options' | 'features'>,
 ): void {
   const refuse = (feature: string) =>
     new ApiError('feature_disabled', { body: { feature_key: feature } })
   if (request.apply_store_credit && !options.storeCredit) throw refuse('store_credit')
   if (request.gift_card_code && !options.giftCards) throw refuse('gift_cards')
-  if (request.subscribe && !features.has('subscriptions')) throw refuse('subscriptions')
+  if (wantsSubscription(request) && !features.has('subscriptions')) throw refuse('subscriptions')
 }
 
 /** Refuses an address in a country that the store does not ship to. */

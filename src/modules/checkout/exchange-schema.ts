@@ -10,7 +10,7 @@ import {
   StorefrontOrder,
 } from '../orders/schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
-import { Items } from './schema.ts'
+import { ItemsBoughtOnce } from './schema.ts'
 
 /** A misspelt member must be refused, not ignored: goods are sent, and money is taken. */
 const STRICT = { additionalProperties: false }
@@ -21,7 +21,7 @@ export const DEFAULT_DAYS = 7
 
 export const NewExchange = Type.Object(
   {
-    items: Items,
+    items: ItemsBoughtOnce,
     advance: Type.Optional(
       Type.Boolean({
         default: false,

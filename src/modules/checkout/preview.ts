@@ -44,7 +44,7 @@ export async function preview(
       inventory.available(tx, ids),
       customer_ref === '' ? NO_CREDIT : storeCredit.availableByCurrency(tx, customer_ref),
     ])
-    requireOffered({ ...request, subscribe: false }, sale)
+    requireOffered({ ...request, items: [], subscribe: false }, sale)
     requireServed(request, sale)
     return shownPreview(db, deps, request, { sale, stock, balances: { credit, giftCard } })
   }

@@ -437,7 +437,7 @@ function newOrder(
     expedited: request.expedited ?? false,
     coupon: couponTerms(sale, renewal),
     ...(sale.coupon?.recurring && priced.coupon.applied && { coupon_recurs: true as const }),
-    subscribe: request.subscribe ?? false,
+    subscribe: priced.lines.some(({ is_subscription }) => is_subscription),
     attestation: request.attestation ?? null,
     ...(changed && { changed }),
     ...(referral !== null && { referral: referral.evidence }),

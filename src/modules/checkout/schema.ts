@@ -21,20 +21,35 @@ import { StartedSubscription } from '../subscriptions/schema.ts'
 /** More lines than a cart has, and few enough to price, reserve and write in one transaction. */
 const ITEMS_MAX = 500
 
-export const Items = Type.Array(
+const item = {
+  variant_id: Type.String({ maxLength: 64 }),
+  quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
+  gift_card: Type.Optional(
+    Type.Unsafe<Recipient | null>({
+      ...Nullable(Recipient),
+      description:
+        'For a variant that is a gift card: who gets the cards of this line, one for each unit. Left out: they are mailed to `email` at once.',
+    }),
+  ),
+}
+
+const listOfItems = { minItems: 1, maxItems: ITEMS_MAX }
+
+const Items = Type.Array(
   Type.Object({
-    variant_id: Type.String({ maxLength: 64 }),
-    quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
-    gift_card: Type.Optional(
-      Type.Unsafe<Recipient | null>({
-        ...Nullable(Recipient),
+    ...item,
+    subscribe: Type.Optional(
+      Type.Boolean({
         description:
-          'For a variant that is a gift card: who gets the cards of this line, one for each unit. Left out: they are mailed to `email` at once.',
+          'Whether this line is bought again and again: it wins over `subscribe` of the whole order. Left out, that one counts. Refused as true for what cannot be subscribed to.',
       }),
     ),
   }),
-  { minItems: 1, maxItems: ITEMS_MAX },
+  listOfItems,
 )
+
+/** What an exchange sends instead: never a subscription. */
+export const ItemsBoughtOnce = Type.Array(Type.Object(item), listOfItems)
 
 const policies = {
   coupon_code: Type.Optional(Nullable(Type.String({ maxLength: 256 }))),

@@ -183,9 +183,12 @@ function priceableLines(
 ) {
   const saves = features.has('subscribe_and_save')
   const byId = new Map(variants.map((variant) => [variant.variant_id, variant]))
-  const lines = items.map(({ variant_id, quantity }) => {
+  const lines = items.map(({ variant_id, quantity, subscribe: ofLine }, at) => {
     const variant = byId.get(variant_id.toLowerCase())
     if (variant === undefined) throw noVariant(variant_id)
+    const canRepeat = variant.is_subscription && !variant.gift_card
+    if (ofLine && !canRepeat) throw notSubscribable(at)
+    const is_subscription = (ofLine ?? subscribe) && canRepeat
     return {
       ...variant,
       quantity,
@@ -194,16 +197,17 @@ function priceableLines(
       // Without the add-on a subscription is sold at the price of a single purchase. A running one keeps its
       // own price.
       subscription_price_cents:
-        (saves || kept !== undefined) && variant.is_subscription
-          ? variant.subscription_price_cents
-          : null,
+        (saves || kept !== undefined) && is_subscription ? variant.subscription_price_cents : null,
       locked_price_cents: kept?.unit_price_cents ?? null,
-      is_subscription: subscribe && variant.is_subscription && !variant.gift_card,
+      is_subscription,
     }
   })
   if (singleCurrency(lines) === null) throw new ApiError('currency_mismatch')
   return lines
 }
+
+const notSubscribable = (at: number) =>
+  invalidBody(`items.${at}.subscribe`, 'must be left out: the variant cannot be subscribed to')
 
 /** Refuses gift cards while the add-on is off, and a recipient for a line that is no gift card. */
 function requireGiftCards(
@@ -233,10 +237,11 @@ async function priceLines(
   lines: ReturnType<typeof priceableLines>,
   { context, taxed, ...terms }: PriceTerms,
 ) {
-  const { shipping = null, tax: policy = null, expedited = false, subscribe = false } = request
+  const { shipping = null, tax: policy = null, expedited = false } = request
   const currency = singleCurrency(lines) ?? ''
   const rates = { shipping, expedited, ...terms }
-  const input = { lines, subscribe, currency, coupon_context: context, ...rates }
+  // Only a subscribed line has a subscription price.
+  const input = { lines, subscribe: true, currency, coupon_context: context, ...rates }
   const untaxed = price({ ...input, tax: null })
   const question = {
     currency,

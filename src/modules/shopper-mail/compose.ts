@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts'
-import { mainImages } from '../catalog/images.ts'
+import { variantImages } from '../catalog/images.ts'
 import { findVariantName } from '../catalog/service.ts'
 import * as fulfillment from '../fulfillment/service.ts'
 import type { CodeKeys } from '../gift-cards/card-code.ts'
@@ -159,12 +159,12 @@ export async function loadOrder(
     orders.listItems(db, order.id),
     orders.listCharges(db, order.id),
   ])
-  const images = await mainImages(
+  const images = await variantImages(
     db,
-    items.map(({ product_id }) => product_id),
+    items.map(({ variant_id }) => variant_id),
   )
   const imageOf = (item: OrderItem) => {
-    const url = ownAsset(deps, db, store.url, images.get(item.product_id) ?? null)
+    const url = ownAsset(deps, db, store.url, images.get(item.variant_id) ?? null)
     return url === null ? null : `${url}?w=${IMAGE_WIDTH}`
   }
   const path = hasToken ? `/link/${createLinkToken(deps.linkKey, db, order, LINK_DAYS)}` : ''

@@ -70,6 +70,7 @@ describe('public products', () => {
           image_asset_ref: null,
           price_cents: 1_000,
           compare_at_price_cents: null,
+          lowest_price_30_days_cents: null,
           currency: 'USD',
           content_amount: null,
           content_unit: null,

@@ -49,6 +49,7 @@ describe('creating a variant', () => {
       image_asset_ref: null,
       price_cents: 1_999,
       compare_at_price_cents: null,
+      lowest_price_30_days_cents: null,
       currency: 'EUR',
       content_amount: null,
       content_unit: null,

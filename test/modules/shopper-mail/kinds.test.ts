@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { uploadDrawing } from '../../harness/sample-products.ts'
 import { APPROVED, enable, issueGiftCard } from '../checkout/setup.ts'
 import { buy, keyed, type MailApp, mailsOf, newShop, shareMailApp, ship } from './setup.ts'
 
@@ -111,6 +112,33 @@ describe('mail to shoppers', () => {
     assert.deepEqual(await asking(), [])
     const rows = await mailsOf(shop, `order_id=${id}&kind=payment_request`)
     assert.deepEqual(rows.map(({ state }) => state).sort(), ['sent', 'sent', 'skipped'])
+  })
+
+  test('shows each line with the picture of the variant that was bought, else with that of its product', async () => {
+    const shop = await newShop(app)
+    const { merchant } = shop
+    const [main, own] = [
+      await uploadDrawing(merchant, [400, 400], 10),
+      await uploadDrawing(merchant, [400, 400], 200),
+    ]
+    const { body } = await merchant.get('/v1/merchant/catalog/products')
+    const { id } = body.products.find(({ variants }: { variants: { id: string }[] }) =>
+      variants.some((each) => each.id === shop.variants[1_000]),
+    )
+    const path = `/v1/merchant/catalog/products/${id}`
+    const images = [{ asset_ref: main }, { asset_ref: own }]
+    assert.equal((await merchant.put(`${path}/images`, { images })).status, 200)
+    const shownBy = async () => {
+      await buy(app, shop)
+      const [mail] = await app.sendAll()
+      return [main, own].filter((ref) => mail?.html?.includes(ref.split('/').at(-1) ?? ''))
+    }
+    assert.deepEqual(await shownBy(), [main])
+    const named = await merchant.patch(`${path}/variants/${shop.variants[1_000]}`, {
+      image_asset_ref: own,
+    })
+    assert.equal(named.status, 200, named.text)
+    assert.deepEqual(await shownBy(), [own])
   })
 
   test('does not tell of a parcel that was recalled before the mail was sent', async () => {

@@ -109,6 +109,21 @@ describe('old rows', () => {
     assert.equal(await count('mails'), 1)
   })
 
+  test('of past prices go after their time, and young ones stay', async (t) => {
+    const { admin, count, prune } = await open(t)
+    await admin.query(`
+      with product as (insert into products (tenant_ref, slug, name)
+                       values ('acme', 'cup', 'Cup') returning id),
+           variant as (insert into variants (tenant_ref, product_id, sku, price_cents, currency)
+                       select 'acme', id, 'cup', 100, 'USD' from product returning id)
+      insert into past_prices (tenant_ref, variant_id, price_cents, currency, until_at)
+      select 'acme', id, age, 'USD', now() - make_interval(days => age)
+        from variant, unnest('{100,80,5}'::int[]) age`)
+    await prune()
+    assert.equal(await count('past_prices'), 2)
+    assert.equal(await count('past_prices where price_cents = 100'), 0)
+  })
+
   test('of sites go with their use of assets; the active and the newest versions stay', async (t) => {
     const { admin, count, prune } = await open(t)
     await admin.query(`

@@ -1,0 +1,74 @@
+import type { Product, Variant } from '../api/types.ts'
+import { REPEATED } from '../cart/cart.ts'
+import { type Html, html } from '../layout/html.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Site } from '../site/site.ts'
+import { comingDates } from '../subscriptions/coming-dates.ts'
+
+/** How many coming dates a shopper is told. */
+const DATES = 2
+
+/** How often something is sent, in words; null where it cannot be subscribed to now. */
+export function rhythmOf(site: Site, product: Product, variant: Variant): string | null {
+  const { subscription_interval: unit, subscription_interval_count: count } = product
+  const canRepeat = site.offers.newSubscriptions && product.is_subscription && !variant.gift_card
+  return canRepeat && unit !== null ? site.locale.texts.every(count ?? 1, unit) : null
+}
+
+/** A text that begins a line. */
+const begin = (text: string, language: string): string =>
+  text.charAt(0).toLocaleUpperCase(language) + text.slice(1)
+
+/**
+ * The choice between once and again and again: what each costs, and of the second, before it is chosen, what it saves,
+ * what a delivery costs and when the next ones are. Null where a product is sold once only.
+ */
+export function planChoice(context: PageContext, product: Product, chosen: Variant): Html | null {
+  const { site } = context
+  const rhythm = rhythmOf(site, product, chosen)
+  if (rhythm === null) return null
+  const { texts, formatMoney, formatRate, language } = site.locale
+  const words = texts.buying
+  const cents = repeatedCents(site, product, chosen)
+  const money = (amount: number) => formatMoney(amount, chosen.currency)
+  const saved = Math.floor((1 - cents / chosen.price_cents) * 100)
+  const plan = (value: string, name: string, price: number, more: Html | false) =>
+    html`<label class="choice"><input type="radio" name="plan" value="${value}"${value !== REPEATED && html` checked`}${value === REPEATED && html` aria-describedby="plan-note"`}><span class="choice-box"><span>${name}${more}</span><strong>${money(price)}</strong></span></label>`
+  return html`<fieldset class="choices plans"><legend>${words.plan}</legend>${plan('once', words.once, chosen.price_cents, false)}${plan(
+    REPEATED,
+    begin(rhythm, language),
+    cents,
+    saved > 0 && html` <small class="choice-note">${words.save(formatRate(saved * 100))}</small>`,
+  )}<div class="plan-note note" id="plan-note">${planNotes(site, product, { cents, currency: chosen.currency }).map((each) => html`<p>${each}</p>`)}</div></fieldset>`
+}
+
+/** What a subscription costs, by the rule of the checkout: the lowest price that applies. */
+function repeatedCents({ offers }: Site, product: Product, { price_cents }: Variant): number {
+  const reduced = offers.subscriptionPrices ? product.subscription_price_cents : null
+  return Math.min(price_cents, reduced ?? price_cents)
+}
+
+/** What one delivery costs, the dates of the next ones, and how to stop. */
+function planNotes(
+  { locale, policies, pricesIncludeTax }: Site,
+  { subscription_interval, subscription_interval_count }: Product,
+  { cents, currency }: { cents: number; currency: string },
+): string[] {
+  const { texts, formatMoney, formatDay, formatList, dateValue } = locale
+  const { shipping, tax } = policies
+  const threshold = shipping?.free_shipping_threshold_cents ?? null
+  const isFree = threshold !== null && cents >= threshold
+  const rate = shipping === null ? 0 : Math.min(shipping.flat_rate_cents, shipping.max_cents)
+  const cost = isFree || rate === 0 ? null : formatMoney(rate, currency)
+  const isTaxed = !pricesIncludeTax && tax !== null && tax.rate_bps > 0
+  const rhythm = {
+    interval: subscription_interval ?? 'month',
+    interval_count: subscription_interval_count ?? 1,
+  }
+  const dates = comingDates(dateValue(new Date().toISOString()), rhythm, DATES)
+  return [
+    texts.buying.delivery(formatMoney(cents, currency), cost, isTaxed),
+    texts.buying.nextDates(formatList(dates.map(formatDay))),
+    texts.buying.anyTime,
+  ]
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { openBrowser, openTab } from '../harness/browser.ts'
+import { until } from '../harness/eventually.ts'
+import { addSamples } from '../harness/sample-products.ts'
+import { suiteScope } from '../harness/scope.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+
+let shop: TestShop
+let browser: Browser
+let samples: Awaited<ReturnType<typeof addSamples>>
+
+const scope = suiteScope()
+before(async () => {
+  shop = await openTestShop(scope)
+  samples = await addSamples(await shop.merchant('demo'))
+  browser = await openBrowser(scope)
+})
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+const DESKTOP = { viewport: { width: 1280, height: 900 } }
+
+const open = (t: TestContext, options: BrowserContextOptions) =>
+  openTab(t, browser, shop.at('demo'), options)
+
+const scrolled = async (page: Page) => Number(await page.evaluate('scrollY'))
+
+describe('buying on a phone', () => {
+  test('has the button on the first screen, and keeps it there while the product is read', async (t) => {
+    const { page, checkAccessibility } = await open(t, PHONE)
+    const button = page.locator('#buy .buy-row button')
+    const isSeen = async (what: string) => {
+      const box = await button.boundingBox()
+      assert.ok(
+        box && box.y > 0 && box.y + box.height <= PHONE.viewport.height,
+        `${what}: ${box?.y}`,
+      )
+    }
+    for (const slug of [
+      ...Object.keys(samples.added),
+      'harbour-mug',
+      'house-coffee',
+      'gift-card',
+    ]) {
+      await page.goto(`/products/${slug}`)
+      await isSeen(slug)
+    }
+    await page.goto('/products/harbour-mug')
+    await page.evaluate('scrollTo(0, 300)')
+    await isSeen('scrolled')
+    await checkAccessibility()
+    // It covers nothing of what comes after the product.
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    const box = await button.boundingBox()
+    assert.ok((box?.y ?? 0) < 0, `${box?.y}`)
+  })
+
+  test('works without the script, too', async (t) => {
+    const { page } = await open(t, { ...PHONE, javaScriptEnabled: false })
+    await page.goto('/products/harbour-mug')
+    await page.getByRole('link', { name: 'Sea', exact: true }).click()
+    await page.getByText('Colour: Sea').waitFor()
+    await page.locator('#buy .buy-row button').click()
+    const shown = page.locator('.lines .line-image img')
+    assert.equal(await shown.getAttribute('alt'), 'The same mug in sea green')
+  })
+})
+
+describe('choosing a colour', () => {
+  test('shows its picture where the shopper is, and does not move the page', async (t) => {
+    const { page, checkAccessibility } = await open(t, PHONE)
+    await page.goto('/products/harbour-mug')
+    await checkAccessibility()
+    await page.evaluate('scrollTo(0, 420)')
+    const before = await scrolled(page)
+    await page.getByRole('link', { name: 'Sea', exact: true }).tap()
+    await page.getByText('Colour: Sea').waitFor()
+    const sea = page.locator('.slides img[alt="The same mug in sea green"]')
+    await until('its picture is in the row', async () => {
+      const [box, row] = [await sea.boundingBox(), await page.locator('.slides').boundingBox()]
+      return Math.abs((box?.x ?? -1) - (row?.x ?? 0)) < 2
+    })
+    assert.equal(await scrolled(page), before)
+    await page.locator('#buy .buy-row button').tap()
+    await page.locator('.drawer[open] .drawer-line').waitFor()
+    const file = /assets\/\w+/.exec((await sea.getAttribute('src')) ?? '')?.[0] ?? '-'
+    const inDrawer = await page.locator('.drawer-line img').getAttribute('src')
+    assert.ok(inDrawer?.includes(file), inDrawer ?? '')
+  })
+
+  test('marks it with a line where colours are forced', async (t) => {
+    const { page } = await open(t, { ...DESKTOP, forcedColors: 'active' })
+    const outlineOf = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).outlineStyle`)
+    await page.goto('/products/harbour-mug')
+    assert.equal(await outlineOf('.variant-choice[aria-current]'), 'solid')
+    assert.equal(await outlineOf('.variant-choice:not([aria-current])'), 'none')
+    await page.goto('/products/house-coffee')
+    assert.equal(await outlineOf('.choice input:checked + .choice-box'), 'solid')
+    assert.equal(await outlineOf('.choice input:not(:checked) + .choice-box'), 'none')
+  })
+})
+
+describe('the pictures of a list', () => {
+  test('fill their frames, so that no bars stand beside them', async (t) => {
+    const { page } = await open(t, PHONE)
+    await page.goto('/collections/tableware')
+    const fits = await page.evaluate(
+      `[...new Set([...document.querySelectorAll('.card-image img')].map((each) => getComputedStyle(each).objectFit))]`,
+    )
+    assert.deepEqual(fits, ['cover'])
+  })
+})
+
+describe('buying again and again', () => {
+  test('is chosen on the page, kept by another variant, and told at every step until the order', async (t) => {
+    const { page, checkAccessibility } = await open(t, DESKTOP)
+    await page.goto('/products/house-coffee')
+    const note = page.locator('.plan-note')
+    assert.equal(await note.isVisible(), false)
+    await page.getByRole('radio', { name: /^Every month/ }).check()
+    await note.getByText('Each delivery: $12.50 plus $5.90 shipping').waitFor()
+    await checkAccessibility()
+    await page.getByRole('link', { name: /^Filter grind/ }).click()
+    await page.locator('.variant-choice[aria-current]', { hasText: 'Filter grind' }).waitFor()
+    assert.equal(await page.getByRole('radio', { name: /^Every month/ }).isChecked(), true)
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    await page.locator('.drawer .line-plan', { hasText: 'Subscription, every month' }).waitFor()
+    await page.goto('/cart')
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Buy it once instead' }).click()
+    await page.getByRole('button', { name: 'Send it every month instead' }).click()
+    await page.locator('.line-plan').waitFor()
+    await page.goto('/checkout')
+    await page
+      .locator('#agreed', { hasText: 'You subscribe to House Coffee every month.' })
+      .waitFor()
+    await checkAccessibility()
+    const fields = {
+      email: 'ada@example.com',
+      name: 'Ada Lovelace',
+      line1: '12 Main Street',
+      city: 'Portland',
+      postal_code: '04101',
+      card_number: '4111 1111 1111 1111',
+      card_expiry: '10/40',
+      card_cvv: '999',
+    }
+    for (const [name, value] of Object.entries(fields)) {
+      await page.locator(`main [name="${name}"]`).fill(value)
+    }
+    await page.locator('main [name="state"]').selectOption('ME')
+    await page.locator('[data-pay]').click()
+    await page.waitForURL(/\/orders\//)
+    await page.getByText('Mails about this order go to ada@example.com.').waitFor()
+    await page.getByText('You have subscribed to House Coffee every month.').waitFor()
+    await checkAccessibility()
+  })
+})
+
+describe('a field with a fault', () => {
+  test('loses its red when it is mended, and its line above the form', async (t) => {
+    const { page, checkAccessibility } = await open(t, PHONE)
+    await page.goto('/products/harbour-mug')
+    await page.locator('.buy-now').click()
+    await page.locator('[data-pay]').click()
+    await page.locator('#notices .error-box').waitFor()
+    const email = page.locator('#field-email')
+    assert.equal(await email.getAttribute('aria-invalid'), 'true')
+    await email.fill('ada')
+    assert.equal(await email.getAttribute('aria-invalid'), 'true', 'it is not mended yet')
+    await email.fill('ada@example.com')
+    assert.equal(await email.getAttribute('aria-invalid'), null)
+    assert.equal(await page.locator('#email-error').count(), 0)
+    assert.equal(await page.locator('#notices a[href="#field-email"]').count(), 0)
+    await page.locator('#field-state').selectOption('ME')
+    assert.equal(await page.locator('#state-error').count(), 0)
+    await checkAccessibility()
+    for (const name of ['name', 'line1', 'city', 'postal_code', 'number', 'expiry', 'cvv']) {
+      await page.locator(`#field-${name}`).fill('04101')
+    }
+    assert.equal(await page.locator('#notices .error-box').count(), 0)
+  })
+})
