@@ -9,6 +9,8 @@ import {
   Commission,
   type CommissionStatus,
   CountingCommission,
+  type ExchangedGoods,
+  ExchangedTerms,
   MODEL,
   type Refusal,
   type Source,
@@ -138,6 +140,20 @@ export const findAttributed = (db: Db, order_id: string) =>
     sql`
     select code from affiliate_attributions
      where tenant_ref = ${db.tenant} and order_id = ${order_id} and refusal is null`,
+  )
+
+/** Finds the terms of an order that an exchange has taken goods from, and what its affiliate has lost by that refund. */
+export const findExchanged = (tx: Tx, { order_id, refund_id }: ExchangedGoods) =>
+  tx.maybe(
+    ExchangedTerms,
+    sql`
+    select t.commission_type, t.rate_bps, t.declined,
+           coalesce((select -sum(c.amount_cents)
+                       from affiliate_commissions c
+                      where c.tenant_ref = t.tenant_ref and c.order_id = t.order_id
+                        and c.cause_ref = ${refund_id}), 0)::bigint as lost_cents
+      from affiliate_attributions t
+     where t.tenant_ref = ${tx.tenant} and t.order_id = ${order_id} and t.refusal is null`,
   )
 
 export const findSource = (tx: Tx, order_id: string) =>

@@ -20,6 +20,7 @@ export const REFUSALS = [
   'self_card',
   'self_address',
   'self_device',
+  'commission_declined',
 ] as const
 export type Refusal = (typeof REFUSALS)[number]
 
@@ -91,6 +92,20 @@ export const CountingCommission = Type.Object({
   payout_id: Nullable(Id),
 })
 export type CountingCommission = Static<typeof CountingCommission>
+
+/** The order whose goods an exchange replaces, and the refund that pays for it. */
+export interface ExchangedGoods {
+  order_id: string
+  refund_id: string
+}
+
+/** The terms of that order, and what its affiliate has lost by the refund. */
+export const ExchangedTerms = Type.Object({
+  commission_type: CommissionType,
+  rate_bps: Nullable(Type.Integer()),
+  declined: Type.Boolean(),
+  lost_cents: Type.Integer(),
+})
 
 /** The affiliate behind a code, as a checkout finds it. */
 export const Referred = Type.Object({

@@ -3,9 +3,9 @@ import { newId } from '../../kernel/id.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as entitlements from '../entitlements/service.ts'
 import type { NewJournal } from '../ledger/schema.ts'
-import { type Buyer, commissionOf, selfReferral, type Traces } from './commission.ts'
-import { insertAttribution } from './commission-queries.ts'
-import type { Referred, Refusal, Source } from './commission-schema.ts'
+import { type Buyer, commissionOf, type EarningTerms, selfReferral, type Traces } from './commission.ts'
+import { findExchanged, insertAttribution } from './commission-queries.ts'
+import type { ExchangedGoods, Referred, Refusal, Source } from './commission-schema.ts'
 import { findReferred } from './queries.ts'
 import { FEATURE } from './service.ts'
 
@@ -22,6 +22,8 @@ export interface ReferredSale {
   /** When the shopper checked out: a review may place the order days later. */
   ordered_at: string
   device_hash: Buffer | null
+  /** Null where the order is of no exchange. */
+  exchanged: ExchangedGoods | null
   /** Goods without discount, tax, shipping and gift cards. */
   base_cents: number
   buyer: Buyer
@@ -52,10 +54,14 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
   if (referred === null) return NOTHING
   const isRenewal = sale.source === 'subscription'
   if (isRenewal && !referred.pays_renewals) return NOTHING
+  const found = await termsOf(tx, sale, referred)
+  if (found === null) return NOTHING
+  const { declined, ...terms } = found
   const refusal =
-    refusalOf(referred, sale) ?? selfReferral(referred, sale.buyer, await findTraces(tx, referred))
+    refusalOf(referred, sale, declined) ??
+    selfReferral(referred, sale.buyer, await findTraces(tx, referred))
   const { order_id, currency, base_cents } = sale
-  const amount_cents = commissionOf(referred, { base_cents, left_cents: base_cents })
+  const amount_cents = commissionOf(terms, { base_cents, left_cents: base_cents })
   const id = newId()
   const earned = { id, type: isRenewal ? ('renewal' as const) : ('sale' as const), amount_cents }
   await insertAttribution(
@@ -70,9 +76,7 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
       source: sale.source,
       touched_at: sale.touched_at,
       window_days: referred.cookie_days,
-      commission_type: referred.commission_type,
-      rate_bps: referred.rate_bps,
-      amount_cents: referred.amount_cents,
+      ...terms,
       approval_delay_days: referred.approval_delay_days,
       booked_cents: refusal === null ? amount_cents : 0,
     },
@@ -84,14 +88,33 @@ export async function earn(tx: Tx, sale: ReferredSale, findTraces: FindTraces): 
 }
 
 /**
+ * Returns the terms by which an order earns: of an exchange, those of the order whose goods it replaces. A fixed amount
+ * is earned by a sale once, so that an exchange earns of it what that order has lost.
+ */
+async function termsOf(
+  tx: Tx,
+  { source, exchanged }: ReferredSale,
+  { commission_type, rate_bps, amount_cents }: Referred,
+): Promise<(EarningTerms & { declined: boolean }) | null> {
+  if (source !== 'exchange') return { commission_type, rate_bps, amount_cents, declined: false }
+  const found = exchanged === null ? null : await findExchanged(tx, exchanged)
+  if (found === null) return null
+  const { lost_cents, ...terms } = found
+  return { ...terms, amount_cents: terms.commission_type === 'fixed' ? lost_cents : null }
+}
+
+/**
  * Returns why the affiliate or the code does not count, or null. The renewals of a subscription and the
- * orders of exchanges are already the affiliate's, and are not lost with the code.
+ * orders of exchanges are already the affiliate's, and are not lost with the code. A commission that the merchant has
+ * declined does not come back by an exchange.
  */
 function refusalOf(
   { status, code_active, cookie_days }: Referred,
   { source, touched_at, ordered_at }: ReferredSale,
+  isDeclined: boolean,
 ): Refusal | null {
   if (status !== 'active') return 'affiliate_not_active'
+  if (isDeclined) return 'commission_declined'
   if (source === 'subscription' || source === 'exchange') return null
   if (!code_active) return 'code_inactive'
   const ageMs = Date.parse(ordered_at) - Date.parse(touched_at)

@@ -7,6 +7,7 @@ import type { Address } from '../fraud/schema.ts'
 import { listTraces } from '../orders/customer-data.ts'
 import type { WholeOrder } from '../orders/schema.ts'
 import { withoutTax } from '../pricing/price.ts'
+import { findExchangedGoods } from '../returns/exchange-money.ts'
 import type { PricedBy } from './schema.ts'
 
 /** Books the commission of a placed order: gives the facts of the order to the module of affiliates. */
@@ -27,6 +28,7 @@ export async function earnCommission(tx: Tx, { order, charges }: WholeOrder): Pr
     touched_at: referral?.touched_at ?? order.created_at,
     ordered_at: order.created_at,
     device_hash: referral?.device ? Buffer.from(referral.device, 'hex') : null,
+    exchanged: order.source === 'exchange' ? await findExchangedGoods(tx, order.id) : null,
     base_cents: sales_cents - discount_cents,
     buyer: {
       customer_ref: order.customer_ref,

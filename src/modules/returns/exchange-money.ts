@@ -95,6 +95,17 @@ export async function exchangeOf(db: Db, id: string): Promise<OrderExchange | nu
   return { return_id, order_id, advance, credit_cents }
 }
 
+/** Finds the order whose goods the order of an exchange replaces, and the refund that pays for it. */
+export async function findExchangedGoods(
+  db: Db,
+  id: string,
+): Promise<{ order_id: string; refund_id: string } | null> {
+  const { refund_id } = await getExchange(db, id)
+  if (refund_id === null) return null
+  const { order_id } = await orders.getRefund(db, refund_id)
+  return { order_id, refund_id }
+}
+
 export async function getExchange(db: Db, order_id: string): Promise<ExchangeRow> {
   const found = await queries.findOfOrder(db, order_id)
   if (found === null) throw new Error('the order has no exchange')

@@ -139,20 +139,31 @@ describe('a commission follows its order', () => {
     assert.deepEqual(await balanceOf(shop, id), [1_500, 0, 0, 0])
   })
 
+  /** Ships an order, and exchanges units of its first line for units of another variant. */
+  const exchange = async (
+    { merchant }: AffiliateShop,
+    order_id: string,
+    quantity: number,
+    wanted: { variant_id: string | undefined; quantity: number },
+  ) => {
+    const read = async () => ok(await merchant.get(`/v1/merchant/orders/${order_id}`))
+    if ((await read()).order.fulfillment_status !== 'shipped') {
+      const url = `/v1/merchant/orders/${order_id}/fulfillments`
+      const { fulfillments } = ok(await merchant.post(url), 201)
+      for (const each of fulfillments)
+        ok(await merchant.post(`/v1/merchant/fulfillments/${each.id}/ship`))
+    }
+    const lines = [{ order_item_id: (await read()).items[0].id, quantity }]
+    const made = ok(await merchant.post('/v1/merchant/returns', { order_id, lines }), 201)
+    const url = `/v1/merchant/returns/${made.return.id}/exchange`
+    const body = { items: [wanted], advance: true }
+    return ok(await merchant.post(url, body, keyed()), 201) as { order: { id: string } }
+  }
+
   test('goes over to the order of an exchange', async () => {
-    const { shop, id, order, items } = await begin()
-    const { merchant } = shop
-    const { fulfillments } = ok(
-      await merchant.post(`/v1/merchant/orders/${order.id}/fulfillments`),
-      201,
-    )
-    for (const each of fulfillments)
-      ok(await merchant.post(`/v1/merchant/fulfillments/${each.id}/ship`))
-    const lines = [{ order_item_id: items[0].id, quantity: 1 }]
-    const made = ok(await merchant.post('/v1/merchant/returns', { order_id: order.id, lines }), 201)
-    const url = `/v1/merchant/returns/${made.return.id}`
-    const wanted = { items: [{ variant_id: shop.variants[1_000], quantity: 3 }], advance: true }
-    const exchanged = ok(await merchant.post(`${url}/exchange`, wanted, keyed()), 201)
+    const { shop, id, order } = await begin()
+    const wanted = { variant_id: shop.variants[1_000], quantity: 3 }
+    const exchanged = await exchange(shop, order.id, 1, wanted)
     const [fresh] = await commissionsOf(shop, { order_id: exchanged.order.id })
     assert.deepEqual([fresh.amount_cents, fresh.attribution.source], [300, 'exchange'])
     assert.deepEqual(await linesOf(shop, order.id), ['sale pending 2000', 'clawback pending -300'])
@@ -160,6 +171,46 @@ describe('a commission follows its order', () => {
     ok(await act(shop, exchanged.order.id, 'cancel', { reason: 'customer' }))
     assert.deepEqual(await balanceOf(shop, id), [2_000, 0, 0, 0])
     assert.equal((await linesOf(shop, order.id)).at(-1), 'sale pending 300')
+  })
+
+  test('of a fixed amount is earned once, whatever is exchanged for whatever', async () => {
+    const terms = { commission_type: 'fixed', amount_cents: 300 }
+    const { shop, id, order } = await begin({}, terms)
+    const same = { variant_id: shop.variant, quantity: 1 }
+    const first = await exchange(shop, order.id, 1, same)
+    assert.deepEqual(await linesOf(shop, order.id), ['sale pending 300', 'clawback pending -150'])
+    assert.deepEqual(await linesOf(shop, first.order.id), ['sale pending 150'])
+    const second = await exchange(shop, order.id, 1, same)
+    const third = await exchange(shop, first.order.id, 1, same)
+    assert.deepEqual(await linesOf(shop, third.order.id), ['sale pending 150'])
+    assert.deepEqual(await balanceOf(shop, id), [300, 0, 0, 0])
+    ok(await act(shop, second.order.id, 'cancel', { reason: 'customer' }))
+    assert.deepEqual(await balanceOf(shop, id), [300, 0, 0, 0])
+    ok(await refund(shop, third.order.id), 201)
+    assert.deepEqual(await balanceOf(shop, id), [150, 0, 0, 0])
+  })
+
+  test('of an exchange goes by the terms of the first order', async () => {
+    const { shop, id, order } = await begin()
+    const fixed = { commission_type: 'fixed', amount_cents: 5_000 }
+    ok(await shop.merchant.patch(`${AFFILIATES}/${id}`, fixed))
+    const same = { variant_id: shop.variant, quantity: 1 }
+    const { order: later } = await exchange(shop, order.id, 1, same)
+    assert.deepEqual(await linesOf(shop, later.id), ['sale pending 1000'])
+    assert.deepEqual(await balanceOf(shop, id), [2_000, 0, 0, 0])
+  })
+
+  test('that is declined does not come back by an exchange', async () => {
+    const { shop, id, order } = await begin()
+    const [sale] = await commissionsOf(shop, { order_id: order.id })
+    ok(await shop.merchant.post(`${AFFILIATES}/commissions/${sale.id}/decline`, {}))
+    const same = { variant_id: shop.variant, quantity: 1 }
+    const { order: later } = await exchange(shop, order.id, 1, same)
+    const [refused] = await commissionsOf(shop, { order_id: later.id })
+    assert.deepEqual([refused.status, refused.reason], ['declined', 'commission_declined'])
+    const { order: last } = await exchange(shop, later.id, 1, same)
+    assert.deepEqual(await linesOf(shop, last.id), [])
+    assert.deepEqual(await balanceOf(shop, id), [0, 0, 0, 0])
   })
 
   test('of a fixed amount shrinks in the same proportion', async () => {
