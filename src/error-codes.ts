@@ -248,6 +248,10 @@ export const ERRORS = {
     409,
     'The subscription is being charged now. Read it to see how that ended, then try again.',
   ],
+  cycle_not_chargeable: [
+    409,
+    'This cycle is charged or skipped already, or lies more than one ahead. Nothing was charged; `chargeable_cycle` names the one that can be.',
+  ],
   card_unusable: [
     409,
     'The stored card cannot be charged again. The customer must put in another one.',

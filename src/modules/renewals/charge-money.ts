@@ -1,5 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
-import type { TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ALL_CODES, type ErrorCode } from '../../error-codes.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -168,18 +168,22 @@ const postponeToMorning = (db: TenantDb, subscription: DueSubscription) =>
 
 const STALE_TRIES = 3
 
-/** Charges the next cycle now, at the merchant's request. The dates of the cycles after it do not change. */
+/**
+ * Charges the next cycle now, at the merchant's request, or the one that the merchant names. The dates of the cycles after
+ * it do not change.
+ */
 export async function chargeNow(
   deps: CheckoutDeps,
   db: TenantDb,
   caller: Caller,
-  id: string,
+  { id, cycle }: { id: string; cycle: number | undefined },
 ): Promise<StoredAnswer> {
   if (caller.claim.recoveryPoint !== STARTED) return renewalOperation.resume(deps, db, caller.claim)
   for (let tries = 1; ; tries++) {
     const subscription = isUuid(id) ? await cycles.findDue(db, id) : null
     if (subscription === null) throw new ApiError('subscription_not_found')
     requireChargeable(subscription)
+    await requireCycle(db, subscription, cycle)
     const placing = audited(placingOf(subscription), caller.actor, subscription)
     try {
       return await renewalOperation.run(deps, db, caller, placing)
@@ -212,6 +216,26 @@ function audited(
 
 const tooManyAttempts = ({ until }: TooManyAttemptsError) =>
   new ApiError('card_tries_exhausted', { body: { next_attempt_at: until } })
+
+/**
+ * Refuses another cycle than the one that is named, and a second one before its date: a customer who is charged ahead
+ * twice has paid for what a click was repeated for. A charge that ends meanwhile changes the version of the row.
+ */
+async function requireCycle(
+  db: Db,
+  { id, charge_cycle, next_charge_at }: DueSubscription,
+  named: number | undefined,
+): Promise<void> {
+  const isAhead = await cycles.isChargedAhead(db, id)
+  if (!isAhead && (named === undefined || named === charge_cycle)) return
+  throw new ApiError('cycle_not_chargeable', {
+    body: {
+      cycle: named ?? charge_cycle,
+      chargeable_cycle: isAhead ? null : charge_cycle,
+      next_charge_at,
+    },
+  })
+}
 
 function requireChargeable(subscription: DueSubscription): void {
   const { status, charging_cycle, paid_cycles, max_cycles } = subscription

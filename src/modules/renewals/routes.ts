@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
@@ -23,6 +24,7 @@ export const merchantRoutes =
             'subscription_not_found',
             'invalid_transition',
             'charge_in_progress',
+            'cycle_not_chargeable',
             'card_unusable',
             'card_tries_exhausted',
             'unknown_tenant',
@@ -41,13 +43,17 @@ export const merchantRoutes =
           tags: ['merchant-ops'],
           summary: 'Charge the next cycle of a subscription now.',
           description:
-            'Places the order of the next cycle at once, or tries a declined charge again. The dates of the cycles after it stay as they are.',
+            'Places the order of the next cycle at once, or tries a declined charge again. The dates of the cycles after it stay as they are. At most one cycle is charged before its date. Send its `cycle`, so that no second call charges the next one.',
           params: Params('id'),
+          body: ChargeRequest,
           response: { 201: CheckoutAnswer, 202: HeldAnswer },
+        },
+        async preValidation(request) {
+          request.body ??= {}
         },
       },
       (request, reply) => {
-        const { db, actor, params } = request
+        const { db, actor, params, body } = request
         const options = {
           operation: 'renewal',
           secret: deps.idempotencyKey,
@@ -55,11 +61,27 @@ export const merchantRoutes =
           passing: PASSING,
         }
         return once(request, reply, options, (claim) =>
-          chargeNow(deps, db, { actor, claim }, params.id),
+          chargeNow(deps, db, { actor, claim }, { id: params.id, cycle: body.cycle }),
         )
       },
     )
   }
 
+/** Cycle 1 is the order that started the subscription. */
+const ChargeRequest = Type.Object({
+  cycle: Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      description:
+        'The cycle that is meant. Where it is charged already, or another one is next, nothing is charged.',
+    }),
+  ),
+})
+
 /** Refusals that pass without an action. */
-const PASSING = ['charge_in_progress', 'tax_provider_unavailable', 'card_tries_exhausted'] as const
+const PASSING = [
+  'charge_in_progress',
+  'cycle_not_chargeable',
+  'tax_provider_unavailable',
+  'card_tries_exhausted',
+] as const

@@ -65,6 +65,18 @@ export const findDue = (db: Db, id: string) =>
     sql`select ${columns} from ${sources} where s.tenant_ref = ${db.tenant} and s.id = ${id}`,
   )
 
+/** Finds a cycle that was paid before its date, which is still to come. */
+export const findChargedAhead = (db: Db, id: string) =>
+  db.maybe(
+    Type.Object({ cycle: Type.Integer() }),
+    sql`
+    select cycle
+      from subscription_cycles
+     where tenant_ref = ${db.tenant} and subscription_id = ${id} and state = 'paid'
+       and due_at > fd_now()
+     limit 1`,
+  )
+
 export const lockSubscription = (tx: Tx, id: string) =>
   tx.run(sql`
     select from subscriptions where tenant_ref = ${tx.tenant} and id = ${id} for update`)

@@ -1,5 +1,5 @@
 import { awaitAll } from '../../db/await-all.ts'
-import type { TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as orders from '../orders/service.ts'
 import type { EventType } from '../webhooks/events.ts'
@@ -36,6 +36,10 @@ export const recordDecline = declines.insertDecline
 export const findFreeTime = async (
   ...of: Parameters<typeof declines.findFreeTime>
 ): Promise<string | null> => (await declines.findFreeTime(...of)).at
+
+/** Whether a cycle is paid whose date is still to come. */
+export const isChargedAhead = async (db: Db, id: string): Promise<boolean> =>
+  (await queries.findChargedAhead(db, id)) !== null
 
 /** Returns when a declined charge is tried again. */
 export const findRetryTime = async (

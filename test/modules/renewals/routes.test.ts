@@ -65,7 +65,53 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     assert.equal((await app.row(id)).status, 'active')
   })
 
-  test('charges one of many calls at once for each cycle', async () => {
+  test('charges one cycle before its date, and no other until that date has come', async () => {
+    const { shop, id } = await subscribed()
+    assert.equal((await app.charge(shop, id)).status, 201)
+    const { status, body } = await app.charge(shop, id)
+    assert.deepEqual([status, body.error.code], [409, 'cycle_not_chargeable'])
+    assert.deepEqual(
+      [body.cycle, body.chargeable_cycle, body.next_charge_at],
+      [3, null, '2027-03-31T04:00:00.000Z'],
+    )
+    assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
+    app.setTime(shop, '2027-02-28T12:00:00Z')
+    assert.equal((await app.charge(shop, id)).status, 201)
+    assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid', '3 paid'])
+  })
+
+  test('charges the cycle that the body names, and never the next one in its place', async () => {
+    const { shop, id } = await subscribed()
+    app.setTime(shop, '2027-03-01T12:00:00Z')
+    const charge = (cycle: unknown) => app.charge(shop, id, randomUUID(), { cycle })
+    for (const cycle of [1, 0, -2, 2.5, '2', null]) {
+      const { status, body } = await charge(cycle)
+      assert.deepEqual([status, body.error.code], [400, 'invalid_body'], `${cycle}`)
+    }
+    const early = await charge(3)
+    assert.deepEqual([early.status, early.body.chargeable_cycle], [409, 2], early.text)
+    const clicks = await Promise.all([charge(2), charge(2), charge(2)])
+    const statuses = clicks.map(({ status }) => status).toSorted()
+    assert.deepEqual(statuses, [201, 409, 409])
+    const late = await charge(2)
+    assert.deepEqual([late.status, late.body.error.code], [409, 'cycle_not_chargeable'])
+    assert.deepEqual([late.body.cycle, late.body.chargeable_cycle], [2, 3])
+    assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
+    assert.equal((await charge(3)).status, 201, 'one cycle ahead')
+    assert.equal((await charge(4)).status, 409)
+  })
+
+  test('may skip a cycle and charge the one after it, but only that one', async () => {
+    const { shop, id } = await subscribed()
+    const url = `/v1/merchant/subscriptions/${id}/skip`
+    const skipped = await shop.merchant.post(url, {}, { 'idempotency-key': randomUUID() })
+    assert.equal(skipped.status, 200, skipped.text)
+    assert.equal((await app.charge(shop, id)).status, 201)
+    assert.equal((await app.charge(shop, id)).body.error.code, 'cycle_not_chargeable')
+    assert.deepEqual(await app.cycles(id), ['1 paid', '2 skipped merchant', '3 paid'])
+  })
+
+  test('charges one of many calls at once', async () => {
     const { shop, id } = await subscribed()
     // As its message asks, a 503 of a busy machine is sent again with the same key.
     const charge = async (key = randomUUID()): ReturnType<typeof app.charge> => {
@@ -75,11 +121,12 @@ describe('POST /v1/merchant/subscriptions/{id}/charge', () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => charge()))
     const placed = answers.filter(({ status }) => status === 201).length
     for (const { status, body, text } of answers) {
-      assert.ok(status === 201 || body.error.code === 'charge_in_progress', text)
+      const codes = ['charge_in_progress', 'cycle_not_chargeable']
+      assert.ok(status === 201 || codes.includes(body.error.code), text)
     }
-    assert.equal((await app.orders(id)).length, placed)
-    const paid = (await app.cycles(id)).filter((each) => each.endsWith(' paid'))
-    assert.equal(paid.length, placed + 1, 'each of its own cycle')
+    assert.equal(placed, 1)
+    assert.equal((await app.orders(id)).length, 1)
+    assert.deepEqual(await app.cycles(id), ['1 paid', '2 paid'])
   })
 
   test('refuses what cannot be charged, and says why', async () => {

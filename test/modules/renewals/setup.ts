@@ -65,7 +65,7 @@ export interface RenewalApp extends CheckoutApp {
   told(shop: Shop, id: string): Promise<string[]>
   /** The types of a subscription's events, without what all have in common. */
   events(id: string): Promise<string[]>
-  charge(shop: Shop, id: string, key?: string): Promise<Answer>
+  charge(shop: Shop, id: string, key?: string, body?: object): Promise<Answer>
 }
 
 const name = () => `shop-${randomUUID().slice(0, 8)}`
@@ -150,8 +150,8 @@ export async function openRenewalApp(t: TestContext): Promise<RenewalApp> {
       )
       return rows.map(({ type }) => type.replace('commerce.subscription.', '').replace('.v1', ''))
     },
-    charge: ({ merchant }, id, key = randomUUID()) =>
-      merchant.post(`/v1/merchant/subscriptions/${id}/charge`, undefined, {
+    charge: ({ merchant }, id, key = randomUUID(), body) =>
+      merchant.post(`/v1/merchant/subscriptions/${id}/charge`, body, {
         'idempotency-key': key,
       }),
   }
