@@ -66,6 +66,8 @@ type PriceRequest = Pick<
 export interface KeptTerms {
   /** Null: the price of the catalog. */
   unit_price_cents: number | null
+  /** Whether that price has the tax inside. Null: as the site says now. */
+  prices_include_tax: boolean | null
   /** A coupon that recurs. Its period and its limits are not checked again. */
   coupon: DiscountTerms | null
 }
@@ -118,7 +120,9 @@ export async function readSale(
   const features = new Set(
     states.filter((each) => each.state === 'on').map((each) => each.feature_key),
   )
-  const options = await optionsOf(db, store.activeVersion)
+  const site = await optionsOf(db, store.activeVersion)
+  const pricesIncludeTax = request.kept?.prices_include_tax ?? site.pricesIncludeTax
+  const options = { ...site, pricesIncludeTax }
   const context = {
     now: new Date(db.clock.now()),
     customer_used: coupon?.customer_used ?? 0,
@@ -132,7 +136,7 @@ export async function readSale(
     coupon: code === '' ? keptCoupon(request) : (coupon ?? ('unknown' as const)),
     context,
     taxed,
-    prices_include_tax: options.pricesIncludeTax,
+    prices_include_tax: pricesIncludeTax,
   })
   return { store, options, coupon, priced, features }
 }

@@ -224,6 +224,7 @@ function originOf(
     time_zone,
     ship_to: order.ship_to,
     email: order.email,
+    prices_include_tax: order.prices_include_tax,
     pricing: {
       shipping,
       tax,

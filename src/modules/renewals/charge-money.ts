@@ -169,8 +169,8 @@ const postponeToMorning = (db: TenantDb, subscription: DueSubscription) =>
 const STALE_TRIES = 3
 
 /**
- * Charges the next cycle now, at the merchant's request, or the one that the merchant names. The dates of the cycles after
- * it do not change.
+ * Charges the next cycle now, at the merchant's request, or the one that the merchant names. The dates of the cycles
+ * after it do not change.
  */
 export async function chargeNow(
   deps: CheckoutDeps,

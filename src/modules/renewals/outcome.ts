@@ -43,7 +43,8 @@ async function recordPaid(
   const [line] = items
   if (line === undefined) throw new Error('a renewal has one line')
   const { unit_price_cents } = line
-  const paid = { cycle, order_id: order.id, unit_price_cents }
+  const { prices_include_tax } = order
+  const paid = { cycle, order_id: order.id, unit_price_cents, prices_include_tax }
   const { before, isExpired } = await cycles.markPaid(tx, id, paid)
   const data = { subscription_id: id, cycle }
   const { id: order_id, order_number, total_cents } = order

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { CheckoutRequest } from '../checkout/schema.ts'
-import { type CheckoutDeps, readSale } from '../checkout/service.ts'
+import { type CheckoutDeps, type KeptTerms, readSale } from '../checkout/service.ts'
 import type { ShipTo } from '../orders/schema.ts'
 import type { DiscountTerms } from '../pricing/coupon.ts'
 import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
@@ -37,11 +37,16 @@ export function requestOf(subscription: DueSubscription): CheckoutRequest {
   }
 }
 
-/** Returns the price and the coupon that a renewal keeps. */
-export const keptBy = ({ price_policy, unit_price_cents, pricing }: DueSubscription) => ({
-  unit_price_cents: price_policy === 'locked' ? unit_price_cents : null,
-  coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
-})
+/** Returns the price and the coupon that a renewal keeps. A locked price also keeps whether the tax is inside. */
+export function keptBy(subscription: DueSubscription): KeptTerms {
+  const { price_policy, unit_price_cents, prices_include_tax, pricing } = subscription
+  const isLocked = price_policy === 'locked'
+  return {
+    unit_price_cents: isLocked ? unit_price_cents : null,
+    prices_include_tax: isLocked ? prices_include_tax : null,
+    coupon: ((pricing ?? {}) as StoredPricing).coupon ?? null,
+  }
+}
 
 /** Computes the price of the next renewal now. Returns null if it cannot be sold as before. */
 export async function priceNext(deps: CheckoutDeps, db: Db, subscription: DueSubscription) {

@@ -3,7 +3,13 @@ import type { Db, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue } from '../../platform/leases.ts'
-import { type BegunCycle, DueSubscription, type Dunning, type UpdatedCard } from './cycle-schema.ts'
+import {
+  type BegunCycle,
+  DueSubscription,
+  type Dunning,
+  type PaidCycle,
+  type UpdatedCard,
+} from './cycle-schema.ts'
 import { storedColumns } from './queries.ts'
 
 /** The statements of the engine that charges subscriptions. */
@@ -101,9 +107,9 @@ export const update = (
 /** Records that no charge is under way any more. */
 export const charged = sql`charging_cycle = null`
 
-export const paid = (cycle: number, order_id: string, unit_price_cents: number) => sql`
+export const paid = ({ cycle, order_id, unit_price_cents, prices_include_tax }: PaidCycle) => sql`
   paid_cycles = s.paid_cycles + 1, last_order_id = ${order_id},
-  unit_price_cents = ${unit_price_cents}, current_period_start = ${startOf(sql`${cycle}::int`)}`
+  unit_price_cents = ${unit_price_cents}, prices_include_tax = ${prices_include_tax}, current_period_start = ${startOf(sql`${cycle}::int`)}`
 
 /** The status and the dates of a subscription after a cycle was decided. */
 export const activeAfter = (cycle: number) => sql`

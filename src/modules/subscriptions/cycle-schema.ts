@@ -48,6 +48,14 @@ export interface BegunCycle {
   order_id: string
 }
 
+/** A paid cycle, with the price that its order had. */
+export interface PaidCycle {
+  cycle: number
+  order_id: string
+  unit_price_cents: number
+  prices_include_tax: boolean
+}
+
 /** The state of a subscription after a declined charge. */
 export interface Dunning {
   /** Null where no attempt is planned. */

@@ -9,6 +9,7 @@ import {
   type BegunCycle,
   type DueSubscription,
   type Dunning,
+  type PaidCycle,
   StaleSubscriptionError,
   type Stop,
   type UpdatedCard,
@@ -108,9 +109,9 @@ async function skipMissed(tx: Tx, id: string, cycle: number): Promise<number> {
 export async function markPaid(
   tx: Tx,
   id: string,
-  of: { cycle: number; order_id: string; unit_price_cents: number },
+  of: PaidCycle,
 ): Promise<{ before: DueSubscription; isExpired: boolean }> {
-  const { cycle, order_id, unit_price_cents } = of
+  const { cycle } = of
   // They are sent together, but still run one after another, the lock first.
   const [before, , last] = await awaitAll([
     lockDue(tx, id),
@@ -120,7 +121,7 @@ export async function markPaid(
   const { max_cycles, paid_cycles } = before
   const isOver = max_cycles !== null && paid_cycles + 1 >= max_cycles
   const next = isOver ? queries.stopped('expired') : queries.activeAfter(last)
-  const paid = queries.paid(cycle, order_id, unit_price_cents)
+  const paid = queries.paid(of)
   await change(tx, before, queries.charged, paid, ...(isRunning(before) ? [next] : []))
   return { before, isExpired: isOver && isRunning(before) }
 }

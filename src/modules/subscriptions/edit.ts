@@ -97,7 +97,7 @@ async function readAddress({ tx, store }: Work, { ship_to }: Change) {
  * locked now.
  */
 async function priceRow(
-  { tx, row: before }: Work,
+  { tx, store, row: before }: Work,
   row: SubscriptionRow,
   { variant_id, price_policy = row.price_policy }: Change,
 ): Promise<SubscriptionRow> {
@@ -109,7 +109,9 @@ async function priceRow(
   const isLockedNow = price_policy === 'locked' && before.price_policy === 'current'
   if (!isSwap && !isLockedNow) return after
   const unit = (await catalogPrices(tx, [after])).get(after.id)
-  return { ...after, unit_price_cents: unit ?? after.unit_price_cents }
+  if (unit === undefined) return after
+  const { pricesIncludeTax } = await saleTermsOf(tx, store.activeVersion)
+  return { ...after, unit_price_cents: unit, prices_include_tax: pricesIncludeTax }
 }
 
 /** Finds a variant that is sold by subscription, in the same currency. */
@@ -129,7 +131,6 @@ async function findVariant(tx: Work['tx'], id: string, currency: string): Promis
 async function requireWithinLimits({ tx, store }: Work, row: SubscriptionRow): Promise<void> {
   const { pricesIncludeTax } = await saleTermsOf(tx, store.activeVersion)
   const current = row.price_policy === 'current' ? await catalogPrices(tx, [row]) : null
-  const unit = current?.get(row.id) ?? row.unit_price_cents
-  if (renewalAmount(row, unit, pricesIncludeTax) !== null) return
+  if (renewalAmount(row, current?.get(row.id), pricesIncludeTax) !== null) return
   throw invalidBody('quantity', 'must come to at most 100,000,000,000 cents for one charge')
 }

@@ -31,8 +31,8 @@ export const listCharged = (
                   else ${end} end as until
         from chosen s
     )
-    select s.id, s.product_id, s.variant_id, s.quantity, s.unit_price_cents, s.currency,
-           s.price_policy, s.pricing, s.next_charge_at, s.paid_cycles, s.max_cycles,
+    select s.id, s.product_id, s.variant_id, s.quantity, s.unit_price_cents, s.prices_include_tax,
+           s.currency, s.price_policy, s.pricing, s.next_charge_at, s.paid_cycles, s.max_cycles,
            case when ${isLastBefore(until)}
                 then array[(s.next_charge_at at time zone ${zone})::date::text]
                 else array(select c.day::text from (${chargeDays(zone, until)}) as c (day) order by 1)

@@ -47,6 +47,7 @@ export const ForecastRow = Type.Object({
     'variant_id',
     'quantity',
     'unit_price_cents',
+    'prices_include_tax',
     'currency',
     'price_policy',
     'pricing',

@@ -64,8 +64,8 @@ function chargesOf(
 ): Charge[] {
   const { variant_id, quantity, currency, max_cycles, paid_cycles } = row
   const isCurrent = row.price_policy === 'current' && variant !== undefined
-  const unit = isCurrent ? priceOf(variant, quantity, null) : row.unit_price_cents
-  const amount_cents = renewalAmount(row, unit, includesTax)?.amount_cents
+  const current = isCurrent ? priceOf(variant, quantity, null) : undefined
+  const amount_cents = renewalAmount(row, current, includesTax)?.amount_cents
   if (amount_cents === undefined) return []
   const left = max_cycles === null ? row.days.length : Math.max(0, max_cycles - paid_cycles)
   return row.days

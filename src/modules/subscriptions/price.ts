@@ -64,7 +64,13 @@ export const priceOf = (
 
 type Priced = Pick<
   SubscriptionRow,
-  'product_id' | 'variant_id' | 'quantity' | 'currency' | 'pricing'
+  | 'product_id'
+  | 'variant_id'
+  | 'quantity'
+  | 'currency'
+  | 'pricing'
+  | 'unit_price_cents'
+  | 'prices_include_tax'
 >
 
 export interface RenewalAmount {
@@ -74,14 +80,18 @@ export interface RenewalAmount {
 }
 
 /**
- * Computes the amount of one renewal at a price, with discount, shipping and tax. Returns null where it is more than
- * an order may be.
+ * Computes the amount of one renewal, with discount, shipping and tax: at the price of the catalog, whose tax the
+ * store's site now says to be inside or not, or else at the price of the row, as it was set. Returns null where it is
+ * more than an order may be.
  */
 export function renewalAmount(
-  { product_id, variant_id, quantity, currency, pricing }: Priced,
-  unit_price_cents: number,
-  prices_include_tax: boolean,
+  row: Priced,
+  current: number | undefined,
+  pricesIncludeTax: boolean,
 ): RenewalAmount | null {
+  const { product_id, variant_id, quantity, currency, pricing } = row
+  const unit_price_cents = current ?? row.unit_price_cents
+  const prices_include_tax = current === undefined ? row.prices_include_tax : pricesIncludeTax
   const terms = (pricing ?? {}) as RenewalTerms
   const { shipping = null, tax = null, expedited = false, coupon = null } = terms
   const isProviders = tax !== null && ![null, 'null', 'flat_rate'].includes(tax.provider)

@@ -42,14 +42,15 @@ export const insertSubscriptions = (
     ), started as (
       insert into subscriptions (tenant_ref, id, subscription_number, customer_ref, person_id, email,
                                  product_id, variant_id, quantity, interval, interval_count,
-                                 unit_price_cents, currency, pricing, origin_order_id,
+                                 unit_price_cents, prices_include_tax, currency, pricing,
+                                 origin_order_id,
                                  last_order_id, anchor_on, current_period_start, next_charge_at,
                                  due_at, gateway, vault_id, initial_txn_id, card_brand, card_last4,
                                  card_exp_month, card_exp_year, card_fingerprint, ship_to)
       select ${tx.tenant}, d.id, c.last_number - ${requested.length} + d.position,
              ${origin.customer_ref}, ${origin.person_id}, ${origin.email}, d.product_id,
              d.variant_id, d.quantity, d.interval, d.interval_count, d.unit_price_cents,
-             ${origin.currency},
+             ${origin.prices_include_tax}, ${origin.currency},
              ${JSON.stringify(origin.pricing)}::jsonb || jsonb_build_object('coupon', d.coupon),
              ${origin.order_id}, ${origin.order_id}, d.anchor_on, ${origin.at}, first.at, first.at,
              ${origin.gateway}, ${origin.vault_id}, ${origin.initial_txn_id},
@@ -105,8 +106,8 @@ const asJson = (cycles: Sql): Sql => sql`
 /** The columns of the shape `stored`. */
 export const storedColumns = sql`
   s.id, s.subscription_number, s.customer_ref, s.person_id, s.email, s.product_id, s.variant_id,
-  s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.currency, s.price_policy,
-  s.pricing, s.status, s.origin_order_id, s.paid_cycles, s.max_cycles, s.next_charge_at,
+  s.quantity, s.interval, s.interval_count, s.unit_price_cents, s.prices_include_tax, s.currency,
+  s.price_policy, s.pricing, s.status, s.origin_order_id, s.paid_cycles, s.max_cycles, s.next_charge_at,
   s.paused_until, s.cancel_at_period_end, s.gateway, s.vault_id, s.initial_txn_id, s.card_brand,
   s.card_last4, s.card_exp_month, s.card_exp_year, s.card_fingerprint, s.dunning_attempt,
   s.dunning_next_at, s.dunning_reason, s.ship_to, s.version`
@@ -220,7 +221,8 @@ export const write = (tx: Tx, s: SubscriptionRow) =>
     update subscriptions
        set product_id = ${s.product_id}, variant_id = ${s.variant_id}, quantity = ${s.quantity},
            interval = ${s.interval}, interval_count = ${s.interval_count},
-           unit_price_cents = ${s.unit_price_cents}, price_policy = ${s.price_policy},
+           unit_price_cents = ${s.unit_price_cents},
+           prices_include_tax = ${s.prices_include_tax}, price_policy = ${s.price_policy},
            status = ${s.status}, max_cycles = ${s.max_cycles}, anchor_on = ${s.anchor_on},
            anchor_cycle = ${s.anchor_cycle}, paused_until = ${s.paused_until},
            cancel_at_period_end = ${s.cancel_at_period_end}, cancelled_at = ${s.cancelled_at},

@@ -98,6 +98,8 @@ export interface Origin {
   ship_to: Record<string, unknown> | null
   /** The recipient of mails about renewals. */
   email: string | null
+  /** Whether the prices of the order have the tax inside. */
+  prices_include_tax: boolean
   /** The policies of shipping and tax that renewals are priced by. */
   pricing: RenewalTerms
   /** The gateway that stores the card. */
@@ -227,6 +229,8 @@ export const stored = {
   interval: Interval,
   interval_count: Type.Integer(),
   unit_price_cents: Type.Integer(),
+  /** Whether that price has the tax inside. */
+  prices_include_tax: Type.Boolean(),
   currency: Type.String(),
   price_policy: Type.Enum(['locked', 'current']),
   pricing: Nullable(OpenObject),

@@ -29,14 +29,13 @@ export async function showAll(
     saleTermsOf(db, store.activeVersion),
   ])
   return rows.map((row) => {
-    const unit = prices.get(row.id) ?? row.unit_price_cents
     const named = names.get(row.variant_id)
     return {
       ...shown(row),
       product_name: named?.product_name ?? null,
       sku: named?.sku ?? null,
       label: named?.label ?? null,
-      next_charges: chargesOf(row, unit, pricesIncludeTax),
+      next_charges: chargesOf(row, prices.get(row.id), pricesIncludeTax),
     }
   })
 }
@@ -48,11 +47,15 @@ export async function show(db: Db, store: Store, row: SubscriptionRow): Promise<
 }
 
 /** Lists the next three charges. There are none where the subscription ends before, or its pause has no end yet. */
-function chargesOf(row: SubscriptionRow, unit: number, includesTax: boolean): UpcomingCharge[] {
+function chargesOf(
+  row: SubscriptionRow,
+  current: number | undefined,
+  includesTax: boolean,
+): UpcomingCharge[] {
   const { status, cancel_at_period_end, paused_until, next_charge_at } = row
   const isWaiting = status === 'paused' && paused_until === null
   if (!isRunning(row) || isWaiting || cancel_at_period_end) return []
-  const amount = renewalAmount(row, unit, includesTax)
+  const amount = renewalAmount(row, current, includesTax)
   if (amount === null) return []
   const { amount_cents, is_estimate } = amount
   return row.coming.slice(0, chargesLeft(row)).map(({ cycle, at }, index) => ({

@@ -52,7 +52,15 @@ const row = (
     quantity,
   }: { variant_id: string; product_id: string; quantity: number },
   pricing: Record<string, unknown>,
-) => ({ variant_id, product_id, quantity, currency: 'USD', pricing })
+) => ({
+  variant_id,
+  product_id,
+  quantity,
+  currency: 'USD',
+  pricing,
+  unit_price_cents: 0,
+  prices_include_tax: false,
+})
 
 describe('what a renewal costs', () => {
   test('is what a checkout of the same line costs, to the cent', () => {
