@@ -183,6 +183,10 @@ export const ERRORS = {
     409,
     'The store has orders, which would then lie in the future. Create another store instead.',
   ],
+  credit_unspendable: [
+    409,
+    'The customer is erased, and credit of an erased customer can never be spent. Refund at most `refundable_cents`, which go to the card or the gift card that paid.',
+  ],
   exchange_open: [
     409,
     'An exchange has taken the money of this return. Cancel the order in `order_ids` first, or close the return.',

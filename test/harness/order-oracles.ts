@@ -32,6 +32,19 @@ export const ORDER_ORACLES: Oracles = {
     select tenant_ref, id, total_cents, captured_cents from orders
      where status in ('placed', 'processing') and captured_cents <> total_cents`,
 
+  'a placed order whose discount or tax is not in the ledger': `
+    select o.tenant_ref, o.id, o.discount_cents, b.discount, o.tax_cents, b.tax
+      from orders o,
+           lateral (select coalesce(sum(e.amount_cents) filter (where e.account = 'discount'), 0)
+                             as discount,
+                           -coalesce(sum(e.amount_cents) filter (where e.account = 'tax_payable'), 0)
+                             as tax
+                      from ledger_journals j
+                      join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+                     where j.tenant_ref = o.tenant_ref and j.order_id = o.id
+                       and j.kind in ('order.placed', 'order.edited')) b
+     where o.placed_at is not null and (o.discount_cents <> b.discount or o.tax_cents <> b.tax)`,
+
   'an unpaid or failed order with captured money': `
     select tenant_ref, id, status, captured_cents from orders
      where (placed_at is null or status in ('pending_payment', 'payment_failed'))

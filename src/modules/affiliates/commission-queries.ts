@@ -142,7 +142,7 @@ export const findAttributed = (db: Db, order_id: string) =>
      where tenant_ref = ${db.tenant} and order_id = ${order_id} and refusal is null`,
   )
 
-/** Finds the terms of an order that an exchange has taken goods from, and what its affiliate has lost by that refund. */
+/** Finds the terms of an order whose goods an exchange replaces, and what its affiliate has lost by that refund. */
 export const findExchanged = (tx: Tx, { order_id, refund_id }: ExchangedGoods) =>
   tx.maybe(
     ExchangedTerms,

@@ -3,7 +3,13 @@ import { newId } from '../../kernel/id.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as entitlements from '../entitlements/service.ts'
 import type { NewJournal } from '../ledger/schema.ts'
-import { type Buyer, commissionOf, type EarningTerms, selfReferral, type Traces } from './commission.ts'
+import {
+  type Buyer,
+  commissionOf,
+  type EarningTerms,
+  selfReferral,
+  type Traces,
+} from './commission.ts'
 import { findExchanged, insertAttribution } from './commission-queries.ts'
 import type { ExchangedGoods, Referred, Refusal, Source } from './commission-schema.ts'
 import { findReferred } from './queries.ts'

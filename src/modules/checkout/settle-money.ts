@@ -155,6 +155,7 @@ function saleJournal(order: OrderRow, holds: Balances, charges: readonly ChargeR
     currency: order.currency,
     order_id: order.id,
     ref: order.id,
+    isCounted: true,
     entries: [
       ...holds.credits.map(({ account_id, amount_cents }) => ({
         account: 'store_credit' as const,

@@ -6,7 +6,7 @@ import type { Entry, HeldKind, Hold, NewHold, NewJournal } from './schema.ts'
 /**
  * Posts a journal: amounts that move between accounts, so that its entries sum to zero. It takes one
  * round trip and locks no row that another journal needs. The database checks the sum again at the
- * commit. Entries of zero are left out; a journal without entries is not written.
+ * commit. Entries of zero are left out; a journal without entries is not written, unless figures count it.
  */
 export async function post(tx: Tx, journal: NewJournal): Promise<{ journal_id: string | null }> {
   const [written] = await postAll(tx, [journal])
@@ -15,17 +15,20 @@ export async function post(tx: Tx, journal: NewJournal): Promise<{ journal_id: s
 
 /** Posts many journals in one round trip. Returns the ids of the written ones. */
 export async function postAll(tx: Tx, journals: readonly NewJournal[]): Promise<string[]> {
-  const rows = journals.map(prepare).filter(({ entries }) => entries.length > 0)
+  const rows = journals
+    .filter(({ isCounted = false, entries }) => isCounted || entries.some(isMoved))
+    .map(prepare)
   if (rows.length > 0) await queries.insertJournals(tx, rows)
   return rows.map(({ id }) => id)
 }
 
-function prepare({ entries, order_id = null, ref = null, at = null, ...journal }: NewJournal) {
-  const moved = entries
-    .map((entry): Entry => ({ ref: '', ...entry }))
-    .filter(({ amount_cents }) => amount_cents !== 0)
-  requireZeroSum(journal.kind, moved)
-  return { id: newId(), ...journal, order_id, ref, at, entries: moved }
+const isMoved = ({ amount_cents }: { amount_cents: number }): boolean => amount_cents !== 0
+
+function prepare({ kind, currency, entries, ...named }: NewJournal) {
+  const { order_id = null, ref = null, at = null } = named
+  const moved = entries.filter(isMoved).map((entry): Entry => ({ ref: '', ...entry }))
+  requireZeroSum(kind, moved)
+  return { id: newId(), kind, currency, order_id, ref, at, entries: moved }
 }
 
 /** Checks that the entries of a journal sum to zero. It uses BigInt, since a sum of safe integers may not be safe. */

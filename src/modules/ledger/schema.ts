@@ -46,6 +46,8 @@ export interface NewJournal {
   ref?: string | null
   /** When it happened, if that is not now: business time. */
   at?: string | null
+  /** Whether it is written even without entries, because figures count it: the sale of an order that costs nothing. */
+  isCounted?: boolean
   entries: readonly { account: AccountKind; ref?: string; amount_cents: number }[]
 }
 

@@ -19,6 +19,7 @@ import {
   listRefundedUnits,
   readRefundable,
   requireAnswered,
+  requireSpendable,
   shareOf,
 } from './refund-units.ts'
 import type { MerchantRefund, Parts, RefundPreview, ShopperRefund } from './schema.ts'
@@ -136,6 +137,7 @@ async function planRefund(
   const rest = { kind: 'refund' as const, reason: request.body.reason ?? null, actor }
   if (request.by === 'shopper') {
     const ofCharge = planOfCharge(order, charges, left, request.body)
+    await requireSpendable(db, order, charges, ofCharge.tenders)
     const taken = await takeBackAll(db, order, ofCharge.parts)
     return { charges, plan: { ...rest, method: 'original', ...ofCharge, ...taken } }
   }
@@ -143,6 +145,7 @@ async function planRefund(
   const { method = 'original' } = request.body
   const planned = await partsOfRequest(db, order, { charges, left, request: request.body })
   const tenders = splitOverTenders(charges, totalOf(planned.parts), method)
+  await requireSpendable(db, order, charges, tenders)
   return { charges, plan: { ...rest, method, ...planned, tenders } }
 }
 

@@ -1,10 +1,13 @@
 import type { Db, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
+import { isPseudonym } from '../customers/service.ts'
 import * as giftCards from '../gift-cards/service.ts'
 import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import * as attempts from '../payments/attempts.ts'
 import { lineShare } from '../pricing/price.ts'
-import { partsOf, subtractParts, type TenderShare } from './refund-parts.ts'
+import { partsOf, splitOverTenders, subtractParts, type TenderShare } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import type { Parts } from './schema.ts'
 
@@ -67,6 +70,27 @@ export function shareOf(
   const left = Math.max(0, all - before.amount_cents)
   const product_cents = Math.max(0, left - share.tax_cents)
   return { ...share, product_cents, tax_cents: left - product_cents }
+}
+
+/**
+ * Refuses a refund of which a part would become store credit of an erased customer: it could never be spent. A
+ * cancellation does not ask: an order must not be sent for the sake of its money.
+ */
+export async function requireSpendable(
+  db: Db,
+  { customer_ref }: OrderRow,
+  charges: readonly ChargeRow[],
+  shares: readonly TenderShare[],
+): Promise<void> {
+  if (!isPseudonym(customer_ref)) return
+  const planned = await destinationsOf(db, charges, shares)
+  if (planned.every(({ tender }) => tender !== 'store_credit')) return
+  const all = splitOverTenders(charges, orders.refundableOf(charges), 'original')
+  const spendable = (await destinationsOf(db, charges, all)).filter(
+    ({ tender }) => tender !== 'store_credit',
+  )
+  const refundable_cents = sum(spendable.map(({ amount_cents }) => amount_cents))
+  throw new ApiError('credit_unspendable', { body: { refundable_cents } })
 }
 
 /** Returns the shares with their tenders: store credit replaces a gift card that is no longer usable. */

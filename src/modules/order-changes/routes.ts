@@ -55,6 +55,7 @@ const REFUND: readonly ErrorCode[] = [
   'not_refundable',
   'amount_exceeds_refundable',
   'gift_card_spent',
+  'credit_unspendable',
 ]
 const CANCEL: readonly ErrorCode[] = [...MONEY, 'invalid_transition', 'gift_card_spent']
 const EDIT: readonly ErrorCode[] = [
@@ -251,6 +252,7 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
           'order_item_not_found',
           'quantity_exceeds_open',
           'disputed',
+          'credit_unspendable',
           'not_refundable',
           'amount_exceeds_refundable',
           'gift_card_spent',

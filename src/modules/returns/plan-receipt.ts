@@ -228,7 +228,15 @@ export function worthOf(facts: MoneyFacts, line: ReturnLineRow, units: number) {
   // If a line was refunded in full by amounts, none of its units can be counted as refunded.
   const refundable = Math.min(rest, item.quantity - item.refunded_quantity)
   const before = facts.refundedUnits.find(({ order_item_id }) => order_item_id === item.id)
-  const share = refundable === 0 ? NOTHING : shareOf(facts.order, item, refundable, before)
+  const share =
+    refundable === 0
+      ? NOTHING
+      : shareOf(
+          facts.order,
+          { ...item, refunded_quantity: placeOf(facts, item, refundable) },
+          refundable,
+          before,
+        )
   return { already, rest, refundable, share: { ...share, shipping_cents: 0, gift_card_cents: 0 } }
 }
 
@@ -251,9 +259,24 @@ function itemOf(items: readonly OrderItem[], { order_item_id }: ReturnLineRow): 
  * came back without money is for those units.
  */
 function refundedElsewhere({ settled }: MoneyFacts, item: OrderItem): number {
-  const sums = settled.find(({ order_item_id }) => order_item_id === item.id)
-  const known = sums === undefined ? 0 : sums.refunded + sums.already_refunded + sums.waived
-  return Math.max(0, item.refunded_quantity - item.restocked_quantity - known)
+  const elsewhere = item.refunded_quantity - item.restocked_quantity - settledOf(settled, item)
+  return Math.max(0, elsewhere)
+}
+
+/** Returns for how many units of a line returns have decided about the money. */
+function settledOf(settled: MoneyFacts['settled'], { id }: OrderItem): number {
+  const sums = settled.find(({ order_item_id }) => order_item_id === id)
+  return sums === undefined ? 0 : sums.refunded + sums.already_refunded + sums.waived
+}
+
+/**
+ * Returns how many units of a line have their share: refunded, or settled otherwise, as those that an exchange has paid
+ * for. The next units get the shares after these, so that the last one gets the rest of the line.
+ */
+function placeOf({ settled }: MoneyFacts, item: OrderItem, refundable: number): number {
+  const settledUnits = settledOf(settled, item) + item.restocked_quantity
+  const place = Math.max(item.refunded_quantity, settledUnits)
+  return Math.min(place, item.quantity - refundable)
 }
 
 type Money = Pick<

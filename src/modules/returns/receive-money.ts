@@ -14,7 +14,7 @@ import {
   type RefundReplies,
   recallRefund,
 } from '../order-changes/refund-replies.ts'
-import { destinationsOf, requireAnswered } from '../order-changes/refund-units.ts'
+import { destinationsOf, requireAnswered, requireSpendable } from '../order-changes/refund-units.ts'
 import {
   requireNoDispute,
   reserveRefund,
@@ -167,7 +167,10 @@ async function readPlan(
 ): Promise<{ plan: ReceiptPlan; charges: ChargeRow[] }> {
   const facts = await readMoneyFacts(db, locked)
   requireReceivable(facts, body)
-  return { plan: planReceipt(facts, body), charges: facts.refundable.charges }
+  const plan = planReceipt(facts, body)
+  const { charges } = facts.refundable
+  await requireSpendable(db, locked.order, charges, plan.tenders)
+  return { plan, charges }
 }
 
 /** Reserves the refund of a plan. Returns null if the plan has none. */

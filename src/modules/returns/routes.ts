@@ -46,6 +46,7 @@ const RECEIPT: readonly ErrorCode[] = [
   'quantity_exceeds_expected',
   'fee_exceeds_refund',
   'amount_exceeds_refundable',
+  'credit_unspendable',
   'disputed',
 ]
 

@@ -6,7 +6,7 @@ import { countingQueue } from '../../../src/modules/analytics/count-queries.ts'
 import * as analytics from '../../../src/modules/analytics/jobs.ts'
 import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { rebuildAnalytics } from '../../../src/rebuild-analytics.ts'
-import { checkout, DECLINED, type Shop } from '../checkout/setup.ts'
+import { addVariant, checkout, DECLINED, type Shop } from '../checkout/setup.ts'
 import { keyed } from '../orders/setup.ts'
 import { countAtOnce, ok, shareTimedApp, type TimedApp, URL } from './setup.ts'
 
@@ -250,6 +250,18 @@ describe('counting', () => {
     await app.count()
     const { orders_count, new_customers_count, repeat_customers_count } = await summary(shop)
     assert.deepEqual([orders_count, new_customers_count, repeat_customers_count], [2, 1, 1])
+    await app.check()
+  })
+
+  test('counts an order that costs nothing, with its customer and its units', async () => {
+    const shop = await app.shopIn('free-goods', 'UTC')
+    const free = await addVariant(shop.merchant, 0)
+    const items = [{ variant_id: free, quantity: 3 }]
+    await app.place(shop, { customer_ref: 'ann', items, card: null })
+    await app.place(shop, { customer_ref: 'ann', items, card: null })
+    await app.count()
+    const { orders_count, units_count, gross_cents, new_customers_count } = await summary(shop)
+    assert.deepEqual([orders_count, units_count, gross_cents, new_customers_count], [2, 6, 0, 1])
     await app.check()
   })
 

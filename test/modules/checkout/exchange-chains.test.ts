@@ -3,12 +3,15 @@ import { before, describe, test } from 'node:test'
 import { giveBalances, keyed, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 import { ok, receipt } from '../returns/setup.ts'
 import { type Exchanges, exchangesOf } from './exchange-setup.ts'
+import { addVariant } from './setup.ts'
 
 /** Exchanges of exchanges: what the first order was paid with comes back as it was. */
 
 const shared = shareOrderStore()
 let store: OrderStore
 let exchanges: Exchanges
+
+const ERASE = '/v1/my/privacy/erase'
 
 const DATE = '2031-05-01T00:00:00.000Z'
 
@@ -68,6 +71,50 @@ describe('an exchange chain', () => {
       [400, DATE],
       [600, DATE],
     ])
+    await store.check()
+  })
+
+  test('that pays for a unit leaves the rest of the line to the last one, to the cent', async () => {
+    const tax = { provider: 'flat_rate', rate_bps: 777 }
+    const items = [{ variant_id: store.shop.variants[1_000], quantity: 3 }]
+    const order = await exchanges.shipped({ items, tax })
+    const made = await exchanges.returned(order, 3)
+    const exact = await addVariant(store.shop.merchant, 999)
+    const wanted = { items: [{ variant_id: exact, quantity: 1 }], advance: true }
+    assert.equal(ok(await exchanges.exchange(made.id, wanted), 201).credit_cents, 1_077)
+    for (let unit = 1; unit <= 3; unit++) ok(await exchanges.receive(made.id, receipt(made, 1)))
+    const { status, refunded_cents } = (await store.read(order.order.id)).order
+    assert.deepEqual([status, refunded_cents], ['refunded', 3_233], 'no third of it is whole')
+    assert.equal((await exchanges.readReturn(made.id)).status, 'closed')
+  })
+
+  test('refuses credit that an erased customer could never spend, and says what is left', async () => {
+    await giveCredit('frida', 400, null)
+    const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
+    const more = { customer_ref: 'frida', items, apply_store_credit: true }
+    const order = await exchanges.shipped(more)
+    const made = await exchanges.returned(order, 1)
+    const who = { customer_ref: 'frida' }
+    const { confirm } = ok(await store.shop.merchant.post(ERASE, who), 202)
+    ok(await store.shop.merchant.post(ERASE, { ...who, confirm }, keyed()))
+    const id = order.order.id
+    const refund = (body: object) => store.merchant(id, 'refunds', body)
+    const came = (method: string) => receipt(made, 1, { refund: { method } })
+    const refused = await Promise.all([
+      refund({ method: 'store_credit', amount_cents: 10 }),
+      refund({ amount_cents: 601 }),
+      refund({}),
+      store.merchant(id, 'refunds/preview', { method: 'store_credit' }),
+      exchanges.receive(made.id, came('store_credit')),
+      exchanges.receive(made.id, came('original')),
+      exchanges.previewReceipt(made.id, came('original')),
+    ])
+    for (const { status, body, text } of refused) {
+      const shown = [status, body.error?.code, body.refundable_cents]
+      assert.deepEqual(shown, [409, 'credit_unspendable', 600], text)
+    }
+    ok(await refund({ amount_cents: 600 }), 201)
+    ok(await exchanges.receive(made.id, came('none')))
     await store.check()
   })
 

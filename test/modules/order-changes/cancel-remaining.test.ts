@@ -64,6 +64,27 @@ describe('cancelling the rest of an order', () => {
     await store.check()
   })
 
+  test('of units that a coupon paid for books the sale that is undone, and no refund', async () => {
+    const terms = { code: 'ALLFREE', type: 'percent', percent_bps: 10_000 }
+    ok(await store.shop.merchant.post('/v1/merchant/marketing/coupons', terms), 201)
+    const { id } = await partlyShipped(2, { coupon_code: 'ALLFREE' })
+    const body = ok(await cancelRest(id))
+    assert.deepEqual([body.refund, body.delta_cents, body.order.discount_cents], [null, 0, 2_000])
+    const { rows } = await store.superuser.query(
+      `select e.account, sum(e.amount_cents)::int as cents
+         from ledger_journals j
+         join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+        where j.order_id = $1
+        group by 1 order by 1`,
+      [id],
+    )
+    assert.deepEqual(rows, [
+      { account: 'discount', cents: 2_000 },
+      { account: 'sales', cents: -2_000 },
+    ])
+    await store.check()
+  })
+
   test('unpacks the parcels that are not shipped', async () => {
     const { id, line, variant } = await partlyShipped(1)
     const items = [{ order_item_id: line, quantity: 2 }]
