@@ -236,7 +236,7 @@ async function partsOfRequest(
   const total = totalOf(parts)
   if (total > most) throw exceeds(most)
   requireGoodsLeft(parts, left)
-  if (total === 0) throw notRefundable(order, left)
+  if (total === 0 && !lines.some(({ isPaid }) => isPaid)) throw notRefundable(order, left)
   const cards = await chooseCards(
     db,
     order.id,
@@ -284,7 +284,9 @@ async function unitsOf(
     const amount_cents = share.product_cents + share.tax_cents
     const restocked_quantity = restock ? quantity : 0
     const item = { order_item_id, quantity, amount_cents, restocked_quantity }
-    return { share, item, cards: [] as CardUnits[] }
+    // The units of a line that was paid for may be worth less than a cent each: they count, and move nothing.
+    const isPaid = line.line_total_cents > line.discount_cents
+    return { share, item, cards: [] as CardUnits[], isPaid }
   })
 }
 
@@ -295,6 +297,7 @@ function giftCardUnits({ id: order_item_id, unit_price_cents }: OrderItem, quant
     share: { product_cents: 0, tax_cents: 0, gift_card_cents: amount_cents },
     item: { order_item_id, quantity, amount_cents, restocked_quantity: 0 },
     cards: [{ order_item_id, quantity }],
+    isPaid: true,
   }
 }
 

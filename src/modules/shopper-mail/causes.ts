@@ -32,11 +32,14 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   'commerce.order.held.v1': { kind: 'order_held', about: 'event', isTold: isPaymentReview },
   'commerce.order.shipped.v1': { kind: 'order_shipped', about: 'fulfillment' },
   'commerce.order.delivered.v1': { kind: 'order_delivered', about: 'fulfillment' },
-  // Money that an exchange moves to another order is not paid out.
+  // Money that an exchange moves to another order is not paid out, and units below a cent have none.
   'commerce.order.refunded.v1': {
     kind: 'order_refunded',
     about: 'refund',
-    isTold: (data) => asObject(data.refund).method !== 'exchange',
+    isTold: (data) => {
+      const { method, amount_cents } = asObject(data.refund)
+      return method !== 'exchange' && amount_cents !== 0
+    },
   },
   // One mail for each time that the merchant sends the request.
   'commerce.order.payment_requested.v1': { kind: 'payment_request', about: 'event' },

@@ -41,6 +41,27 @@ describe('refunds', () => {
     assert.equal(again.body.error.code, 'not_refundable')
   })
 
+  test('units that are worth less than a cent are refunded one by one, and the last gets the rest', async () => {
+    const coupon = { code: 'NEARLY', type: 'fixed', amount_cents: 997 }
+    const made = await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    assert.equal(made.status, 201, made.text)
+    const bought = [{ variant_id: store.shop.variants[333], quantity: 3 }]
+    const { order, items } = await store.place({ items: bought, coupon_code: 'NEARLY' })
+    assert.equal(order.total_cents, 2)
+    const one = { items: [{ order_item_id: items[0].id, quantity: 1 }] }
+    const shown = await store.merchant(order.id, 'refunds/preview', one)
+    assert.deepEqual([shown.status, shown.body.amount_cents], [200, 0], shown.text)
+    for (const cents of [0, 0, 2]) {
+      const answer = await store.merchant(order.id, 'refunds', one)
+      assert.deepEqual([answer.status, answer.body.refund?.amount_cents], [201, cents], answer.text)
+    }
+    const read = await store.read(order.id)
+    assert.deepEqual([read.order.status, read.items[0].refunded_quantity], ['refunded', 3])
+    const more = await store.merchant(order.id, 'refunds', one)
+    assert.deepEqual([more.status, more.body.error.code], [409, 'not_refundable'])
+    await store.check()
+  })
+
   test('the same key refunds once and repeats the answer', async () => {
     const { order, charges } = await store.place()
     const body = { charge_id: charges[0].charge_id, amount_cents: 100 }
