@@ -6,6 +6,7 @@ import { numberNewEvents } from '../../src/modules/webhooks/jobs.ts'
 import type { Caller, TestApp } from './app.ts'
 import { listFaults, type Oracles, type Queried } from './check-oracles.ts'
 import { EVENT_ORACLES } from './event-oracles.ts'
+import { EXCHANGE_ORACLES } from './exchange-oracles.ts'
 import { ORACLES } from './oracles.ts'
 import { ORDER_ORACLES } from './order-oracles.ts'
 import { COUNTED, OPEN_UNITS, STOCK_ORACLES } from './stock-oracles.ts'
@@ -85,7 +86,7 @@ export async function compareBooks(
 ): Promise<string[]> {
   const { [BY_WITNESS]: _, ...ordered } = ORDER_ORACLES
   const stock = mayOversell ? COUNTED : STOCK_ORACLES
-  const books = [ORACLES, ordered, stock, OPEN_UNITS, BALANCES, REFUNDED_ONCE]
+  const books = [ORACLES, ordered, EXCHANGE_ORACLES, stock, OPEN_UNITS, BALANCES, REFUNDED_ONCE]
   const faults: string[] = []
   for (const oracles of [...books, EVENT_ORACLES]) {
     faults.push(...(await listFaults(superuser, oracles)))

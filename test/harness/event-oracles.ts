@@ -12,7 +12,7 @@ export const EVENT_ORACLES: Oracles = {
                            case type when 'remaining_cancelled' then 'edited' else type end as type
                       from order_timeline) named
              where type in ('placed', 'refunded', 'cancelled', 'edited', 'held', 'released',
-                            'shipped', 'delivered')
+                            'shipped', 'delivered', 'payment_requested')
              group by 1, 2, 3) t
       full join (select w.tenant_ref, w.order_id,
                         substring(w.type from 'commerce\\.order\\.(.*)\\.v1') as type, count(*)
@@ -32,7 +32,13 @@ export const EVENT_ORACLES: Oracles = {
                        and w.type like 'commerce.order.%') e,
            lateral (select count(*) as refunds from refunds r
                      where r.tenant_ref = o.tenant_ref and r.order_id = o.id
-                       and r.kind = 'refund' and r.status = 'succeeded') r,
+                       and r.kind = 'refund'
+                       and (r.status = 'succeeded'
+                            -- All of it has moved back since, because the order of the exchange was cancelled.
+                            or exists (select from return_exchanges x
+                                        where x.tenant_ref = r.tenant_ref
+                                          and x.refund_id = r.refund_id
+                                          and x.placed_at is not null))) r,
            lateral (select count(shipped_at) as shipped, count(delivered_at) as delivered
                       from fulfillments f
                      where f.tenant_ref = o.tenant_ref and f.order_id = o.id) f
@@ -72,7 +78,8 @@ export const EVENT_ORACLES: Oracles = {
        and b.sequence < a.sequence
      where (a.type = 'commerce.order.placed.v1'
             -- An order in review is held, and released when it is paid.
-            and b.type not in ('commerce.order.held.v1', 'commerce.order.released.v1'))
+            and b.type not in ('commerce.order.held.v1', 'commerce.order.released.v1',
+                               'commerce.order.payment_requested.v1'))
         or (a.type = 'commerce.order.shipped.v1' and b.type = 'commerce.order.delivered.v1'
             and not exists (select from numbered c
                              where c.tenant_ref = b.tenant_ref and c.order_id = b.order_id

@@ -84,10 +84,10 @@ async function openDispute(
       order_id,
       data: { order_id, order_number, txn_id: data.txn_id ?? null },
     }),
-    held && emitOrderEvent(tx, 'commerce.order.held.v1', after),
+    held && tellHeld(tx, after),
   ])
   for (const { order: later } of chain.slice(1).filter((each) => isHoldable(each.order))) {
-    await emitOrderEvent(tx, 'commerce.order.held.v1', await orders.change(tx, later, holdAt(at)))
+    await tellHeld(tx, await orders.change(tx, later, holdAt(at)))
   }
   return after
 }
@@ -96,6 +96,13 @@ async function openDispute(
 function isHoldable(order: OrderRow): boolean {
   const open = order.q_ordered - order.q_cancelled
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
+}
+
+/** Writes a hold to the timeline of its order, and emits it. */
+async function tellHeld(tx: Tx, held: OrderRow): Promise<void> {
+  const entry = { type: 'held', actor: audit.SYSTEM.name, data: { reason: DISPUTE } }
+  await orders.addToTimeline(tx, held.id, entry)
+  await emitOrderEvent(tx, 'commerce.order.held.v1', held)
 }
 
 const holdAt = (at: string) => ({ hold: { reason: DISPUTE, by: audit.SYSTEM.name, at } })
@@ -129,7 +136,7 @@ async function endDispute(tx: Tx, chain: readonly ChainLink[]): Promise<OrderRow
   return ended
 }
 
-/** Emits which holds ended with the dispute. An order that is refunded does not go on. */
+/** Writes which holds ended with the dispute, and emits them. An order that is refunded does not go on. */
 async function emitReleased(
   tx: Tx,
   chain: readonly ChainLink[],
@@ -138,7 +145,9 @@ async function emitReleased(
   for (const [place, { order: before }] of chain.entries()) {
     const order = after[place]
     if (order === undefined || before.hold === null || order.hold !== null) continue
-    if (order.status !== 'refunded') await emitOrderEvent(tx, 'commerce.order.released.v1', order)
+    if (order.status === 'refunded') continue
+    await orders.addToTimeline(tx, order.id, { type: 'released', actor: audit.SYSTEM.name })
+    await emitOrderEvent(tx, 'commerce.order.released.v1', order)
   }
 }
 

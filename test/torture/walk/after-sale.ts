@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { APPROVED } from '../../modules/checkout/setup.ts'
 import { asStorefront, type KeyedCall } from './calls.ts'
+import { OPERATOR } from './installation.ts'
 import type { Random } from './random.ts'
 import type { Actor } from './shoppers.ts'
 import type { WalkStore } from './store.ts'
 
 /** An order as the merchant reads it, as far as its goods need it. */
 interface ReadGoods {
-  order: { id: string; customer_ref: string }
+  order: { id: string; customer_ref: string; total_cents: number }
+  payment_request: { status: string } | null
   items: { id: string; quantity: number; shipped_quantity: number }[]
   fulfillments: { id: string; status: string }[]
   returns: ReadReturn[]
@@ -31,6 +34,7 @@ interface Step {
   /** Set: it is sent under a key of this operation. */
   operation?: string
   isShoppers?: boolean
+  isOperators?: boolean
 }
 
 /** Reads an order and moves its goods: packs, ships, delivers, recalls, returns, or cancels the rest. */
@@ -43,18 +47,27 @@ export async function moveGoods(
   const read = await calls.send({ method: 'GET', path, credential: store.merchant })
   if (read?.status !== 200) return
   const found: ReadGoods = JSON.parse(read.text)
-  const step = random.weigh<(found: ReadGoods, random: Random) => Step | null>(STEPS)(found, random)
+  const step = random.weigh<MakeStep>(STEPS)(found, random, store)
   if (step === null) return
   if (step.operation === undefined) {
-    const { path: to, body } = step
-    await calls.send({ method: 'POST', path: to, credential: store.merchant, body })
-  } else await calls.settle(toCall(store, found, step as KeyedStep), random.int(1, 4))
+    const { path: to, body, isOperators = false } = step
+    const credential = isOperators ? OPERATOR : store.merchant
+    await calls.send({ method: 'POST', path: to, credential, body })
+    return
+  }
+  const call = toCall(store, found, step as KeyedStep)
+  const received = await calls.settle(call, random.int(1, 4))
+  // The order of an exchange may be returned and exchanged in its turn.
+  if (step.operation === 'exchange' && received?.status === 201)
+    store.orders.push(JSON.parse(received.text).order.id)
 }
 
 const pick = <T>(random: Random, all: readonly T[]): T | null =>
   all.length === 0 ? null : random.pick(all)
 
-const STEPS: readonly (readonly [number, (found: ReadGoods, random: Random) => Step | null])[] = [
+type MakeStep = (found: ReadGoods, random: Random, store: WalkStore) => Step | null
+
+const STEPS: readonly (readonly [number, MakeStep])[] = [
   [8, pack],
   [10, ship],
   [5, deliver],
@@ -64,6 +77,10 @@ const STEPS: readonly (readonly [number, (found: ReadGoods, random: Random) => S
   [8, receive],
   [2, resolve],
   [2, cancelRest],
+  [6, exchange],
+  [6, payExchange],
+  [1, withdrawExchange],
+  [4, dispute],
 ]
 
 function pack({ order, items }: ReadGoods, random: Random): Step {
@@ -169,6 +186,47 @@ function cancelRest({ order }: ReadGoods, random: Random): Step {
     path: `/v1/merchant/orders/${order.id}/cancel-remaining`,
     body: { reason: 'inventory', restock: random.happens(80) },
     operation: 'cancel_remaining',
+  }
+}
+
+const EXCHANGED = ['approved', 'partially_received', 'received', 'closed']
+
+function exchange({ returns }: ReadGoods, random: Random, { variants }: WalkStore): Step | null {
+  const found = returns.filter(({ status }) => EXCHANGED.includes(status))
+  const returned = pick(random, found)
+  if (returned === null) return null
+  const items = [{ variant_id: random.pick(variants), quantity: random.int(1, 2) }]
+  return {
+    path: returnPath(returned.id, 'exchange'),
+    body: { items, advance: random.happens(80) },
+    operation: 'exchange',
+  }
+}
+
+function payExchange({ order, payment_request }: ReadGoods): Step | null {
+  if (payment_request?.status !== 'open') return null
+  return {
+    path: `orders/${order.id}/pay`,
+    body: { customer_ref: order.customer_ref, card: APPROVED },
+    operation: 'pay',
+    isShoppers: true,
+  }
+}
+
+function withdrawExchange({ order, payment_request }: ReadGoods): Step | null {
+  if (payment_request?.status !== 'open') return null
+  const path = `/v1/merchant/orders/${order.id}/payment-request/withdraw`
+  return { path, body: {}, operation: 'cancel' }
+}
+
+/** An operator learns of a dispute of any order of a chain, or how it ended. */
+function dispute({ order }: ReadGoods, random: Random, { tenant }: WalkStore): Step {
+  const outcome = random.pick(['opened', 'won', 'lost', 'lost'])
+  const amount_cents = random.int(1, Math.max(1, order.total_cents))
+  return {
+    path: `/v1/stores/${tenant}/orders/${order.id}/dispute`,
+    body: { outcome, ...(outcome === 'lost' && random.happens(40) && { amount_cents }) },
+    isOperators: true,
   }
 }
 

@@ -39,7 +39,7 @@ async function compareCheckouts(superuser: pg.Pool, calls: Calls, stores: readon
                       where s.tenant_ref = o.tenant_ref and s.origin_order_id = o.id), '[]')
              as subscriptions
       from orders o
-     where o.tenant_ref = any($1)`,
+     where o.tenant_ref = any($1) and o.source <> 'exchange'`,
     [stores.map(({ tenant }) => tenant)],
   )
   const byKey = new Map(rows.map((row) => [row.idempotency_key, row]))
@@ -88,7 +88,10 @@ async function compareRefunds(superuser: pg.Pool, calls: Calls): Promise<string[
     for (const id of refundsOf(call)) named.set(id, [...(named.get(id) ?? []), call.key])
   }
   const { rows } = await superuser.query<RefundRow>(`
-    select refund_id, order_id, actor, status, amount_cents::int as amount from refunds`)
+    select refund_id, order_id, actor, status, amount_cents::int as amount
+      from refunds
+     -- Neither an exchange nor a lost dispute is answered as a refund.
+     where method <> 'exchange' and actor <> 'operator'`)
   const faults = [...named]
     .filter(([, keys]) => keys.length > 1)
     .map(([id, keys]) => `refund ${id} is the answer of several keys: ${keys}`)

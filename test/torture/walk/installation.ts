@@ -151,4 +151,6 @@ export async function openServer(t: TestContext, options: ServerOptions): Promis
   }
 }
 
-export const asOperator = (url: string) => callerOf(url, { 'x-operator-token': OPERATOR_TOKEN })
+export const OPERATOR = { 'x-operator-token': OPERATOR_TOKEN }
+
+export const asOperator = (url: string) => callerOf(url, OPERATOR)

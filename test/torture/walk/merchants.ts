@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { DAY_MS } from '../../../src/kernel/time.ts'
 import { moveGoods } from './after-sale.ts'
 import type { KeyedCall, Received } from './calls.ts'
 import { changeOrder } from './order-changes.ts'
@@ -36,11 +37,13 @@ const listOrders: Act = async ({ calls }, store) => {
 
 const giveCredit: Act = ({ calls, random }, store) => {
   const customer = random.pick(store.customers)
+  const ends = Date.now() + random.int(2, 400) * DAY_MS
+  const date = random.happens(50) ? { expires_at: new Date(ends).toISOString() } : {}
   return calls.settle(
     callOf(store, {
       operation: 'store_credit_credit',
       path: `/v1/merchant/store-credit/${customer}/credit`,
-      body: { amount_cents: random.int(100, 5_000), currency: 'USD', reason: 'thanks' },
+      body: { amount_cents: random.int(100, 5_000), currency: 'USD', reason: 'thanks', ...date },
       customer,
     }),
     random.int(1, 3),
@@ -83,7 +86,7 @@ const ACTS: readonly (readonly [number, Act])[] = [
   [12, changeAny],
   [16, moveAny],
   [1, listOrders],
-  [2, giveCredit],
+  [4, giveCredit],
   [2, issueGiftCard],
   [4, erase],
 ]

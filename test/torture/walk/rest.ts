@@ -25,8 +25,10 @@ const UNREST: Readonly<Record<string, string>> = {
   'orders in progress': `select tenant_ref, id, status, operation from orders
                           where $1::text[] is not null
                             and (status = 'pending_payment' or operation_id is not null)`,
+  // Money that waits for the shopper of an exchange is reserved, and no operation.
   'pending refunds': `select tenant_ref, refund_id, order_id from refunds
-                       where status = 'pending' and $1::text[] is not null`,
+                       where status = 'pending' and method <> 'exchange'
+                         and $1::text[] is not null`,
   'open attempts': `select tenant_ref, id, kind, state, order_id from payment_attempts
                      where state in ('begun', 'unknown') and $1::text[] is not null`,
   'watched attempts': `select tenant_ref, id, kind, state, order_id from payment_attempts
