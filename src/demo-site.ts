@@ -40,7 +40,6 @@ const behavior = {
   storeCredit: { enabled: true },
   giftCards: { enabled: true },
   subscriptions: { enabled: true },
-  refunds: { selfServe: true },
 }
 
 const shipping = (flat: number, expedited: number, free: number | null) => ({

@@ -2,7 +2,8 @@ import type { OrderDetail, Product } from '../api/types.ts'
 import { textField } from '../layout/fields.ts'
 import { type Html, html } from '../layout/html.ts'
 import type { PageContext } from '../request-context.ts'
-import { lineImage, statusText } from './order-view.ts'
+import { statusText } from './order-story.ts'
+import { lineImage } from './order-view.ts'
 
 /** The entries of the form that finds an order, for when it is shown again. */
 export interface FindForm {
@@ -38,7 +39,7 @@ function orderCard(context: PageContext, detail: OrderDetail, products: readonly
   const { texts, formatMoney, formatTime } = context.site.locale
   const shown = items.filter(({ quantity }) => quantity > 0).slice(0, IMAGES_SHOWN)
   return html`<li><a href="/orders/${order.id}"><span class="order-card-text"><strong>${texts.order(order.order_number)}</strong><span>${formatTime(order.placed_at ?? order.created_at)}</span></span>
-<span class="order-card-text"><span>${statusText(texts, detail)}</span><span>${formatMoney(order.total_cents, order.currency)}</span></span>
+<span class="order-card-text"><span>${statusText(context.site.locale, detail)}</span><span>${formatMoney(order.total_cents, order.currency)}</span></span>
 <span class="order-card-images">${shown.map((item) => lineImage(context, item, products))}</span></a></li>`
 }
 

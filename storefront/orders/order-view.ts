@@ -1,4 +1,4 @@
-import type { Charge, OrderDetail, OrderItem, Product, Refund } from '../api/types.ts'
+import type { OrderDetail, OrderItem, Parcel, Product, Refund } from '../api/types.ts'
 import { QUANTITY_MAX } from '../cart/cart.ts'
 import type { HostedFields } from '../checkout/hosted-fields.ts'
 import { cardFields } from '../layout/fields.ts'
@@ -13,8 +13,9 @@ import { findText } from '../translations/error-messages.ts'
 import type { Locale } from '../translations/locale.ts'
 import { allowedActions } from './allowed-actions.ts'
 import { type ConfirmationView, confirmation } from './confirmation.ts'
+import { hasOnlyGiftCards, refundedCents, statusText, storyOf, underWay } from './order-story.ts'
 import { parcels, progress } from './parcel-view.ts'
-import { isAsked, paymentForm } from './payment-view.ts'
+import { paymentForm } from './payment-view.ts'
 import { type RefundInput, refundForm } from './refund-view.ts'
 import { type ReturnInput, returnForm, returnList } from './return-view.ts'
 
@@ -47,57 +48,86 @@ export interface OrderView {
 
 export function orderMain(context: PageContext, view: OrderView): Html {
   const { detail, notice, success } = view
-  const { order, refunds } = detail
+  const { order } = detail
   const { texts } = context.site.locale
-  const allowed = allowedActions(detail)
   // The script loads the page again while the payment is pending.
   const isPending = order.status === 'pending_payment'
   return html`<div class="wrap narrow order"${isPending && html` data-refresh`}>
-<header class="order-head"><p class="eyebrow">${texts.order(order.order_number)}</p><h1>${view.isNew && !isPending ? texts.thankYou : statusText(texts, detail)}</h1>
-<p class="lead">${statusNote(texts, detail)}</p></header>
+${head(context, view, isPending)}
 ${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
 ${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
 ${confirmation(context, view.confirmation)}
 ${paymentForm(context, view)}
 ${progress(context, detail)}
-${facts(context, detail)}
 ${parcels(context, detail)}
 ${returnList(context, detail)}
-<section><h2>${texts.orderItems}</h2>${lineList(context, view)}${allowed.edit && editForm(context, view)}
-${totalsList(context, order, order.coupon_code)}</section>
-${refunds.length > 0 && refundList(context, refunds)}
-${allowed.cancel && cancelForm(texts, order.id, view.actionKey)}
-${returnForm(context, view)}
-${refundForm(context, view)}
+<section><h2>${texts.orderItems}</h2>${lineList(context, view)}${totalsList(context, order, order.coupon_code)}</section>
+${detail.refunds.length > 0 && refundList(context, detail.refunds)}
+${facts(context, detail)}
+${actions(context, view)}
 <p class="order-end"><a class="more" href="/products">${texts.backToStore}</a></p></div>`
 }
 
-export const statusText = (texts: Texts, detail: OrderDetail): string =>
-  isAsked(detail)
-    ? texts.awaitingPayment
-    : (findText(texts.statuses, detail.order.status) ?? detail.order.status)
+/** Says where the goods are and what happens next. The parcel comes before the money. */
+function head({ site }: PageContext, { detail, isNew }: OrderView, isPending: boolean): Html {
+  const { texts } = site.locale
+  const { title, next } = storyOf(site.locale, detail)
+  const isThanked = isNew && !isPending
+  const [parcel, ...more] = underWay(detail)
+  return html`<header class="order-head"><p class="eyebrow">${texts.order(detail.order.order_number)}</p><h1>${isThanked ? texts.thankYou : title}</h1>
+<p class="lead">${isThanked ? `${title}. ${next}` : next}</p>${parcel !== undefined && more.length === 0 && trackButton(texts, parcel)}</header>`
+}
 
-const statusNote = (texts: Texts, detail: OrderDetail): string =>
-  isAsked(detail)
-    ? texts.awaitingPaymentNote
-    : (findText(texts.statusNotes, detail.order.status) ?? texts.statusNote)
+const trackButton = (texts: Texts, { tracking_url: url }: Parcel): Html | null =>
+  url !== null && /^https?:\/\//i.test(url)
+    ? html`<p><a class="button" href="${url}" rel="noreferrer">${texts.trackParcel}</a></p>`
+    : null
+
+/** What a shopper can do with the order: changes first, money last. */
+function actions(context: PageContext, view: OrderView): Html | null {
+  const { site } = context
+  const { texts } = site.locale
+  const allowed = allowedActions(view.detail)
+  const forms = [
+    allowed.edit && editForm(context, view),
+    allowed.cancel && cancelForm(texts, view.detail.order.id, view.actionKey),
+    returnForm(context, view),
+    refundForm(context, view),
+  ].filter((form) => form !== false && form !== null)
+  return forms.length === 0
+    ? null
+    : html`<section class="order-actions"><h2>${texts.story.change}</h2>${forms}</section>`
+}
 
 function facts({ site }: PageContext, detail: OrderDetail): Html {
-  const { order, charges } = detail
+  const { order } = detail
   const { texts, formatTime } = site.locale
-  return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${order.status}">${statusText(texts, detail)}</dd></div><div><dt>${texts.orderedOn}</dt><dd>${formatTime(order.placed_at ?? order.created_at)}</dd></div>${paidWith(texts, charges)}${shippingAddress(site.locale, detail)}</dl>`
+  return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${order.status}">${statusText(site.locale, detail)}</dd></div><div><dt>${texts.orderedOn}</dt><dd>${formatTime(order.placed_at ?? order.created_at)}</dd></div>${paidWith(site.locale, detail)}${shippingAddress(site.locale, detail)}</dl>`
 }
 
-function paidWith(texts: Texts, charges: readonly Charge[]): Html | null {
-  const paid = charges.filter(({ status }) => status === 'captured' || status === 'authorized')
+/** What the order was paid with, and how much of it was refunded since. */
+function paidWith({ texts, formatMoney }: Locale, detail: OrderDetail): Html | null {
+  const { charges, order } = detail
+  const paid = charges.filter(({ status, captured_cents: cents }) => {
+    return status === 'captured' || status === 'authorized' || cents > 0
+  })
   if (paid.length === 0) return null
   const names = new Set(paid.map((charge) => tenderName(texts, charge)))
-  return html`<div><dt>${texts.paidWith}</dt><dd>${[...names].join(', ')}</dd></div>`
+  const cents = refundedCents(detail)
+  const amount = formatMoney(cents, order.currency)
+  const refunded =
+    cents < order.total_cents
+      ? texts.story.refundedOf(amount, formatMoney(order.total_cents, order.currency))
+      : texts.story.refundedAll(amount)
+  return html`<div><dt>${texts.paidWith}</dt><dd>${[...names].join(', ')}${cents > 0 && html`<span class="fact-note">${refunded}</span>`}</dd></div>`
 }
 
-const shippingAddress = (locale: Locale, { order }: OrderDetail): Html | null =>
-  order.ship_to &&
-  html`<div><dt>${locale.texts.shipsTo}</dt><dd>${writtenAddress(locale, order.ship_to)}</dd></div>`
+/** Gift cards come by e-mail, whatever address the order has. */
+const shippingAddress = (locale: Locale, detail: OrderDetail): Html | null => {
+  const to = detail.order.ship_to
+  if (to === null || hasOnlyGiftCards(detail)) return null
+  return html`<div><dt>${locale.texts.shipsTo}</dt><dd>${writtenAddress(locale, to)}</dd></div>`
+}
 
 const lineText = ({ product_name, label }: OrderItem, note: Html | null = null): Html =>
   html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}${note}</div>`

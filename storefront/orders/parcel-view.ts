@@ -3,6 +3,7 @@ import { type Html, html } from '../layout/html.ts'
 import { webLink } from '../layout/web-link.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Locale } from '../translations/locale.ts'
+import { goodsStatus, hasOnlyGiftCards } from './order-story.ts'
 
 /** How far an order has come, and where its parcels are. */
 
@@ -20,11 +21,11 @@ const REACHED: Record<string, number> = {
 /** The states of orders that go nowhere: no progress is shown for them. */
 const ENDED = ['pending_payment', 'payment_failed', 'cancelled', 'refunded']
 
-export function progress({ site }: PageContext, { order, items }: OrderDetail): Html | null {
+export function progress({ site }: PageContext, detail: OrderDetail): Html | null {
   const { texts } = site.locale
-  if (items.every(({ gift_card }) => gift_card)) return null
-  const reached = REACHED[order.fulfillment_status]
-  if (reached === undefined || ENDED.includes(order.status)) return null
+  if (hasOnlyGiftCards(detail)) return null
+  const reached = REACHED[detail.order.fulfillment_status]
+  if (reached === undefined || ENDED.includes(goodsStatus(detail))) return null
   const steps = STEPS.map(
     (step, at) =>
       html`<li${at <= reached && html` class="done"`}${at === reached && html` aria-current="step"`}>${texts.progressSteps[step]}</li>`,
@@ -33,17 +34,17 @@ export function progress({ site }: PageContext, { order, items }: OrderDetail): 
 }
 
 /** Renders the parcels of an order; null where nothing was packed yet. */
-export function parcels(
-  { site }: PageContext,
-  { order, fulfillments, items }: OrderDetail,
-): Html | null {
+export function parcels({ site }: PageContext, detail: OrderDetail): Html | null {
   const { texts } = site.locale
+  const { fulfillments, items } = detail
   const shown = fulfillments.filter(isShown)
   if (shown.length === 0) return null
   const entries = shown.map((parcel, at) =>
     parcelEntry(site.locale, parcel, [at + 1, shown.length]),
   )
-  const rest = ENDED.includes(order.status) ? [] : items.flatMap((item) => unpacked(item, shown))
+  const rest = ENDED.includes(goodsStatus(detail))
+    ? []
+    : items.flatMap((item) => unpacked(item, shown))
   return html`<section><h2>${texts.parcels}</h2><ul class="parcels">${entries}</ul>${
     rest.length > 0 &&
     html`<p class="note">${texts.stillToCome} ${unitsText(site.locale, rest)}</p>`

@@ -26,7 +26,8 @@ export function returnForm({ site }: PageContext, view: ReturnView): Html | null
   const { detail, return: entered, actionKey } = view
   const lines = detail.returnable.flatMap((returnable) => {
     const item = detail.items.find(({ id }) => id === returnable.order_item_id)
-    return item === undefined || returnable.reason === 'not_shipped' ? [] : [{ item, returnable }]
+    const isGone = item === undefined || item.gift_card || returnable.reason === 'not_shipped'
+    return isGone ? [] : [{ item, returnable }]
   })
   if (lines.length === 0 || detail.order.status === 'cancelled') return null
   const rows = lines.map(({ item, returnable }) =>

@@ -1,6 +1,7 @@
 import { deAffiliates } from './de-affiliates.ts'
 import { deBuying } from './de-buying.ts'
 import { deErrors } from './de-errors.ts'
+import { deStory } from './de-story.ts'
 import { deSubscriptions } from './de-subscriptions.ts'
 import type { FixedTexts } from './en.ts'
 
@@ -360,6 +361,7 @@ export const de: FixedTexts = {
     'Es wurde nicht von einer Seite dieses Shops gesendet oder war unvollständig. Bitte gehen Sie zurück und senden Sie es noch einmal.',
 
   affiliates: deAffiliates,
+  story: deStory,
   subscriptions: deSubscriptions,
   buying: deBuying,
   ...deErrors,

@@ -2,6 +2,7 @@ import { enAffiliates } from './en-affiliates.ts'
 import { enBuying } from './en-buying.ts'
 import type { CountTexts } from './en-counts.ts'
 import { enErrors } from './en-errors.ts'
+import { enStory } from './en-story.ts'
 import { enSubscriptions } from './en-subscriptions.ts'
 
 /**
@@ -364,6 +365,7 @@ export const en = {
     'It was not sent from a page of this store, or it was incomplete. Please go back and send it again.',
 
   affiliates: enAffiliates,
+  story: enStory,
   subscriptions: enSubscriptions,
   buying: enBuying,
   ...enErrors,

@@ -2,6 +2,7 @@ import type { FixedTexts } from './en.ts'
 import { esAffiliates } from './es-affiliates.ts'
 import { esBuying } from './es-buying.ts'
 import { esErrors } from './es-errors.ts'
+import { esStory } from './es-story.ts'
 import { esSubscriptions } from './es-subscriptions.ts'
 
 export const es: FixedTexts = {
@@ -364,6 +365,7 @@ export const es: FixedTexts = {
     'No se envió desde una página de esta tienda o estaba incompleto. Vuelve atrás y envíalo otra vez.',
 
   affiliates: esAffiliates,
+  story: esStory,
   subscriptions: esSubscriptions,
   buying: esBuying,
   ...esErrors,

@@ -2,6 +2,7 @@ import type { FixedTexts } from './en.ts'
 import { frAffiliates } from './fr-affiliates.ts'
 import { frBuying } from './fr-buying.ts'
 import { frErrors } from './fr-errors.ts'
+import { frStory } from './fr-story.ts'
 import { frSubscriptions } from './fr-subscriptions.ts'
 
 export const fr: FixedTexts = {
@@ -362,6 +363,7 @@ export const fr: FixedTexts = {
     'Il n’a pas été envoyé depuis une page de cette boutique, ou il était incomplet. Veuillez revenir en arrière et l’envoyer à nouveau.',
 
   affiliates: frAffiliates,
+  story: frStory,
   subscriptions: frSubscriptions,
   buying: frBuying,
   ...frErrors,

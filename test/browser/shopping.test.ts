@@ -9,6 +9,7 @@ import { suiteScope } from '../harness/scope.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
+import { allowRefunds } from '../storefront/setup.ts'
 
 let shop: TestShop
 let browser: Browser
@@ -17,6 +18,7 @@ const scope = suiteScope()
 before(async () => {
   shop = await openTestShop(scope)
   browser = await openBrowser(scope)
+  await allowRefunds(scope, shop)
 })
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
@@ -214,6 +216,7 @@ describe('a shopper', () => {
     await page.getByRole('button', { name: 'Place order' }).click()
     await heading(page, 'Thank you for your order!').waitFor()
     await page.getByText('Request a refund').click()
+    assert.equal(await field(page, 'amount').inputValue(), '', 'no amount is offered')
     await field(page, 'amount').fill('5')
     await page.getByRole('button', { name: 'Refund this amount' }).click()
     await page.getByText('Your refund is on its way.').waitFor()

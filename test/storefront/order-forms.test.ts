@@ -6,7 +6,7 @@ import { suiteScope } from '../harness/scope.ts'
 import type { Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
-import { placeOrder, withCart } from './setup.ts'
+import { allowRefunds, placeOrder, withCart } from './setup.ts'
 
 /**
  * The order page offers to edit, cancel or refund exactly where the platform would allow it. Each
@@ -43,6 +43,7 @@ before(async () => {
   shop = await openTestShop(scope)
   merchant = await shop.merchant('demo')
   superuser = await openSuperuser(scope, shop.database)
+  await allowRefunds(scope, shop)
   shopper = await withCart(shop, 'cedar-candle', 2)
   id = /[0-9a-f-]{36}/.exec(await placeOrder(shopper))?.[0] ?? ''
   total = (await merchant.get(`/v1/merchant/orders/${id}`)).body.order.total_cents

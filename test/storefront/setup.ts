@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type { Caller } from '../harness/app.ts'
+import { until } from '../harness/eventually.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import type { TestShop } from '../harness/storefront.ts'
 
@@ -48,3 +50,30 @@ export async function placeOrder(shopper: Shopper): Promise<string> {
 export async function countOrders(merchant: Caller): Promise<number> {
   return (await merchant.get('/v1/merchant/orders?limit=1')).body.total
 }
+
+/** Publishes the demo store's site with another behavior, until the test ends. Its title tells when it is shown. */
+export async function withBehavior(
+  t: { after(end: () => Promise<void>): void },
+  shop: TestShop,
+  more: object,
+): Promise<void> {
+  const merchant = await shop.merchant('demo')
+  const { manifest, version } = (await merchant.get('/v1/my/site')).body.active
+  const title = randomUUID()
+  const isShown = async () =>
+    (await openShopper(shop.url, 'demo.localhost').get('/')).text.includes(title)
+  const behavior = { ...manifest.behavior, ...more }
+  const changed = { ...manifest, behavior, seo: { title } }
+  const saved = await merchant.put('/v1/my/store/manifest', { manifest: changed })
+  assert.equal(saved.status, 200, saved.text)
+  await until('the change is shown', isShown)
+  t.after(async () => {
+    await merchant.post('/v1/my/site/publish', { version })
+  })
+}
+
+/** Lets the shoppers of the demo store refund their own orders, which its site does not offer. */
+export const allowRefunds = (
+  t: { after(end: () => Promise<void>): void },
+  shop: TestShop,
+): Promise<void> => withBehavior(t, shop, { refunds: { selfServe: true } })

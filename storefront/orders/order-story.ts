@@ -1,0 +1,124 @@
+import type { GiftCardPurchase, OrderDetail, Parcel } from '../api/types.ts'
+import { findText } from '../translations/error-messages.ts'
+import type { Locale } from '../translations/locale.ts'
+import { isAsked } from './payment-view.ts'
+
+/** What the page of an order says first: how far the goods have come, and what happens next. */
+export interface Story {
+  title: string
+  next: string
+}
+
+/** The state of the goods, in the words of an order's status. */
+const BY_FULFILLMENT: Readonly<Record<string, string>> = {
+  unfulfilled: 'placed',
+  processing: 'processing',
+  partially_shipped: 'partially_shipped',
+  shipped: 'shipped',
+  delivered: 'delivered',
+}
+
+/**
+ * Returns the status of an order by its goods. The platform's status tells of a refund in place of the parcel: a
+ * shopper who got something back still waits for the rest. Only an order that was refunded before anything left
+ * waits for nothing.
+ */
+export function goodsStatus({ order }: OrderDetail): string {
+  const { status } = order
+  const goods = BY_FULFILLMENT[order.fulfillment_status]
+  if (goods === undefined) return status
+  if (status === 'partially_refunded') return goods
+  const hasLeft = !['placed', 'processing'].includes(goods)
+  return status === 'refunded' && hasLeft ? goods : status
+}
+
+/** Whether the order buys gift cards alone: they come by e-mail, and nothing ships. */
+export const hasOnlyGiftCards = ({ items }: OrderDetail): boolean =>
+  items.some(({ quantity }) => quantity > 0) &&
+  items.every(({ gift_card, quantity }) => gift_card || quantity === 0)
+
+/** How much of an order was refunded. What an edit has returned is no refund. */
+export const refundedCents = ({ refunds }: OrderDetail): number =>
+  refunds
+    .filter(({ kind, status }) => kind === 'refund' && status === 'succeeded')
+    .reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+
+/** The state of the goods in some words, for lists. */
+export function statusText({ texts }: Locale, detail: OrderDetail): string {
+  if (isAsked(detail)) return texts.awaitingPayment
+  const status = goodsStatus(detail)
+  const isMailed = status === 'delivered' && hasOnlyGiftCards(detail)
+  return isMailed ? texts.story.mailed : (findText(texts.statuses, status) ?? status)
+}
+
+export function storyOf(locale: Locale, detail: OrderDetail): Story {
+  const { texts } = locale
+  const { story } = texts
+  if (isAsked(detail)) return { title: texts.awaitingPayment, next: texts.awaitingPaymentNote }
+  const status = goodsStatus(detail)
+  switch (status) {
+    case 'placed':
+      return { title: story.preparing, next: story.preparingNext }
+    case 'processing':
+      return { title: story.packed, next: story.packedNext }
+    case 'partially_shipped':
+      return { title: story.partlyShipped, next: story.partlyShippedNext }
+    case 'shipped':
+      return { title: story.shipped, next: shippedNext(locale, detail) }
+    case 'delivered':
+      return hasOnlyGiftCards(detail)
+        ? giftCardStory(locale, detail.gift_cards)
+        : { title: story.delivered, next: deliveredNext(locale, detail) }
+    case 'cancelled':
+    case 'refunded':
+      return { title: statusText(locale, detail), next: endedNext(locale, detail) }
+    default:
+      return {
+        title: statusText(locale, detail),
+        next: findText(texts.statusNotes, status) ?? texts.statusNote,
+      }
+  }
+}
+
+/** The parcels that are on their way. */
+export const underWay = ({ fulfillments }: OrderDetail): readonly Parcel[] =>
+  fulfillments.filter(({ status }) => status === 'shipped')
+
+function shippedNext({ texts }: Locale, detail: OrderDetail): string {
+  const [parcel, ...more] = underWay(detail)
+  const carrier = more.length === 0 ? parcel?.carrier : null
+  return carrier ? texts.story.shippedWith(carrier) : texts.story.shippedNext
+}
+
+/** Says until when something can be sent back; the days of a store may differ by line, so the first counts. */
+function deliveredNext({ texts, formatDate }: Locale, { returnable }: OrderDetail): string {
+  const [until] = returnable
+    .flatMap((each) => (each.quantity > 0 && each.until !== null ? [each.until] : []))
+    .toSorted()
+  return until === undefined
+    ? texts.story.deliveredNext
+    : texts.story.deliveredUntil(formatDate(until))
+}
+
+function endedNext({ texts, formatMoney }: Locale, detail: OrderDetail): string {
+  const cents = refundedCents(detail)
+  if (cents > 0) return texts.story.refundedNext(formatMoney(cents, detail.order.currency))
+  const wasPaid = detail.charges.some(({ captured_cents }) => captured_cents > 0)
+  return wasPaid ? texts.statusNotes.cancelled : texts.story.nothingPaid
+}
+
+function giftCardStory({ texts, formatDate }: Locale, cards: readonly GiftCardPurchase[]): Story {
+  const { story } = texts
+  const count = cards.length
+  const [day] = cards.flatMap(({ send_at }) => (isAhead(send_at) ? [send_at] : [])).toSorted()
+  if (day !== undefined)
+    return { title: story.giftCardOn(count, formatDate(day)), next: story.giftCardOnNext }
+  const recipients = [...new Set(cards.flatMap(({ recipient_email: to }) => (to ? [to] : [])))]
+  return {
+    title: story.giftCard(count),
+    next: recipients.length === 0 ? story.giftCardToYou : story.giftCardTo(recipients.join(', ')),
+  }
+}
+
+/** By machine time: a storefront has no clock of the store. */
+const isAhead = (at: string | null): at is string => at !== null && Date.parse(at) > Date.now()
