@@ -2991,9 +2991,11 @@ create unlogged table limit_counters (
   bucket text not null,
   window_start timestamp with time zone not null,
   hits integer not null,
+  seconds integer not null default 3600,
   constraint limit_counters_bucket_check CHECK ((length(bucket) <= 300)),
   constraint limit_counters_hits_check CHECK ((hits >= 0)),
-  constraint limit_counters_pkey PRIMARY KEY (bucket)
+  constraint limit_counters_pkey PRIMARY KEY (bucket),
+  constraint limit_counters_seconds_check CHECK ((seconds > 0))
 ) with (fillfactor=50);
 alter table limit_counters owner to fd_owner;
 grant delete, insert, select, update on limit_counters to fd_worker;
@@ -3051,16 +3053,18 @@ create table mails (
   sent_at timestamp with time zone,
   order_id uuid,
   html text,
+  kept boolean not null default false,
   constraint mails_attempt_count_check CHECK ((attempt_count >= 0)),
   constraint mails_body_check CHECK ((length(body) <= 20000)),
   constraint mails_html_check CHECK ((length(html) <= 1000000)),
+  constraint mails_kept CHECK (((NOT kept) OR (next_attempt_at IS NULL))),
   constraint mails_last_error_check CHECK ((length(last_error) <= 500)),
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
   constraint mails_subject_check CHECK ((length(subject) <= 200))
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table mails owner to fd_owner;
-CREATE INDEX mails_dead ON mails USING btree (created_at) WHERE ((sent_at IS NULL) AND (next_attempt_at IS NULL));
+CREATE INDEX mails_dead ON mails USING btree (created_at) WHERE ((sent_at IS NULL) AND (next_attempt_at IS NULL) AND (NOT kept));
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX mails_of_order ON mails USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
 CREATE INDEX mails_old ON mails USING btree (created_at);

@@ -1,10 +1,12 @@
 import type { MailDeps } from './modules/campaigns/deps.ts'
 import type { SendingDeps } from './modules/campaigns/send-waves.ts'
-import { mayBeMailed, unsubscribeHeaders } from './modules/marketing/consent.ts'
+import { hasNotLeft, mayBeMailed, unsubscribeHeaders } from './modules/marketing/consent.ts'
 import { textsIn } from './modules/marketing/newsletter-texts.ts'
 import { recordRefusal } from './modules/marketing/suppressions.ts'
 import type { ReminderWorkerOptions } from './modules/reminders/jobs.ts'
 import * as segments from './modules/segments/service.ts'
+import { isKeptFromMail } from './modules/stores/sandbox-mail.ts'
+import * as stores from './modules/stores/service.ts'
 import { openUnsubscribe } from './open-unsubscribe.ts'
 import type { BulkTransport } from './platform/bulk-smtp.ts'
 import type { MailTransport } from './platform/mail.ts'
@@ -21,7 +23,8 @@ export function openCampaigns(
     scanner: runtime.scanner,
     requireSegment: segments.get,
     members: segments.members,
-    mayBeMailed,
+    mayBeMailed: reachable(mayBeMailed),
+    hasNotLeft: reachable(hasNotLeft),
     unsubscribeOf(db, email) {
       const headers = unsubscribeHeaders(links, db, email)
       // The header has the link between angle brackets.
@@ -31,6 +34,18 @@ export function openCampaigns(
     storefrontUrl: openStorefrontUrl(runtime.config, publicUrl),
   }
 }
+
+type Choose = typeof mayBeMailed
+
+/** Leaves out whom a sandbox does not mail. */
+const reachable =
+  (choose: Choose): Choose =>
+  async (db, emails) => {
+    const chosen = await choose(db, emails)
+    if (chosen.size === 0) return chosen
+    const store = await stores.get(db)
+    return new Set([...chosen].filter((email) => !isKeptFromMail(store, email)))
+  }
 
 /** Opens the deps to send reminders of unfinished checkouts, for the loop and the test clock. */
 export const openReminders = (

@@ -36,7 +36,7 @@ export async function openDeps(runtime: Runtime, app: App) {
     webhooks: { key: key('webhook secret'), fetch: safeFetch, limits },
     gateway: openGateway({ database, clock, key: key('gateway signing key') }),
     checkout: openCheckout(runtime),
-    orderLinks: openOrderLinks(runtime),
+    orderLinks: openOrderLinks(runtime, storefrontUrl),
     subscriptionLinks: { key: key('subscription link') },
     newsletter: openNewsletter(runtime, () => config.PUBLIC_URL ?? app.listeningOrigin),
     shopperMail: { ...openShopperMail(runtime), limits },
@@ -72,12 +72,21 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
 }
 
 /** Links lead only to the hosts of a store: its own hosts, and its name in the zone of the storefront. */
-const openOrderLinks = ({ config, key, limits }: Runtime): LinkDeps => ({
+const openOrderLinks = (
+  { config, key, limits }: Runtime,
+  storefrontUrl: ReturnType<typeof openStorefrontUrl>,
+): LinkDeps => ({
   key: key('order link'),
   limits,
-  isHostOf: async (db, hostname) =>
-    hostname === `${db.tenant}.${config.storefrontZone}` ||
-    (await findTenantByHostname(db, hostname)) === db.tenant,
+  async originAt(db, hostname) {
+    const isInZone = hostname === `${db.tenant}.${config.storefrontZone}`
+    const isOwn = isInZone || (await findTenantByHostname(db, hostname)) === db.tenant
+    if (!isOwn) return null
+    return storefrontUrl({
+      tenant_ref: db.tenant,
+      primary_hostname: isInZone ? null : hostname,
+    })
+  },
 })
 
 const openNewsletter = (runtime: Runtime, publicUrl: () => string): NewsletterDeps => ({

@@ -75,7 +75,7 @@ const deadLetters = union([
   ),
   count(
     'mail',
-    sql`select created_at as since from mails where sent_at is null and next_attempt_at is null order by created_at`,
+    sql`select created_at as since from mails where sent_at is null and next_attempt_at is null and not kept order by created_at`,
   ),
   count(
     'shopper_mail',

@@ -10,7 +10,6 @@ import {
   CALLS_MAX,
   DEADLINE_MS,
   type LimitStore,
-  LONGEST_SECONDS,
   type StoreOptions,
   WINDOW_SECONDS,
 } from './limits-store.ts'
@@ -66,8 +65,7 @@ export function deleteOldCounters(db: GlobalDb): Promise<number> {
     delete from limit_counters
      where bucket = any(array(select bucket
                                 from limit_counters
-                               where window_start
-                                     < ${machineTime} - make_interval(secs => ${LONGEST_SECONDS})
+                               where window_start < ${machineTime} - make_interval(secs => seconds)
                                limit ${DELETE_MAX}
                                  for update skip locked))`)
 }
@@ -84,14 +82,13 @@ async function countHits(db: Runner, hits: readonly BucketHits[]): Promise<Map<s
                                ${hits.map(({ weight }) => weight)}::integer[],
                                ${windows}::integer[]) as h (bucket, hits, seconds)
         )
-        insert into limit_counters as c (bucket, window_start, hits)
-        select bucket, ${machineTime}, hits from added order by bucket
+        insert into limit_counters as c (bucket, window_start, hits, seconds)
+        select bucket, ${machineTime}, hits, seconds from added order by bucket
             on conflict (bucket) do update
            set (hits, window_start) = (
              select case when is_open then c.hits + excluded.hits else excluded.hits end,
                     case when is_open then c.window_start else ${machineTime} end
-               from (select c.window_start > ${machineTime} - make_interval(secs => seconds) as is_open
-                       from added where bucket = c.bucket) as counter)
+               from (select c.window_start > ${machineTime} - make_interval(secs => c.seconds) as is_open) as counter)
      returning c.bucket, c.hits`,
   )
   return byBucket(counters)

@@ -1,5 +1,3 @@
-import { HOUR_SECONDS } from '../kernel/time.ts'
-
 /**
  * The counters behind the limits. A bucket's window begins with its first hit and ends a minute later, or after the
  * window that the hit names, whatever hits follow. Every call ends within the deadline, with a result or an error.
@@ -28,9 +26,6 @@ export interface StoreOptions {
 }
 
 export const WINDOW_SECONDS = 60
-
-/** The longest window. The counters are kept for as long. */
-export const LONGEST_SECONDS = HOUR_SECONDS
 
 /**
  * How long a call may take: long for a statement that takes one millisecond, and short for a caller that waits to be

@@ -25,8 +25,8 @@ export interface Limits {
   /** Counts an attempt that failed. */
   countFailure(caller: string): Promise<void>
   /**
-   * Counts one hit, and returns whether the bucket is still within its limit: per minute, or in a window of up to an
-   * hour.
+   * Counts one hit, and returns whether the bucket is still within its limit: per minute, or in another window. A
+   * bucket always has the same window.
    */
   velocity(bucket: string, limit: number, windowSeconds?: number): Promise<boolean>
   /** Returns the hits that `velocity` has counted for a bucket in this minute. Counts nothing itself. */

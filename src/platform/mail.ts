@@ -19,6 +19,8 @@ export interface Mail {
   tenant_ref?: string
   /** The order to which the mail has a link. The mail is erased with the order's customer. */
   order_id?: string
+  /** Whether the mail is kept and never sent, as those of a sandbox to strangers. */
+  isKept?: boolean
 }
 
 /** A mail as it is handed to the mail server. */
@@ -91,11 +93,12 @@ export async function send(db: Runner, mail: Mail): Promise<void> {
   if (mail.text.length > TEXT_LENGTH_MAX || mail.text.includes('\0')) {
     throw new InvalidMailError('text')
   }
+  const { isKept = false } = mail
   await db.run(sql`
-    insert into mails (id, tenant_ref, order_id, recipient, subject, body, html)
+    insert into mails (id, tenant_ref, order_id, recipient, subject, body, html, next_attempt_at, kept)
     values (coalesce(${mail.id ?? null}::uuid, fd_uuid()), ${mail.tenant_ref ?? null},
             ${mail.order_id ?? null}, ${mail.to}, ${mail.subject}, ${mail.text},
-            ${mail.html ?? null})`)
+            ${mail.html ?? null}, case when not ${isKept} then ${machineTime} end, ${isKept})`)
 }
 
 /**

@@ -162,7 +162,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   ledger_seals: forGood(MONEY),
   ledger_unsealed: until('numbered and chained', 'ledger numbering'),
   ledger_verified: owner('stores', 'one row for each'),
-  limit_counters: until('an hour after their window', 'limiter upkeep'),
+  limit_counters: until('the end of their window', 'limiter upkeep'),
   mail_suppressions: forGood('An address, until it is lifted or the person is erased.'),
   mails: bySlice('RETENTION_MAIL_DAYS', 'older than the period, sent or not'),
   marketing_consents: forGood('Proves who may be written to, until the person is erased.'),

@@ -6,7 +6,7 @@ import type { ApiError } from '../../src/errors.ts'
 import { createLimits, type Limits, openLimitStore } from '../../src/platform/limits.ts'
 import { deleteOldCounters } from '../../src/platform/limits-postgres.ts'
 import type { LimitStore } from '../../src/platform/limits-store.ts'
-import { openTestDatabase } from '../harness/database.ts'
+import { openTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { eventually, until } from '../harness/eventually.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
@@ -43,8 +43,8 @@ async function openAdmin(t: TestContext, url: string): Promise<pg.Client> {
   return client
 }
 
-async function postgres(t: TestContext): Promise<CounterSetup> {
-  const database = await openTestDatabase(t)
+async function postgres(t: TestContext, given?: TestDatabase): Promise<CounterSetup> {
+  const database = given ?? (await openTestDatabase(t))
   const url = database.roleUrl('fd_app')
   const port = Number(new URL(url).port)
   const admin = await openAdmin(t, database.url)
@@ -168,7 +168,7 @@ if (redisServer === null) {
 for (const [name, openPlace] of places) {
   describe(`limits in ${name}`, () => {
     /** Each test has callers and buckets of its own. */
-    const shared = share(openPlace)
+    const shared = share((scope) => openPlace(scope))
 
     test('count in a window of an hour, and take back what did not fail', async (t) => {
       const place = shared.current
@@ -376,7 +376,24 @@ describe('counters in PostgreSQL', () => {
     assert.equal(await store.hit('a'), 1)
   })
 
-  test('are deleted by the worker an hour after their window, some at a time', async (t) => {
+  test('count in a window of a day, whatever the worker deletes meanwhile', async (t) => {
+    const database = await openTestDatabase(t)
+    const place = await postgres(t, database)
+    const { limits } = await openLimits(t, place)
+    const worker = database.open('fd_worker').global
+    for (const isWithin of [true, true, false]) {
+      assert.equal(await limits.velocity('mails', 2, 86_400), isWithin)
+    }
+    await place.age(86_400 - 60)
+    assert.equal(await deleteOldCounters(worker), 0)
+    assert.equal(await limits.velocity('mails', 2, 86_400), false, 'the day is not over')
+    await place.age(61)
+    assert.equal(await limits.velocity('mails', 2, 86_400), true)
+    await place.age(86_401)
+    assert.equal(await deleteOldCounters(worker), 1)
+  })
+
+  test('are deleted by the worker after their window, some at a time', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await openAdmin(t, database.url)
     await admin.query(`

@@ -4,6 +4,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { DAY_MS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import * as mail from '../../platform/mail.ts'
+import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { listBalances, listCommissions } from './commission-queries.ts'
@@ -107,28 +108,32 @@ function readLink(key: Buffer, { tenant, clock }: Db, token: string): string {
 
 /** Mails an affiliate that they are approved, with the link to their page. */
 export async function mailApproved(deps: PageDeps, tx: Tx, affiliate: Affiliate): Promise<void> {
-  const { display_name, language } = await stores.get(tx)
+  const store = await stores.get(tx)
+  const { display_name, language } = store
   const { url } = await makeLink(deps, tx, affiliate.id)
   const [first] = affiliate.referral_codes
   const code = first?.code ?? null
-  await send(tx, affiliate, approvedMail(language, { store: display_name, url, code }))
+  await send(tx, { store, affiliate }, approvedMail(language, { store: display_name, url, code }))
 }
 
 /** Mails an affiliate that they were paid. */
 export async function mailPaid(deps: PageDeps, tx: Tx, payout: Payout): Promise<void> {
   const affiliate = await find(tx, payout.affiliate_id)
   if (affiliate.email === null) return
-  const { display_name, language } = await stores.get(tx)
+  const store = await stores.get(tx)
+  const { display_name, language } = store
   const { url } = await makeLink(deps, tx, affiliate.id)
   const { amount_cents, currency, reference } = payout
   const about = { store: display_name, url, amount_cents, currency, reference }
-  await send(tx, affiliate, paidMail(language, about))
+  await send(tx, { store, affiliate }, paidMail(language, about))
 }
 
 async function send(
   tx: Tx,
-  { email }: Affiliate,
+  { store, affiliate: { email } }: { store: Store; affiliate: Affiliate },
   text: { subject: string; text: string },
 ): Promise<void> {
-  if (email !== null) await mail.send(tx, { to: email, tenant_ref: tx.tenant, ...text })
+  if (email === null) return
+  const isKept = isKeptFromMail(store, email)
+  await mail.send(tx, { to: email, tenant_ref: tx.tenant, isKept, ...text })
 }

@@ -21,6 +21,8 @@ export interface Audience {
   ): Promise<{ email: string; email_folded: string; customer_ref: string | null }[]>
   /** Returns those of the addresses that have consented and are not suppressed, now. */
   mayBeMailed(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
+  /** Returns those of the addresses that have not left and are not suppressed, for mails that need no consent. */
+  hasNotLeft(db: Db, emails: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** What every mail to a reader must offer. */

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../error-codes.ts'
 import { ApiError } from '../../errors.ts'
-import { HOUR_SECONDS } from '../../kernel/time.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../kernel/time.ts'
 import { sha256 } from '../../kernel/tokens.ts'
+import { type AnonymousCause, limitOfAddress } from '../../platform/address-mails.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import type { Identity } from './deps.ts'
 
@@ -47,23 +48,39 @@ export async function countForgotten({ limits }: Identity, caller: string): Prom
  * Whether an address may get another mail with a link to choose a new password. If not, the mails
  * that it got are still valid.
  */
-export const maySendReset = ({ limits }: Identity, email: string): Promise<boolean> =>
-  limits.velocity(`resets:${digestOf(email)}`, RESETS_PER_HOUR, HOUR_SECONDS)
+export const maySendReset = async (identity: Identity, email: string): Promise<boolean> =>
+  (await identity.limits.velocity(`resets:${digestOf(email)}`, RESETS_PER_HOUR, HOUR_SECONDS)) &&
+  isWithinDay(identity, 'password', email)
+
+/** Counts a mail to an address, and returns whether it is within the mails of a day. */
+function isWithinDay({ limits }: Identity, cause: AnonymousCause, email: string): Promise<boolean> {
+  const { bucket, limit, seconds } = limitOfAddress(cause, email)
+  return limits.velocity(bucket, limit, seconds)
+}
 
 /** Limits the mails to an address: a stranger can sign up with it many times. */
-export async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
-  if (!(await limits.velocity(`letters:${digestOf(email)}`, MAILS_PER_MINUTE))) throw tooManyMails()
+export async function assertMailRate(identity: Identity, email: string): Promise<void> {
+  const isWithin = await identity.limits.velocity(`letters:${digestOf(email)}`, MAILS_PER_MINUTE)
+  if (!isWithin) throw tooManyMails()
+  await assertDailyRate(identity, email)
+}
+
+/** Limits the mails of a day to an address that is not verified: it may be a stranger's. */
+async function assertDailyRate(identity: Identity, email: string): Promise<void> {
+  if (await isWithinDay(identity, 'sign_up', email)) return
+  throw tooMany('Too many mails to this address today', DAY_SECONDS)
 }
 
 /** Limits the mails that are sent again: of an account, and of all accounts with its address. */
 export async function assertResendRate(
-  { limits }: Identity,
+  identity: Identity,
   { id, email }: { id: string; email: string },
 ): Promise<void> {
   const isWithin =
-    (await limits.velocity(`verify:${id}`, MAILS_PER_MINUTE)) &&
-    (await limits.velocity(`resends:${digestOf(email)}`, RESENDS_PER_MINUTE))
+    (await identity.limits.velocity(`verify:${id}`, MAILS_PER_MINUTE)) &&
+    (await identity.limits.velocity(`resends:${digestOf(email)}`, RESENDS_PER_MINUTE))
   if (!isWithin) throw tooManyMails()
+  await assertDailyRate(identity, email)
 }
 
 /** One check of a password: the account, the caller, and whether the caller has logged in to the account before. */

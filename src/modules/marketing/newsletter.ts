@@ -6,9 +6,11 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { DAY_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
+import { limitOfAddress, type MailLimit, reserveMail } from '../../platform/address-mails.ts'
 import * as audit from '../../platform/audit.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
+import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import * as stores from '../stores/service.ts'
 import {
   consentText,
@@ -33,7 +35,7 @@ import { liftConfirmed } from './suppressions.ts'
 export interface NewsletterDeps extends UnsubscribeDeps {
   /** Signs the links that confirm an address. */
   key: Buffer
-  limits: Pick<Limits, 'velocity'>
+  limits: Pick<Limits, 'velocity' | 'releaseHit'>
 }
 
 /** Requests per minute of one shopper: enough for typing errors. */
@@ -78,13 +80,12 @@ export async function subscribe(
   await requireWithin(deps.limits, `newsletter:${db.tenant}`, PER_STORE)
   const email_folded = foldEmail(email)
   if (email_folded === null) throw invalidBody('email', 'must be an e-mail address')
-  const mayMail = await deps.limits.velocity(
-    `newsletter-mails:${db.tenant}:${tokens.sha256(email_folded).toString('base64url')}`,
-    MAILS_PER_DAY,
-    DAY_SECONDS,
-  )
-  const { display_name, language } = await stores.get(db)
-  await db.transaction('newsletter: request', async (tx) => {
+  const reserved = await reserveMail(deps.limits, [
+    limitOfStore(db, email_folded),
+    limitOfAddress('newsletter', email_folded),
+  ])
+  const store = await stores.get(db)
+  const isSent = await db.transaction('newsletter: request', async (tx) => {
     const requested = await queries.request(tx, {
       email,
       email_folded,
@@ -96,15 +97,24 @@ export async function subscribe(
     const mail_id = newId()
     const token = sign(deps, [db.tenant, requested?.id ?? NO_ID, 'confirm', expires, mail_id])
     const url = `${deps.publicUrl()}/v1/newsletter/${token}`
-    const isMailed = requested !== null && mayMail
+    const isMailed = requested !== null && reserved.isWithin
     await mail.sendIf(tx, isMailed, {
       id: mail_id,
       to: isMailed ? email : NO_RECIPIENT,
       tenant_ref: db.tenant,
-      ...confirmationMail(language, display_name, url),
+      isKept: isKeptFromMail(store, email_folded),
+      ...confirmationMail(store.language, store.display_name, url),
     })
+    return isMailed
   })
+  await reserved.settle(isSent)
 }
+
+const limitOfStore = (db: Db, email_folded: string): MailLimit => ({
+  bucket: `newsletter-mails:${db.tenant}:${tokens.sha256(email_folded).toString('base64url')}`,
+  limit: MAILS_PER_DAY,
+  seconds: DAY_SECONDS,
+})
 
 /** The purpose of a mailed link, and the reader that it is for. */
 export type Opened =

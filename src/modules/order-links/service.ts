@@ -3,10 +3,12 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
 import { DAY_MS, HOUR_SECONDS } from '../../kernel/time.ts'
 import * as tokens from '../../kernel/tokens.ts'
+import { limitOfAddress, type MailLimit, reserveMail } from '../../platform/address-mails.ts'
 import { callerOf, type Limits, requireWithin } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
 import { lockByNumber } from '../orders/read.ts'
 import * as orders from '../orders/service.ts'
+import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import * as stores from '../stores/service.ts'
 import { linkMail } from './mail.ts'
 import type { LinkRequest } from './schema.ts'
@@ -18,9 +20,9 @@ import type { LinkRequest } from './schema.ts'
 
 export interface LinkDeps {
   key: Buffer
-  limits: Pick<Limits, 'velocity'>
-  /** Whether the store's storefront answers at this host. */
-  isHostOf(db: Db, hostname: string): Promise<boolean>
+  limits: Pick<Limits, 'velocity' | 'releaseHit'>
+  /** Returns the address of the store's storefront at one of its hosts, without a path; null for any other host. */
+  originAt(db: Db, hostname: string): Promise<string | null>
 }
 
 /** Requests per minute of one shopper: enough for typing errors. */
@@ -66,29 +68,39 @@ export async function mailLink(
   await requireWithin(deps.limits, `order-links:${db.tenant}:${sender}`, limit)
   await requireWithin(deps.limits, `order-links:${db.tenant}`, PER_STORE)
   const url = await checkReturnUrl(deps, db, request.return_url)
-  const email = foldEmail(request.email)
-  const mayMail = await deps.limits.velocity(
-    `order-link-mails:${db.tenant}:${tokens.sha256(email ?? '').toString('base64url')}`,
-    MAILS_PER_HOUR,
-    HOUR_SECONDS,
-  )
-  const { display_name, language } = await stores.get(db)
-  await db.transaction('order link: mail', async (tx) => {
+  const email = foldEmail(request.email) ?? ''
+  const reserved = await reserveMail(deps.limits, [
+    limitOfStore(db, email),
+    limitOfAddress('order_link', email),
+  ])
+  const store = await stores.get(db)
+  const isSent = await db.transaction('order link: mail', async (tx) => {
     const order = await lockByNumber(tx, request.order_number)
     const isTheirs = order?.email != null && foldEmail(order.email) === email
     const token = createLinkToken(deps.key, db, order ?? { id: '', email: null }, LINK_DAYS)
-    await mail.sendIf(tx, isTheirs && mayMail, {
+    const isMailed = isTheirs && reserved.isWithin
+    await mail.sendIf(tx, isMailed, {
       to: isTheirs ? (order.email ?? NO_RECIPIENT) : NO_RECIPIENT,
       tenant_ref: db.tenant,
       ...(order !== null && { order_id: order.id }),
-      ...linkMail(language, {
-        store: display_name,
+      isKept: isKeptFromMail(store, email),
+      ...linkMail(store.language, {
+        store: store.display_name,
         number: request.order_number,
         url: url + token,
       }),
     })
+    return isMailed
   })
+  // A wrong number mails nothing, and must not keep the shopper from the link to the right one.
+  await reserved.settle(isSent)
 }
+
+const limitOfStore = (db: Db, email_folded: string): MailLimit => ({
+  bucket: `order-link-mails:${db.tenant}:${tokens.sha256(email_folded).toString('base64url')}`,
+  limit: MAILS_PER_HOUR,
+  seconds: HOUR_SECONDS,
+})
 
 /** Returns the token of a link that opens an order for `days` days. */
 export function createLinkToken(key: Buffer, db: Db, order: LinkedOrder, days: number): string {
@@ -115,14 +127,15 @@ export async function openLink({ key }: LinkDeps, db: Db, token: string) {
 }
 
 /**
- * Refuses a return URL of another host: a mail of the store could otherwise lead to a
- * stranger, with the token in the link.
+ * Reads the address of the page that opens links. A mail of the store must not lead to a stranger with the token in
+ * its link, so another host is refused, and protocol and port are those at which the store's own host answers: a
+ * shopper's request names any.
  */
-async function checkReturnUrl({ isHostOf }: LinkDeps, db: Db, text: string): Promise<string> {
+async function checkReturnUrl({ originAt }: LinkDeps, db: Db, text: string): Promise<string> {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
-  if (isPlain && url.search === '' && url.hash === '' && (await isHostOf(db, url.hostname))) {
-    return `${url.origin}${url.pathname.replace(/\/*$/, '/')}`
-  }
+  const isPage = isPlain && url.search === '' && url.hash === ''
+  const origin = isPage ? await originAt(db, url.hostname) : null
+  if (isPage && origin !== null) return `${origin}${url.pathname.replace(/\/*$/, '/')}`
   throw invalidBody('return_url', 'must be an http(s) address at a host of the store')
 }

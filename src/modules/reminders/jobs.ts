@@ -11,7 +11,6 @@ import { scanMail } from '../campaigns/scan.ts'
 import { loadLook, writeMail } from '../campaigns/write-mail.ts'
 import * as catalog from '../catalog/service.ts'
 import * as inventory from '../inventory/service.ts'
-import { hasNotLeft } from '../marketing/consent.ts'
 import { recordRefusal } from '../marketing/suppressions.ts'
 import * as queries from './queries.ts'
 import type { CartItem, DueReminder, ReminderSettings, StopReason } from './schema.ts'
@@ -118,7 +117,7 @@ const endSending = (db: TenantDb, cart: DueCart, failure: unknown): Promise<void
 
 /** Returns why nothing more is sent to a cart, or null if its reminder is sent. */
 async function findStop(
-  { mayBeMailed }: MailDeps,
+  { mayBeMailed, hasNotLeft }: MailDeps,
   db: TenantDb,
   cart: DueCart,
   { enabled, basis }: ReminderSettings,

@@ -117,6 +117,8 @@ export async function loadCommon(
       url,
       logoUrl: ownAsset(deps, db, url, brand.logoRef),
       colours: brand.colours,
+      sandbox: store.sandbox,
+      owner_email: store.owner_email,
     },
     order: null,
     parcel: null,

@@ -16,6 +16,9 @@ export interface MailFacts {
     url: string | null
     logoUrl: string | null
     colours: Brand['colours']
+    /** Whether the store is a sandbox, whose owner alone gets its mails. */
+    sandbox: boolean
+    owner_email: string | null
   }
   order: OrderFacts | null
   parcel: ParcelFacts | null

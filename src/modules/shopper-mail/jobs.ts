@@ -9,6 +9,7 @@ import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import { InvalidMailError, type MailTransport } from '../../platform/mail.ts'
 import { createSlotWorker, type SlotWorker } from '../../platform/slot-worker.ts'
 import * as giftCards from '../gift-cards/service.ts'
+import { isKeptFromMail } from '../stores/sandbox-mail.ts'
 import { loadMail, type MailDeps } from './compose.ts'
 import * as queries from './queries.ts'
 import type { DueMail } from './schema.ts'
@@ -144,6 +145,7 @@ async function write(deps: MailDeps, db: TenantDb, mail: ClaimedMail) {
   if ('skip' in loaded) return loaded
   const { facts } = loaded
   const recipient = mail.resend_to ?? loaded.recipient
+  if (isKeptFromMail(facts.store, recipient)) return { skip: 'sandbox' as const }
   const { subject, html, text, language } = writeMail(facts)
   const { name: fromName, email: replyTo } = facts.store
   return { recipient, language, subject, html, body: text, fromName, replyTo }

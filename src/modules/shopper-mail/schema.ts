@@ -50,6 +50,7 @@ export const MAIL_REASONS = [
   'recalled',
   'too_old',
   'no_code',
+  'sandbox',
   'refused',
   'interrupted',
 ] as const

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { DAY_MS } from '../../../src/kernel/time.ts'
 import { deleteUnconfirmed } from '../../../src/modules/marketing/newsletter-jobs.ts'
+import { deleteOldCounters } from '../../../src/platform/limits-postgres.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, essence } from '../../harness/refusals.ts'
 import { share } from '../../harness/scope.ts'
@@ -56,6 +57,61 @@ describe('a newsletter', () => {
     const answers = await Promise.all(ips.map((ip) => ask('ann@example.com', { ip })))
     assert.ok(answers.every(({ status }) => status === 202))
     assert.equal((await linksTo('ann@example.com')).length, 2)
+  })
+
+  test('mails one address twice in a whole day, not in an hour of it', async () => {
+    const { app, ask, linksTo } = await openStore()
+    const email = `${randomUUID()}@example.com`
+    const age = (hours: number) =>
+      shared.current.superuser.query(
+        'update limit_counters set window_start = window_start - make_interval(hours => $1)',
+        [hours],
+      )
+    for (const _ of [1, 2, 3]) await ask(email)
+    await age(23)
+    await deleteOldCounters(app.runtime.workerDatabase.global)
+    await ask(email)
+    assert.equal((await linksTo(email)).length, 2)
+    await age(2)
+    await ask(email)
+    assert.equal((await linksTo(email)).length, 3)
+  })
+
+  test('mails one address ten times a day at most, however many stores are asked, with or without a plus', async () => {
+    const mailbox = randomUUID()
+    const recipients: string[] = []
+    for (let at = 0; at < 7; at++) {
+      const { ask } = await openStore()
+      for (const tag of ['', '+a']) {
+        const email = `${mailbox}${tag}@example.com`
+        assert.equal((await ask(email)).status, 202)
+        recipients.push(email)
+      }
+    }
+    const { rows } = await shared.current.superuser.query(
+      'select count(*)::int as mails from mails where recipient = any ($1)',
+      [recipients],
+    )
+    assert.deepEqual(rows, [{ mails: 10 }])
+  })
+
+  test('of a sandbox mails its owner alone, and keeps the mails to others', async () => {
+    const { app, shop, ask } = await openStore()
+    const { tenant } = shop
+    await app.operator.put(`/v1/stores/${tenant}/owner`, { email: 'owner@acme.example' })
+    await app.operator.put(`/v1/stores/${tenant}/sandbox`, { sandbox: true })
+    for (const email of ['Owner+test@acme.example', 'stranger@example.com']) {
+      assert.equal((await ask(email)).status, 202)
+    }
+    const { rows } = await shared.current.superuser.query(
+      `select recipient, kept, next_attempt_at is not null as waits from mails
+        where tenant_ref = $1 order by recipient`,
+      [tenant],
+    )
+    assert.deepEqual(rows, [
+      { recipient: 'Owner+test@acme.example', kept: false, waits: true },
+      { recipient: 'stranger@example.com', kept: true, waits: false },
+    ])
   })
 
   test('limits one shopper, and leaves the others of the store alone', async () => {

@@ -151,6 +151,29 @@ describe('the link to an order', () => {
     assert.equal(stranger.status, 401)
   })
 
+  test('is mailed after any number of wrong numbers, which are no mails', async () => {
+    const { order } = await store.place({ email: 'forgets@example.com' })
+    const asked = { email: 'forgets@example.com' }
+    for (const order_number of [999_991, 999_992, 999_993, 999_994]) {
+      assert.equal((await ask({ ...asked, order_number })).status, 202)
+    }
+    await ask({ ...asked, order_number: order.order_number })
+    const mailed = (await readMails()).filter(({ recipient }) => recipient === asked.email)
+    assert.equal(mailed.length, 1)
+  })
+
+  test("leads to the store's own protocol and port, whatever the request names", async () => {
+    const { order } = await store.place({ email: 'port@example.com' })
+    const asked = { email: 'port@example.com', order_number: order.order_number }
+    for (const origin of ['https://acme.localhost:6666', 'http://acme.localhost:1']) {
+      assert.equal((await ask({ ...asked, return_url: `${origin}/orders/link` })).status, 202)
+    }
+    const mailed = (await readMails()).filter(({ recipient }) => recipient === asked.email)
+    const { port } = new URL(store.app.url)
+    const origins = mailed.map(({ body }) => new URL(/https?:\S+/.exec(body)?.[0] ?? '').origin)
+    assert.deepEqual(origins, Array(2).fill(`http://acme.localhost:${port}`))
+  })
+
   test('is mailed at most three times an hour to one address, and asked for five times a minute', async () => {
     const { order } = await store.place({ email: 'often@example.com' })
     const often = { email: 'often@example.com', order_number: order.order_number }

@@ -28,6 +28,8 @@ function factsOf(kind: MailKind, text = 'Mug', more: Partial<MailFacts> = {}): M
       url: 'https://shop.example',
       logoUrl: null,
       colours: readBrand(null).colours,
+      sandbox: false,
+      owner_email: null,
     },
     subscription: {
       item: text,

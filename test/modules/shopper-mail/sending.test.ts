@@ -251,6 +251,24 @@ describe('the sending of mails to shoppers', () => {
     assert.match(row?.last_error ?? '', /time zone/i)
   })
 
+  test('of a sandbox sends to its owner alone, and keeps from all others, also when sent again', async () => {
+    const shop = await newShop(app)
+    await app.operator.put(`/v1/stores/${shop.tenant}/owner`, { email: 'owner@shop.example' })
+    await app.operator.put(`/v1/stores/${shop.tenant}/sandbox`, { sandbox: true })
+    await buy(app, shop, { email: 'stranger@example.com' })
+    await buy(app, shop, { email: 'owner+ann@shop.example', customer_ref: 'owner' })
+    const sent = await app.sendAll()
+    assert.deepEqual(
+      sent.map(({ to }) => to),
+      [['owner+ann@shop.example']],
+    )
+    const [kept] = await mailsOf(shop, 'state=skipped')
+    assert.deepEqual([kept?.kind, kept?.reason], ['order_placed', 'sandbox'])
+    assert.equal((await shop.merchant.post(`/v1/merchant/mails/${kept?.id}/resend`)).status, 202)
+    assert.deepEqual(await app.sendAll(), [])
+    assert.equal((await mailsOf(shop, 'state=skipped')).length, 1)
+  })
+
   test('survives an event that has nothing of what a mail needs', async () => {
     const shop = await newShop(app)
     for (const data of ['{}', '{"fulfillment":7}', '{"refund":{"refund_id":"x"}}', '[]']) {

@@ -17,7 +17,15 @@ import {
 } from '../checkout/setup.ts'
 import { createCoupon } from '../marketing/setup.ts'
 import { PLACED, URL as WEBHOOKS } from '../webhooks/setup.ts'
-import { assertJustAfter, CLOCK, type ClockApp, inDays, keyed, openClockApp } from './setup.ts'
+import {
+  assertJustAfter,
+  CLOCK,
+  type ClockApp,
+  inDays,
+  keyed,
+  openClockApp,
+  shopperNamed,
+} from './setup.ts'
 
 describe('a move of the clock', () => {
   const held = {} as { app: ClockApp }
@@ -43,7 +51,7 @@ describe('a move of the clock', () => {
     const sold = await checkout(
       app,
       { tenant },
-      cart(variants[1_000], { email: 'ann@example.com' }),
+      cart(variants[1_000], { email: shopperNamed('ann') }),
     )
     assert.equal(sold.status, 201, sold.text)
     const packed = await merchant.post(`/v1/merchant/orders/${sold.body.order.id}/fulfillments`)
@@ -52,7 +60,7 @@ describe('a move of the clock', () => {
     const review = cart(variants[1_000], { email: 'review@example.com', customer_ref: 'rex' })
     const onHold = await checkout(app, { tenant }, review)
     assert.equal(onHold.status, 202, onHold.text)
-    const reader = { email: 'reader@example.com', source: 'footer' }
+    const reader = { email: shopperNamed('reader'), source: 'footer' }
     await app.storefront.post(`/v1/tenants/${tenant}/newsletter`, reader)
     return {
       card: card.gift_card.id,

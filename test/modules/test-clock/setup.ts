@@ -64,6 +64,11 @@ export interface ClockApp extends TestApp {
   everythingOf(tenant: string): Promise<string>
 }
 
+const OWNER = 'owner@example.com'
+
+/** An address whose mails a sandbox sends: one of its owner. */
+export const shopperNamed = (name: string) => `owner+${name}@example.com`
+
 const SIGNAL = new AbortController().signal
 
 /** The platform with an endpoint and a mail server, and without a worker: tests take its steps. */
@@ -110,6 +115,10 @@ export async function openClockApp(
       const shop = await openShop(app, tenant)
       const made = await app.operator.put(`/v1/stores/${tenant}/sandbox`, { sandbox: true })
       assert.equal(made.status, 200, made.text)
+      await superuser.query('update stores set owner_email = $2 where tenant_ref = $1', [
+        tenant,
+        OWNER,
+      ])
       return shop
     },
     async advance(merchant, move) {
