@@ -1,3 +1,4 @@
+import { isCountry } from './countries.ts'
 import { mailTo, safeHref } from './links.ts'
 import type { TextKind } from './prop.ts'
 
@@ -33,6 +34,9 @@ const SPACING = /^-?\d{1,2}(\.\d{1,3})?(px|rem|em)$/
 /** A moment with its offset from UTC: without one, it would depend on the reader's place. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/
 
+/** As the platform takes it in a checkout. */
+const TAX_PROVIDER = /^(null|flat_rate|[a-z0-9]+_tax)$/
+
 export const FORMS: Partial<Record<TextKind, Form>> = {
   link: {
     expected:
@@ -59,5 +63,13 @@ export const FORMS: Partial<Record<TextKind, Form>> = {
   },
   fonts: { expected: 'names of fonts between commas', read: like(FONTS) },
   length: { expected: 'a length, such as 12px, 1.5rem or 90%', read: like(LENGTH) },
+  country: {
+    expected: 'the ISO 3166-1 code of a country, such as DE',
+    read: (text) => (isCountry(text) ? text : null),
+  },
+  taxProvider: {
+    expected: 'null, flat_rate or a name ending in _tax',
+    read: like(TAX_PROVIDER),
+  },
   spacing: { expected: 'a length in px, rem or em, such as -0.02em', read: like(SPACING) },
 }

@@ -23,6 +23,15 @@ export interface NumberProp extends Described {
   fallback: number
 }
 
+/** A whole number, an amount of cents or none. Without it there is no number, rather than a default. */
+export interface WholeProp extends Described {
+  kind: 'whole' | 'cents'
+  min: number
+  max: number
+  /** Whether null means the same as no value, and is not wrong. */
+  nullable?: true
+}
+
 export interface ChoiceProp extends Described {
   kind: 'choice'
   choices: readonly [string, ...string[]]
@@ -45,7 +54,14 @@ export interface ListProp extends Described {
   of: TextProp | ObjectProp
 }
 
-export type Prop = TextProp | NumberProp | ChoiceProp | SwitchProp | ObjectProp | ListProp
+export type Prop =
+  | TextProp
+  | NumberProp
+  | WholeProp
+  | ChoiceProp
+  | SwitchProp
+  | ObjectProp
+  | ListProp
 export type Props = Readonly<Record<string, Prop>>
 
 export const TEXT_KINDS = [
@@ -62,6 +78,8 @@ export const TEXT_KINDS = [
   'fonts',
   'length',
   'spacing',
+  'country',
+  'taxProvider',
 ] as const
 export type TextKind = (typeof TEXT_KINDS)[number]
 
@@ -70,15 +88,17 @@ export type ValueOf<P extends Prop> = P extends TextProp
   ? string | null
   : P extends NumberProp
     ? number
-    : P extends ChoiceProp
-      ? P['choices'][number]
-      : P extends SwitchProp
-        ? boolean
-        : P extends ObjectProp
-          ? ValuesOf<P['props']>
-          : P extends ListProp
-            ? readonly (P['of'] extends ObjectProp ? ValuesOf<P['of']['props']> : string)[]
-            : never
+    : P extends WholeProp
+      ? number | null
+      : P extends ChoiceProp
+        ? P['choices'][number]
+        : P extends SwitchProp
+          ? boolean
+          : P extends ObjectProp
+            ? ValuesOf<P['props']>
+            : P extends ListProp
+              ? readonly (P['of'] extends ObjectProp ? ValuesOf<P['of']['props']> : string)[]
+              : never
 
 export type ValuesOf<P extends Props> = { readonly [Name in keyof P]: ValueOf<P[Name]> }
 
@@ -111,6 +131,10 @@ export const colour = textOf('colour', 40)
 export const fonts = textOf('fonts', 200)
 export const length = textOf('length', 12)
 export const spacing = textOf('spacing', 12)
+/** The ISO 3166-1 code of a country. */
+export const country = textOf('country', 2)
+/** The name of what works out a tax. */
+export const taxProvider = textOf('taxProvider', 64)
 
 interface Range {
   min: number
@@ -128,6 +152,22 @@ export const number = (meaning: string, range: Range): NumberProp => ({
   kind: 'number',
   meaning,
   ...range,
+})
+
+export const whole = (
+  meaning: string,
+  more: More & { min?: number; max: number; nullable?: true },
+): WholeProp => ({ kind: 'whole', meaning, min: 0, ...more })
+
+/** The largest amount that the platform takes. */
+const CENTS_MAX = 100_000_000_000
+
+export const cents = (meaning: string, more: More & { nullable?: true } = {}): WholeProp => ({
+  kind: 'cents',
+  meaning,
+  min: 0,
+  max: CENTS_MAX,
+  ...more,
 })
 
 /** Makes a prop with choices, of which the first is the default. */

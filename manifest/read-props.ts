@@ -1,6 +1,15 @@
 import { FORMS } from './forms.ts'
 import { markdownWeight, TEXT_WEIGHT_MAX } from './markdown-weight.ts'
-import type { ChoiceProp, ListProp, NumberProp, Prop, Props, TextProp, ValuesOf } from './prop.ts'
+import type {
+  ChoiceProp,
+  ListProp,
+  NumberProp,
+  Prop,
+  Props,
+  TextProp,
+  ValuesOf,
+  WholeProp,
+} from './prop.ts'
 
 /**
  * Reads values of a manifest, which may hold anything, and tells what is wrong with them. A value
@@ -33,6 +42,9 @@ function readValue(prop: Prop, value: unknown): unknown {
     case 'integer':
     case 'number':
       return readNumber(prop, value)
+    case 'whole':
+    case 'cents':
+      return isWhole(prop, value) ? value : null
     case 'choice':
       return prop.choices.find((each) => each === value) ?? prop.fallback
     case 'switch':
@@ -65,6 +77,9 @@ function readNumber({ kind, min, max, fallback }: NumberProp, value: unknown): n
   return Math.min(Math.max(kind === 'integer' ? Math.round(given) : given, min), max)
 }
 
+const isWhole = ({ min, max }: WholeProp, value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
+
 function readList({ countMax, of }: ListProp, value: unknown): readonly unknown[] {
   const given = Array.isArray(value) ? value.slice(0, countMax) : []
   return of.kind === 'object'
@@ -80,17 +95,22 @@ export function listFaults(props: Props, value: JsonObject, max: number): Fault[
     const given = Object.hasOwn(value, name) ? value[name] : undefined
     faults.push(...faultsOf(prop, given, `/${name}`))
   }
-  for (const name of Object.keys(value)) {
-    if (faults.length >= max) break
-    // A renderer of the merchant's own may read more: such names begin with x-.
-    if (Object.hasOwn(props, name) || name.startsWith('x-')) continue
-    const known = Object.keys(props).join(', ')
-    faults.push({
-      path: `/${pointerPart(name)}`,
-      message: `is not known here: it may be one of ${known}`,
-    })
-  }
-  return faults.slice(0, max)
+  return [...faults, ...listUnknown(props, value, max)].slice(0, max)
+}
+
+/** Lists the members of an object that are none of these props, at most `max`. */
+export function listUnknown(props: Props, value: JsonObject, max: number): Fault[] {
+  const known = Object.keys(props).join(', ')
+  return (
+    Object.keys(value)
+      // A renderer of the merchant's own may read more: such names begin with x-.
+      .filter((name) => !Object.hasOwn(props, name) && !name.startsWith('x-'))
+      .slice(0, max)
+      .map((name) => ({
+        path: `/${pointerPart(name)}`,
+        message: `is not known here: it may be one of ${known}`,
+      }))
+  )
 }
 
 const pointerPart = (name: string) => name.slice(0, 200).replaceAll('~', '~0').replaceAll('/', '~1')
@@ -103,6 +123,9 @@ function faultsOf(prop: Prop, value: unknown, path: string): Fault[] {
     case 'integer':
     case 'number':
       return told(path, numberFault(prop, value))
+    case 'whole':
+    case 'cents':
+      return told(path, wholeFault(prop, value))
     case 'choice':
       return told(path, choiceFault(prop, value))
     case 'switch':
@@ -143,6 +166,13 @@ function numberFault({ kind, min, max, fallback }: NumberProp, value: unknown): 
   if (isKind && (value as number) >= min && (value as number) <= max) return null
   const what = kind === 'integer' ? 'a whole number' : 'a number'
   return `must be ${what} from ${min} to ${max}; without it, it is ${fallback}`
+}
+
+function wholeFault(prop: WholeProp, value: unknown): string | null {
+  const { kind, min, max, nullable } = prop
+  if (isWhole(prop, value) || (nullable && value === null)) return null
+  const what = kind === 'cents' ? 'a whole number of cents' : 'a whole number'
+  return `must be ${what} from ${min} to ${max}${nullable ? ', or null' : ''}`
 }
 
 const choiceFault = ({ choices, fallback }: ChoiceProp, value: unknown): string | null =>

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { BEHAVIOR_PROPS, BRAND_PROPS } from '../manifest/behavior-props.ts'
 import { PAGE_WEIGHT_MAX, TEXT_WEIGHT_MAX } from '../manifest/markdown-weight.ts'
 import { LEGAL_KINDS, MENU_PROPS, PAGE_PROPS, PAGES_MAX } from '../manifest/page-props.ts'
+import { POLICY_EXAMPLES, type PolicyExample } from '../manifest/policies.ts'
 import type { Prop, Props } from '../manifest/prop.ts'
 import { SECTION_TYPES, type SectionType } from '../manifest/section-types.ts'
 import { THEME_TOKENS } from '../manifest/theme-tokens.ts'
@@ -16,6 +18,9 @@ function limitOf(prop: Prop): string {
     case 'integer':
     case 'number':
       return `${prop.min} to ${prop.max}, default ${prop.fallback}`
+    case 'whole':
+    case 'cents':
+      return `${prop.min} to ${prop.max}${prop.nullable ? ', or `null`' : ''}`
     case 'choice':
       return prop.choices
         .map((each) => (each === prop.fallback ? `\`${each}\` (default)` : `\`${each}\``))
@@ -71,6 +76,21 @@ ${table(props)}
 ${JSON.stringify({ type, props: example }, null, 2)}
 \`\`\`
 `
+
+const money = (cents: number) => (cents / 100).toFixed(2)
+
+function policyText({ title, manifest, goods_cents, expedited, costs }: PolicyExample): string {
+  const { shipping_cents, tax_cents, total_cents } = costs
+  const inside = manifest.tax?.prices_include_tax ? ' of it' : ''
+  return `${title}. Goods for ${money(goods_cents)}${expedited ? ', expedited,' : ''} then cost ${money(total_cents)}: shipping
+${money(shipping_cents)}, tax ${money(tax_cents)}${inside}.
+
+\`\`\`json
+${JSON.stringify(manifest, null, 2)}
+\`\`\``
+}
+
+const { shipping, tax, ...switches } = BEHAVIOR_PROPS
 
 const types = Object.entries<SectionType>(SECTION_TYPES)
 
@@ -139,6 +159,42 @@ ${JSON.stringify(
   2,
 )}
 \`\`\`
+
+## Policies
+
+\`behavior.shipping\` and \`behavior.tax\` say what shoppers pay beside the goods. The storefront sends both with each preview and
+checkout. Other values of a manifest are read as well as possible; a policy that is there is read as a whole: one that is no object,
+lacks a member that is needed or has a value of another form is refused with 422 \`unreadable_policy\`, which names each place, when a
+draft is saved and when it is published. A member that is not known is a warning. \`null\` is the same as no policy.
+
+### behavior.shipping
+
+${shipping.meaning} \`countries\` may stand alone.
+
+${table(shipping.props)}
+
+### behavior.tax
+
+${tax.meaning} Whether it is added to the prices or inside them is said by \`tax.prices_include_tax\`, beside \`behavior\`: \`true\`
+means that all prices, also that of shipping, have the tax inside. A provider is asked for the tax of an address.
+
+${table(tax.props)}
+
+### Examples
+
+${POLICY_EXAMPLES.map(policyText).join('\n\n')}
+
+## Behavior
+
+The other members of \`behavior\`. What is not known or has another form is a warning, and is read as its default.
+
+${table(switches)}
+
+## Brand
+
+The members of \`brand\`.
+
+${table(BRAND_PROPS)}
 
 ## Theme
 

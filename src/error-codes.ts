@@ -375,6 +375,10 @@ export const ERRORS = {
     422,
     'A subscription needs a card for its renewals, and other tenders cover this order. Order without `subscribe`, or let the card pay a part.',
   ],
+  unreadable_policy: [
+    422,
+    'The shipping or the tax policy of the manifest cannot be read. Correct what `issues` names, or set the policy to null; until then nothing is sold without a policy.',
+  ],
   country_not_served: [
     422,
     'The store does not ship to this country. Send one of `countries` in `shipping_address.country`, as its ISO 3166-1 code.',

@@ -1,4 +1,11 @@
+import { RETURN_DAYS_MAX } from '../../manifest/behavior-props.ts'
 import { isCountry, readShippingCountries } from '../../manifest/countries.ts'
+import {
+  readShippingPolicy,
+  readTaxPolicy,
+  type ShippingPolicy,
+  type TaxPolicy,
+} from '../../manifest/policies.ts'
 import type { Resolved } from '../api/types.ts'
 import { getLocale, type Locale } from '../translations/locale.ts'
 import { asLine, asObject, asText } from './manifest.ts'
@@ -72,18 +79,13 @@ export interface Offers {
   statement: { version: string; text: string } | null
 }
 
-/** How orders are shipped and taxed. Sent to the platform with each preview and checkout. */
-export interface Policies {
+/**
+ * How orders are shipped and taxed. Sent to the platform with each preview and checkout. Where a store has a policy
+ * that cannot be read, it is null here, and the platform sells nothing.
+ */
+interface Policies {
   shipping: ShippingPolicy | null
-  tax: { provider: string; rate_bps: number } | null
-}
-
-interface ShippingPolicy {
-  mode: 'flat'
-  flat_rate_cents: number
-  expedited_rate_cents: number
-  max_cents: number
-  free_shipping_threshold_cents: number | null
+  tax: TaxPolicy | null
 }
 
 /** Reads a manifest. A part that does not have the expected form is treated as missing. */
@@ -117,7 +119,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     hasSearch: asObject(behavior.search).enabled !== false,
     hasAccounts: asObject(behavior.accounts).enabled !== false,
     asksConsent: asObject(behavior.consent).enabled === true,
-    policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
+    policies: { shipping: readShippingPolicy(behavior.shipping), tax: readTaxPolicy(behavior.tax) },
     country: readCountry(store.country, countries, locale.language),
     countries,
     pricesIncludeTax: asObject(manifest.tax).prices_include_tax === true,
@@ -164,31 +166,7 @@ function readOffers(behavior: Record<string, unknown>, addOns: readonly string[]
 const isCents = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
 
-function readShipping(value: unknown): ShippingPolicy | null {
-  const given = asObject(value)
-  const { flat_rate_cents, expedited_rate_cents, max_cents } = given
-  if (!isCents(flat_rate_cents) || !isCents(expedited_rate_cents) || !isCents(max_cents))
-    return null
-  const threshold = given.free_shipping_threshold_cents
-  return {
-    mode: 'flat',
-    flat_rate_cents,
-    expedited_rate_cents,
-    max_cents,
-    free_shipping_threshold_cents: isCents(threshold) ? threshold : null,
-  }
-}
-
-/** Ten years, as on the platform. A merchant does not mean a larger number as a limit. */
-const RETURN_DAYS_MAX = 3_650
-
 function readReturnDays(value: unknown): number | null {
   const { windowDays } = asObject(value)
   return isCents(windowDays) && windowDays <= RETURN_DAYS_MAX ? windowDays : null
-}
-
-function readTax(value: unknown): Policies['tax'] {
-  const { provider, rate_bps } = asObject(value)
-  if (typeof provider !== 'string' || !isCents(rate_bps)) return null
-  return { provider, rate_bps }
 }

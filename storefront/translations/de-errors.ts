@@ -56,6 +56,8 @@ export const deErrors: ErrorTexts = {
     quantity_exceeds_returnable: 'So viele können nicht zurückgesendet werden.',
     card_required: ENTER_CARD,
     fraud_rejected: 'Wir können diese Bestellung nicht annehmen. Bitte kontaktieren Sie den Shop.',
+    unreadable_policy:
+      'Der Shop kann gerade keine Bestellungen annehmen. Bitte wenden Sie sich an den Shop.',
     country_not_served: 'In dieses Land liefern wir nicht. Bitte wählen Sie ein anderes.',
     attestation_required: 'Bitte bestätigen Sie die Erklärung des Shops und zahlen Sie dann.',
     insufficient_stock: 'Es ist nicht genug auf Lager. Bitte wählen Sie eine kleinere Menge.',

@@ -53,6 +53,7 @@ export const enErrors = {
     quantity_exceeds_returnable: 'Fewer can be sent back than you chose.',
     card_required: ENTER_CARD,
     fraud_rejected: 'We could not accept this order. Please contact the store.',
+    unreadable_policy: 'The store cannot take orders at the moment. Please contact the store.',
     country_not_served: 'We do not ship to this country. Please choose another one.',
     attestation_required: 'Please confirm the statement of the store, then pay.',
     insufficient_stock: 'There is not enough in stock. Please choose a smaller quantity.',

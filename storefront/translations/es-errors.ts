@@ -53,6 +53,8 @@ export const esErrors: ErrorTexts = {
     quantity_exceeds_returnable: 'No se pueden devolver tantas unidades.',
     card_required: ENTER_CARD,
     fraud_rejected: 'No hemos podido aceptar este pedido. Ponte en contacto con la tienda.',
+    unreadable_policy:
+      'La tienda no puede aceptar pedidos en este momento. Ponte en contacto con la tienda.',
     country_not_served: 'No hacemos envíos a este país. Elige otro.',
     attestation_required: 'Confirma la declaración de la tienda y después paga.',
     insufficient_stock: 'No hay suficientes existencias. Elige una cantidad menor.',

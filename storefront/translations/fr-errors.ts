@@ -54,6 +54,8 @@ export const frErrors: ErrorTexts = {
     quantity_exceeds_returnable: 'Vous ne pouvez pas en renvoyer autant.',
     card_required: ENTER_CARD,
     fraud_rejected: 'Nous n’avons pas pu accepter cette commande. Veuillez contacter la boutique.',
+    unreadable_policy:
+      'La boutique ne peut pas prendre de commandes pour le moment. Veuillez la contacter.',
     country_not_served: 'Nous ne livrons pas dans ce pays. Veuillez en choisir un autre.',
     attestation_required: 'Veuillez confirmer la déclaration de la boutique, puis payez.',
     insufficient_stock: 'Le stock est insuffisant. Veuillez choisir une quantité plus petite.',

@@ -166,6 +166,21 @@ const manifests = fc
     return manifest
   })
 
+/** Saves a manifest; without its policies where they cannot be read, which is refused. */
+async function save(manifest: Record<string, unknown>) {
+  const saved = await owner.put('/v1/my/site/draft', { manifest })
+  if (saved.body?.error?.code !== 'unreadable_policy') return saved
+  const {
+    shipping: _shipping,
+    tax: _tax,
+    ...behavior
+  } = manifest.behavior as object & {
+    shipping?: unknown
+    tax?: unknown
+  }
+  return owner.put('/v1/my/site/draft', { manifest: { ...manifest, behavior } })
+}
+
 async function showAll(shopper: Shopper, query: string) {
   const slug = 'fern-teapot'
   for (const path of [
@@ -194,7 +209,7 @@ test('any manifest that can be saved shows every page', async () => {
   let shown = 0
   await fc.assert(
     fc.asyncProperty(manifests, async (manifest) => {
-      const saved = await owner.put('/v1/my/site/draft', { manifest })
+      const saved = await save(manifest)
       // Values beyond the profile of JSON, and health claims, are refused as such.
       if (saved.status !== 200) return assert.ok([400, 413, 422].includes(saved.status), saved.text)
       const { version } = saved.body
@@ -224,7 +239,7 @@ test('each hostile value in every member shows every page, and lets a shopper ch
       props: Object.fromEntries(Object.keys(props).map((name) => [name, value])),
     }))
     manifest.template = { id: 'x', sections }
-    const saved = await owner.put('/v1/my/site/draft', { manifest })
+    const saved = await save(manifest)
     assert.ok([200, 413].includes(saved.status), saved.text)
     if (saved.status !== 200) continue
     const { token } = (

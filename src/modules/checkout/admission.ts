@@ -50,6 +50,23 @@ export const requireServed = (
   { options: { countries } }: Pick<Sale, 'options'>,
 ): void => requireServedCountry('shipping_address', shipping_address, countries)
 
+/**
+ * Refuses a request without a policy that the store has and that cannot be read: it would ship for nothing, or sell
+ * without tax. A storefront that sends a policy of its own knows what it sells by.
+ */
+export function requirePolicies(
+  { shipping, tax }: Pick<CheckoutRequest, 'shipping' | 'tax'>,
+  { options: { policyFaults } }: Pick<Sale, 'options'>,
+): void {
+  const faults = [...(shipping ? [] : policyFaults.shipping), ...(tax ? [] : policyFaults.tax)]
+  if (faults.length === 0) return
+  const issues = faults.map(({ path, message }) => ({
+    path: `manifest${path.replaceAll('/', '.')}`,
+    message,
+  }))
+  throw new ApiError('unreadable_policy', { body: { issues } })
+}
+
 /** Requires the store's statement to be accepted, in its current version. */
 export function requireAttested(
   { attestation }: CheckoutRequest,

@@ -7,7 +7,7 @@ import * as inventory from '../inventory/service.ts'
 import { knownAddress } from '../orders/ship-to.ts'
 import { rateOf, type TaxProvider } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/service.ts'
-import { requireOffered, requireServed } from './admission.ts'
+import { requireOffered, requirePolicies, requireServed } from './admission.ts'
 import { limitCodes } from './code-limit.ts'
 import { goodsOf, makeQuote } from './quote.ts'
 import type { Preview, PreviewRequest } from './schema.ts'
@@ -44,6 +44,7 @@ export async function preview(
       inventory.available(tx, ids),
       customer_ref === '' ? NO_CREDIT : storeCredit.availableByCurrency(tx, customer_ref),
     ])
+    requirePolicies(request, sale)
     requireOffered({ ...request, items: [], subscribe: false }, sale)
     requireServed(request, sale)
     return shownPreview(db, deps, request, { sale, stock, balances: { credit, giftCard } })

@@ -22,7 +22,13 @@ import type { Gateway, Source } from '../payments/gateway.ts'
 import type { GatewayName } from '../payments/schema.ts'
 import { termsForOrder } from '../pricing/coupon.ts'
 import * as storeCredit from '../store-credit/money.ts'
-import { factsOf, requireAttested, requireOffered, requireServed } from './admission.ts'
+import {
+  factsOf,
+  requireAttested,
+  requireOffered,
+  requirePolicies,
+  requireServed,
+} from './admission.ts'
 import type { CardCharge } from './pay-order.ts'
 import { requireQuoted } from './quote.ts'
 import { referralOf } from './referral.ts'
@@ -244,6 +250,7 @@ function requireAdmitted(
   request: CheckoutRequest,
   sale: Sale,
 ): Changed | null {
+  requirePolicies(request, sale)
   requireOffered(request, sale)
   requireServed(request, sale)
   requireAttested(request, sale)

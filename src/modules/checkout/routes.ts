@@ -29,6 +29,7 @@ const UNSALEABLE: readonly ErrorCode[] = [
   'currency_mismatch',
   'tax_provider_unavailable',
   'feature_not_enabled',
+  'unreadable_policy',
 ]
 
 interface CouponRequest {

@@ -1,7 +1,8 @@
+import { RETURN_DAYS_MAX } from '../../../manifest/behavior-props.ts'
 import { isCountry, readShippingCountries } from '../../../manifest/countries.ts'
 import { PAGE_KINDS, PAGE_PROPS, PAGES_MAX, type PageKind } from '../../../manifest/page-props.ts'
+import { readShippingPolicy, type ShippingPolicy } from '../../../manifest/policies.ts'
 import { readProps } from '../../../manifest/read-props.ts'
-import type { ShippingPolicy } from '../pricing/schema.ts'
 import { asLine } from '../sites/brand.ts'
 import { member, switchesReader } from '../sites/switches.ts'
 
@@ -27,9 +28,6 @@ const NOTHING: SiteFacts = {
   paths: { withdrawal: null, privacy: null, terms: null },
 }
 
-/** Ten years, as in the returns of a store. More is no limit that a person means. */
-const DAYS_MAX = 3_650
-
 /** Reads the facts of a manifest, which may hold anything: a fact that is missing or malformed is left out. */
 function readFacts(manifest: unknown): SiteFacts {
   const behavior = member(manifest, 'behavior')
@@ -40,8 +38,8 @@ function readFacts(manifest: unknown): SiteFacts {
     brand: asLine(member(member(manifest, 'brand'), 'name')),
     country: isCountry(country) ? country : null,
     countries: readShippingCountries(member(member(behavior, 'shipping'), 'countries')),
-    shipping: readShipping(member(behavior, 'shipping')),
-    returnDays: isCents(days) && days <= DAYS_MAX ? days : null,
+    shipping: readShippingPolicy(member(behavior, 'shipping')),
+    returnDays: isCents(days) && days <= RETURN_DAYS_MAX ? days : null,
     paths: {
       withdrawal: paths.get('withdrawal') ?? null,
       privacy: paths.get('privacy') ?? null,
@@ -64,21 +62,5 @@ function readPaths(value: unknown): Map<PageKind, string> {
 
 const isCents = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
-
-function readShipping(given: unknown): ShippingPolicy | null {
-  const flat_rate_cents = member(given, 'flat_rate_cents')
-  const expedited_rate_cents = member(given, 'expedited_rate_cents')
-  const max_cents = member(given, 'max_cents')
-  if (!isCents(flat_rate_cents) || !isCents(expedited_rate_cents) || !isCents(max_cents))
-    return null
-  const threshold = member(given, 'free_shipping_threshold_cents')
-  return {
-    mode: 'flat',
-    flat_rate_cents,
-    expedited_rate_cents,
-    max_cents,
-    free_shipping_threshold_cents: isCents(threshold) ? threshold : null,
-  }
-}
 
 export const siteFactsOf = switchesReader(NOTHING, readFacts)

@@ -1,3 +1,4 @@
+import { RETURN_DAYS_MAX } from '../../../manifest/behavior-props.ts'
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { DAY_MS } from '../../kernel/time.ts'
@@ -22,15 +23,13 @@ export interface ReturnPolicy {
 
 const NO_LIMIT: ReturnPolicy = { windowDays: null, finalSaleCollections: [] }
 
-/** The longest window: ten years. No person means a longer limit. */
-const DAYS_MAX = 3_650
-
 /** Reads the policy of a manifest. Manifests may hold anything: a missing or malformed member limits nothing. */
 export function toPolicy(manifest: unknown): ReturnPolicy {
   const returns = member(member(manifest, 'behavior'), 'returns')
   const days = member(returns, 'windowDays')
   const slugs = member(returns, 'finalSaleCollections')
-  const isDays = Number.isInteger(days) && (days as number) >= 0 && (days as number) <= DAYS_MAX
+  const isDays =
+    Number.isInteger(days) && (days as number) >= 0 && (days as number) <= RETURN_DAYS_MAX
   return {
     windowDays: isDays ? (days as number) : null,
     finalSaleCollections: Array.isArray(slugs)

@@ -1,10 +1,12 @@
+import { BRAND_PROPS } from '../../../manifest/behavior-props.ts'
 import { isCountry } from '../../../manifest/countries.ts'
 import { LEGAL_PROPS } from '../../../manifest/legal-props.ts'
-import type { Props } from '../../../manifest/prop.ts'
-import { type Fault, listFaults } from '../../../manifest/read-props.ts'
+import { object, type Props } from '../../../manifest/prop.ts'
+import { type Fault, listFaults, listUnknown } from '../../../manifest/read-props.ts'
 import { isSectionName, SECTION_TYPES } from '../../../manifest/section-types.ts'
 import { THEME_TOKENS } from '../../../manifest/theme-tokens.ts'
 import { canonicalHash } from '../../kernel/canonical-json.ts'
+import { listBehaviorFaults, withoutNulls } from './behavior-faults.ts'
 import { isObject, listMenuFaults, listPageFaults, listWeightFaults } from './page-warnings.ts'
 import type { Manifest, Warning } from './schema.ts'
 
@@ -43,6 +45,8 @@ export function listWarnings({ value }: ReceivedManifest): Warning[] {
   const warnings = [
     ...listFunnelGateWarnings(value),
     ...warningsOf(listCountryFaults(value), 'unexpected_value', ''),
+    ...warningsOf(listBehaviorFaults(value.behavior), 'unexpected_value', '/behavior'),
+    ...listPartWarnings(BRAND_PROPS, withoutNulls(value.brand), '/brand'),
     ...listThemeWarnings(value),
     ...listPartWarnings(LEGAL_PROPS, legal, '/legal'),
     ...warningsOf([...faults, ...listMenuFaults(menus, pages)], 'unexpected_value', ''),
@@ -83,9 +87,12 @@ function listSectionWarnings(section: unknown, path: string): Warning[] {
 }
 
 function listThemeWarnings({ theme }: Manifest): Warning[] {
-  return Object.entries<Props>(THEME_TOKENS).flatMap(([name, tokens]) =>
-    listPartWarnings(tokens, theme?.[name], `/theme/${name}`),
-  )
+  const tokens = Object.entries<Props>(THEME_TOKENS)
+  const known = Object.fromEntries(tokens.map(([name, props]) => [name, object(name, props)]))
+  return [
+    ...tokens.flatMap(([name, props]) => listPartWarnings(props, theme?.[name], `/theme/${name}`)),
+    ...warningsOf(listUnknown(known, theme ?? {}, WARNINGS_MAX), 'unexpected_value', '/theme'),
+  ]
 }
 
 /** Lists the faults of a part that a manifest may leave out. */

@@ -22,7 +22,6 @@ import {
   ResolvedPreview,
   ResolvedSite,
   SavedDraft,
-  SavedVersion,
   ScanReport,
   SectionCatalog,
   SiteOverview,
@@ -35,7 +34,12 @@ import * as sites from './service.ts'
 const manifestRoute = { bodyLimit: 2 * 1_024 * 1_024 }
 
 const REASON_LENGTH_MAX = 2_000
-const SAVE_FAILURES = ['ruo_claims_violation', 'scan_unavailable', 'limit_reached'] as const
+const SAVE_FAILURES = [
+  'ruo_claims_violation',
+  'unreadable_policy',
+  'scan_unavailable',
+  'limit_reached',
+] as const
 
 const receivedManifest = ({ body, verbatim }: FastifyRequest): ReceivedManifest => ({
   value: (body as { manifest: Manifest }).manifest,
@@ -251,13 +255,16 @@ export const merchantRoutes =
     app.post(
       '/v1/my/site/publish',
       {
-        config: { scope: 'write:own_store', failures: ['version_not_found'] },
+        config: {
+          scope: 'write:own_store',
+          failures: ['version_not_found', 'unreadable_policy'],
+        },
         schema: {
           operationId: 'publishSite',
           tags: ['merchant-ops'],
           summary: 'Publish a version. To publish an older one is a rollback.',
           body: VersionBody,
-          response: { 200: SavedVersion },
+          response: { 200: SavedDraft },
         },
       },
       ({ db, actor, body }) => sites.publish(db, actor, body.version),

@@ -61,15 +61,20 @@ const SimpleProp = Type.Object({
   choices: Type.Optional(Type.Array(Type.String())),
 })
 
-/** A value that may be an object or a list: these also describe their contents. */
-const SectionProp = Type.Object({
-  ...SimpleProp.properties,
+/** The entries of a list. */
+const List = {
   count_max: Type.Optional(Type.Integer({ description: 'The greatest number of entries.' })),
   entry_kind: Type.Optional(
     Type.String({ description: 'The form of each entry of a list: `object`, or that of a text.' }),
   ),
+}
+
+/** A value that may be an object or a list: these also describe their contents. */
+const SectionProp = Type.Object({
+  ...SimpleProp.properties,
+  ...List,
   props: Type.Optional(
-    Type.Record(Type.String(), SimpleProp, {
+    Type.Record(Type.String(), Type.Object({ ...SimpleProp.properties, ...List }), {
       description: 'The members of the object, or of each entry of the list.',
     }),
   ),
@@ -102,6 +107,11 @@ export const SectionCatalog = Shared(
       description: 'The members of each entry of `pages`, beside `sections`.',
     }),
     menus: Type.Record(Type.String(), SectionProp, { description: 'The members of `menus`.' }),
+    behavior: Type.Record(Type.String(), SectionProp, {
+      description:
+        'The members of `behavior`. A `shipping` or `tax` that is present and has a fault is refused (422 `unreadable_policy`).',
+    }),
+    brand: Type.Record(Type.String(), SimpleProp, { description: 'The members of `brand`.' }),
   }),
 )
 export type SectionCatalog = Static<typeof SectionCatalog>
@@ -119,9 +129,9 @@ export const Warning = Type.Object({
 })
 export type Warning = Static<typeof Warning>
 
-export const SavedVersion = Type.Object({ version: Version, rowHash: RowHash })
 export const SavedDraft = Type.Object({
-  ...SavedVersion.properties,
+  version: Version,
+  rowHash: RowHash,
   warnings: Type.Array(Warning),
 })
 export const OperatorSaved = Type.Object({

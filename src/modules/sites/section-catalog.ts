@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { BEHAVIOR_PROPS, BRAND_PROPS } from '../../../manifest/behavior-props.ts'
 import { MENU_PROPS, PAGE_PROPS } from '../../../manifest/page-props.ts'
 import type { Prop, Props } from '../../../manifest/prop.ts'
 import { SECTION_TYPES, type SectionType } from '../../../manifest/section-types.ts'
@@ -21,6 +22,8 @@ export const sectionCatalog = (): SectionCatalog => ({
   ),
   pages: describeProps(PAGE_PROPS),
   menus: describeProps(MENU_PROPS),
+  behavior: describeProps(BEHAVIOR_PROPS),
+  brand: describeProps(BRAND_PROPS),
   theme: Object.fromEntries(
     Object.entries<Props>(THEME_TOKENS).map(([block, tokens]) => [block, describeProps(tokens)]),
   ),
@@ -40,6 +43,8 @@ function describe(prop: Prop): SectionProp {
   switch (prop.kind) {
     case 'integer':
     case 'number':
+    case 'whole':
+    case 'cents':
       return { ...described, min: prop.min, max: prop.max }
     case 'choice':
       return { ...described, choices: [...prop.choices] }

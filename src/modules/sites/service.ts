@@ -13,10 +13,11 @@ import * as entitlements from '../entitlements/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
+import { listPolicyFaults } from './behavior-faults.ts'
 import { brandNameOf, hashOf, listWarnings, type ReceivedManifest } from './manifest.ts'
 import { createToken, readToken } from './preview.ts'
 import * as queries from './queries.ts'
-import type { FullVersion, VersionRow } from './schema.ts'
+import type { FullVersion, Manifest, VersionRow } from './schema.ts'
 
 /** How long a preview token is valid, by the contract. */
 const PREVIEW_MS = 30 * MINUTE_MS
@@ -39,6 +40,7 @@ export interface Writer {
 
 /** Saves a manifest as the next version. The public site does not change. */
 export async function saveDraft({ db, actor, scanner }: Writer, manifest: ReceivedManifest) {
+  requireReadablePolicies(manifest)
   const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, store: db.tenant })
   const warnings = listWarnings(manifest)
   const saved = await db.transaction('sites: save draft', async (tx) => {
@@ -51,6 +53,7 @@ export async function saveDraft({ db, actor, scanner }: Writer, manifest: Receiv
 
 /** Saves a manifest and publishes it. */
 export async function saveActive(writer: Writer, manifest: ReceivedManifest) {
+  requireReadablePolicies(manifest)
   const { scanner, db } = writer
   const options = { scanner, store: db.tenant }
   const { rulesVersion, findings } = await claims.requireClean(manifest.value, options)
@@ -61,6 +64,7 @@ export async function saveActive(writer: Writer, manifest: ReceivedManifest) {
 
 /** Saves and publishes a manifest despite health claims, by an operator with a written reason. */
 export async function saveOverridden(writer: Writer, manifest: ReceivedManifest, reason: string) {
+  requireReadablePolicies(manifest)
   const { scanner, db } = writer
   const options = { scanner, store: db.tenant }
   const { rulesVersion, findings, passed } = await claims.scan(manifest.value, options)
@@ -83,13 +87,28 @@ async function saveAndPublish(
   return { version: saved.version, rowHash: saved.rowHash, warnings }
 }
 
-/** Publishes a saved version, newer or older. Nothing is scanned again, changed or deleted. */
+/**
+ * Publishes a saved version, newer or older. Nothing is scanned again, changed or deleted; the warnings of its
+ * manifest are repeated.
+ */
 export function publish(db: TenantDb, actor: audit.Actor, version: number) {
   return db.transaction('sites: publish', async (tx) => {
     const found = await getVersion(tx, version)
+    const manifest = { value: JSON.parse(found.manifest) as Manifest, text: found.manifest }
+    requireReadablePolicies(manifest)
     await activate(tx, actor, found, { action: 'manifest.published' })
-    return { version: found.version, rowHash: found.rowHash }
+    return { version: found.version, rowHash: found.rowHash, warnings: listWarnings(manifest) }
   })
+}
+
+/** Refuses policies that cannot be read: shoppers would pay no shipping, or no tax. */
+function requireReadablePolicies({ value }: ReceivedManifest): void {
+  const { shipping, tax } = listPolicyFaults(value.behavior)
+  const issues = [...shipping, ...tax].map(({ path, message }) => ({
+    path: `manifest${path.replaceAll('/', '.')}`,
+    message,
+  }))
+  if (issues.length > 0) throw new ApiError('unreadable_policy', { body: { issues } })
 }
 
 async function insert(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { BEHAVIOR_PROPS, BRAND_PROPS } from '../../../manifest/behavior-props.ts'
 import type { Prop, Props } from '../../../manifest/prop.ts'
 import { listFaults, readProps } from '../../../manifest/read-props.ts'
 import { SECTION_TYPES, type SectionType } from '../../../manifest/section-types.ts'
@@ -68,6 +69,8 @@ describe('GET /v1/sections', () => {
 const ALL: readonly Props[] = [
   ...TYPES.map(([, { props }]) => props),
   ...Object.values<Props>(THEME_TOKENS),
+  BEHAVIOR_PROPS,
+  BRAND_PROPS,
 ]
 
 /** Values near the limits of a prop, right and wrong ones. */
@@ -81,6 +84,9 @@ function valuesOf(prop: Prop): fc.Arbitrary<unknown> {
         fc.integer({ min: Math.floor(prop.min) - 1, max: Math.ceil(prop.max) + 1 }),
         fc.double(),
       )
+    case 'whole':
+    case 'cents':
+      return fc.oneof(any, fc.integer({ min: -1, max: prop.max + 1 }))
     case 'choice':
       return fc.oneof(any, fc.constantFrom(...prop.choices))
     case 'switch':

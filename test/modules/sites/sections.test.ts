@@ -61,13 +61,14 @@ test('a statement version that no checkout can accept is stored, with a warning'
   for (const statementVersion of ['v1', 'v'.repeat(100), 7]) {
     assert.deepEqual(await warnings({ enabled: true, statementVersion }), [])
   }
-  for (const off of [{ enabled: false }, {}, null, 'on']) assert.deepEqual(await warnings(off), [])
+  for (const off of [{ enabled: false }, {}, null]) assert.deepEqual(await warnings(off), [])
 })
 
 test('a country that is no code is stored, with a warning', async () => {
   const { acme } = await openStore()
   const warnings = async (countries: unknown, country?: unknown) => {
-    const manifest = { store: { country }, behavior: { shipping: { countries } } }
+    const shipping = { flat_rate_cents: 1, expedited_rate_cents: 1, max_cents: 1, countries }
+    const manifest = { store: { country }, behavior: { shipping } }
     const { status, body, text } = await acme.put(DRAFT, { manifest })
     assert.equal(status, 200, text)
     return body.warnings.map(({ path, code }: { path: string; code: string }) => [path, code])
@@ -85,10 +86,6 @@ test('a country that is no code is stored, with a warning', async () => {
   assert.deepEqual(await warnings([]), [at(list)])
   assert.deepEqual(await warnings(['UK'], 'UK'), [at('/store/country'), at(list), at(`${list}/0`)])
   assert.equal((await warnings(new Array(200).fill('X'))).length, 11)
-  for (const shipping of [null, 7, 'x', []]) {
-    const { body } = await acme.put(DRAFT, { manifest: { behavior: { shipping } } })
-    assert.deepEqual(body.warnings, [])
-  }
 })
 
 test('legal details that an invoice cannot print are stored, with a warning', async () => {
@@ -205,6 +202,7 @@ test('a wrong colour, choice or prop is told with its path, and stored', async (
       '/theme/layout/radius',
       '/theme/layout/imageRatio',
       '/theme/layout/hero',
+      '/theme/mine',
       `${props}/0/props/size`,
       `${props}/1/props/heading`,
       `${props}/1/props/cta/href`,
@@ -219,11 +217,11 @@ test('a wrong colour, choice or prop is told with its path, and stored', async (
     'unexpected_value',
     'must be a colour as #rgb, #rrggbb or rgb(r, g, b)',
   ])
-  assert.deepEqual(told[5].slice(1), [
+  assert.deepEqual(told[6].slice(1), [
     'unexpected_props',
     'must be one of medium, small, large; shown as medium',
   ])
-  assert.match(told[8][2], /^is not known here: it may be one of heading, eyebrow, /)
+  assert.match(told[9][2], /^is not known here: it may be one of heading, eyebrow, /)
 })
 
 describe('a manifest', () => {

@@ -1,0 +1,169 @@
+import { cents, choice, country, list, type Props, taxProvider, whole } from './prop.ts'
+import { type Fault, listFaults, readProps } from './read-props.ts'
+
+/**
+ * The policies of a store, which decide what shoppers pay: `behavior.shipping` and `behavior.tax`. Other parts of a
+ * manifest are read as well as possible; a policy that is there is read as a whole, or the store sells nothing by it.
+ */
+
+const RATES = {
+  mode: choice('How the price is found. `flat`: one price for an order.', ['flat']),
+  flat_rate_cents: cents('The price of standard shipping.', { required: true }),
+  expedited_rate_cents: cents(
+    'The price of expedited shipping, which is offered where it differs from the standard one.',
+    { required: true },
+  ),
+  max_cents: cents('No order pays more for its shipping.', { required: true }),
+  free_shipping_threshold_cents: cents(
+    'The price of the goods, after the discount, from which standard shipping is free. Expedited shipping is never free.',
+    { nullable: true },
+  ),
+} as const
+
+const COUNTRIES_MAX = 300
+
+export const SHIPPING_PROPS = {
+  ...RATES,
+  countries: list(
+    'The countries that the store ships to: a checkout refuses others. Without it, every country.',
+    COUNTRIES_MAX,
+    country('A country.'),
+  ),
+} as const
+
+export const TAX_PROPS = {
+  provider: taxProvider(
+    '`flat_rate`, the name of a provider that the operator connects (it ends in `_tax`), or `null` for no tax.',
+    { required: true },
+  ),
+  rate_bps: whole(
+    'The rate of `flat_rate`, in hundredths of a percent: 1900 is 19 %. Providers ignore it; send 0.',
+    { max: 10_000, required: true },
+  ),
+} as const
+
+/** How orders are shipped, as a checkout takes it. */
+export interface ShippingPolicy {
+  mode: 'flat'
+  flat_rate_cents: number
+  expedited_rate_cents: number
+  max_cents: number
+  free_shipping_threshold_cents: number | null
+}
+
+/** How orders are taxed, as a checkout takes it. */
+export interface TaxPolicy {
+  provider: string
+  rate_bps: number
+}
+
+type JsonObject = Record<string, unknown>
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null
+
+/** Whether the shipping names any price. `countries` alone are no policy: shipping is then free. */
+export const hasRates = (shipping: unknown): boolean =>
+  isObject(shipping) && Object.keys(RATES).some((name) => Object.hasOwn(shipping, name))
+
+/** Whether a tax policy says that there is no tax. */
+const isNoTax = (tax: JsonObject): boolean =>
+  Object.hasOwn(tax, 'provider') && (tax.provider === null || tax.provider === 'null')
+
+/** Lists why a shipping policy cannot be read. It has no fault where there is none. */
+export function listShippingFaults(shipping: unknown): Fault[] {
+  if (isMissing(shipping)) return []
+  if (!isObject(shipping)) return [{ path: '', message: 'must be an object, or null' }]
+  return hasRates(shipping) ? faultsOfKnown(RATES, shipping) : []
+}
+
+/** Lists why a tax policy cannot be read. It has no fault where there is none. */
+export function listTaxFaults(tax: unknown): Fault[] {
+  if (isMissing(tax)) return []
+  if (!isObject(tax)) return [{ path: '', message: 'must be an object, or null' }]
+  return isNoTax(tax) ? [] : faultsOfKnown(TAX_PROPS, tax)
+}
+
+/** The faults of the known members. Members that are not known change nothing. */
+function faultsOfKnown(props: Props, value: JsonObject): Fault[] {
+  const known = Object.keys(props).filter((name) => Object.hasOwn(value, name))
+  const given = Object.fromEntries(known.map((name) => [name, value[name]]))
+  return listFaults(props, given, Object.keys(props).length)
+}
+
+/** Reads a shipping policy; null where there is none, and where it cannot be read. */
+export function readShippingPolicy(shipping: unknown): ShippingPolicy | null {
+  if (!hasRates(shipping) || listShippingFaults(shipping).length > 0) return null
+  const { flat_rate_cents, expedited_rate_cents, max_cents, ...read } = readProps(RATES, shipping)
+  if (flat_rate_cents === null || expedited_rate_cents === null || max_cents === null) return null
+  const { free_shipping_threshold_cents } = read
+  return {
+    mode: 'flat',
+    flat_rate_cents,
+    expedited_rate_cents,
+    max_cents,
+    free_shipping_threshold_cents,
+  }
+}
+
+/** Reads a tax policy; null where there is no tax, and where it cannot be read. */
+export function readTaxPolicy(tax: unknown): TaxPolicy | null {
+  if (!isObject(tax) || isNoTax(tax) || listTaxFaults(tax).length > 0) return null
+  const { provider, rate_bps } = readProps(TAX_PROPS, tax)
+  return provider === null || rate_bps === null ? null : { provider, rate_bps }
+}
+
+/** A policy and what it costs, as the documentation shows it. A test runs each of them. */
+export interface PolicyExample {
+  title: string
+  manifest: {
+    behavior: { shipping?: object; tax?: object }
+    tax?: { prices_include_tax: boolean }
+  }
+  goods_cents: number
+  expedited?: true
+  costs: { shipping_cents: number; tax_cents: number; total_cents: number }
+}
+
+const GERMAN_RATES = {
+  mode: 'flat',
+  flat_rate_cents: 490,
+  expedited_rate_cents: 1_290,
+  max_cents: 1_290,
+  free_shipping_threshold_cents: 5_000,
+  countries: ['DE', 'AT'],
+}
+
+export const POLICY_EXAMPLES: readonly PolicyExample[] = [
+  {
+    title: 'A flat rate, free from 50.00 on, and a sales tax of 8.25 % on top',
+    manifest: {
+      behavior: {
+        shipping: { ...GERMAN_RATES, countries: ['US'] },
+        tax: { provider: 'flat_rate', rate_bps: 825 },
+      },
+    },
+    goods_cents: 4_000,
+    costs: { shipping_cents: 490, tax_cents: 330, total_cents: 4_820 },
+  },
+  {
+    title: 'The same above the threshold',
+    manifest: {
+      behavior: {
+        shipping: { ...GERMAN_RATES, countries: ['US'] },
+        tax: { provider: 'flat_rate', rate_bps: 825 },
+      },
+    },
+    goods_cents: 5_000,
+    costs: { shipping_cents: 0, tax_cents: 413, total_cents: 5_413 },
+  },
+  {
+    title: 'Expedited shipping, with no tax',
+    manifest: { behavior: { shipping: GERMAN_RATES } },
+    goods_cents: 6_000,
+    expedited: true,
+    costs: { shipping_cents: 1_290, tax_cents: 0, total_cents: 7_290 },
+  },
+]
