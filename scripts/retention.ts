@@ -19,7 +19,7 @@ const describe = (life: Life): string => {
   return `until ${life.until}${setting} | loop \`${life.loop}\`${life.archived ? '; archived' : ''}`
 }
 
-const fallback = (name: keyof typeof SETTINGS) => String(SETTINGS[name].fallback)
+const fallback = (name: keyof typeof SETTINGS) => String(SETTINGS[name].fallback ?? 'unset')
 
 const lines = Object.entries(LIVES)
   .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -56,6 +56,12 @@ const whole = (fallback: number, min: number, max: number, meaning: string) =>
     return number
   })
 
+/** A whole number that may be unset, which means no limit. */
+const optionalWhole = (min: number, max: number, meaning: string) => {
+  const { expected, read } = whole(min, min, max, meaning)
+  return setting<number | undefined>(undefined, expected, meaning, read)
+}
+
 const oneOf = <const T extends string, const F>(fallback: F, all: readonly T[], meaning: string) =>
   setting<T | F>(fallback, `one of ${all.join(', ')}`, meaning, (value) => {
     if (!all.includes(value as T)) throw new Expected()
@@ -256,7 +262,11 @@ export const SETTINGS = {
   ),
   RETENTION_COMPARISON_DAYS: whole(400, 60, 36_500, 'days that compared days of payments are kept'),
   RETENTION_RESERVATION_DAYS: whole(90, 7, 36_500, 'days that released reservations are kept'),
-  RETENTION_SITE_VERSIONS: whole(500, 10, 1_000_000, 'the newest versions of a site that are kept'),
+  SITE_VERSIONS_KEPT: optionalWhole(
+    1,
+    1_000_000,
+    'how many of the newest versions of a site are kept; unset: all of them',
+  ),
   RETENTION_ARCHIVE: oneOf(
     'off',
     ['off', 'on'],

@@ -94,7 +94,7 @@ function periodOf(table: string): RetentionSetting | null {
 
 async function listOldMonths({ database, periods }: MonthsDeps, table: string) {
   const setting = periodOf(table)
-  const days = setting === null ? 0 : periods[setting]
+  const days = setting === null ? 0 : (periods[setting] ?? 0)
   if (days === 0) return []
   return database.global.many(
     Month,

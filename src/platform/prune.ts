@@ -29,15 +29,20 @@ export interface PruneDeps {
 export async function pruneOldRows(deps: PruneDeps, signal?: AbortSignal): Promise<number> {
   const { database, periods } = deps
   const rows = await forEachDue(
-    SLICES.filter(({ setting }) => periods[setting] > 0),
+    SLICES.filter(({ setting }) => periodOf(periods, setting) > 0),
     async (slice) => {
-      const stores = await listStoresWithOldRows(database, slice, periods[slice.setting])
+      const period = periodOf(periods, slice.setting)
+      const stores = await listStoresWithOldRows(database, slice, period)
       return forEachStore(stores, (tenant) => pruneStore(deps, slice, tenant), { signal })
     },
     { signal },
   )
   return rows + (await deleteOldMails(database, periods.RETENTION_MAIL_DAYS))
 }
+
+/** The number of a setting; 0 where rows are kept for good. */
+const periodOf = (periods: RetentionPeriods, setting: Slice['setting']): number =>
+  periods[setting] ?? 0
 
 /**
  * Lists the stores whose oldest row is old enough, as fd_worker. It steps from store to store by an index, however
@@ -93,7 +98,7 @@ const deleteSlice = (db: Db, slice: Slice, period: number, line: Sql) =>
 async function pruneStore(deps: PruneDeps, slice: Slice, tenant: string): Promise<number> {
   const { database, periods, archive } = deps
   const db = database.tenant(tenant)
-  const period = periods[slice.setting]
+  const period = periodOf(periods, slice.setting)
   if (archive === null || slice.line === undefined) {
     return (await deleteSlice(db, slice, period, sql`null::text`)).length
   }

@@ -11,7 +11,8 @@ export interface RetentionPeriods {
   RETENTION_RESERVATION_DAYS: number
   RETENTION_FUNNEL_DAYS: number
   RETENTION_PRICE_DAYS: number
-  RETENTION_SITE_VERSIONS: number
+  /** Unset: for good. */
+  SITE_VERSIONS_KEPT: number | undefined
 }
 
 export type RetentionSetting = keyof RetentionPeriods
@@ -230,8 +231,8 @@ export const LIVES: Readonly<Record<string, Life>> = {
   sim_shipments: forGood('The books of the simulated carrier, which stands in for a real one.'),
   sim_vault: forGood('The books of the simulated gateway, which stands in for a real one.'),
   site_versions: bySlice(
-    'RETENTION_SITE_VERSIONS',
-    'neither active nor among the newest of their store, and 28 days old',
+    'SITE_VERSIONS_KEPT',
+    'not among the newest of their store, neither published nor published before that, and 28 days old; unset: kept for good',
   ),
   stock_count_lines: owner('stock_counts'),
   stock_counts: forGood('Says why a level was adjusted, as its movements do.'),

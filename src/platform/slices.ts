@@ -149,9 +149,12 @@ export const SLICES: readonly Slice[] = [
   {
     table: 'site_versions',
     from: sql`site_versions`,
-    setting: 'RETENTION_SITE_VERSIONS',
+    setting: 'SITE_VERSIONS_KEPT',
+    // A merchant can always go back to the version before.
     keep: sql`exists (select from stores as s
-                       where s.tenant_ref = t.tenant_ref and s.active_version = t.version)`,
+                       where s.tenant_ref = t.tenant_ref
+                         and t.version in (s.active_version, s.previous_version))`,
+    // The database refuses to delete younger ones, whatever the setting is.
     old: (newest) => sql`t.created_at < ${machineTime} - interval '28 days'
       and t.version <= (select max(v.version) from site_versions as v
                          where v.tenant_ref = t.tenant_ref) - ${newest}::int`,

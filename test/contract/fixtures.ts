@@ -91,6 +91,13 @@ export const FIXTURES: Record<string, Fixture> = {
     const made = await merchant.post('/v1/my/credentials', body)
     return { id: made.body.credential.id }
   },
+  'GET /v1/my/site/versions/:version': async (merchant) => {
+    // More versions than any other store of the test has.
+    for (const title of ['one', 'two', 'three']) {
+      await merchant.put('/v1/my/site/draft', { manifest: { seo: { title } } })
+    }
+    return { version: '3' }
+  },
   'GET /v1/merchant/entitlements/requests/:id': requestFeature,
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
   'POST /v1/merchant/subscriptions/:id/charge': subscribe,

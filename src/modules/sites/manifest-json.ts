@@ -71,6 +71,12 @@ export function siteOverview(overview: Overview): string {
   ].join(',')
 }
 
+/** A version with its manifest, and whether it is the published one. */
+export const siteVersion = (
+  { manifest, ...row }: FullVersion,
+  activeVersion: number | null,
+): string => toText(withManifest({ ...row, active: row.version === activeVersion }, manifest))
+
 const versionText = (
   { version, manifest, rowHash }: FullVersion,
   more: object = {},

@@ -12,7 +12,7 @@ import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
 import * as live from './live-reads.ts'
 import type { ReceivedManifest } from './manifest.ts'
-import { resolvedPreview, siteOverview, toText } from './manifest-json.ts'
+import { resolvedPreview, siteOverview, siteVersion, toText } from './manifest-json.ts'
 import {
   LiveSite,
   type Manifest,
@@ -25,6 +25,7 @@ import {
   ScanReport,
   SectionCatalog,
   SiteOverview,
+  SiteVersion,
   VersionBody,
 } from './schema.ts'
 import { sectionCatalogText } from './section-catalog.ts'
@@ -210,8 +211,8 @@ async function sendSections(
 }
 
 /**
- * How many versions a page of the overview has. By the contract the overview has all of them, and an installation
- * keeps the newest 500 unless it is configured otherwise (`RETENTION_SITE_VERSIONS`).
+ * How many versions a page of the overview has. By the contract the overview has all of them; a store saves fewer
+ * than 500 as a rule.
  */
 const VERSIONS = { limitDefault: 500, limitMax: 500 }
 
@@ -233,6 +234,24 @@ export const merchantRoutes =
       async ({ db, query }, reply) => {
         const text = siteOverview(await sites.overview(db, readPage(query, VERSIONS)))
         return reply.type('application/json').send(text as never)
+      },
+    )
+
+    app.get(
+      '/v1/my/site/versions/:version',
+      {
+        config: { scope: 'read:own_store', failures: ['version_not_found'] },
+        schema: {
+          operationId: 'readSiteVersion',
+          tags: ['merchant-ops'],
+          summary: 'Read any kept version of the site with its manifest, as it was saved.',
+          params: Params('version'),
+          response: { 200: ref(SiteVersion) },
+        },
+      },
+      async ({ db, params }, reply) => {
+        const { found, activeVersion } = await sites.readVersion(db, toVersion(params.version))
+        return reply.type('application/json').send(siteVersion(found, activeVersion) as never)
       },
     )
 
@@ -363,6 +382,9 @@ export const operatorRoutes =
       },
     )
   }
+
+/** Reads the number of a version. A text that is none becomes 0, which no version has. */
+const toVersion = (text: string): number => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0)
 
 /** Reads the operator's reason to publish despite health claims. */
 function readReason({ headers }: FastifyRequest): string | undefined {

@@ -164,6 +164,11 @@ export type VersionRow = Static<typeof VersionRow>
 export const FullVersion = Type.Object({ ...VersionRow.properties, manifest: Type.String() })
 export type FullVersion = Static<typeof FullVersion>
 
+export const SiteVersion = Shared(
+  'SiteVersion',
+  Type.Object({ ...VersionRow.properties, active: Type.Boolean(), manifest: OpenObject }),
+)
+
 export const SiteOverview = Shared(
   'SiteOverview',
   Type.Object({

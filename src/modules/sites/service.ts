@@ -179,6 +179,12 @@ async function getVersion(db: Db, version: number): Promise<FullVersion> {
 export const readManifest = async (db: Db, version: number): Promise<unknown> =>
   JSON.parse((await getVersion(db, version)).manifest)
 
+/** Reads any kept version, and the number of the published one. */
+export async function readVersion(db: Db, version: number) {
+  const [found, { activeVersion }] = await Promise.all([getVersion(db, version), stores.get(db)])
+  return { found, activeVersion }
+}
+
 /** The data of the site builder. If one part cannot be read, the whole call fails. */
 export async function overview(db: TenantDb, page: Page) {
   for (let tries = 0; tries < OVERVIEW_TRIES_MAX; tries++) {

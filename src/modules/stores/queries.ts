@@ -62,7 +62,10 @@ export const updateStatus = (db: Db, status: StoreStatus) =>
 
 export const updateActiveVersion = (db: Db, version: number) =>
   db.run(sql`
-    update stores set active_version = ${version}, updated_at = fd_now()
+    update stores
+       set previous_version = case when active_version = ${version} then previous_version
+                                   else active_version end,
+           active_version = ${version}, updated_at = fd_now()
      where tenant_ref = ${db.tenant}`)
 
 export const updateOwner = (db: Db, email: string) =>

@@ -38,6 +38,7 @@ async function buildSite(merchant: Caller, anyone: Caller): Promise<void> {
   ok(await merchant.post('/v1/my/site/publish', { version }))
   ok(await merchant.put('/v1/my/store/manifest', { manifest: { ...MANIFEST, seo: {} } }))
   ok(await merchant.get('/v1/my/site'))
+  ok(await merchant.get(`/v1/my/site/versions/${version}`))
   ok(await anyone.get(`/v1/tenants/${TENANT}/site`))
   ok(await anyone.get(`/v1/resolve?tenant=${TENANT}`))
 }

@@ -76,6 +76,47 @@ describe('publishing', () => {
     assert.equal((await shown(app, tenant)).version, 1)
   })
 
+  test('keeps every version, which is read by its number with the manifest as it was saved', async () => {
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant)
+    const draft = await acme.put(DRAFT, titled('two'))
+    const { versions, active } = (await acme.get(OVERVIEW)).body
+    for (const row of versions) {
+      const { status, body, text } = await acme.get(`${OVERVIEW}/versions/${row.version}`)
+      assert.equal(status, 200, text)
+      const { manifest, ...rest } = body
+      assert.deepEqual(rest, row)
+      assert.deepEqual(manifest, row.active ? active.manifest : titled('two').manifest)
+      assert.equal(row.active, row.version === 1)
+    }
+    assert.equal(draft.body.version, 2)
+    for (const none of ['3', '0', '-1', '01', '1.0', 'one', '%20', '2147483648', '9'.repeat(400)]) {
+      const { status, body } = await acme.get(`${OVERVIEW}/versions/${none}`)
+      assert.deepEqual([status, body.error?.code], [404, 'version_not_found'], none)
+    }
+    const reader = await app.merchant(tenant, 'read:own_orders')
+    assert.equal((await reader.get(`${OVERVIEW}/versions/1`)).status, 403)
+  })
+
+  test('remembers the version before, which an operator cannot let go', async (t) => {
+    const app = shared.current
+    const tenant = nextTenant()
+    const acme = await openLiveStore(app, tenant)
+    const client = await openSuperuser(t, app.database)
+    const previous = async () =>
+      (await client.query('select previous_version from stores where tenant_ref = $1', [tenant]))
+        .rows[0].previous_version
+    assert.equal(await previous(), null)
+    await acme.put(DRAFT, titled('two'))
+    await acme.post(PUBLISH, { version: 2 })
+    assert.equal(await previous(), 1)
+    await acme.post(PUBLISH, { version: 2 })
+    assert.equal(await previous(), 1, 'to publish the same again changes nothing')
+    await acme.post(PUBLISH, { version: 1 })
+    assert.equal(await previous(), 2)
+  })
+
   test('does not scan again', async (t) => {
     const app = shared.current
     const tenant = nextTenant()

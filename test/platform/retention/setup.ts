@@ -22,7 +22,7 @@ export const PERIODS: RetentionPeriods = {
   RETENTION_FUNNEL_DAYS: 90,
   RETENTION_PRICE_DAYS: 90,
   RETENTION_RESERVATION_DAYS: 30,
-  RETENTION_SITE_VERSIONS: 10,
+  SITE_VERSIONS_KEPT: 10,
 }
 
 export const quiet = { info: () => {}, error: () => {} }
@@ -33,7 +33,7 @@ export interface Place {
   blobs: BlobStore
   count(from: string): Promise<number>
   drop(archive: BlobStore | null, signal?: AbortSignal): Promise<number>
-  prune(archive?: BlobStore | null): Promise<number>
+  prune(archive?: BlobStore | null, periods?: RetentionPeriods): Promise<number>
 }
 
 export async function open(t: TestContext): Promise<Place> {
@@ -52,10 +52,10 @@ export async function open(t: TestContext): Promise<Place> {
     count: async (from) =>
       Number((await admin.query(`select count(*) from ${from}`)).rows[0].count),
     drop: (archive, signal) => dropOldMonths({ ...deps, archive }, signal),
-    prune: async (archive = null) => {
+    prune: async (archive = null, periods = PERIODS) => {
       let rows = 0
       for (;;) {
-        const did = await pruneOldRows({ database: worker, periods: PERIODS, archive })
+        const did = await pruneOldRows({ database: worker, periods, archive })
         if (did === 0) return rows
         rows += did
       }

@@ -124,7 +124,7 @@ describe('old rows', () => {
     assert.equal(await count('past_prices where price_cents = 100'), 0)
   })
 
-  test('of sites go with their use of assets; the active and the newest versions stay', async (t) => {
+  test('of sites stay for good unless the operator says otherwise; then they go with their use of assets, and the active, the one before and the newest stay', async (t) => {
     const { admin, count, prune } = await open(t)
     await admin.query(`
       insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by,
@@ -134,12 +134,15 @@ describe('old rows', () => {
         from unnest('{${STORES.join()}}'::text[]) s, generate_series(1, 30) n;
       insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)
       select 'acme', repeat('a', 64), 'site', n::text from generate_series(1, 30) n;
-      update stores set active_version = 3 where tenant_ref = 'acme'`)
-    assert.equal(await prune(), 19)
+      update stores set active_version = 3, previous_version = 7 where tenant_ref = 'acme'`)
+    const kept = { ...PERIODS, SITE_VERSIONS_KEPT: undefined }
+    assert.equal(await prune(null, kept), 0)
+    assert.equal(await count('site_versions'), 60)
+    assert.equal(await prune(), 18)
     assert.equal(await count(`site_versions where tenant_ref = 'acme' and version > 20`), 10)
-    assert.equal(await count(`site_versions where tenant_ref = 'acme' and version = 3`), 1)
+    assert.equal(await count(`site_versions where tenant_ref = 'acme' and version in (3, 7)`), 2)
     assert.equal(await count(`site_versions where tenant_ref = 'globex'`), 30)
-    assert.equal(await count('asset_refs'), 11)
+    assert.equal(await count('asset_refs'), 12)
   })
 
   test('are words that no product has any more', async (t) => {
