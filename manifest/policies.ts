@@ -160,6 +160,15 @@ export const POLICY_EXAMPLES: readonly PolicyExample[] = [
     costs: { shipping_cents: 0, tax_cents: 413, total_cents: 5_413 },
   },
   {
+    title: 'VAT of 19 % inside all prices, also inside that of the shipping',
+    manifest: {
+      behavior: { shipping: GERMAN_RATES, tax: { provider: 'flat_rate', rate_bps: 1_900 } },
+      tax: { prices_include_tax: true },
+    },
+    goods_cents: 4_000,
+    costs: { shipping_cents: 490, tax_cents: 717, total_cents: 4_490 },
+  },
+  {
     title: 'Expedited shipping, with no tax',
     manifest: { behavior: { shipping: GERMAN_RATES } },
     goods_cents: 6_000,

@@ -220,7 +220,8 @@ const ORACLES: Oracles = {
     select i.tenant_ref, i.order_id, i.variant_id, i.units, i.gross, c.units, c.gross
       from (select i.tenant_ref, i.order_id, i.variant_id, sum(i.quantity) as units,
                    sum(i.line_total_cents - case when o.prices_include_tax
-                                                 then least(i.tax_cents, i.line_total_cents - i.discount_cents)
+                                                 then i.tax_cents - coalesce(div(i.tax_cents::numeric * i.shipping_cents,
+                                                                         nullif(i.line_total_cents - i.discount_cents + i.shipping_cents, 0))::bigint, 0)
                                                  else 0 end) as gross
               from order_items i join orders o on o.tenant_ref = i.tenant_ref and o.id = i.order_id
              group by 1, 2, 3) i

@@ -1,4 +1,5 @@
 import { allocate, sum } from '../../kernel/money.ts'
+import { taxInShipping } from '../pricing/price.ts'
 import { MEASURES, type Measure, type Measures, NOTHING } from './definition-schema.ts'
 import type {
   LineChange,
@@ -180,12 +181,13 @@ function lineValue(
   prices_include_tax: boolean,
 ): Partial<Measures> {
   const inside = prices_include_tax ? tax_cents : 0
-  const insideGoods = Math.min(inside, line_total_cents - discount_cents)
+  const goods_cents = line_total_cents - discount_cents
+  const insideShipping = taxInShipping(inside, goods_cents, shipping_cents)
   return {
-    gross_cents: line_total_cents - insideGoods,
+    gross_cents: line_total_cents - (inside - insideShipping),
     discount_cents,
     tax_cents,
-    shipping_cents: shipping_cents - (inside - insideGoods),
+    shipping_cents: shipping_cents - insideShipping,
     markdown_cents: (list_price_cents - unit_price_cents) * quantity,
     units_count: quantity,
   }

@@ -11,7 +11,15 @@ import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
 import { takeBackAll } from './bought-cards.ts'
 import type { OrderChangeDeps } from './deps.ts'
-import { fitParts, goodsOf, splitAmount, splitOverTenders, totalOf } from './refund-parts.ts'
+import {
+  fitParts,
+  goodsOf,
+  shippingLeft,
+  shippingParts,
+  splitAmount,
+  splitOverTenders,
+  totalOf,
+} from './refund-parts.ts'
 import { askRefund, type RefundOutcome, recallRefund } from './refund-replies.ts'
 import {
   destinationsOf,
@@ -223,14 +231,15 @@ async function partsOfRequest(
     const parts = splitAmount(amount, left)
     return { parts, ...(await takeBackAll(db, order, parts)) }
   }
-  const shipping_cents = named ?? 0
-  if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
+  const shippable = shippingLeft(left)
+  if ((named ?? 0) > shippable) throw exceeds(shippable)
+  const shipping = shippingParts(left, named ?? 0)
   const units = { items: items ?? [], most, restock }
   const lines = items === undefined ? [] : await unitsOf(db, order, units)
   const parts = {
     product_cents: sum(lines.map(({ share }) => share.product_cents)),
-    tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
-    shipping_cents,
+    tax_cents: sum(lines.map(({ share }) => share.tax_cents)) + shipping.tax_cents,
+    shipping_cents: shipping.shipping_cents,
     gift_card_cents: sum(lines.map(({ share }) => share.gift_card_cents)),
   }
   const total = totalOf(parts)

@@ -1,4 +1,4 @@
-import { allocate } from '../../kernel/money.ts'
+import { allocate, shareOfPart } from '../../kernel/money.ts'
 import type { ChargeRow, OrderRow, Tender } from '../orders/schema.ts'
 import { leftOn } from '../orders/service.ts'
 import { withoutTax } from '../pricing/price.ts'
@@ -11,6 +11,41 @@ export function partsOf(order: OrderRow): Parts {
   const { sales_cents, discount_cents, ...rest } = withoutTax(order)
   return { product_cents: sales_cents - discount_cents, ...rest }
 }
+
+/** What can still be refunded. */
+export interface PartsLeft extends Parts {
+  /** The part of `tax_cents` that is inside the price of the shipping. */
+  shipping_tax_cents: number
+}
+
+/** Adds how much of the tax that is left belongs to the shipping: refunds store shipping without it. */
+export function withShippingTax(order: OrderRow, left: Parts): PartsLeft {
+  const untaxed_cents = withoutTax(order).shipping_cents
+  const inside_cents = order.shipping_cents - untaxed_cents
+  const rest_cents = Math.max(0, Math.min(left.shipping_cents, untaxed_cents))
+  return { ...left, shipping_tax_cents: shareOfPart(inside_cents, rest_cents, untaxed_cents) }
+}
+
+/** What is left of the shipping as it was paid: with its tax, where the prices have the tax inside. */
+export const shippingLeft = ({ shipping_cents, shipping_tax_cents }: PartsLeft): number =>
+  shipping_cents + shipping_tax_cents
+
+/** Divides an amount that was paid for the shipping into its price and the tax inside. */
+export function shippingParts(
+  left: PartsLeft,
+  cents: number,
+): Pick<Parts, 'shipping_cents' | 'tax_cents'> {
+  const tax_cents = shareOfPart(left.shipping_tax_cents, cents, shippingLeft(left))
+  return { shipping_cents: cents - tax_cents, tax_cents }
+}
+
+/** What is left of the goods and gift cards: without the shipping and the tax inside it. */
+export const withoutShipping = ({ shipping_tax_cents, ...left }: PartsLeft): Parts => ({
+  product_cents: left.product_cents,
+  tax_cents: left.tax_cents - shipping_tax_cents,
+  shipping_cents: 0,
+  gift_card_cents: left.gift_card_cents,
+})
 
 /** Goods with their tax and their shipping: all but the gift cards. */
 export const goodsOf = ({ product_cents, tax_cents, shipping_cents }: Parts): number =>

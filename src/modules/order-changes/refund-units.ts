@@ -7,14 +7,20 @@ import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import * as attempts from '../payments/attempts.ts'
 import { lineShare } from '../pricing/price.ts'
-import { partsOf, splitOverTenders, subtractParts, type TenderShare } from './refund-parts.ts'
+import {
+  type PartsLeft,
+  partsOf,
+  splitOverTenders,
+  subtractParts,
+  type TenderShare,
+  withShippingTax,
+} from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
-import type { Parts } from './schema.ts'
 
 /** The facts that refunds are planned by, both those of a merchant and those of received returns. */
 
 /** The parts that no refund has taken or reserved, and how many refunds are pending. */
-export interface Left extends Parts {
+export interface Left extends PartsLeft {
   pending: number
 }
 
@@ -30,7 +36,10 @@ export async function readRefundable(db: Db, order: OrderRow): Promise<Refundabl
   ])
   return {
     charges,
-    left: { ...subtractParts(partsOf(order), reserved), pending: reserved.pending },
+    left: {
+      ...withShippingTax(order, subtractParts(partsOf(order), reserved)),
+      pending: reserved.pending,
+    },
   }
 }
 

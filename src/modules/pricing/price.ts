@@ -171,8 +171,9 @@ function addUp<L extends BoughtLine>(
   const empty = lines.every(({ quantity, gift_card }) => gift_card || quantity === 0)
   const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel), 'shipping')
   const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
-  const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, parcel.goods_cents), 'tax')
   const taxed_cents = parcel.goods_cents + shipping_cents
+  const ofRate = terms.prices_include_tax ? taxed_cents : parcel.goods_cents
+  const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, ofRate), 'tax')
   if (terms.prices_include_tax && tax_cents > taxed_cents) throw new PriceLimitError('tax')
   const paid_cents = subtotal_cents - discount_cents + shipping_cents
   const missing = empty ? null : missingForFreeShipping(terms.shipping, parcel)
@@ -180,8 +181,9 @@ function addUp<L extends BoughtLine>(
   const split = splitter(lines)
   const discounts = split(discount_cents, coupon.weights)
   const net = ofGoods.map((total, at) => total - (discounts[at] ?? 0))
-  const taxes = split(tax_cents, net)
   const shippings = split(shipping_cents, ofGoods)
+  const paid = net.map((cents, at) => cents + (shippings[at] ?? 0))
+  const taxes = split(tax_cents, terms.prices_include_tax ? paid : net)
   return {
     lines: lines.map((line, at) => ({
       ...line,
@@ -212,10 +214,13 @@ function couponDiscount(
   return refusal === null ? discountOf(coupon, lines) : { ...none, reason: refusal }
 }
 
-/** Returns the tax. The rate applies only to the goods. Only a provider taxes the shipping. */
-const taxCents = (terms: Terms, goods_cents: number): number =>
+/**
+ * Returns the tax. A rate applies to the goods; tax inside is also worked out inside the price of the shipping. Where
+ * the tax is added, only a provider taxes the shipping.
+ */
+const taxCents = (terms: Terms, taxed_cents: number): number =>
   terms.tax_override ??
-  (terms.prices_include_tax ? taxInside : bpsOf)(goods_cents, terms.tax?.rate_bps ?? 0)
+  (terms.prices_include_tax ? taxInside : bpsOf)(taxed_cents, terms.tax?.rate_bps ?? 0)
 
 /**
  * Returns a function that splits an amount of the order over its goods, by weights or, if those are
@@ -277,23 +282,29 @@ export interface StoredTotals {
 
 /**
  * Divides an order's total into parts without tax, and the tax: `sales - discount + shipping + tax + gift cards` is
- * the total, whether the tax is inside the prices or on top of them. Tax inside is taken from the goods. Only a
- * provider, which taxes the shipping too, can return more tax than the goods cost; the rest is then inside the
- * shipping. The discount does not change.
+ * the total, whether the tax is inside the prices or on top of them. Tax inside is in the goods and in the shipping by
+ * what they cost. The discount does not change.
  */
 export function withoutTax(totals: StoredTotals) {
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, gift_card_cents = 0 } = totals
   const goods_cents = subtotal_cents - gift_card_cents
   const inside = totals.prices_include_tax ? tax_cents : 0
-  const insideGoods = Math.min(inside, goods_cents - discount_cents)
+  const insideShipping = taxInShipping(inside, goods_cents - discount_cents, shipping_cents)
   return {
     gift_card_cents,
-    sales_cents: goods_cents - insideGoods,
+    sales_cents: goods_cents - (inside - insideShipping),
     discount_cents,
-    shipping_cents: shipping_cents - (inside - insideGoods),
+    shipping_cents: shipping_cents - insideShipping,
     tax_cents,
   }
 }
+
+/** The part of a tax inside that is in the shipping, by what the goods and the shipping cost, rounded down. */
+export const taxInShipping = (
+  tax_cents: number,
+  goods_cents: number,
+  shipping_cents: number,
+): number => shareOfPart(tax_cents, shipping_cents, goods_cents + shipping_cents)
 
 /** The amounts of a line as an order stores them. */
 export type StoredShares = Pick<
@@ -302,8 +313,9 @@ export type StoredShares = Pick<
 > & { quantity: number }
 
 /**
- * The refundable amounts of some units of a line, after `quantity_before` units were refunded.
- * `amount_cents` is the sum that the customer paid for the units; `product_cents` is without tax.
+ * The refundable amounts of some units of a line, after `quantity_before` units were refunded. `product_cents` is
+ * without tax, and `tax_cents` is that of the goods. `shipping_cents` is what was paid for the shipping of the units,
+ * and `amount_cents` the sum that was paid for all of it.
  */
 export function lineShare(
   line: StoredShares,
@@ -341,7 +353,7 @@ function taxOfUnits(
   now_cents: number,
 ): number {
   const goods_cents = line.line_total_cents - line.discount_cents
-  const inside = Math.min(line.tax_cents, goods_cents)
+  const inside = line.tax_cents - taxInShipping(line.tax_cents, goods_cents, line.shipping_cents)
   const before_cents = unitShare(goods_cents, { all, before: 0, now: before })
   const upTo = (cents: number) => shareOfPart(inside, cents, goods_cents)
   return upTo(before_cents + now_cents) - upTo(before_cents)

@@ -1,5 +1,11 @@
 import { sum } from '../../kernel/money.ts'
-import { fitParts, splitAmount, totalOf, withoutNegatives } from '../order-changes/refund-parts.ts'
+import {
+  fitParts,
+  splitAmount,
+  totalOf,
+  withoutNegatives,
+  withoutShipping,
+} from '../order-changes/refund-parts.ts'
 import type { Parts } from '../order-changes/schema.ts'
 import type { ReturnState } from '../orders/return-schema.ts'
 import { refundableOf } from '../orders/service.ts'
@@ -39,7 +45,7 @@ export function planCredit(facts: MoneyFacts, advance: boolean): Credit {
     shipping_cents: 0,
     gift_card_cents: 0,
   }
-  const left = { ...withoutNegatives(refundable.left), shipping_cents: 0, gift_card_cents: 0 }
+  const left = { ...withoutNegatives(withoutShipping(refundable.left)), gift_card_cents: 0 }
   const most = Math.min(totalOf(left), refundableOf(refundable.charges))
   const entitled = totalOf(worth) - given_cents + waived_cents
   return {

@@ -3,12 +3,15 @@ import { allocate, sum } from '../../kernel/money.ts'
 import { DEFAULT_LOCATION, type PlacedUnits } from '../inventory/schema.ts'
 import {
   fitParts,
+  shippingLeft,
+  shippingParts,
   splitAmount,
   splitOverTenders,
   subtractParts,
   type TenderShare,
   totalOf,
   withoutNegatives,
+  withoutShipping,
 } from '../order-changes/refund-parts.ts'
 import { type Refundable, type RefundedUnits, shareOf } from '../order-changes/refund-units.ts'
 import type { Parts } from '../order-changes/schema.ts'
@@ -304,9 +307,9 @@ function planMoney(
     refund_shipping_cents,
   }: Pick<ReceiptPlan, 'method' | 'restocking_fee_cents' | 'refund_shipping_cents'>,
 ): Money {
-  const left = withoutNegatives(all)
+  const left = withoutNegatives(withoutShipping(all))
   const most = refundableOf(charges)
-  requireShipping(refund_shipping_cents, Math.min(left.shipping_cents, most))
+  requireShipping(refund_shipping_cents, Math.min(Math.max(0, shippingLeft(all)), most))
   const share = {
     product_cents: sum(settled.map((line) => line.share.product_cents)),
     tax_cents: sum(settled.map((line) => line.share.tax_cents)),
@@ -321,7 +324,8 @@ function planMoney(
   const goods_cents = isRefunded(method) ? refundable : 0
   const owed = isRefunded(method) ? Math.min(Math.max(0, -given_cents), limit - refundable) : 0
   const goods = withOwed(goodsParts(share, goods_cents, left), owed, left)
-  const parts = { ...goods, shipping_cents: refund_shipping_cents }
+  const shipping = shippingParts(all, refund_shipping_cents)
+  const parts = { ...goods, ...shipping, tax_cents: goods.tax_cents + shipping.tax_cents }
   const amount_cents = totalOf(parts)
   const cents = allocate(
     goods_cents + deducted,

@@ -61,20 +61,20 @@ test('prices with the tax inside', async (t) => {
       .body
     assert.deepEqual(
       [shown.subtotal_cents, shown.tax_cents, shown.shipping_cents, shown.total_cents],
-      [1_190, 190, 490, 1_680],
+      [1_190, 268, 490, 1_680],
     )
     const { order, items } = (await checkout(app, shop, body)).body
     assert.deepEqual(
       [order.subtotal_cents, order.tax_cents, order.total_cents, order.prices_include_tax],
-      [1_190, 190, 1_680, true],
+      [1_190, 268, 1_680, true],
     )
-    assert.equal(items[0].tax_cents, 190)
+    assert.equal(items[0].tax_cents, 268)
     assert.deepEqual([shown.tax_rate_bps, order.tax_rate_bps], [1_900, 1_900])
     assert.equal((await read(order.id)).order.tax_rate_bps, 1_900)
     const { sales, tax_payable, shipping_income, card_clearing } = await ledgerOf(order.id)
     assert.deepEqual(
       [sales, tax_payable, shipping_income, card_clearing],
-      [-1_000, -190, -490, 1_680],
+      [-1_000, -268, -412, 1_680],
     )
     const csv = (await merchant.get('/v1/merchant/orders/export.csv')).text
     const [header = '', first = ''] = csv.split('\r\n')
@@ -94,14 +94,17 @@ test('prices with the tax inside', async (t) => {
       const body = cart(undefined, { items, tax: VAT, shipping: SHIPPING })
       const placed = (await checkout(app, shop, body)).body
       const { id } = placed.order
-      assert.equal(placed.order.tax_cents, 479)
+      assert.equal(placed.order.tax_cents, 557, '3,490 × 19 / 119')
       const line = { order_item_id: placed.items[0].id, quantity: 1 }
       const shown = await ask(id, 'refunds/preview', { items: [line] })
       assert.deepEqual([shown.body.amount_cents, shown.body.tax_cents], [1_000, 159], shown.text)
       const unit = (await ask(id, 'refunds', { items: [line] })).body.refund
       assert.deepEqual([unit.amount_cents, unit.product_cents, unit.tax_cents], [1_000, 841, 159])
       const shipping = (await ask(id, 'refunds', { shipping_cents: 490 })).body.refund
-      assert.deepEqual([shipping.amount_cents, shipping.tax_cents], [490, 0])
+      assert.deepEqual(
+        [shipping.amount_cents, shipping.shipping_cents, shipping.tax_cents],
+        [490, 412, 78],
+      )
       const rest = (await ask(id, 'refunds', {})).body.refund
       assert.deepEqual([rest.amount_cents, rest.tax_cents], [2_000, 320])
       const { tax_payable, shipping_income } = await ledgerOf(id)

@@ -10,6 +10,7 @@ import {
   type PriceLine,
   priceOrder,
   repriceOrder,
+  taxInShipping,
   withoutTax,
 } from '../../../src/modules/pricing/price.ts'
 import { coupon, order, line as plainLine } from './setup.ts'
@@ -145,14 +146,16 @@ describe('for any order', () => {
     )
   })
 
-  test('a tax inside the prices is what a calculation of its own finds, of goods after discounts', () => {
+  test('a tax inside the prices is what a calculation of its own finds, of goods after discounts and of the shipping', () => {
     fc.assert(
       fc.property(inputs, fc.integer({ min: 0, max: 10_000 }), (input, rate_bps) => {
         const gross = priceOrder({ ...input, prices_include_tax: true, tax: { rate_bps } })
         const goods_cents = gross.subtotal_cents - gross.discount_cents
-        assert.equal(gross.tax_cents, insideByRule(goods_cents, rate_bps))
+        assert.equal(gross.tax_cents, insideByRule(goods_cents + gross.shipping_cents, rate_bps))
         assert.equal(gross.total_cents, goods_cents + gross.shipping_cents)
-        assert.ok(gross.lines.every((each) => each.tax_cents <= each.line_total_cents))
+        const isWithin = (each: (typeof gross.lines)[number]) =>
+          each.tax_cents <= each.line_total_cents + each.shipping_cents
+        assert.ok(gross.lines.every(isWithin))
         const { sales_cents, discount_cents, shipping_cents, tax_cents } = withoutTax({
           ...gross,
           prices_include_tax: true,
@@ -371,9 +374,25 @@ describe('for any order', () => {
         })
         assert.ok(back.every((share) => Object.values(share).every((cents) => cents >= 0)))
         assert.equal(sum(back.map((share) => share.amount_cents)), priced.total_cents)
-        assert.equal(sum(back.map((share) => share.tax_cents)), priced.tax_cents)
-        const { sales_cents, discount_cents } = withoutTax({ ...input, ...priced })
-        assert.equal(sum(back.map((share) => share.product_cents)), sales_cents - discount_cents)
+        // Tax inside the shipping is refunded with the shipping, as `shipping-tax.test.ts` has it.
+        const inShipping = sum(
+          priced.lines.map((line) =>
+            input.prices_include_tax
+              ? taxInShipping(
+                  line.tax_cents,
+                  line.line_total_cents - line.discount_cents,
+                  line.shipping_cents,
+                )
+              : 0,
+          ),
+        )
+        assert.equal(sum(back.map((share) => share.tax_cents)), priced.tax_cents - inShipping)
+        const goods_cents = priced.subtotal_cents - priced.discount_cents
+        const ofGoods = priced.tax_cents - inShipping
+        assert.equal(
+          sum(back.map((share) => share.product_cents)),
+          goods_cents - (input.prices_include_tax ? ofGoods : 0),
+        )
         assert.equal(sum(back.map((share) => share.shipping_cents)), priced.shipping_cents)
       }),
     )
