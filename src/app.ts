@@ -36,6 +36,8 @@ import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
+import * as storefrontTokenRoutes from './modules/credentials/storefront-token-routes.ts'
+import { openTokenCheck } from './modules/credentials/storefront-tokens.ts'
 import * as documentRoutes from './modules/documents/routes.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import * as limitRoutes from './modules/entitlements/limit-routes.ts'
@@ -172,6 +174,7 @@ function openGuards(runtime: Runtime, owners: Identity) {
     database,
     checkKey: (key) => credentials.check(database.global, key),
     checkSession: (token) => identity.check(owners, token),
+    checkStoreToken: openTokenCheck(runtime),
     requireStore: stores.openStoreCheck(),
     operatorTokens: [secrets.OPERATOR_TOKEN],
     storefrontTokens: [secrets.STOREFRONT_TOKEN, config.STOREFRONT_TOKEN_PREVIOUS].filter(
@@ -232,6 +235,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   storeRoutes.merchantRoutes,
   testClockRoutes.merchantRoutes({ clocks: runtime.clocks }),
   credentialRoutes.merchantRoutes(runtime.database),
+  storefrontTokenRoutes.merchantRoutes,
   entitlementRoutes.merchantRoutes,
   acceptAnyDigits(siteRoutes.merchantRoutes(runtime.scanner, deps.preview)),
   domainRoutes.merchantRoutes(deps.domains),

@@ -46,6 +46,7 @@ export const ERRORS = {
   version_not_found: [404, 'The site has no such version. `GET /v1/my/site` lists the versions.'],
   invalid_preview_token: [404, 'The preview token is not valid, or has expired. Create a new one.'],
   credential_not_found: [404, 'No such key. Check its id.'],
+  storefront_token_not_found: [404, 'No such storefront token. Check its id.'],
   request_not_found: [404, 'No such request. Check its id.'],
   domain_not_found: [404, 'No such domain. Check its id.'],
   gift_card_not_found: [404, 'No such gift card. Check its id or code.'],

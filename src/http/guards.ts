@@ -46,6 +46,8 @@ export interface GuardDeps {
   requireStore(db: TenantDb): Promise<void>
   operatorTokens: readonly string[]
   storefrontTokens: readonly string[]
+  /** Says whether a token is one of the store that the path names. */
+  checkStoreToken(token: string, tenant: string): Promise<'own' | 'other' | 'none'>
   /** The token that the storefront of this same process sends instead of the storefront token. */
   ownToken: string
 }
@@ -104,7 +106,8 @@ export function createGuards(deps: GuardDeps) {
 
   const storefront: Guard = async (request) => {
     const token = header(request, 'x-storefront-token')
-    await admit(request, async () => isStorefront(token), isOwn(token) ? OWN_STOREFRONT : undefined)
+    const check = async () => isStorefront(token) || (await isOfStore(deps, request, token))
+    await admit(request, check, isOwn(token) ? OWN_STOREFRONT : undefined)
     request.actor = actor(request, 'storefront')
     await openStoreOfPath(deps, request)
   }
@@ -190,6 +193,22 @@ async function openStoreOfPath({ database, requireStore }: GuardDeps, request: F
   const isPayment = request.routeOptions.config.idempotent === true
   request.db = isPayment ? database.tenantForMoney(tenant) : database.tenant(tenant)
   await requireStore(request.db)
+}
+
+/**
+ * Whether a token is one of the store that the path names. For the token of another store, a store is answered as if
+ * it did not exist.
+ */
+async function isOfStore(
+  { checkStoreToken }: GuardDeps,
+  { params }: FastifyRequest,
+  token: string,
+): Promise<boolean> {
+  const { tenant } = params as { tenant?: string }
+  if (tenant === undefined) return false
+  const owner = await knownOr503(checkStoreToken(token, tenant))
+  if (owner === 'other') throw new ApiError('unknown_tenant')
+  return owner === 'own'
 }
 
 /** Answers 503 for a check that could not run, since such a failure is not a refusal. */

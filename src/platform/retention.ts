@@ -242,6 +242,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   store_credit_transactions: forGood(MONEY),
   store_usage: owner('stores'),
   stores: forGood(STORE),
+  storefront_tokens: owner('stores', 'until it is deleted'),
   subscription_changes: until('counted in the figures', 'analytics'),
   subscription_counters: owner('stores', 'one row for each'),
   subscription_cycles: owner('subscriptions'),

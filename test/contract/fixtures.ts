@@ -91,6 +91,10 @@ export const FIXTURES: Record<string, Fixture> = {
     const made = await merchant.post('/v1/my/credentials', body)
     return { id: made.body.credential.id }
   },
+  'DELETE /v1/my/storefront-tokens/:id': async (merchant) => {
+    const made = await merchant.post('/v1/my/storefront-tokens', { label: 'a canary' })
+    return { id: made.body.storefront_token.id }
+  },
   'GET /v1/my/site/versions/:version': async (merchant) => {
     // More versions than any other store of the test has.
     for (const title of ['one', 'two', 'three']) {

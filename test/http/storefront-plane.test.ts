@@ -22,6 +22,7 @@ test('the storefront plane accepts only its token, and only for an existing stor
     database,
     checkKey: async () => null,
     checkSession: async () => null,
+    checkStoreToken: async () => 'none' as const,
     requireStore: async (db) => void (await stores.get(db)),
     operatorTokens: [OPERATOR_TOKEN],
     storefrontTokens: [STOREFRONT_TOKEN, PREVIOUS],

@@ -19,6 +19,7 @@ export async function openKiosk(app: MailApp, recorder: Recorder): Promise<void>
   const shop = await openShop(app, TENANT, [])
   const recorded = { ...shop, merchant: recorder.recorded(shop.merchant) }
   await buildSite(recorded.merchant, recorder.recorded(app.anyone))
+  await useOwnStorefront(recorded.merchant)
   await takeHostname(recorded.merchant, operator)
   await chooseAddOns(recorded.merchant, operator)
   await lookAfterKeys(recorded.merchant)
@@ -41,6 +42,13 @@ async function buildSite(merchant: Caller, anyone: Caller): Promise<void> {
   ok(await merchant.get(`/v1/my/site/versions/${version}`))
   ok(await anyone.get(`/v1/tenants/${TENANT}/site`))
   ok(await anyone.get(`/v1/resolve?tenant=${TENANT}`))
+}
+
+async function useOwnStorefront(merchant: Caller): Promise<void> {
+  const url = '/v1/my/storefront-tokens'
+  const { storefront_token } = ok(await merchant.post(url, { label: 'Web shop' }), 201)
+  ok(await merchant.get(url))
+  ok(await merchant.send('DELETE', `${url}/${storefront_token.id}`))
 }
 
 async function takeHostname(merchant: Caller, operator: Caller): Promise<void> {

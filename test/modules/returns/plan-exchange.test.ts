@@ -121,6 +121,7 @@ class Model {
           shipping_cents: 0,
           gift_card_cents: 0,
           pending: 0,
+          shipping_tax_cents: 0,
         },
       },
       refundedUnits: [],

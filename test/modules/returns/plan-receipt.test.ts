@@ -111,6 +111,7 @@ const orders = fc
           shipping_cents: shipping,
           gift_card_cents: 0,
           pending: 0,
+          shipping_tax_cents: 0,
         },
       },
       refundedUnits,
@@ -206,6 +207,7 @@ function carryOut(known: MoneyFacts, plan: NonNullable<ReturnType<typeof tryPlan
         shipping_cents: left.shipping_cents - plan.parts.shipping_cents,
         gift_card_cents: left.gift_card_cents - plan.parts.gift_card_cents,
         pending: 0,
+        shipping_tax_cents: 0,
       },
     },
   }
@@ -300,6 +302,7 @@ describe('the plan of a receipt', () => {
           shipping_cents: 0,
           gift_card_cents: 0,
           pending: 0,
+          shipping_tax_cents: 0,
         },
       },
       refundedUnits: [],
