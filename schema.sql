@@ -5189,6 +5189,33 @@ grant insert, select, update on store_usage to fd_app;
 grant insert, select, update on store_usage to fd_worker;
 grant select on store_usage to fd_operator;
 
+create table storefront_tokens (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  label text not null,
+  token_hash bytea not null,
+  hint text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint storefront_tokens_hint_check CHECK ((length(hint) = 4)),
+  constraint storefront_tokens_label_check CHECK (((length(label) >= 1) AND (length(label) <= 80))),
+  constraint storefront_tokens_pkey PRIMARY KEY (tenant_ref, id),
+  constraint storefront_tokens_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint storefront_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+);
+alter table storefront_tokens owner to fd_owner;
+alter table storefront_tokens enable row level security;
+alter table storefront_tokens force row level security;
+CREATE INDEX storefront_tokens_gate ON storefront_tokens USING btree (token_hash);
+CREATE INDEX storefront_tokens_newest ON storefront_tokens USING btree (tenant_ref, created_at, id);
+create policy gate on storefront_tokens for select to fd_gate using true;
+create policy operator on storefront_tokens for select to fd_operator using true;
+create policy owner on storefront_tokens for all to fd_owner using true with check true;
+create policy tenant on storefront_tokens for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on storefront_tokens to fd_app;
+grant select on storefront_tokens to fd_gate;
+grant select on storefront_tokens to fd_operator;
+grant select on storefront_tokens to fd_worker;
+
 create table stores (
   tenant_ref text not null,
   store_number bigint not null default nextval('store_numbers'::regclass),
@@ -5205,6 +5232,7 @@ create table stores (
   stock_hint text not null default 'none'::text,
   auto_deliver_days integer,
   sandbox boolean not null default false,
+  previous_version integer,
   constraint stores_active_version_check CHECK ((active_version > 0)),
   constraint stores_active_version_fkey FOREIGN KEY (tenant_ref, active_version) REFERENCES site_versions(tenant_ref, version),
   constraint stores_auto_deliver_days_check CHECK (((auto_deliver_days >= 1) AND (auto_deliver_days <= 365))),
@@ -5213,10 +5241,12 @@ create table stores (
   constraint stores_language_check CHECK ((length(language) <= 35)),
   constraint stores_owner_email_check CHECK ((length(owner_email) <= 254)),
   constraint stores_pkey PRIMARY KEY (tenant_ref),
+  constraint stores_previous_version_check CHECK ((previous_version > 0)),
   constraint stores_primary_hostname_check CHECK ((length(primary_hostname) <= 253)),
   constraint stores_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'suspended'::text]))),
   constraint stores_stock_hint_check CHECK ((stock_hint = ANY (ARRAY['none'::text, 'low'::text, 'count'::text]))),
   constraint stores_tenant_ref_check CHECK ((tenant_ref ~ '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$'::text)),
+  constraint stores_tenant_ref_previous_version_fkey FOREIGN KEY (tenant_ref, previous_version) REFERENCES site_versions(tenant_ref, version),
   constraint stores_time_zone_check CHECK ((length(time_zone) <= 64))
 );
 alter table stores owner to fd_owner;
@@ -6534,6 +6564,15 @@ $$;
 alter routine fd_find_hostname(text) owner to fd_gate;
 grant execute on routine fd_find_hostname(text) to fd_app;
 grant execute on routine fd_find_hostname(text) to fd_worker;
+
+create function fd_find_storefront_token(wanted bytea)
+returns TABLE(tenant_ref text)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select t.tenant_ref from storefront_tokens t where t.token_hash = wanted limit 1
+$$;
+alter routine fd_find_storefront_token(bytea) owner to fd_gate;
+grant execute on routine fd_find_storefront_token(bytea) to fd_app;
 
 create procedure fd_freeze(IN target regclass)
 language plpgsql volatile as

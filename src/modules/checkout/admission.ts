@@ -1,8 +1,10 @@
+import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
 import { requireServedCountry } from '../orders/ship-to.ts'
 import type { Source } from '../payments/gateway.ts'
-import type { CheckoutRequest } from './schema.ts'
+import { requireQuoted } from './quote.ts'
+import type { Changed, CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
 
 /** Who pays, and with what. Of a stored card only the fingerprint is known. */
@@ -68,13 +70,54 @@ export function requirePolicies(
 }
 
 /** Requires the store's statement to be accepted, in its current version. */
-export function requireAttested(
-  { attestation }: CheckoutRequest,
-  { options, features }: Sale,
-): void {
+function requireAttested({ attestation }: CheckoutRequest, { options, features }: Sale): void {
   if (options.statementVersion === null || !features.has('funnel_gate')) return
   if (attestation?.statement_version === options.statementVersion) return
   throw new ApiError('attestation_required', {
     body: { statement_version: options.statementVersion },
   })
+}
+
+/**
+ * Refuses an order that the store does not sell in this way or at this price. Returns what differs from the quote by
+ * the address alone.
+ */
+export function requireAdmitted(
+  { tenant, clock }: Db,
+  { keys }: CheckoutDeps,
+  request: CheckoutRequest,
+  sale: Sale,
+): Changed | null {
+  requirePolicies(request, sale)
+  requireOffered(request, sale)
+  requireServed(request, sale)
+  requireAttested(request, sale)
+  requireCoupon(sale)
+  if (!request.quote_token) return null
+  return requireQuoted({ key: keys.quote, clock }, request.quote_token, tenant, sale)
+}
+
+/**
+ * Refuses a renewal to a country that is not served, or in another currency than its shopper has agreed to. A
+ * renewal needs neither the add-on nor a statement: its shopper has agreed before.
+ */
+export function requireRenewable(
+  renewal: { currency: string },
+  request: CheckoutRequest,
+  sale: Sale,
+): void {
+  requireServed(request, sale)
+  if (sale.priced.currency !== renewal.currency) throw new ApiError('currency_mismatch')
+}
+
+/** Refuses a coupon that does not apply: the shopper expects its discount. */
+function requireCoupon({ priced }: Sale): void {
+  if (priced.coupon.reason === null) return
+  throw new ApiError('coupon_invalid', { body: { reason: priced.coupon.reason } })
+}
+
+/** Refuses a subscription without a charge to a card: only a charged card is stored for renewals. */
+export function requireKeptCard({ priced }: Sale, charge: object | null): void {
+  if (charge !== null || !priced.lines.some(({ is_subscription }) => is_subscription)) return
+  throw new ApiError('subscription_card_required')
 }

@@ -22,15 +22,8 @@ import type { Gateway, Source } from '../payments/gateway.ts'
 import type { GatewayName } from '../payments/schema.ts'
 import { termsForOrder } from '../pricing/coupon.ts'
 import * as storeCredit from '../store-credit/money.ts'
-import {
-  factsOf,
-  requireAttested,
-  requireOffered,
-  requirePolicies,
-  requireServed,
-} from './admission.ts'
+import { factsOf, requireAdmitted, requireKeptCard, requireRenewable } from './admission.ts'
 import type { CardCharge } from './pay-order.ts'
-import { requireQuoted } from './quote.ts'
 import { referralOf } from './referral.ts'
 import type { Changed, CheckoutRequest, PricedBy, Risk } from './schema.ts'
 import {
@@ -240,34 +233,6 @@ export const stockLines = (items: CheckoutRequest['items']) =>
     .filter(({ variant_id }) => isUuid(variant_id))
     .map(({ variant_id, quantity }) => ({ variant_id: variant_id.toLowerCase(), quantity }))
 
-/**
- * Refuses an order that the store does not sell in this way or at this price. Returns what differs from the quote by
- * the address alone.
- */
-function requireAdmitted(
-  { tenant, clock }: Tx,
-  { keys }: CheckoutDeps,
-  request: CheckoutRequest,
-  sale: Sale,
-): Changed | null {
-  requirePolicies(request, sale)
-  requireOffered(request, sale)
-  requireServed(request, sale)
-  requireAttested(request, sale)
-  requireCoupon(sale)
-  if (!request.quote_token) return null
-  return requireQuoted({ key: keys.quote, clock }, request.quote_token, tenant, sale)
-}
-
-/**
- * Refuses a renewal to a country that is not served, or in another currency than its shopper has agreed to. A
- * renewal needs neither the add-on nor a statement: its shopper has agreed before.
- */
-function requireRenewable(renewal: Renewal, request: CheckoutRequest, sale: Sale): void {
-  requireServed(request, sale)
-  if (sale.priced.currency !== renewal.currency) throw new ApiError('currency_mismatch')
-}
-
 async function claimCoupon(
   tx: Tx,
   order_id: string,
@@ -278,18 +243,6 @@ async function claimCoupon(
   const { id: coupon_id, code_id } = coupon
   const { discount_cents } = priced
   await redemptions.reserve(tx, { coupon_id, code_id, order_id, customer_ref, discount_cents })
-}
-
-/** Refuses a coupon that does not apply: the shopper expects its discount. */
-function requireCoupon({ priced }: Sale): void {
-  if (priced.coupon.reason === null) return
-  throw new ApiError('coupon_invalid', { body: { reason: priced.coupon.reason } })
-}
-
-/** Refuses a subscription without a charge to a card: only a charged card is stored for renewals. */
-function requireKeptCard({ priced }: Sale, charge: CardCharge | null): void {
-  if (charge !== null || !priced.lines.some(({ is_subscription }) => is_subscription)) return
-  throw new ApiError('subscription_card_required')
 }
 
 /**
