@@ -7,6 +7,10 @@
 export const ERRORS = {
   invalid_body: [400, 'The request body is not valid. Correct it as `issues` says.'],
   invalid_query: [400, 'The query string is not valid. Correct its parameters.'],
+  validation_error: [
+    400,
+    'A parameter of the query string is not known or not valid. Correct it as `issues` says.',
+  ],
   invalid_request: [400, 'The request is not valid HTTP. Correct it and send it again.'],
   idempotency_key_required: [
     400,

@@ -80,7 +80,8 @@ const ErrorBody = Type.Object(
 )
 
 const Issues = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-  description: 'Each place where the body is wrong, as a dotted path, and what is expected there.',
+  description:
+    'Each place where the body, or the query string, is wrong, as a dotted path, and what is expected there.',
 })
 
 const IDEMPOTENCY_KEY = {
@@ -254,6 +255,9 @@ function describeFailures(codes: readonly ErrorCode[]): Record<string, unknown> 
   )
 }
 
+/** The refusals that name all faults of a body, or of a query string. */
+const NAMING_ISSUES: readonly ErrorCode[] = ['invalid_body', 'validation_error']
+
 const failureShape = (codes: readonly ErrorCode[]) => ({
   allOf: [
     { $ref: 'Error#' },
@@ -261,7 +265,7 @@ const failureShape = (codes: readonly ErrorCode[]) => ({
       type: 'object',
       properties: {
         error: { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-        ...(codes.includes('invalid_body') ? { issues: Issues } : {}),
+        ...(NAMING_ISSUES.some((code) => codes.includes(code)) ? { issues: Issues } : {}),
       },
     },
   ],

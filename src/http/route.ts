@@ -11,6 +11,7 @@ import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../error-codes.ts'
 import { PAGE_QUERY } from '../kernel/page.ts'
 import type { Scope } from '../kernel/scopes.ts'
+import { filtersOf, refusesFilters } from './known-filters.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -38,7 +39,10 @@ declare module 'fastify' {
     orOwner?: boolean
     /** The codes this route can answer, beside those of its plane. */
     failures?: readonly ErrorCode[]
-    /** The query parameters, for the documentation. They are read by clamping helpers, never refused. */
+    /**
+     * The query parameters. On the merchant and operator planes all others are refused, and values that these do not
+     * have. Elsewhere they are for the documentation: what cannot be read counts as absent.
+     */
     query?: Record<string, TSchema>
     /** Headers a caller may send, for the documentation. */
     headers?: Record<string, TSchema>
@@ -135,7 +139,8 @@ const KEY: readonly ErrorCode[] = ['idempotency_key_required', ...OPTIONAL_KEY]
 const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
 
 /** Every code a route can answer: its own, its plane's, and those that follow from its options. */
-export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config' | 'method'>) {
+export function allFailures(route: Pick<RouteOptions, 'config' | 'method' | 'schema'>) {
+  const { config = {}, method } = route
   const { plane = 'public', failures = [], idempotent, orOwner, query } = config
   return [
     ...new Set([
@@ -144,6 +149,9 @@ export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config'
       ...(orOwner ? PLANE_FAILURES.owner : []),
       ...(BODYLESS.includes(method) ? [] : BODY),
       ...(idempotent === 'optional' ? OPTIONAL_KEY : idempotent ? KEY : []),
+      ...(refusesFilters(plane) && filtersOf(route) !== null
+        ? (['validation_error'] as const)
+        : []),
       ...(query?.after === PAGE_QUERY.after ? (['invalid_query'] as const) : []),
       'service_unavailable' as const,
     ]),

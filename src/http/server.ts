@@ -16,6 +16,7 @@ import { indexMethods } from './allowed-methods.ts'
 import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
 import { refuseCardNumbers } from './card-text.ts'
+import { checkFilters } from './check-filters.ts'
 import { sendError, toApiError } from './errors.ts'
 import { listFaults } from './faults.ts'
 import { nameIgnored } from './ignored-members.ts'
@@ -143,6 +144,7 @@ export function createServer(options: ServerOptions): App {
   nameIgnored(app)
   dropUnknownMembers(app)
   refuseCardNumbers(app)
+  checkFilters(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   let methodsOf: ((path: string) => string[]) | null = null
   app.addHook('onRequest', async (request, reply) => {
@@ -206,7 +208,7 @@ function refuseOddRequest({ raw }: FastifyRequest) {
  */
 function report(request: FastifyRequest, error: ApiError, options: ServerOptions) {
   const { onUndeclared, onFailure } = options
-  const { config, url, method } = request.routeOptions
+  const { config, url, method, schema } = request.routeOptions
   if (error.status >= 500) {
     const { cause, code, kind = isOutage(cause) ? 'outage' : 'bug' } = error
     onFailure?.(kind)
@@ -215,7 +217,7 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
     request.log[level](fields, 'a request failed')
   }
   if (!onUndeclared || url === undefined) return
-  const declared = allFailures({ config, method: request.method })
+  const declared = allFailures({ config, method: request.method, ...(schema && { schema }) })
   const beforeRoute: ErrorCode[] = ['invalid_request', 'uri_too_long']
   if ([...declared, ...beforeRoute].includes(error.code)) return
   onUndeclared(`${method} ${url}`, error.code)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { toUtc } from './time.ts'
 
-/** Reads query parameters. They are never refused: an invalid one counts as absent. */
+/** Reads query parameters: an invalid one counts as absent, where no plane refuses it (`http/check-filters.ts`). */
 
 /** Reads a text; the first one if it is repeated. Blank counts as absent. */
 export function readText(query: unknown, name: string): string | undefined {

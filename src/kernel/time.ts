@@ -21,6 +21,14 @@ export function toUtc(text: string): string | null {
   return year >= 1 && year <= 9_999 ? at.toISOString() : null
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** Whether a text is a date. The 30th of February is none: JavaScript reads it as a day of March. */
+export function isDay(text: string): boolean {
+  const at = DAY.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text
+}
+
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
 
 /** Returns the local time of a zone, as if it were UTC. */

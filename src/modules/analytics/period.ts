@@ -1,6 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
-import { addDays, DAY_MS, localDay } from '../../kernel/time.ts'
+import { addDays, DAY_MS, isDay, localDay } from '../../kernel/time.ts'
 import * as stores from '../stores/service.ts'
 import { finalBefore } from './count.ts'
 import { findGeneration } from './count-queries.ts'
@@ -28,14 +28,6 @@ export interface ReportRequest {
   timezone: string
   /** Null: nothing was sold yet. */
   generation: Generation | null
-}
-
-const DAY = /^\d{4}-\d\d-\d\d$/
-
-/** Whether a text is a date. The 30th of February is none: JavaScript reads it as a day of March. */
-export function isDay(text: string): boolean {
-  const at = DAY.test(text) ? Date.parse(text) : Number.NaN
-  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text
 }
 
 function readDay(query: unknown, name: string): string | undefined {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
-import { Params } from '../../kernel/schema.ts'
+import { Currency, Params } from '../../kernel/schema.ts'
 import { readReportRequest } from './period.ts'
 import { CampaignPerformance, CouponReport } from './promotion-schema.ts'
 import * as promotions from './promotions.ts'
@@ -9,6 +9,7 @@ const tags = ['merchant-ops']
 const scope = 'manage:own_marketing' as const
 const query = {
   currency: Type.String({
+    ...Currency,
     description: 'Counts only orders in this currency. Default: the currency of the store.',
   }),
 }

@@ -6,7 +6,7 @@ import { forHeavyRead } from '../../db/list.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { clamp, LIST, PAGE_QUERY } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
-import { Params } from '../../kernel/schema.ts'
+import { Currency, Params } from '../../kernel/schema.ts'
 import { type TableRow, tableOf, withRest } from './csv.ts'
 import { FIGURE_NAMES } from './definition-schema.ts'
 import * as funnel from './funnel.ts'
@@ -45,6 +45,7 @@ const PERIOD = {
   from: Type.String({ format: 'date', description: 'The first day. Default: 30 days with `to`.' }),
   to: Type.String({ format: 'date', description: 'The last day. Default: today.' }),
   currency: Type.String({
+    ...Currency,
     description: 'Counts only orders in this currency. Default: the currency of the store.',
   }),
 }

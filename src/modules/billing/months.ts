@@ -42,7 +42,7 @@ export const dayNumber = (day: string): number => Number(day.replaceAll('-', '')
 /** A month as the API names it: `2026-11`. */
 export const periodOf = (month: Month): string => month.slice(0, 7)
 
-const PERIOD = /^(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])$/
+export const PERIOD = /^(?:19|20|21)\d\d-(?:0[1-9]|1[0-2])$/
 
 /** Reads a month such as `2026-11`. Returns null for any other text. */
 export const parsePeriod = (text: string): Month | null => (PERIOD.test(text) ? `${text}-01` : null)

@@ -4,8 +4,8 @@ import type { Routes } from '../../http/route.ts'
 import { signalOfClose } from '../../http/sockets.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
-import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { parsePeriod } from './months.ts'
+import { PageOf, Params, Pattern, ref } from '../../kernel/schema.ts'
+import { PERIOD, parsePeriod } from './months.ts'
 import { Plan } from './plan-schema.ts'
 import {
   INVOICE_STATUSES,
@@ -72,7 +72,9 @@ const usageRoutes: Routes = async (app) => {
       config: {
         scope,
         query: {
-          period: Type.String({ description: 'A month of UTC, as YYYY-MM. Absent: this month.' }),
+          period: Pattern(PERIOD.source, 'must be a month, as YYYY-MM', {
+            description: 'A month of UTC, as YYYY-MM. Absent: this month.',
+          }),
         },
       },
       schema: {

@@ -69,7 +69,7 @@ test("an operator reads providers' events", async (t) => {
       'plan',
     ])
     assert.deepEqual(await list('?status=unhandled'), ['odd', 'batch'])
-    assert.deepEqual(await list('?status=no-such-status&limit=2&offset=1'), ['batch', 'stranger'])
+    assert.deepEqual(await list('?limit=2&offset=1'), ['batch', 'stranger'])
     assert.deepEqual(await list('?account_ref=nobody'), [])
   })
 
