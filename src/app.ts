@@ -4,10 +4,11 @@ import { readExamples } from './http/api-examples.ts'
 import { acceptAnyDigits } from './http/card-text.ts'
 import { countBytes } from './http/count-bytes.ts'
 import { countCalls } from './http/count-calls.ts'
-import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
+import { createGuards, decorateRequests, onPlane, tokenCheck } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
-import { ReadPace } from './http/read-pace.ts'
+import { publicPlane, ReadPace } from './http/read-pace.ts'
+import { readerNames } from './http/reader.ts'
 import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
@@ -130,16 +131,19 @@ export async function buildApp(
     logger,
     trustProxy: config.TRUST_PROXY,
     onFailure: metrics?.countFailure,
-    paceRefusal: (store) => database.pace(store),
   })
   decorateRequests(app)
   logRequests(app, metrics?.observe ?? null)
   countCalls(app, runtime.apiCalls.count)
-  countBytes(app, (store, ms) => database.addUse(store, ms))
+  countBytes(app)
   await describeApi(app, { webhooks: WEBHOOKS, readExamples })
   describePages(app)
   dropAfterWrites(app, cache)
-  const pace = new ReadPace({ othersAreAtWork: (store) => database.isShared(store) })
+  const pace = new ReadPace({
+    othersAreAtWork: (store) => database.isShared(store),
+    isKnown: (store) => database.isKnown(store),
+    readerOf: readerNames(config.TRUST_PROXY, tokenCheck(storefrontTokensOf(runtime))),
+  })
   answerFromMemory(app, {
     cache,
     reads: [...siteRoutes.liveReads(cache), ...catalogPublicRoutes.liveReads(cache)],
@@ -153,7 +157,7 @@ export async function buildApp(
     startRoutes({ runtime, hasStorefront }),
     ...publicRoutes(runtime, deps, guards.limited),
   ]
-  await app.register(onPlane('public', pace.guard, open))
+  await app.register(publicPlane(pace, (store) => database.learn(store), open))
   await app.register(
     onPlane('owner', guards.owner, [
       identityRoutes.ownerRoutes(deps.owners, guards.limited),
@@ -167,7 +171,7 @@ export async function buildApp(
 }
 
 function openGuards(runtime: Runtime, owners: Identity) {
-  const { config, secrets, database, limits } = runtime
+  const { secrets, database, limits } = runtime
   return createGuards({
     limits,
     callerOf,
@@ -177,12 +181,17 @@ function openGuards(runtime: Runtime, owners: Identity) {
     checkStoreToken: openTokenCheck(runtime),
     requireStore: stores.openStoreCheck(),
     operatorTokens: [secrets.OPERATOR_TOKEN],
-    storefrontTokens: [secrets.STOREFRONT_TOKEN, config.STOREFRONT_TOKEN_PREVIOUS].filter(
-      (token) => token !== undefined,
-    ),
+    storefrontTokens: storefrontTokensOf(runtime),
     ownToken: ownToken(runtime),
   })
 }
+
+const storefrontTokensOf = (runtime: Runtime): string[] =>
+  [
+    runtime.secrets.STOREFRONT_TOKEN,
+    runtime.config.STOREFRONT_TOKEN_PREVIOUS,
+    ownToken(runtime),
+  ].filter((token) => token !== undefined)
 
 /** How much memory the products of lists have in addition, as a share of the live cache's. */
 const FRAGMENT_SHARE = 1 / 8

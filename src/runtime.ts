@@ -15,6 +15,7 @@ import type { BlobStore } from './platform/blobs.ts'
 import { openBlobs } from './platform/blobs-open.ts'
 import type { S3Options } from './platform/blobs-s3.ts'
 import type { ChildBounds } from './platform/child-pool.ts'
+import { ChildShares } from './platform/child-shares.ts'
 import { closeAll } from './platform/close-all.ts'
 import { KnownClocks } from './platform/known-clocks.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
@@ -128,8 +129,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const scanner =
     options.scanner ??
     createScanner({
-      onScanned: (store, ms) => database.addUse(store, ms),
-      pace: (store) => database.pace(store),
+      onScanned: (store, ms) => database.tenantForOwnWork(store).addUse(ms),
+      pace: (store) => database.tenantForOwnWork(store).pace(),
     })
   const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)
   const payments = openGateways(options, database, key)
@@ -143,7 +144,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
   // These may query a database while they close, so the pools are closed after them.
   const images = createImageProcesses(options.imageBounds)
-  const pdfs = createPdfProcesses({ onDrawn: (store, ms) => database.addUse(store, ms) })
+  const othersAreAtWork = (store: string) => database.isShared(store)
+  const pdfs = createPdfProcesses({ shares: new ChildShares({ othersAreAtWork }) })
   const apiCalls = createApiCalls({ db: database.global, logger })
   const carriers = openCarriers({
     database,

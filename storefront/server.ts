@@ -7,6 +7,7 @@ import {
   type PlatformClient,
   PlatformError,
 } from './api/platform-client.ts'
+import { forShopper } from './api/shopper-address.ts'
 import { openStoreApi, type StoreApi } from './api/store-api.ts'
 import { emptyCart, unpackCart } from './cart/cart.ts'
 import { EXPRESS_PATH } from './checkout/express.ts'
@@ -91,7 +92,8 @@ export function createStorefront(options: StorefrontOptions): Storefront {
     common: securityHeaders(options.assetBaseUrl),
   }
   return {
-    listener: (request, response) => void serve(deps, request, response),
+    listener: (request, response) =>
+      void forShopper(options.ipOf(request), () => serve(deps, request, response)),
     close: async () => {
       await deps.api.flushEvents()
       await client.close()

@@ -12,7 +12,7 @@ import { isRetryable, keepsConnectionUsable, toRefusal } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
 import { type StoreClocks, UNMOVED } from './store-clocks.ts'
-import { StoreShares, type WorkKind } from './store-shares.ts'
+import { ANONYMOUS, type Caller, StoreShares, type WorkKind } from './store-shares.ts'
 
 /** Reads and writes the rows of one store: outside of a transaction, or in one. */
 export class Db extends Runner implements StoreScope {
@@ -54,14 +54,18 @@ export class Tx extends Db {
   }
 }
 
-/** Runs work when its store may use the database. */
-type Admit = <T>(kind: WorkKind, work: () => Promise<T>) => Promise<T>
+/** Runs work when it is its caller's turn and its store may use the database. */
+type Admit = <T>(kind: WorkKind, work: () => Promise<T>, ownMs?: number) => Promise<T>
 
 interface OpenedStore {
   tenant: string
   clockOffsetMs: number
   admit: Admit
+  addUse(ms: number): void
 }
+
+/** How much of its store's time a refusal uses: the process reads a body, and finds all that is wrong with it. */
+const REFUSAL_MS = 4
 
 /** What all `TenantDb` of one database share. */
 interface Shared {
@@ -78,8 +82,10 @@ export class TenantDb extends Db {
   readonly #admit: Admit
   readonly #notify: Notify
   readonly #clockOffsetMs: number
+  /** Counts processor time that the caller used outside of the database: their next requests wait for it. */
+  readonly addUse: (ms: number) => void
   constructor({ pool, notify, clock }: Shared, store: OpenedStore) {
-    const { tenant, clockOffsetMs, admit } = store
+    const { tenant, clockOffsetMs, admit, addUse } = store
     super({ tenant, clock: moveClock(clock, clockOffsetMs), source: pool }, (query) =>
       admit('read', () => sendAlone(pool, [setTenantConfig(tenant, clockOffsetMs), query])),
     )
@@ -87,6 +93,12 @@ export class TenantDb extends Db {
     this.#admit = admit
     this.#notify = notify
     this.#clockOffsetMs = clockOffsetMs
+    this.addUse = addUse
+  }
+
+  /** Waits until the caller may have a refusal. The refusal needs nothing of the database, but is paced as a read. */
+  pace(): Promise<void> {
+    return this.#admit('read', async () => {}, REFUSAL_MS)
   }
 
   /**
@@ -177,8 +189,8 @@ export interface DatabaseOptions extends PoolOptions {
   shareWaitMs?: number
 }
 
-/** How much of its store's time a refusal uses: the process reads a body, and finds all that is wrong with it. */
-const REFUSAL_MS = 4
+/** What needs no caller to ask for it, such as the scan of a text: it waits with the callers of its store. */
+const OWN_WORK: Caller = { lane: 'known', name: '' }
 
 /** One connection pool, logged in as one database role. */
 export class Database {
@@ -200,32 +212,43 @@ export class Database {
     return this.#shared.shares?.othersAreAtWork(ref) ?? false
   }
 
-  /** Opens a store for work that waits while the store uses more than its share. */
-  tenant(ref: string): TenantDb {
+  /**
+   * Opens a store for work that waits while the store uses more than its share, behind callers who have used less of
+   * it. Without a caller it is work for the public.
+   */
+  tenant(ref: string, caller: Caller = ANONYMOUS): TenantDb {
     const { shares } = this.#shared
-    const admit: Admit = shares === null ? admitAll : (kind, work) => shares.run(ref, kind, work)
-    return this.#open(ref, admit)
+    if (shares === null) return this.#open(ref, admitAll)
+    const by = { store: shares.nameOf(ref, caller), caller }
+    return this.#open(ref, (kind, work, ownMs) => shares.run(by, kind, work, ownMs), by)
   }
 
-  /** Waits until a store may have a refusal. The refusal needs nothing of the database, but is paced as a read. */
-  async pace(ref: string): Promise<void> {
-    await this.#shared.shares?.run(ref, 'read', async () => {}, REFUSAL_MS)
-  }
-
-  /** Counts processor time that a store used outside of the database: its next requests wait for it. */
-  addUse(ref: string, ms: number): void {
-    this.#shared.shares?.addUse(ref, ms)
+  /** Opens a store for the process's own work on it, such as a scan of its texts. */
+  tenantForOwnWork(ref: string): TenantDb {
+    return this.tenant(ref, OWN_WORK)
   }
 
   /** Opens a store for work that goes first: other work of the store never delays a payment. */
   tenantForMoney(ref: string): TenantDb {
     this.#shared.shares?.note(ref)
-    return this.#open(ref, admitAll)
+    return this.#open(ref, admitAll, { store: ref, caller: OWN_WORK })
   }
 
-  #open(tenant: string, admit: Admit): TenantDb {
+  /** Whether a store is known to exist; one that is new may not be yet. */
+  isKnown(ref: string): boolean {
+    return this.#shared.shares?.isKnown(ref) ?? true
+  }
+
+  /** Remembers that there is such a store. Public work for names that no store has shares one small share. */
+  learn(ref: string): void {
+    this.#shared.shares?.learn(ref)
+  }
+
+  #open(tenant: string, admit: Admit, by?: { store: string; caller: Caller }): TenantDb {
     const clockOffsetMs = this.#clocks.offsetMs(tenant)
-    return new TenantDb(this.#shared, { tenant, clockOffsetMs, admit })
+    const { shares } = this.#shared
+    const addUse = (ms: number) => by && shares?.addUse(by, ms)
+    return new TenantDb(this.#shared, { tenant, clockOffsetMs, admit, addUse })
   }
 
   /**

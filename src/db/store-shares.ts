@@ -3,6 +3,20 @@ import { ApiError } from '../errors.ts'
 /** What a store's work holds a connection for: one statement, or a transaction of several. */
 export type WorkKind = 'read' | 'transaction'
 
+/**
+ * Who asks for work of a store. `known` callers have shown a credential; all others are `public`, and have a lane of
+ * their own.
+ */
+export interface Caller {
+  lane: LaneName
+  name: string
+}
+
+export type LaneName = 'known' | 'public'
+
+/** All public reads: they take turns before they come here, see http/read-pace.ts. */
+export const ANONYMOUS: Caller = { lane: 'public', name: '' }
+
 export interface ShareOptions {
   /** The connections of the pool. */
   connections: number
@@ -12,11 +26,23 @@ export interface ShareOptions {
   waitMs?: number
 }
 
-/** How much time a store may use at once before it is paced: a page of a dashboard needs a fraction of it. */
+/** How much time a lane may use at once before it is paced: a page of a dashboard needs a fraction of it. */
 const BURST_MS = 300
 
 /** How much of one of ten connections a store may use all the time while others are at work. */
 const PACE_OF_TEN = 1 / 5
+
+/** The part of that pace that public work has while callers with a credential are at work, beside all of theirs. */
+const PUBLIC_BESIDE = 1 / 2
+
+/**
+ * How long a lane waits at most for what it used too much. A statement of seconds would else keep all callers of the
+ * store waiting, who did not send it.
+ */
+const DEBT_MS = 2_000
+
+/** The same for the caller who used it: whoever sends heavy work again waits for all of it. */
+const OWN_DEBT_MS = 6_000
 
 /** How much the last piece of work says about the cost of the next one. */
 const LAST_WEIGHT = 0.3
@@ -27,7 +53,7 @@ const LAST_WEIGHT = 0.3
  */
 const OWN_MS = 3
 
-/** Another store that used the database within this time counts as at work. */
+/** Another store, or another lane, that used the database within this time counts as at work. */
 const RECENT_MS = 1_000
 
 /**
@@ -40,35 +66,51 @@ const WAITING_MAX = 500
 /** The longest time until waiting work is looked at again: the other stores may be at rest by then. */
 const LOOK_MAX_MS = 250
 
-/** How many stores are remembered before those at rest are removed. */
+/** How many stores, and callers of a lane, are remembered before those at rest are removed. */
 const STORES_MAX = 1_000
+/** How many stores are known to exist. When there are more, all of them are learnt again. */
+const LEARNT_MAX = 100_000
+const CALLERS_MAX = 500
+
+/** Time used, less what has leaked since `at`. */
+interface Bucket {
+  usedMs: number
+  at: number
+}
 
 interface Place {
   since: number
+  caller: Bucket
   start(): void
   reject(error: Error): void
 }
 
-/** A store's work of one kind. */
-interface Lane {
+/** Work of one kind in a lane. */
+interface Line {
   running: number
   waiting: Place[]
   /** How much time one piece of this work used lately, on average. */
   usualMs: number
 }
 
+/** The work of one group of callers of a store. */
+interface Lane extends Bucket {
+  name: LaneName
+  /** One for each kind, so that a transaction that also reads outside of itself never waits for another one. */
+  lines: Record<WorkKind, Line>
+  callers: Map<string, Bucket>
+  /** When work of this lane came last. */
+  noted: number
+}
+
 /** What one store uses. */
 interface Share {
-  /** One lane for each kind, so that a transaction that also reads outside of itself never waits for another one. */
-  lanes: Record<WorkKind, Lane>
-  /** How much time of the database the store used, less what has leaked since, in milliseconds. */
-  usedMs: number
-  /** When `usedMs` was last brought up to date. */
-  at: number
+  lanes: Record<LaneName, Lane>
   timer: NodeJS.Timeout | undefined
 }
 
 const KINDS: readonly WorkKind[] = ['read', 'transaction']
+const LANES: readonly LaneName[] = ['known', 'public']
 
 const overload = (why: string) =>
   new ApiError('service_unavailable', {
@@ -77,11 +119,28 @@ const overload = (why: string) =>
     headers: { 'retry-after': '1' },
   })
 
+const openLine = (): Line => ({ running: 0, waiting: [], usualMs: 0 })
+
+const openLane = (name: LaneName, at: number): Lane => ({
+  name,
+  lines: { read: openLine(), transaction: openLine() },
+  callers: new Map(),
+  noted: Number.NEGATIVE_INFINITY,
+  usedMs: 0,
+  at,
+})
+
+/** The name under which work of stores counts that are not known to exist. */
+const NO_STORE = ''
+
 /**
  * Divides the database of a process among its stores, so that a store with many or heavy requests waits for itself.
  * Two bounds hold for each store: how many connections it has at a time, and, while other stores are at work, how
  * much of the database's time it uses. The second is a bucket that leaks: one more connection does no harm while the
  * work ends soon, but heavy statements one after another would use a processor that another store's checkouts need.
+ *
+ * Within a store, callers with a credential have a lane apart from the public, and in each lane those that used the
+ * least go first.
  *
  * Work of the money path never waits here; it still counts as work of its store towards the others.
  */
@@ -89,9 +148,11 @@ export class StoreShares {
   readonly #timer: () => number
   readonly #waitMs: number
   readonly #pace: number
-  /** How many connections a store has for one kind of work. */
-  readonly #runningMax: number
+  /** How many connections a lane has for one kind of work, and all lanes together. */
+  readonly #laneMax: number
+  readonly #storeMax: number
   readonly #shares = new Map<string, Share>()
+  readonly #learnt = new Set<string>()
   /** The store at work last, and the last other one. */
   #last = { store: '', at: Number.NEGATIVE_INFINITY }
   #other = { store: '', at: Number.NEGATIVE_INFINITY }
@@ -100,7 +161,8 @@ export class StoreShares {
     this.#timer = now
     this.#waitMs = waitMs
     this.#pace = (PACE_OF_TEN * connections) / 10
-    this.#runningMax = Math.max(1, Math.floor(connections / 3))
+    this.#laneMax = Math.max(1, Math.floor(connections / 3))
+    this.#storeMax = this.#laneMax + 1
   }
 
   /** How many stores are remembered. */
@@ -110,60 +172,129 @@ export class StoreShares {
 
   /** Notes that a store is at work. */
   note(store: string): void {
+    // Names that no store has must not pace those that exist.
+    if (store === NO_STORE) return
     const at = this.#timer()
     if (store !== this.#last.store) this.#other = this.#last
     this.#last = { store, at }
   }
 
-  /** Runs the work when its store may use the database. */
-  async run<T>(store: string, kind: WorkKind, work: () => Promise<T>, ownMs = OWN_MS): Promise<T> {
+  /** Runs the work when it is its caller's turn and its store may use the database. */
+  async run<T>(
+    { store, caller }: { store: string; caller: Caller },
+    kind: WorkKind,
+    work: () => Promise<T>,
+    ownMs = OWN_MS,
+  ): Promise<T> {
     this.note(store)
     const share = this.#shareOf(store)
-    const lane = share.lanes[kind]
-    if (lane.waiting.length === 0 && this.#mayRun(store, share, lane)) lane.running += 1
-    else await this.#wait(store, share, lane)
+    const lane = share.lanes[caller.lane]
+    lane.noted = this.#timer()
+    const own = this.#callerOf(lane, caller.name)
+    const line = lane.lines[kind]
+    if (line.waiting.length === 0 && this.#mayRun(store, share, { lane, kind, own })) {
+      line.running += 1
+    } else await this.#wait(store, share, { line, own })
     const begun = this.#timer()
     try {
       return await work()
     } finally {
       const usedMs = this.#timer() - begun + ownMs
-      lane.running -= 1
-      lane.usualMs += LAST_WEIGHT * (usedMs - lane.usualMs)
-      share.usedMs += usedMs
+      line.running -= 1
+      line.usualMs += LAST_WEIGHT * (usedMs - line.usualMs)
+      this.#use(share, lane, own, usedMs)
       this.#startWaiting(store, share)
     }
   }
 
-  /** Counts time that a store used outside of the database, as if the database had worked for it. */
-  addUse(store: string, ms: number): void {
+  /** Counts time that a caller used outside of the database, as if the database had worked for it. */
+  addUse({ store, caller }: { store: string; caller: Caller }, ms: number): void {
     const share = this.#shareOf(store)
-    // The bucket leaks up to now first: time in which the store rested must not pay for this use.
-    share.usedMs = this.#usedBy(share) + ms
+    const lane = share.lanes[caller.lane]
+    const own = this.#callerOf(lane, caller.name)
+    // The buckets leak up to now first: time in which the store rested must not pay for this use.
+    for (const bucket of [lane, own]) this.#leak(bucket, this.#paceOf(share, lane))
+    this.#use(share, lane, own, ms)
+  }
+
+  isKnown(store: string): boolean {
+    return this.#learnt.has(store)
+  }
+
+  /** Remembers that a store exists. */
+  learn(store: string): void {
+    if (this.#learnt.has(store)) return
+    if (this.#learnt.size >= LEARNT_MAX) this.#learnt.clear()
+    this.#learnt.add(store)
+  }
+
+  /**
+   * The name under which the work of a caller counts. Anybody can ask for a thousand names that no store has: until a
+   * name is known to be a store's, public work for it counts under one name for all.
+   */
+  nameOf(store: string, { lane }: Caller): string {
+    return lane === 'known' || this.#learnt.has(store) ? store : NO_STORE
   }
 
   #shareOf(store: string): Share {
     const known = this.#shares.get(store)
     if (known !== undefined) return known
     if (this.#shares.size >= STORES_MAX) this.#forgetIdle()
-    const openLane = (): Lane => ({ running: 0, waiting: [], usualMs: 0 })
-    const lanes = { read: openLane(), transaction: openLane() }
-    const share = { lanes, usedMs: 0, at: this.#timer(), timer: undefined }
+    const at = this.#timer()
+    const lanes = { known: openLane('known', at), public: openLane('public', at) }
+    const share = { lanes, timer: undefined }
     this.#shares.set(store, share)
     return share
   }
 
+  #callerOf(lane: Lane, name: string): Bucket {
+    const known = lane.callers.get(name)
+    if (known !== undefined) return known
+    if (lane.callers.size >= CALLERS_MAX) {
+      for (const [each, bucket] of lane.callers) {
+        if (this.#leak(bucket, this.#pace) === 0) lane.callers.delete(each)
+      }
+    }
+    const bucket = { usedMs: 0, at: this.#timer() }
+    lane.callers.set(name, bucket)
+    return bucket
+  }
+
   #forgetIdle(): void {
     for (const [store, share] of this.#shares) {
-      const isIdle = KINDS.every((kind) => share.lanes[kind].running === 0)
-      if (isIdle && this.#usedBy(share) === 0) this.#shares.delete(store)
+      const isIdle = LANES.every((name) => {
+        const lane = share.lanes[name]
+        const runs = KINDS.some((kind) => lane.lines[kind].running > 0)
+        return !runs && this.#usedBy(share, lane) === 0
+      })
+      if (isIdle) this.#shares.delete(store)
     }
   }
 
-  #usedBy(share: Share): number {
+  #leak(bucket: Bucket, pace: number): number {
     const now = this.#timer()
-    share.usedMs = Math.max(0, share.usedMs - (now - share.at) * this.#pace)
-    share.at = now
-    return share.usedMs
+    bucket.usedMs = Math.max(0, bucket.usedMs - (now - bucket.at) * pace)
+    bucket.at = now
+    return bucket.usedMs
+  }
+
+  /** The part of one connection that a lane may use all the time. */
+  #paceOf(share: Share, lane: Lane): number {
+    const isBeside = lane.name === 'public' && this.#timer() - share.lanes.known.noted < RECENT_MS
+    return isBeside ? this.#pace * PUBLIC_BESIDE : this.#pace
+  }
+
+  #usedBy(share: Share, lane: Lane): number {
+    return this.#leak(lane, this.#paceOf(share, lane))
+  }
+
+  /** Counts use, up to the debt that a lane and a caller may have. */
+  #use(share: Share, lane: Lane, own: Bucket, ms: number): void {
+    const pace = this.#paceOf(share, lane)
+    lane.usedMs += ms
+    own.usedMs += ms
+    lane.usedMs = Math.min(this.#leak(lane, pace), BURST_MS + pace * DEBT_MS)
+    own.usedMs = Math.min(this.#leak(own, pace), BURST_MS + pace * OWN_DEBT_MS)
   }
 
   /** Whether another store than this one is at work. For null: whether any store is. */
@@ -172,38 +303,79 @@ export class StoreShares {
     return this.#timer() - other.at < RECENT_MS
   }
 
-  #mayRun(store: string, share: Share, lane: Lane): boolean {
-    if (lane.running >= this.#runningMax) return false
+  #mayRun(
+    store: string,
+    share: Share,
+    { lane, kind, own }: { lane: Lane; kind: WorkKind; own: Bucket },
+  ): boolean {
+    const line = lane.lines[kind]
+    if (line.running >= this.#laneMax) return false
+    const { known, public: open } = share.lanes
+    if (known.lines[kind].running + open.lines[kind].running >= this.#storeMax) return false
     // Running work is counted only when it ends, so its usual cost is added: three heavy ones at once would use far
     // more than is left.
-    const expectedMs = lane.running * lane.usualMs
-    return this.#usedBy(share) + expectedMs < BURST_MS || !this.othersAreAtWork(store)
+    const expectedMs = line.running * line.usualMs
+    const pace = this.#paceOf(share, lane)
+    const usedMs = Math.max(this.#leak(lane, pace), this.#leak(own, pace))
+    return usedMs + expectedMs < BURST_MS || !this.othersAreAtWork(store)
   }
 
-  #wait(store: string, share: Share, lane: Lane): Promise<void> {
-    if (lane.waiting.length >= WAITING_MAX) throw overload('too much work of one store is waiting')
+  #wait(store: string, share: Share, { line, own }: { line: Line; own: Bucket }): Promise<void> {
+    if (line.waiting.length >= WAITING_MAX) throw overload('too much work of one store is waiting')
     return new Promise((start, reject) => {
-      lane.waiting.push({ since: this.#timer(), start, reject })
+      line.waiting.push({ since: this.#timer(), caller: own, start, reject })
       if (share.timer === undefined) this.#lookLater(store, share)
     })
   }
 
-  /** Starts the waiting work that may run now, in the order in which it came. */
+  /** Starts the waiting work that may run now: first that of the caller who used the least lately. */
   #startWaiting(store: string, share: Share): void {
-    for (const kind of KINDS) {
-      const lane = share.lanes[kind]
-      for (let first = lane.waiting[0]; first !== undefined; first = lane.waiting[0]) {
-        const waitedMs = this.#timer() - first.since
-        if (waitedMs > this.#waitMs) first.reject(overload('work waited too long'))
-        else if (!this.#mayRun(store, share, lane)) break
-        else {
-          lane.running += 1
-          first.start()
-        }
-        lane.waiting.shift()
-      }
+    for (const name of LANES) {
+      const lane = share.lanes[name]
+      for (const kind of KINDS) this.#startLine(store, share, { lane, kind })
     }
     if (share.timer === undefined) this.#lookLater(store, share)
+  }
+
+  #startLine(store: string, share: Share, { lane, kind }: { lane: Lane; kind: WorkKind }): void {
+    const line = lane.lines[kind]
+    if (line.waiting.length === 0) return
+    this.#rejectLate(line)
+    for (;;) {
+      const next = this.#nextOf(share, lane, line.waiting)
+      const place = line.waiting[next]
+      if (place === undefined) return
+      if (!this.#mayRun(store, share, { lane, kind, own: place.caller })) return
+      line.waiting.splice(next, 1)
+      line.running += 1
+      place.start()
+    }
+  }
+
+  #rejectLate(line: Line): void {
+    const now = this.#timer()
+    // In the order in which they came, so that those who came first stand first.
+    let late = 0
+    for (const place of line.waiting) {
+      if (now - place.since <= this.#waitMs) break
+      place.reject(overload('work waited too long'))
+      late += 1
+    }
+    line.waiting.splice(0, late)
+  }
+
+  #nextOf(share: Share, lane: Lane, waiting: readonly Place[]): number {
+    const pace = this.#paceOf(share, lane)
+    let next = 0
+    let least = Number.POSITIVE_INFINITY
+    for (const [at, { caller }] of waiting.entries()) {
+      const usedMs = this.#leak(caller, pace)
+      if (usedMs >= least) continue
+      next = at
+      least = usedMs
+      if (least === 0) break
+    }
+    return next
   }
 
   /**
@@ -211,9 +383,14 @@ export class StoreShares {
    * time or the rest of other stores does.
    */
   #lookLater(store: string, share: Share): void {
-    if (KINDS.every((kind) => share.lanes[kind].waiting.length === 0)) return
-    const paced = (this.#usedBy(share) - BURST_MS) / this.#pace
-    const delay = Math.min(Math.max(paced, 1), LOOK_MAX_MS)
+    const waits = LANES.map((name) => share.lanes[name]).filter((lane) =>
+      KINDS.some((kind) => lane.lines[kind].waiting.length > 0),
+    )
+    if (waits.length === 0) return
+    const paced = waits.map(
+      (lane) => (this.#usedBy(share, lane) - BURST_MS) / this.#paceOf(share, lane),
+    )
+    const delay = Math.min(Math.max(Math.min(...paced), 1), LOOK_MAX_MS)
     share.timer = setTimeout(() => {
       share.timer = undefined
       this.#startWaiting(store, share)

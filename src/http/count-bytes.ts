@@ -19,28 +19,26 @@ const isOf = (type: unknown, kind: 'json' | 'csv'): boolean =>
 
 const lengthIf = (applies: boolean, length: unknown): number => (applies ? Number(length) || 0 : 0)
 
-type AddUse = (store: string, ms: number) => void
-
-/** Counts long texts as use of their store. Otherwise the store would wait only for its use of the database. */
-export function countBytes(app: App, addUse: AddUse): void {
-  const count = (store: string, bytes: number) => {
-    if (bytes > 0) addUse(store, (bytes / 1_024) * MS_PER_KIB)
+/** Counts long texts as use of their caller. Otherwise the caller would wait only for their use of the database. */
+export function countBytes(app: App): void {
+  const count = (db: TenantDb, bytes: number) => {
+    if (bytes > 0) db.addUse((bytes / 1_024) * MS_PER_KIB)
   }
   app.addHook('onSend', (request, reply, payload, done) => {
-    const store = (request.db as TenantDb | undefined)?.tenant
+    const db = request.db as TenantDb | undefined
     const isTable = payload instanceof Readable && isOf(reply.getHeader('content-type'), 'csv')
-    if (store === undefined || !isTable) return done(null, payload)
+    if (db === undefined || !isTable) return done(null, payload)
     // Each part is counted as it is written: the next page of a long table waits for the cost of the pages before it.
-    done(null, Readable.from(eachPart(payload, (bytes) => count(store, bytes))))
+    done(null, Readable.from(eachPart(payload, (bytes) => count(db, bytes))))
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const store = (request.db as TenantDb | undefined)?.tenant
-    if (store !== undefined) {
+    const db = request.db as TenantDb | undefined
+    if (db !== undefined) {
       const { headers } = request
       const received = lengthIf(isOf(headers['content-type'], 'json'), headers['content-length'])
       const type = reply.getHeader('content-type')
       const answered = lengthIf(isOf(type, 'json'), reply.getHeader('content-length'))
-      count(store, received + answered - FREE_BYTES)
+      count(db, received + answered - FREE_BYTES)
     }
     done()
   })

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Database, TenantDb } from '../db/database.ts'
+import type { Caller } from '../db/store-shares.ts'
 import { ApiError } from '../errors.ts'
 import type { Owner } from '../kernel/owner.ts'
 import { type Scope, satisfies } from '../kernel/scopes.ts'
@@ -74,6 +75,7 @@ export function decorateRequests(app: App): void {
   app.decorateRequest('owner', null)
   app.decorateRequest('db', unset)
   app.decorateRequest('actor', unset)
+  app.decorateRequest('leavePace', null)
 }
 
 export function createGuards(deps: GuardDeps) {
@@ -161,7 +163,8 @@ async function authenticateByKey(deps: GuardDeps, request: FastifyRequest): Prom
   const found = await knownOr503(deps.checkKey(bearer(request)))
   if (found === null) return false
   request.merchant = found
-  request.db = deps.database.tenant(found.tenant)
+  const caller: Caller = { lane: 'known', name: found.credentialId }
+  request.db = deps.database.tenant(found.tenant, caller)
   request.actor = actor(request, `merchant_key:${found.credentialId}`)
   return true
 }
@@ -191,8 +194,10 @@ async function openStoreOfPath({ database, requireStore }: GuardDeps, request: F
   const { tenant } = request.params as { tenant?: string }
   if (tenant === undefined) return
   const isPayment = request.routeOptions.config.idempotent === true
-  request.db = isPayment ? database.tenantForMoney(tenant) : database.tenant(tenant)
+  const caller: Caller = { lane: 'known', name: request.actor.name }
+  request.db = isPayment ? database.tenantForMoney(tenant) : database.tenant(tenant, caller)
   await requireStore(request.db)
+  database.learn(tenant)
 }
 
 /**
@@ -253,7 +258,7 @@ export function sessionCookie(request: FastifyRequest): string {
 const isSession = (request: FastifyRequest) => !bearer(request).startsWith('fdk_')
 
 /** Compares digests, so that the time taken reveals neither length nor content. */
-function tokenCheck(accepted: readonly string[]) {
+export function tokenCheck(accepted: readonly string[]) {
   const digests = accepted.map(sha256)
   return (given: string): boolean => {
     const sent = sha256(given)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { ApiError, errorBody } from '../errors.ts'
+import { type ApiError, errorBody } from '../errors.ts'
 import {
   bodyBytes,
   type CachedResponse,
@@ -115,9 +115,6 @@ const withHeaderLists = (cached: CachedResponse): CachedResponse => ({
   headerLists: listHeaders(cached),
 })
 
-/** The response when more requests wait than a browser would wait behind. */
-const BUSY = refusalResponse(new ApiError('service_unavailable'), { 'retry-after': '1' })
-
 /** Whether a request has exactly one host. The route refuses all others. */
 const hasOneHost = ({ headers, rawHeaders }: IncomingMessage): boolean =>
   Boolean(headers.host) && countHosts(rawHeaders) === 1
@@ -141,6 +138,13 @@ interface FastPathOptions {
   count: ((route: string, status: number) => void) | null
 }
 
+/** A request before the router, and whether it has waited for its turn already. */
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  hasTurn: boolean
+}
+
 /** One in this many responses is logged: a line for each would cost a third of the throughput. */
 const LOG_ONE_IN = 1_000
 
@@ -153,52 +157,69 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   const { cache, reads, logger, count, pace } = options
   let unlogged = 0
 
-  function tryAnswer(request: IncomingMessage, response: ServerResponse): boolean {
+  function tryAnswer(exchange: Exchange): boolean {
+    const { request } = exchange
     if (request.method !== 'GET') return false
     const url = request.url ?? ''
     const known = cache.findByAddress(url)
-    if (known !== null) return send(request, response, known.response, known.route)
+    if (known !== null) return send(exchange, known.response, known.route)
     for (const { route, find, isAddressKey } of reads) {
       const cached = find(url)
       if (cached === null) continue
       if (isAddressKey) cache.addAddress(cached, url, route)
-      return send(request, response, cached, route)
+      return send(exchange, cached, route)
     }
     return false
   }
 
-  function send(
-    request: IncomingMessage,
-    response: ServerResponse,
-    cached: CachedResponse,
-    route: string,
-  ): boolean {
+  function send(exchange: Exchange, cached: CachedResponse, route: string): boolean {
+    const { request, hasTurn } = exchange
     if (!hasOneHost(request)) return false
     const encoded = cache.findEncoded(cached, request.headers['accept-encoding'])
     if (encoded === undefined) return false
     const { url = '' } = request
     const store = storeOf(url)
-    const isPaced = !pace.take(store, url)
-    if (isPaced && pace.defer(() => answer(request, response))) return true
+    if (hasTurn || pace.take(store, url)) {
+      const status = finish(exchange, route, { cached, encoded })
+      if (status === 200) pace.addBytes(store, url, encoded?.body.length ?? bodyBytes(cached))
+      return true
+    }
+    pace.defer({ store, address: url }, request, {
+      start: () => answer({ ...exchange, hasTurn: true }),
+      reject: (error) => {
+        const refusal = refusalResponse(error, error.headers)
+        finish(exchange, route, { cached: refusal, encoded: null })
+      },
+    })
+    return true
+  }
+
+  function finish(
+    { request, response }: Exchange,
+    route: string,
+    outgoing: Pick<Outgoing, 'cached' | 'encoded'>,
+  ): number {
+    // A caller who has left while it waited is not answered.
+    if (response.destroyed) return 0
     const correlationId = randomUUID()
-    const outgoing = isPaced ? { cached: BUSY, encoded: null } : { cached, encoded }
     const status = write(request, response, { ...outgoing, correlationId })
-    if (status === 200) pace.addBytes(store, url, encoded?.body.length ?? bodyBytes(cached))
     count?.(route, status)
     unlogged = (unlogged + 1) % LOG_ONE_IN
     if (unlogged === 0) {
       const line = { reqId: correlationId, route, method: 'GET', status, sampled: LOG_ONE_IN }
       logger.info(line, 'request')
     }
-    return true
+    return status
   }
 
   // The first listener is the router's. All others only watch, and must see every request.
   const [routed] = app.server.listeners('request') as RequestListener[]
   if (routed === undefined) throw new Error('the server has no router')
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!tryAnswer(request, response)) routed.call(app.server, request, response)
+  const answer = (exchange: Exchange): void => {
+    if (!tryAnswer(exchange)) routed.call(app.server, exchange.request, exchange.response)
   }
   app.server.removeListener('request', routed)
-  app.server.prependListener('request', answer)
+  app.server.prependListener('request', (request, response) =>
+    answer({ request, response, hasTurn: false }),
+  )
 }

@@ -1,10 +1,18 @@
+import type { IncomingMessage } from 'node:http'
+import type { RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
-import type { Guard } from './guards.ts'
+import { CallerTurns } from './caller-turns.ts'
+import { type Guard, onPlane } from './guards.ts'
+import type { NameReader } from './reader.ts'
+import type { Routes } from './route.ts'
 
 /**
  * Paces public reads, most of which are answered from memory. They cost next to nothing, but thousands a second for
  * one store still take the processor from other stores' checkouts. While another store is at work, each store has a
  * number of reads a second, and its further ones wait; a store that is alone has the whole process.
+ *
+ * Those that wait take turns by their caller, so that one caller who floods a store waits for itself. Nothing is
+ * refused for its number alone: only a caller with many reads that wait already gets 429 for one more.
  */
 
 /** How many answers a store has per second, and how many at once: more than a page of a browser asks for. */
@@ -16,51 +24,94 @@ const BURST = 250
  */
 const ROUTED = 4
 
+/**
+ * How many routed reads of a store run at a time. They wait for the database and for each other: with more of them, a
+ * caller's turn here would be worth nothing there.
+ */
+const RUNNING_MAX = 6
+
 /** How many bytes cost as much as one more answer: a list of a megabyte takes as long to send as thirty pages. */
 const ANSWER_BYTES = 32_768
 
-/** How many requests of all stores may wait. Behind more of them, a browser would give up. */
+/** How many requests may wait: of all stores, and of one. Behind more of them, a browser would give up. */
 const WAITING_MAX = 2_000
-const WAIT_MS = 20
+const WAITING_PER_STORE = 500
+const LOOK_MS = 20
 
-/** How many counters are kept. When there are more, all of them are removed. */
+/** How long a read waits at most. */
+const WAIT_MS = 8_000
+
+/** How many counters are kept. When there are more, those that no read waits for are removed. */
 const STORES_MAX = 1_000
+
+/** A read that waits. Exactly one of the two is called. */
+interface Place {
+  since: number
+  reader: string
+  start(): void
+  reject(error: ApiError): void
+}
 
 interface Bucket {
   used: number
   at: number
+  /** Routed reads that run. */
+  running: number
+  /** Reads from memory that wait, and those that wait for their route. */
+  memory: CallerTurns<Place>
+  routed: CallerTurns<Place>
+  timer: NodeJS.Timeout | undefined
 }
 
 export interface PaceOptions {
   /** Whether another store than this one is at work. For null: whether any store is. */
   othersAreAtWork(store: string | null): boolean
+  /** Whether there is such a store. Names that no store has are counted together. */
+  isKnown?(store: string): boolean
+  readerOf: NameReader
   /** A stopwatch in milliseconds. */
   now?: () => number
 }
 
+/** What a request reads: of a store, or of the platform by an address. */
+interface Read {
+  store: string | null
+  address: string
+}
+
+const overload = () =>
+  new ApiError('service_unavailable', { kind: 'overload', headers: { 'retry-after': '1' } })
+
+const tooMany = (waiting: number) =>
+  new ApiError('rate_limited', {
+    message: `The store is busy, and ${waiting} of your reads wait already. Wait for their answers before you send more.`,
+    headers: { 'retry-after': '1' },
+  })
+
 export class ReadPace {
   readonly #othersAreAtWork: PaceOptions['othersAreAtWork']
+  readonly #isKnown: (store: string) => boolean
+  readonly #readerOf: NameReader
   readonly #timer: () => number
   readonly #buckets = new Map<string, Bucket>()
+  /** How many reads of each reader wait. */
+  readonly #waitingOf = new Map<string, number>()
   #waiting = 0
 
-  constructor({ othersAreAtWork, now = () => performance.now() }: PaceOptions) {
-    this.#othersAreAtWork = othersAreAtWork
-    this.#timer = now
+  constructor(options: PaceOptions) {
+    this.#othersAreAtWork = options.othersAreAtWork
+    this.#isKnown = options.isKnown ?? (() => true)
+    this.#readerOf = options.readerOf
+    this.#timer = options.now ?? (() => performance.now())
   }
 
   /**
    * Counts an answer and returns true if it may be sent now. Requests that name no store are paced by their address.
    */
-  take(store: string | null, address: string, answers = 1): boolean {
+  take(store: string | null, address: string): boolean {
     if (!this.#othersAreAtWork(store)) return true
     const bucket = this.#bucketOf(store ?? address)
-    const now = this.#timer()
-    bucket.used = Math.max(0, bucket.used - ((now - bucket.at) * PER_SECOND) / 1_000)
-    bucket.at = now
-    if (bucket.used >= BURST) return false
-    bucket.used += answers
-    return true
+    return bucket.memory.size === 0 && this.#count(bucket, 1)
   }
 
   /** Counts the bytes of an answer that was sent: the next answers of its store wait longer. */
@@ -69,41 +120,171 @@ export class ReadPace {
     this.#bucketOf(store ?? address).used += bytes / ANSWER_BYTES
   }
 
-  /** Calls `retry` later, when the store may have its turn. Returns false when too many requests wait already. */
-  defer(retry: () => void): boolean {
-    if (this.#waiting >= WAITING_MAX) return false
-    this.#waiting += 1
-    setTimeout(() => {
-      this.#waiting -= 1
-      retry()
-    }, WAIT_MS)
+  /** Calls `start` when it is the reader's turn, or `reject`. */
+  defer(
+    { store, address }: Read,
+    request: IncomingMessage,
+    place: Pick<Place, 'start' | 'reject'>,
+  ): void {
+    const bucket = this.#bucketOf(store ?? address)
+    this.#wait({ store, bucket, line: bucket.memory }, request, place)
+  }
+
+  /** Makes a read that has reached its route wait for its turn. `leave` ends it. */
+  readonly guard: Guard = async (request) => {
+    const { method, url, routeOptions } = request
+    if (method !== 'GET' && method !== 'HEAD') return
+    const named = storeOf(url)
+    const store = named !== null && this.#isKnown(named) ? named : null
+    // A request without a store is paced by its route: a caller can write an address in any number of ways.
+    const bucket = this.#bucketOf(store ?? routeOptions.url ?? '')
+    if (bucket.routed.size > 0 || !this.#mayRun(store, bucket)) {
+      const { promise, resolve: start, reject } = Promise.withResolvers<void>()
+      this.#wait({ store, bucket, line: bucket.routed }, request.raw, { start, reject })
+      await promise
+    } else bucket.running += 1
+    request.leavePace = () => {
+      request.leavePace = null
+      bucket.running -= 1
+      this.#startWaiting(store, bucket)
+    }
+  }
+
+  #mayRun(store: string | null, bucket: Bucket): boolean {
+    if (bucket.running >= RUNNING_MAX) return false
+    return !this.#othersAreAtWork(store) || this.#count(bucket, ROUTED)
+  }
+
+  /** Counts answers if the store may have them now. */
+  #count(bucket: Bucket, answers: number): boolean {
+    const now = this.#timer()
+    bucket.used = Math.max(0, bucket.used - ((now - bucket.at) * PER_SECOND) / 1_000)
+    bucket.at = now
+    if (bucket.used >= BURST) return false
+    bucket.used += answers
     return true
   }
 
-  /** Makes a read that has reached its route wait for its turn. */
-  readonly guard: Guard = async ({ method, url, routeOptions }) => {
-    if (method !== 'GET' && method !== 'HEAD') return
-    // A request without a store is paced by its route: a caller can write an address in any number of ways.
-    while (!this.take(storeOf(url), routeOptions.url ?? '', ROUTED)) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      if (!this.defer(resolve)) {
-        throw new ApiError('service_unavailable', {
-          kind: 'overload',
-          headers: { 'retry-after': '1' },
-        })
-      }
-      await promise
+  #wait(
+    { store, bucket, line }: { store: string | null; bucket: Bucket; line: CallerTurns<Place> },
+    request: IncomingMessage,
+    { start, reject }: Pick<Place, 'start' | 'reject'>,
+  ): void {
+    const { name: reader, waitingMax } = this.#readerOf(request)
+    const waiting = this.#waitingOf.get(reader) ?? 0
+    if (waiting >= waitingMax) return reject(tooMany(waiting))
+    if (this.#waiting >= WAITING_MAX || line.size >= WAITING_PER_STORE) return reject(overload())
+    this.#waiting += 1
+    this.#waitingOf.set(reader, waiting + 1)
+    line.add(reader, { since: this.#timer(), reader, start, reject })
+    this.#lookLater(store, bucket)
+  }
+
+  /** Takes the place whose turn it is. Those that waited too long are refused on the way. */
+  #next(line: CallerTurns<Place>): Place | undefined {
+    for (;;) {
+      const place = line.next()
+      if (place === undefined) return undefined
+      this.#waiting -= 1
+      const left = (this.#waitingOf.get(place.reader) ?? 1) - 1
+      if (left === 0) this.#waitingOf.delete(place.reader)
+      else this.#waitingOf.set(place.reader, left)
+      if (this.#timer() - place.since <= WAIT_MS) return place
+      place.reject(overload())
     }
+  }
+
+  /** Starts the reads that may be answered now: one from memory, one by its route, and so on. */
+  #startWaiting(store: string | null, bucket: Bucket): void {
+    for (let any = true; any; ) {
+      any = false
+      if (bucket.memory.size > 0 && (!this.#othersAreAtWork(store) || this.#count(bucket, 1))) {
+        this.#next(bucket.memory)?.start()
+        any = true
+      }
+      if (bucket.routed.size > 0 && this.#mayRun(store, bucket)) {
+        const place = this.#next(bucket.routed)
+        if (place !== undefined) bucket.running += 1
+        place?.start()
+        any = true
+      }
+    }
+    this.#lookLater(store, bucket)
+  }
+
+  #lookLater(store: string | null, bucket: Bucket): void {
+    if (bucket.timer !== undefined || bucket.memory.size + bucket.routed.size === 0) return
+    bucket.timer = setTimeout(() => {
+      bucket.timer = undefined
+      this.#startWaiting(store, bucket)
+    }, LOOK_MS)
   }
 
   #bucketOf(store: string): Bucket {
     const known = this.#buckets.get(store)
     if (known !== undefined) return known
-    // The counters of stores at rest would be 0 again anyway.
-    if (this.#buckets.size >= STORES_MAX) this.#buckets.clear()
-    const bucket = { used: 0, at: this.#timer() }
+    if (this.#buckets.size >= STORES_MAX) this.#forgetIdle()
+    const bucket = {
+      used: 0,
+      at: this.#timer(),
+      running: 0,
+      memory: new CallerTurns<Place>(),
+      routed: new CallerTurns<Place>(),
+      timer: undefined,
+    }
     this.#buckets.set(store, bucket)
     return bucket
+  }
+
+  /** The counters of stores at rest would be 0 again anyway. */
+  #forgetIdle(): void {
+    for (const [store, { running, memory, routed }] of this.#buckets) {
+      if (running + memory.size + routed.size === 0) this.#buckets.delete(store)
+    }
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Ends the turn of a public read; null where it has none. */
+    leavePace: (() => void) | null
+  }
+  interface FastifyContextConfig {
+    /** Public plane: its answer is sent piece by piece, and bounded by its own queue. It runs after its turn. */
+    streams?: boolean
+  }
+}
+
+/** Registers public routes, whose reads take turns. `learn` is called with each store that is read. */
+export const publicPlane = (
+  pace: ReadPace,
+  learn: (store: string) => void,
+  routes: readonly Routes[],
+): Routes =>
+  onPlane('public', pace.guard, [
+    async (app) => {
+      app.addHook('onRoute', leaveAfterHandler)
+      app.addHook('onResponse', async (request, { raw }) => {
+        // A read that was refused never came to its handler.
+        request.leavePace?.()
+        const { tenant } = Object(request.params) as { tenant?: string }
+        if (tenant !== undefined && (raw.statusCode === 200 || raw.statusCode === 304))
+          learn(tenant)
+      })
+      for (const add of routes) await add(app)
+    },
+  ])
+
+/** Ends the turn of a public read when its handler is done: a reader who is slow to take an answer delays no other. */
+function leaveAfterHandler(route: RouteOptions): void {
+  const { handler, config } = route
+  route.handler = async function inTurn(request, reply) {
+    if (config?.streams) request.leavePace?.()
+    try {
+      return await handler.call(this, request, reply)
+    } finally {
+      request.leavePace?.()
+    }
   }
 }
 

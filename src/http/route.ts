@@ -138,6 +138,9 @@ const KEY: readonly ErrorCode[] = ['idempotency_key_required', ...OPTIONAL_KEY]
 /** Methods without a body. For all other methods a body is read and checked, even where a route does not use it. */
 const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
 
+/** A public read of a caller whose reads wait already: see read-pace.ts. */
+const PACED: readonly ErrorCode[] = ['rate_limited']
+
 /** Every code a route can answer: its own, its plane's, and those that follow from its options. */
 export function allFailures(route: Pick<RouteOptions, 'config' | 'method' | 'schema'>) {
   const { config = {}, method } = route
@@ -148,6 +151,7 @@ export function allFailures(route: Pick<RouteOptions, 'config' | 'method' | 'sch
       ...PLANE_FAILURES[plane],
       ...(orOwner ? PLANE_FAILURES.owner : []),
       ...(BODYLESS.includes(method) ? [] : BODY),
+      ...(BODYLESS.includes(method) && plane === 'public' ? PACED : []),
       ...(idempotent === 'optional' ? OPTIONAL_KEY : idempotent ? KEY : []),
       ...(refusesFilters(plane) && filtersOf(route) !== null
         ? (['validation_error'] as const)

@@ -76,8 +76,6 @@ export interface ServerOptions {
   timeouts?: Partial<typeof TIMEOUTS>
   /** Called for each response with a 5xx status. */
   onFailure?: ((kind: FailureKind) => void) | undefined
-  /** Waits until a store may have a refusal that used none of its share of the database. */
-  paceRefusal?: (store: string) => Promise<void>
   /** How shapes are compiled. Tests, which build the same app many times, reuse compiled ones. */
   schemaController?: SchemaController
   /** Called when a route answers with a code that it does not declare. Tests fail on it. */
@@ -160,7 +158,7 @@ export function createServer(options: ServerOptions): App {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request.raw, () => listFaults(request))
     report(request, error, options)
-    const pacing = paceOf(request, error, options)
+    const pacing = paceOf(request, error)
     if (pacing === null) return sendError(request, reply, error)
     return pacing.then(
       () => sendError(request, reply, error),
@@ -177,14 +175,9 @@ const CHEAP_REFUSALS = [400, 403, 404, 413, 415, 429]
  * Paces a refusal. A store's work in the database is paced, and so are its refusals: a thousand of them a second
  * would take half of the process from the other stores. Returns null when this refusal need not wait.
  */
-function paceOf(
-  { db }: FastifyRequest,
-  { status }: ApiError,
-  { paceRefusal }: ServerOptions,
-): Promise<void> | null {
-  const store = (db as TenantDb | undefined)?.tenant
-  if (store === undefined || !CHEAP_REFUSALS.includes(status)) return null
-  return paceRefusal?.(store) ?? null
+function paceOf({ db }: FastifyRequest, { status }: ApiError): Promise<void> | null {
+  const opened = db as TenantDb | undefined
+  return opened === undefined || !CHEAP_REFUSALS.includes(status) ? null : opened.pace()
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply) {

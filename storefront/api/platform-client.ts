@@ -1,4 +1,5 @@
 import type { Pool } from 'undici'
+import { shopperHeaders } from './shopper-address.ts'
 
 /**
  * Sends HTTP requests to the platform. The public contract is all that a storefront knows of it.
@@ -102,7 +103,8 @@ export function openPlatformClient({
   token,
   readMs = READ_MS,
 }: PlatformOptions): PlatformClient {
-  const pool = createPool(url, { connections: 32, maxResponseSize: ANSWER_BYTES_MAX })
+  // More than one busy store has waiting: the pages of other stores need some, too.
+  const pool = createPool(url, { connections: 128, maxResponseSize: ANSWER_BYTES_MAX })
   // Assets have connections of their own: a slow reader of images must not delay pages and
   // payments.
   const assets = createPool(url, { connections: 128 })
@@ -123,7 +125,9 @@ export function openPlatformClient({
       const late = new AbortController()
       const timer = setTimeout(() => late.abort(), timeoutMs)
       try {
-        return await (await assets.open()).request({ method, path, headers, signal: late.signal })
+        const all = { ...headers, ...shopperHeaders(token) }
+        const { signal } = late
+        return await (await assets.open()).request({ method, path, headers: all, signal })
       } catch (cause) {
         throw unreachable(cause)
       } finally {
@@ -133,7 +137,10 @@ export function openPlatformClient({
 
   return {
     async readPublic(path, etag) {
-      const headers = etag === undefined ? {} : { 'if-none-match': etag }
+      const headers = {
+        ...shopperHeaders(token),
+        ...(etag !== undefined && { 'if-none-match': etag }),
+      }
       const answer = await request({ method: 'GET', path, headers }, readMs)
       const text = await readText(answer)
       const tag = answer.headers.etag

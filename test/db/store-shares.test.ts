@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { StoreShares, type WorkKind } from '../../src/db/store-shares.ts'
+import { ANONYMOUS, type Caller, StoreShares, type WorkKind } from '../../src/db/store-shares.ts'
 import { ApiError } from '../../src/errors.ts'
+
+const key = (name: string): Caller => ({ lane: 'known', name })
+const KEY = key('one')
 
 /** Ten connections, and a stopwatch that only the test moves. */
 function openShares(t: TestContext) {
@@ -20,10 +23,10 @@ function openShares(t: TestContext) {
   }
 
   /** Work that ends when the test says so. */
-  const begin = (store: string, kind: WorkKind = 'read') => {
+  const begin = (store: string, kind: WorkKind = 'read', caller = KEY) => {
     const held = Promise.withResolvers<void>()
     const work = { isRunning: false, end: held.resolve, done: Promise.resolve() }
-    work.done = shares.run(store, kind, () => {
+    work.done = shares.run({ store, caller }, kind, () => {
       work.isRunning = true
       return held.promise
     })
@@ -32,8 +35,8 @@ function openShares(t: TestContext) {
   }
 
   /** Work that uses the database for a time. */
-  const use = async (store: string, ms: number) => {
-    const work = begin(store)
+  const use = async (store: string, ms: number, caller = KEY) => {
+    const work = begin(store, 'read', caller)
     await turn()
     await pass(ms)
     work.end()
@@ -93,7 +96,7 @@ describe('the shares of stores', () => {
     const { shares, begin, use, pass } = openShares(t)
     await use('big', 10)
     await pass(60_000)
-    shares.addUse('big', 600)
+    shares.addUse({ store: 'big', caller: KEY }, 600)
     shares.note('small')
     const next = begin('big')
     await turn()
@@ -156,7 +159,8 @@ describe('the shares of stores', () => {
 
   test('free the connection of work that fails', async (t) => {
     const { shares, begin } = openShares(t)
-    const failing = () => shares.run('big', 'read', () => Promise.reject(new Error('no')))
+    const failing = () =>
+      shares.run({ store: 'big', caller: KEY }, 'read', () => Promise.reject(new Error('no')))
     for (let i = 0; i < 5; i += 1) await assert.rejects(failing, { message: 'no' })
     const next = begin('big')
     await turn()
@@ -172,10 +176,101 @@ describe('the shares of stores', () => {
     for (const { done } of waiting) await assert.rejects(done, isOverload)
   })
 
+  /** How long work of a caller waits while another store is at work all the time. */
+  async function waitOf({ shares, begin, pass }: ReturnType<typeof openShares>, caller: Caller) {
+    shares.note('small')
+    const work = begin('big', 'read', caller)
+    let waited = 0
+    for (await turn(); !work.isRunning; waited += 50) {
+      assert.ok(waited < 60_000)
+      shares.note('small')
+      await pass(50)
+    }
+    work.end()
+    await work.done
+    return waited
+  }
+
+  test('keep no caller waiting for more than two seconds for what another has used', async (t) => {
+    const opened = openShares(t)
+    const { shares } = opened
+    shares.addUse({ store: 'big', caller: key('heavy') }, 1_000_000)
+    const waited = await waitOf(opened, key('light'))
+    assert.ok(waited > 1_500 && waited < 2_600, `${waited} ms`)
+  })
+
+  test('let the caller who used too much wait longer than the others', async (t) => {
+    const opened = openShares(t)
+    opened.shares.addUse({ store: 'big', caller: key('heavy') }, 1_000_000)
+    const waited = await waitOf(opened, key('heavy'))
+    assert.ok(waited > 5_500 && waited < 6_600, `${waited} ms`)
+  })
+
+  test('hold up neither the public for what a key has used, nor keys for what the public has', async (t) => {
+    for (const [heavy, light] of [
+      [KEY, ANONYMOUS],
+      [ANONYMOUS, KEY],
+    ] as const) {
+      const opened = openShares(t)
+      opened.shares.addUse({ store: 'big', caller: heavy }, 1_000_000)
+      assert.equal(await waitOf(opened, light), 0)
+      t.mock.timers.reset()
+    }
+  })
+
+  test('let callers take turns: one with much work waiting goes behind one with little', async (t) => {
+    const { shares, begin, pass } = openShares(t)
+    const order: string[] = []
+    const first = Array.from({ length: 3 }, () => begin('big', 'read', key('busy')))
+    const run = (name: string) =>
+      shares.run({ store: 'big', caller: key(name) }, 'read', async () => {
+        order.push(name)
+        await pass(10)
+      })
+    const works = [...Array.from({ length: 20 }, () => run('busy')), run('calm'), run('calm')]
+    await pass(100)
+    for (const work of first) work.end()
+    await Promise.all(works)
+    assert.deepEqual(
+      order.slice(0, 3).toSorted(),
+      ['busy', 'calm', 'calm'].toSorted(),
+      order.join(),
+    )
+  })
+
+  test('leave a connection to keys, whatever the public asks for, and to the public likewise', async (t) => {
+    const { begin } = openShares(t)
+    for (const [many, one] of [
+      [ANONYMOUS, KEY],
+      [KEY, ANONYMOUS],
+    ] as const) {
+      const store = `store of ${one.lane}`
+      const works = Array.from({ length: 20 }, () => begin(store, 'read', many))
+      const other = begin(store, 'read', one)
+      await turn()
+      assert.equal(works.filter(({ isRunning }) => isRunning).length, 3)
+      assert.ok(other.isRunning)
+      assert.ok(!begin(store, 'read', one).isRunning, 'and no more than four in all')
+    }
+  })
+
+  test('count public work for names that no store has as that of one store, which paces no other', async (t) => {
+    const { shares } = openShares(t)
+    assert.equal(shares.nameOf('none', ANONYMOUS), shares.nameOf('nothing', ANONYMOUS))
+    shares.learn('big')
+    assert.equal(shares.nameOf('big', ANONYMOUS), 'big')
+    assert.equal(shares.nameOf('new', KEY), 'new')
+    await shares.run({ store: 'big', caller: KEY }, 'read', async () => {})
+    const none = { store: shares.nameOf('none', ANONYMOUS), caller: ANONYMOUS }
+    await shares.run(none, 'read', async () => {})
+    assert.ok(!shares.othersAreAtWork('big'))
+    assert.ok(shares.othersAreAtWork(none.store))
+  })
+
   test('forget stores at rest', async (t) => {
     const { shares, pass } = openShares(t)
     for (let i = 0; i < 3_000; i += 1) {
-      await shares.run(`store-${i}`, 'read', async () => {})
+      await shares.run({ store: `store-${i}`, caller: KEY }, 'read', async () => {})
       if (i % 100 === 0) await pass(10)
     }
     assert.ok(shares.size <= 1_000, `${shares.size}`)

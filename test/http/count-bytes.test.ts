@@ -9,14 +9,15 @@ import { until } from '../harness/eventually.ts'
 test('long texts of JSON count as use of their store, whichever way they go', async (t) => {
   const app = Fastify({ bodyLimit: 1_048_576 }) as unknown as App
   t.after(() => app.close())
+  const used: [store: string, ms: number][] = []
   app.decorateRequest('db', undefined as never)
   app.addHook('onRequest', async (request) => {
     const { store } = request.query as { store?: string }
-    if (store !== undefined) request.db = { tenant: store } as never
+    const addUse = (ms: number) => used.push([store ?? '', Math.round(ms)])
+    if (store !== undefined) request.db = { tenant: store, addUse } as never
   })
   app.addContentTypeParser('image/png', { parseAs: 'buffer' }, async () => null)
-  const used: [store: string, ms: number][] = []
-  countBytes(app, (store, ms) => used.push([store, Math.round(ms)]))
+  countBytes(app)
   app.post('/', async ({ query }) => ({
     text: 'x'.repeat(Number((query as { answer?: string }).answer ?? 0)),
   }))
@@ -38,12 +39,12 @@ test('long texts of JSON count as use of their store, whichever way they go', as
 test('a table counts while it is written, and ends with its reader', async (t) => {
   const app = Fastify() as unknown as App
   t.after(() => app.close())
+  const used: number[] = []
   app.decorateRequest('db', undefined as never)
   app.addHook('onRequest', async (request) => {
-    request.db = { tenant: 'acme' } as never
+    request.db = { tenant: 'acme', addUse: (ms: number) => used.push(Math.round(ms)) } as never
   })
-  const used: number[] = []
-  countBytes(app, (_store, ms) => used.push(Math.round(ms)))
+  countBytes(app)
   let isClosed = false
   app.get<{ Params: { pages: string } }>('/:pages', (request, reply) => {
     async function* pages() {

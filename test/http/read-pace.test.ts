@@ -1,15 +1,43 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { describe, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import { ReadPace } from '../../src/http/read-pace.ts'
 
-/** A pace with a stopwatch that only the test moves. */
+/** A pace with a stopwatch that only the test moves. Each request says itself who sends it. */
 function openPace(othersAreAtWork: boolean) {
   let at = 0
-  const pace = new ReadPace({ othersAreAtWork: () => othersAreAtWork, now: () => at })
+  const pace = new ReadPace({
+    othersAreAtWork: () => othersAreAtWork,
+    isKnown: (store) => !store.startsWith('none'),
+    readerOf: ({ headers }) => ({ name: String(headers.from ?? 'a browser'), waitingMax: 20 }),
+    now: () => at,
+  })
   const count = (store: string, asked: number) =>
     Array.from({ length: asked }, () => pace.take(store, '/')).filter(Boolean).length
   return { pace, count, pass: (ms: number) => (at += ms) }
+}
+
+const from = (name: string) => ({ headers: { from: name } }) as unknown as IncomingMessage
+
+/** A routed read of a caller, and what became of it. */
+function readBy(
+  pace: ReadPace,
+  name: string,
+  url = '/v1/tenants/acme/catalog/products/x',
+  method = 'GET',
+) {
+  const request = { method, url, routeOptions: { url: '/v1/x' }, raw: from(name) } as FastifyRequest
+  const read = { name, state: 'waits', end: () => request.leavePace?.() }
+  const done = pace.guard(request).then(
+    () => {
+      read.state = 'runs'
+    },
+    (error: { code: string }) => {
+      read.state = error.code
+    },
+  )
+  return Object.assign(read, { done })
 }
 
 describe('answers from memory', () => {
@@ -58,16 +86,65 @@ describe('answers from memory', () => {
     assert.deepEqual([count('/a'), count('/b')], [250, 250])
   })
 
-  test('that wait are called later, two thousand at most', (t) => {
+  test('that wait are sent when it is their turn: each caller has one after the other', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, count, pass } = openPace(true)
+    count('acme', 250)
+    const sent: string[] = []
+    const wait = (name: string) =>
+      pace.defer({ store: 'acme', address: '/' }, from(name), {
+        start: () => sent.push(name),
+        reject: ({ code }) => sent.push(code),
+      })
+    for (let n = 0; n < 20; n++) wait('flood')
+    wait('ann')
+    wait('bob')
+    assert.equal(count('acme', 1), 0, 'a later read does not overtake those that wait')
+    pass(8)
+    t.mock.timers.tick(20)
+    assert.deepEqual(sent, ['flood', 'ann', 'bob', 'flood'])
+    pass(60_000)
+    t.mock.timers.tick(20)
+    assert.equal(
+      sent.filter((each) => each === 'service_unavailable').length,
+      18,
+      'waited too long',
+    )
+  })
+
+  test('are refused with 429 to a caller with twenty that wait, and to no other', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { pace, count, pass } = openPace(true)
+    count('acme', 250)
+    const codes: string[] = []
+    const wait = (name: string) =>
+      pace.defer({ store: 'acme', address: '/' }, from(name), {
+        start: () => codes.push(name),
+        reject: ({ code }) => codes.push(code),
+      })
+    for (let n = 0; n < 22; n++) wait('flood')
+    assert.deepEqual(codes, ['rate_limited', 'rate_limited'])
+    wait('ann')
+    pass(200)
+    t.mock.timers.tick(20)
+    assert.ok(codes.includes('ann'))
+    wait('flood')
+    assert.equal(codes.filter((each) => each === 'rate_limited').length, 2, 'none waits any more')
+  })
+
+  test('wait in bounded numbers: five hundred of a store, two thousand of all', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace } = openPace(true)
-    let called = 0
-    const defer = () => pace.defer(() => (called += 1))
-    assert.equal(Array.from({ length: 3_000 }, defer).filter(Boolean).length, 2_000)
-    assert.equal(called, 0)
-    t.mock.timers.tick(20)
-    assert.equal(called, 2_000)
-    assert.equal(defer(), true)
+    const codes: string[] = []
+    const wait = (store: string, n: number) =>
+      pace.defer({ store, address: '/' }, from(`caller ${n}`), {
+        start: () => {},
+        reject: ({ code }) => codes.push(code),
+      })
+    for (let n = 0; n < 600; n++) wait('acme', n)
+    assert.deepEqual([codes.length, codes[0]], [100, 'service_unavailable'])
+    for (let n = 0; n < 3_000; n++) wait(`store-${n}`, n)
+    assert.equal(codes.length, 100 + 1_500)
   })
 
   test('forget stores, however many come', () => {
@@ -78,37 +155,61 @@ describe('answers from memory', () => {
   test('from a route wait for their turn as well, however the address is written', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { pace, pass } = openPace(true)
-    const read = (url: string, method = 'GET') =>
-      pace.guard({ method, url, routeOptions: { url: '/v1/sections' } } as FastifyRequest)
     // Each counts as four answers from memory.
-    for (let n = 0; n < 63; n++) await read(`/v1/sections?x=${n}`)
-    let answered = 0
-    const waiting = ['/v1/sections?x=63', '/v1/sections?x=64'].map(async (url) => {
-      await read(url)
-      answered += 1
-    })
-    await read('/v1/sections', 'POST')
-    await read('/v1/tenants/acme/catalog/products?limit=1')
-    assert.equal(answered, 0)
+    for (let n = 0; n < 63; n++) {
+      const read = readBy(pace, 'ann', `/v1/sections?x=${n}`)
+      await read.done
+      read.end()
+    }
+    const waiting = [readBy(pace, 'ann', '/v1/sections?x=63'), readBy(pace, 'ann', '/v1/sections')]
+    const post = readBy(pace, 'ann', '/v1/sections', 'POST')
+    const other = readBy(pace, 'ann')
+    await Promise.all([post.done, other.done])
+    assert.deepEqual([post.state, other.state], ['runs', 'runs'])
+    assert.deepEqual(
+      waiting.map(({ state }) => state),
+      ['waits', 'waits'],
+    )
     pass(8)
     t.mock.timers.tick(20)
-    await Promise.race(waiting)
-    assert.equal(answered, 1)
+    await waiting[0]?.done
+    assert.deepEqual(
+      waiting.map(({ state }) => state),
+      ['runs', 'waits'],
+    )
     pass(8)
     t.mock.timers.tick(20)
-    await Promise.all(waiting)
+    await waiting[1]?.done
   })
 
-  test('from a route are refused where too many wait', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] })
-    const { pace, count, pass } = openPace(true)
-    count('acme', 250)
-    const read = () =>
-      pace.guard({ method: 'GET', url: '/v1/tenants/acme/x', routeOptions: {} } as FastifyRequest)
-    const waiting = Array.from({ length: 2_000 }, read)
-    await assert.rejects(read(), { code: 'service_unavailable' })
-    pass(60_000)
-    t.mock.timers.tick(20)
-    await Promise.race(waiting)
+  test('from a route run six at a time, and their callers take turns', async () => {
+    const { pace } = openPace(false)
+    const flood = Array.from({ length: 30 }, () => readBy(pace, 'flood'))
+    const calm = readBy(pace, 'ann')
+    await Promise.all(flood.slice(0, 6).map(({ done }) => done))
+    assert.equal(flood.filter(({ state }) => state === 'runs').length, 6)
+    await Promise.all(flood.slice(26).map(({ done }) => done))
+    assert.equal(flood.filter(({ state }) => state === 'rate_limited').length, 4)
+    flood[0]?.end()
+    flood[1]?.end()
+    await calm.done
+    assert.equal(calm.state, 'runs')
+    assert.equal(flood.filter(({ state }) => state === 'runs').length, 7)
+    for (const read of [calm, ...flood]) {
+      await read.done
+      read.end()
+    }
+  })
+
+  test('from a route for names that no store has take their turns together', async () => {
+    const { pace } = openPace(false)
+    const reads = Array.from({ length: 10 }, (_, n) =>
+      readBy(pace, 'flood', `/v1/tenants/none-${n}/site`),
+    )
+    await Promise.all(reads.slice(0, 6).map(({ done }) => done))
+    assert.equal(reads.filter(({ state }) => state === 'runs').length, 6)
+    const known = readBy(pace, 'flood')
+    await known.done
+    assert.equal(known.state, 'runs')
   })
 })

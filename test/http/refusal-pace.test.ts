@@ -22,15 +22,17 @@ async function openServer() {
   const app = createServer({
     logger: createLogger('silent'),
     trustProxy: [],
-    paceRefusal: (store) =>
-      new Promise((end, fail) => {
-        paced.emit('wait', { store, end, fail } satisfies Wait)
-      }),
   })
+  const pace = (store: string) =>
+    new Promise<void>((end, fail) => {
+      paced.emit('wait', { store, end, fail } satisfies Wait)
+    })
   decorateRequests(app)
   app.addHook('onRequest', async (request) => {
     const { store } = request.query as { store?: string }
-    if (store !== undefined) request.db = { tenant: store } as TenantDb
+    if (store !== undefined) {
+      request.db = { tenant: store, pace: () => pace(store) } as unknown as TenantDb
+    }
   })
   const response = { 200: Type.Object({}) }
   app.get('/:code', { config: { plane: 'public' }, schema: { response } }, async (request) => {

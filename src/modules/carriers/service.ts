@@ -47,7 +47,7 @@ export function openCarriers(options: CarrierOptions): Carriers {
   return {
     // There is one; its name chooses between them once there are more.
     open: ({ tenant }) =>
-      boundedCarrier(openSimulated({ db: database.tenant(tenant), pdfs, silenceMs }), {
+      boundedCarrier(openSimulated({ db: database.tenantForOwnWork(tenant), pdfs, silenceMs }), {
         deadlineMs: DEADLINE_MS,
         printDeadlineMs: PRINT_DEADLINE_MS,
         onFault,

@@ -103,14 +103,16 @@ export async function decide(
   const place = isUuid(id) ? await queries.findPlaceOfRequest(operator, id) : null
   if (place === null) throw new ApiError('request_not_found')
   const { tenant_ref, product_id } = place
-  return database.tenant(tenant_ref).transaction('catalog: decide activation', async (tx) => {
-    const before = await lock(tx, product_id)
-    const open = await queries.findOpenRequest(tx, product_id)
-    if (open?.id !== id) throw new ApiError('request_decided')
-    if (decision.status === 'approved') await activateLocked(tx, actor, before, decision)
-    else await closeRequest(tx, actor, before, decision)
-    const product = await get(tx, product_id)
-    const decided = { product_id, ...(product.activation_request ?? open) }
-    return { request: decided, warnings: listWarnings(product) }
-  })
+  return database
+    .tenantForOwnWork(tenant_ref)
+    .transaction('catalog: decide activation', async (tx) => {
+      const before = await lock(tx, product_id)
+      const open = await queries.findOpenRequest(tx, product_id)
+      if (open?.id !== id) throw new ApiError('request_decided')
+      if (decision.status === 'approved') await activateLocked(tx, actor, before, decision)
+      else await closeRequest(tx, actor, before, decision)
+      const product = await get(tx, product_id)
+      const decided = { product_id, ...(product.activation_request ?? open) }
+      return { request: decided, warnings: listWarnings(product) }
+    })
 }

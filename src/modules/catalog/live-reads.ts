@@ -3,6 +3,7 @@ import { forHeavyRead } from '../../db/list.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
+import { isUnknownSlug, type KnownSlugs } from './known-slugs.ts'
 import { writePlace } from './list-schema.ts'
 import type { ProductFragments } from './product-fragments.ts'
 import { type AssetBase, toStorefrontProduct } from './product-json.ts'
@@ -42,6 +43,7 @@ export interface LiveDeps {
   bounds: ListBounds
   assetBase(): AssetBase
   readStock: ReadStock
+  slugs: KnownSlugs
 }
 
 /**
@@ -63,6 +65,9 @@ export const findProducts = (cache: LiveCache, tenant: string) => cache.find(ten
 
 export const findProduct = (cache: LiveCache, tenant: string, slug: string) =>
   cache.find(tenant, keyOf(PRODUCTS, slug))
+
+/** Whether a live store certainly has no such product, or collection. */
+export const isUnknown = isUnknownSlug
 
 export const findCollections = (cache: LiveCache, tenant: string) => cache.find(tenant, COLLECTIONS)
 
@@ -181,11 +186,17 @@ async function toListAnswer(deps: LiveDeps, list: FoundList): Promise<CachedResp
 
 export function readProduct(deps: LiveDeps, tenant: string, text: string): Promise<CachedResponse> {
   const slug = parseSlug(text) ?? ''
+  if (isUnknownSlug(deps.cache, tenant, 'product', slug)) {
+    return Promise.resolve(deps.answers.noProduct)
+  }
   return read(deps, tenant, keyOf(PRODUCTS, slug), async () => {
     const db = deps.database.tenant(tenant)
     const found = await queries.findPublicProduct(db, slug)
     if (found === null) return deps.answers.unknownTenant
-    if (found.product === null) return deps.answers.noProduct
+    if (found.product === null) {
+      deps.slugs.addMiss(tenant)
+      return deps.answers.noProduct
+    }
     const { id } = found.product
     const stock = (await readStockOf(deps.readStock, db, [id])).get(id)
     const product = toStorefrontProduct(deps.assetBase(), found.product, stock ?? NO_STOCK)
@@ -226,6 +237,9 @@ export function readCollection(
   request: ListRequest,
 ): Promise<CachedResponse> {
   const slug = parseSlug(text) ?? ''
+  if (isUnknownSlug(deps.cache, tenant, 'collection', slug)) {
+    return Promise.resolve(deps.answers.noCollection)
+  }
   const key = keyOf(COLLECTIONS, slug)
   return read(deps, tenant, `${key}${canonicalQuery(request)}`, async () => {
     const db = deps.database.tenant(tenant)
@@ -234,7 +248,10 @@ export function readCollection(
     const [first] = found
     if (first === undefined) return deps.answers.unknownTenant
     const { collection, total } = first
-    if (collection === null) return deps.answers.noCollection
+    if (collection === null) {
+      deps.slugs.addMiss(tenant)
+      return deps.answers.noCollection
+    }
     const path = `/v1/tenants/${tenant}/${COLLECTIONS}/${encodeURIComponent(slug)}`
     const head = `{"collection":${JSON.stringify(collection)},`
     return toListAnswer(deps, { db, path, request, found, total, head })

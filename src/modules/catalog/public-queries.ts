@@ -381,6 +381,17 @@ export const listSitemapProducts = (db: Db, { limit, offset }: Page) =>
       from ${stores.liveStore(db)}`,
   )
 
+/** The slugs of a store's active products and of its collections. Returns null unless it is live. */
+export const listPublicSlugs = (db: Db) =>
+  db.maybe(
+    Type.Object({ products: Type.Array(Type.String()), collections: Type.Array(Type.String()) }),
+    sql`
+    select array(select slug from products
+                  where tenant_ref = ${db.tenant} and status = 'active') as products,
+           array(select slug from collections where tenant_ref = ${db.tenant}) as collections
+      from ${stores.liveStore(db)}`,
+  )
+
 /** Lists the collections of a store. Returns null unless it is live. */
 export const listPublicCollections = (db: Db) =>
   db.maybe(

@@ -6,6 +6,7 @@ import { clamp } from '../../kernel/page.ts'
 import { readText } from '../../kernel/query.ts'
 import { isUuid, Nullable, Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
+import { KnownSlugs } from './known-slugs.ts'
 import * as live from './live-reads.ts'
 import { LIST_BOUNDS, readListRequest } from './public-list.ts'
 import { SitemapProduct, StorefrontCollection, StorefrontProduct } from './schema.ts'
@@ -107,17 +108,25 @@ export const liveReads = (cache: LiveCache): LiveRead[] => {
   })
   return [
     read(PRODUCTS_URL, 'products', false, live.findProducts),
-    read(PRODUCT_URL, 'products', true, live.findProduct),
+    read(PRODUCT_URL, 'products', true, (of, tenant, slug) => {
+      const found = live.findProduct(of, tenant, slug)
+      if (found !== null) return found
+      return live.isUnknown(of, tenant, 'product', slug) ? ANSWERS.noProduct : null
+    }),
     read(COLLECTIONS_URL, 'collections', false, live.findCollections),
-    read(COLLECTION_URL, 'collections', true, live.findCollection),
+    read(COLLECTION_URL, 'collections', true, (of, tenant, slug) => {
+      const found = live.findCollection(of, tenant, slug)
+      if (found !== null) return found
+      return live.isUnknown(of, tenant, 'collection', slug) ? ANSWERS.noCollection : null
+    }),
   ]
 }
 
 export const publicRoutes =
-  (deps: Omit<live.LiveDeps, 'answers' | 'bounds'>): Routes =>
+  (deps: Omit<live.LiveDeps, 'answers' | 'bounds' | 'slugs'>): Routes =>
   async (app) => {
     const { cache } = deps
-    const reads = { ...deps, answers: ANSWERS, bounds: BOUNDS }
+    const reads = { ...deps, answers: ANSWERS, bounds: BOUNDS, slugs: new KnownSlugs(deps) }
 
     function readProducts(tenant: string, query: unknown) {
       const variantIds = readVariantIds(query)

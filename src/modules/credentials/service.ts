@@ -106,7 +106,7 @@ export async function issueInitial(
   { tenant_ref, label }: InitialCredential,
 ) {
   const owned = await identity.requireOwnedStore(database.global, owner, tenant_ref)
-  const db = database.tenant(owned.tenant_ref)
+  const db = database.tenantForOwnWork(owned.tenant_ref)
   return db.transaction('credentials: issue initial', async (tx) => {
     await identity.lockSession(tx, owner)
     // The lock serialises two requests, and a request and a change of the owner.
@@ -202,7 +202,7 @@ export async function revokeAsOwner(
   id: string,
 ) {
   for (const { tenant_ref } of await identity.listOwnedStores(database.global, owner)) {
-    const db = database.tenant(tenant_ref)
+    const db = database.tenantForOwnWork(tenant_ref)
     if (isUuid(id) && (await queries.findCredential(db, id)) !== null) return revoke(db, actor, id)
   }
   throw new ApiError('credential_not_found')

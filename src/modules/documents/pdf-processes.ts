@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../errors.ts'
 import { type ChildBounds, ChildPool } from '../../platform/child-pool.ts'
+import type { ChildShares } from '../../platform/child-shares.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
+import { DrawnPdfs } from './drawn-pdfs.ts'
 import type { LabelSheet, Sheet } from './schema.ts'
 
 export type PdfJob =
@@ -20,21 +22,26 @@ export interface PdfProcesses {
 /** An invoice of 500 lines takes a second of CPU and 150 MB. */
 const BOUNDS: ChildBounds = { cpuMs: 20_000, memoryMb: 640, wallMs: 60_000 }
 
-/** Two at a time, of two stores: a store that prints a thousand waits for itself. */
-const QUEUE = { running: 2, runningPerStore: 1, waiting: 1_000, waitingPerStore: 64 }
+/** Two at a time. */
+const QUEUE = { running: 2, waiting: 1_000 }
+
+/** One of a store: a store that prints a thousand waits for itself, before it waits for a process. */
+const TURNS = { running: 1_000, runningPerStore: 1, waiting: 1_000, waitingPerStore: 64 }
 
 const PROGRAM = fileURLToPath(new URL('./pdf-process.ts', import.meta.url))
 
 export interface PdfOptions {
   bounds?: Partial<ChildBounds>
-  /** Called with the processor time that a drawing took, also where it was not finished. */
-  onDrawn?: (store: string, cpuMs: number) => void
+  /** What each store may use of a processor. It is told what a drawing took, also one that was not finished. */
+  shares?: Pick<ChildShares, 'add' | 'turn'>
 }
 
 const failed = (cause: Error) => new ApiError('service_unavailable', { cause, kind: 'bug' })
 
-export function createPdfProcesses({ bounds, onDrawn }: PdfOptions = {}): PdfProcesses {
+export function createPdfProcesses({ bounds, shares }: PdfOptions = {}): PdfProcesses {
+  const turns = new WorkQueue(TURNS)
   const queue = new WorkQueue(QUEUE)
+  const drawn = new DrawnPdfs()
   const pool = new ChildPool<PdfJob, PdfReply>({
     program: PROGRAM,
     bounds: { ...BOUNDS, ...bounds },
@@ -43,19 +50,30 @@ export function createPdfProcesses({ bounds, onDrawn }: PdfOptions = {}): PdfPro
     crashed: failed,
   })
   return {
-    draw: (store, job, signal) =>
-      queue.run(
-        async () => {
-          const onUsed = (cpuMs: number) => onDrawn?.(store, cpuMs)
-          const reply = await pool.perform(job, { signal, onUsed })
-          if (reply.kind === 'failed') throw failed(new Error(reply.message))
-          return reply.bytes
-        },
-        store,
-        signal,
-      ),
+    draw(store, job, signal) {
+      const key = drawn.keyOf(store, job)
+      const perform = async () => {
+        const onUsed = (cpuMs: number) => shares?.add(store, cpuMs)
+        const reply = await pool.perform(job, { signal, onUsed })
+        if (reply.kind === 'failed') throw failed(new Error(reply.message))
+        drawn.keep(key, reply.bytes)
+        return reply.bytes
+      }
+      const inTurn = async () => {
+        // It may have been drawn while this one waited.
+        const known = drawn.find(key)
+        if (known !== null) return known
+        // A store that has used its share waits here, where it takes no process from another one.
+        await shares?.turn(store, signal)
+        return queue.run(perform, undefined, signal)
+      }
+      const known = drawn.find(key)
+      return known === null ? turns.run(inTurn, store, signal) : Promise.resolve(known)
+    },
     async close() {
-      queue.rejectWaiting(new ApiError('service_unavailable', { kind: 'overload' }))
+      const ended = new ApiError('service_unavailable', { kind: 'overload' })
+      turns.rejectWaiting(ended)
+      queue.rejectWaiting(ended)
       pool.close()
     },
   }

@@ -35,6 +35,14 @@ export interface TextBox {
 /** Without a list of features pdfkit lays out word by word, from left to right. */
 const AS_ONE = { features: [] }
 
+/**
+ * The widths of short pieces, for letters of one point. A name without spaces is measured letter by letter, and to lay
+ * out a letter takes as long as a short word.
+ */
+const widths = { normal: new Map<string, number>(), bold: new Map<string, number>() }
+const WIDTHS_MAX = 20_000
+const MEASURED_MAX = 24
+
 /** The distance of two lines, as a part of the size of the letters. */
 const LINE_HEIGHT = 1.35
 
@@ -52,12 +60,23 @@ export class PdfWriter {
       .font(bold ? 'bold' : 'normal')
       .fontSize(size)
       .fillColor(colour)
+    keepLayouts((this.doc as unknown as { _font: LaidOutFont })._font)
   }
 
   /** The lines of a text in a box of this width. */
   lines(text: string, style: TextStyle, width: number): string[] {
     this.#set(style)
-    return wrapText(this.#showable(text), width, (piece) => this.doc.widthOfString(piece, AS_ONE))
+    return wrapText(this.#showable(text), width, (piece) => this.#widthOf(piece, style))
+  }
+
+  /** The width of a piece in the style that is set. */
+  #widthOf(piece: string, { size, bold = false }: TextStyle): number {
+    if (piece.length > MEASURED_MAX) return this.doc.widthOfString(piece, AS_ONE)
+    const known = widths[bold ? 'bold' : 'normal']
+    const width = known.get(piece) ?? this.doc.widthOfString(piece, AS_ONE) / size
+    if (known.size >= WIDTHS_MAX) known.clear()
+    known.set(piece, width)
+    return width * size
   }
 
   /** How high lines of this style are. */
@@ -119,6 +138,35 @@ export class PdfWriter {
 /** A font as fontkit opens it. pdfkit has no function that says what a font can show. */
 interface FontGlyphs {
   hasGlyphForCodePoint(codePoint: number): boolean
+}
+
+/** A font as pdfkit lays out a line of it. */
+interface LaidOutFont {
+  layoutRun(text: string, features?: unknown): unknown
+  keepsLayouts?: true
+}
+
+/** How many lines of a font are kept as they were laid out. */
+const LAYOUTS_MAX = 64
+
+/**
+ * Keeps the last lines of a font as they were laid out. We measure a line, pdfkit writes it and measures it again, and each
+ * would lay it out anew: that is most of the time that a document takes.
+ */
+function keepLayouts(font: LaidOutFont): void {
+  if (font.keepsLayouts) return
+  font.keepsLayouts = true
+  const kept = new Map<string, unknown>()
+  const layoutRun = font.layoutRun.bind(font)
+  font.layoutRun = (text, features) => {
+    const known = kept.get(text)
+    if (known !== undefined) return known
+    const made = layoutRun(text, features)
+    const [oldest] = kept.keys()
+    if (kept.size >= LAYOUTS_MAX && oldest !== undefined) kept.delete(oldest)
+    kept.set(text, made)
+    return made
+  }
 }
 
 /** Reverses the characters of a text: only letters tell the font their direction. */

@@ -218,21 +218,23 @@ export async function decide(
 ) {
   const found = isUuid(id) ? await queries.findTenantOfRequest(operator, id) : null
   if (found === null) throw new ApiError('request_not_found')
-  return database.tenant(found.tenant_ref).transaction('entitlements: decide', async (tx) => {
-    const open = await lockPending(tx, id)
-    const before = await lockState(tx, open.feature_key)
-    if (decision.status === 'approved') {
-      await queries.putOperatorRuling(tx, open.feature_key, 'allow')
-      await recordSwitch(tx, actor, 'addon.operator_allow', before)
-    }
-    await audit.record(tx, actor, {
-      action: `addon.activation_${decision.status}`,
-      entity: `feature:${open.feature_key}`,
-      after: { request_id: id },
-      reason: decision.decision_note,
+  return database
+    .tenantForOwnWork(found.tenant_ref)
+    .transaction('entitlements: decide', async (tx) => {
+      const open = await lockPending(tx, id)
+      const before = await lockState(tx, open.feature_key)
+      if (decision.status === 'approved') {
+        await queries.putOperatorRuling(tx, open.feature_key, 'allow')
+        await recordSwitch(tx, actor, 'addon.operator_allow', before)
+      }
+      await audit.record(tx, actor, {
+        action: `addon.activation_${decision.status}`,
+        entity: `feature:${open.feature_key}`,
+        after: { request_id: id },
+        reason: decision.decision_note,
+      })
+      return { request: await queries.closeRequest(tx, id, decision) }
     })
-    return { request: await queries.closeRequest(tx, id, decision) }
-  })
 }
 
 async function lockPending(tx: Tx, id: string) {

@@ -57,6 +57,7 @@ export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
       `/v1/tenants/:tenant/feeds/${format.file}`,
       {
         config: {
+          streams: true,
           failures: ['unknown_tenant', 'feed_not_found', 'scan_unavailable', 'request_timeout'],
           headers: { 'if-none-match': Type.String() },
         },

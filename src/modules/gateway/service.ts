@@ -61,7 +61,7 @@ export async function setAccount(
     throw invalidBody('signing_key', 'must be base64, with or without whsec_')
   }
   const encrypted = encryptKey(key, tenant_ref, name, signing_key)
-  const db = database.tenant(tenant_ref)
+  const db = database.tenantForOwnWork(tenant_ref)
   await stores.get(db)
   const saving = db.transaction('gateway: set account', async (tx) => {
     const before = await queries.findAccount(tx, name)
@@ -89,7 +89,7 @@ export async function removeAccount(
 ): Promise<GatewayAccount> {
   const found = await queries.findByName(database.global, name)
   if (found === null) throw unknownProvider()
-  const db = database.tenant(found.tenant_ref)
+  const db = database.tenantForOwnWork(found.tenant_ref)
   const account = await db.transaction('gateway: remove account', async (tx) => {
     const removed = await queries.removeAccount(tx, name)
     if (removed === null) throw unknownProvider()
@@ -127,7 +127,7 @@ export async function receive(
   requireName(name)
   const { tenant_ref, scheme } = await verifySignature(deps, name, request)
   const { event_id, event_type, readable } = parseLabel(scheme, request)
-  const written = await queries.insertEvent(deps.database.tenant(tenant_ref), {
+  const written = await queries.insertEvent(deps.database.tenantForOwnWork(tenant_ref), {
     provider: name.provider,
     account_ref: name.account_ref,
     provider_event_id: event_id,

@@ -210,7 +210,7 @@ interface Token {
 
 /** Returns what the page of a token needs, or null if the token has expired or its store does not exist. */
 async function openPage(database: Database, opened: newsletter.Opened) {
-  const db = database.tenant(opened.tenant)
+  const db = database.tenantForOwnWork(opened.tenant)
   const expires = opened.purpose === 'confirm' ? opened.expires : null
   if (expires !== null && expires < db.clock.now()) return null
   const store = await stores.find(db)

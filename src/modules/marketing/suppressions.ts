@@ -114,7 +114,7 @@ export async function receive(
 
 /** Stores an event. Returns whether it has suppressed the address, in a store or in all of them. */
 async function receiveOne(database: Database, event: FeedbackEvent): Promise<boolean> {
-  const db = event.tenant_ref ? database.tenant(event.tenant_ref) : null
+  const db = event.tenant_ref ? database.tenantForOwnWork(event.tenant_ref) : null
   // A provider may name a store that has another name now or is none of ours: the event then counts as of no store.
   const store = db === null || (await stores.find(db)) === null ? null : db
   if (store !== null) {

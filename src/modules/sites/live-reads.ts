@@ -83,6 +83,7 @@ async function load(
 ): Promise<CachedResponse> {
   const found = await read(sites.findLive(database.tenant(tenant)))
   if (found === null) return answers.unknown
+  database.learn(tenant)
   const { head, rest } = build(found)
   const etag = build === liveSite ? found.version.rowHash : resolvedTag(found)
   return answers.found(head, Buffer.from(rest), `"${etag}"`)

@@ -246,6 +246,7 @@ export async function readPreview(
 ) {
   const preview = readToken(key, token, clock.now())
   if (preview === null) throw new ApiError('invalid_preview_token')
+  database.learn(preview.tenant)
   const db = database.tenant(preview.tenant)
   const [store, version, addOns, holder] = await Promise.all([
     stores.find(db),

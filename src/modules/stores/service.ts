@@ -17,7 +17,7 @@ import {
 /** Creates a store, in draft, and publishes `store.provisioned.v1`. */
 export async function create(database: Database, actor: audit.Actor, request: NewStore) {
   const store = { ...request, ...checkSettings(request), ...lowerOwner(request.owner_email) }
-  const db = database.tenant(store.tenant_ref)
+  const db = database.tenantForOwnWork(store.tenant_ref)
   return db.transaction('stores: create', async (tx) => {
     const created = await mapViolations(queries.insertStore(tx, store), {
       stores_pkey: 'tenant_exists',

@@ -26,7 +26,7 @@ export async function redrive(
 ) {
   const owner = isUuid(id) ? await queries.findTenantOf(operator, 'delivery', id) : null
   if (owner === null) throw new ApiError('delivery_not_found')
-  const db = database.tenant(owner.tenant_ref)
+  const db = database.tenantForOwnWork(owner.tenant_ref)
   const before = await getDelivery(db, id)
   await db.transaction('webhooks: redrive', async (tx) => {
     await queries.lockContents(tx)
@@ -70,7 +70,7 @@ export async function redriveAll(
   const owner = await queries.findTenantOf(operator, 'subscription', subscription_id)
   if (owner === null) throw new ApiError('webhook_not_found')
   const span = { subscription_id, from: requireTime('from', from), to: requireTime('to', to) }
-  const db = database.tenant(owner.tenant_ref)
+  const db = database.tenantForOwnWork(owner.tenant_ref)
   const until = performance.now() + limitMs
   let redriven = 0
   let after: redriving.Position = { made_at: span.from, id: ZERO_ID }

@@ -3,6 +3,7 @@ import { before, describe, type TestContext, test } from 'node:test'
 import pino from 'pino'
 import type { Database } from '../../../src/db/database.ts'
 import { plainJsonResponse } from '../../../src/http/live.ts'
+import { KnownSlugs } from '../../../src/modules/catalog/known-slugs.ts'
 import * as live from '../../../src/modules/catalog/live-reads.ts'
 import { ProductFragments } from '../../../src/modules/catalog/product-fragments.ts'
 import { LIST_BOUNDS, type ListBounds } from '../../../src/modules/catalog/public-list.ts'
@@ -289,6 +290,7 @@ function openList(t: TestContext, database: Database, bounds: Partial<ListBounds
     bounds: { ...LIST_BOUNDS, ...bounds },
     assetBase: () => null,
     readStock: publicStock,
+    slugs: new KnownSlugs({ database, cache }),
     answers: {
       found: (body) => plainJsonResponse(body),
       unknownTenant: missing,

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { code128 } from '../../../src/modules/documents/code-128.ts'
+import { drawSheet } from '../../../src/modules/documents/draw-sheet.ts'
 import { invoiceOf } from '../../../src/modules/documents/invoice.ts'
 import { packingSlipOf } from '../../../src/modules/documents/packing-slip.ts'
 import {
@@ -16,6 +17,12 @@ import { wrapText } from '../../../src/modules/documents/wrap-text.ts'
 import type { Fulfillment } from '../../../src/modules/orders/parcel-schema.ts'
 import { readPdf } from '../../harness/pdf-text.ts'
 import { type SampleLine, STORE, sampleOrder } from './sample-orders.ts'
+
+/** Shares that make no store wait, and tell what each used. */
+const sharesTelling = (told: [string, number][]) => ({
+  add: (store: string, ms: number) => void told.push([store, ms]),
+  turn: async () => {},
+})
 
 describe('a PDF', () => {
   let pdfs: PdfProcesses
@@ -199,9 +206,10 @@ describe('a PDF', () => {
     )
     const few = toSheet(invoice([{ quantity: 1, unit_price_cents: 1 }]))
     const order: string[] = []
-    const drawn = Array.from({ length: 12 }, () =>
-      pdfs.draw('busy', { kind: 'sheet', sheet: many, logo: null }).then(() => order.push('busy')),
-    )
+    const drawn = Array.from({ length: 12 }, (_, n) => {
+      const sheet = { ...many, title: `Invoice ${n}` }
+      return pdfs.draw('busy', { kind: 'sheet', sheet, logo: null }).then(() => order.push('busy'))
+    })
     const other = pdfs
       .draw('quiet', { kind: 'sheet', sheet: few, logo: null })
       .then(() => order.push('quiet'))
@@ -224,9 +232,56 @@ describe('a PDF', () => {
     assert.equal((await draw(sheet)).pages.length, 1)
   })
 
+  test("is drawn once while its content is the same, and is no other store's", async (t) => {
+    const told: [string, number][] = []
+    const shares = sharesTelling(told)
+    const counted = createPdfProcesses({ shares })
+    t.after(() => counted.close())
+    const lines = Array.from({ length: 50 }, () => ({ quantity: 1, unit_price_cents: 1 }))
+    const drawFor = (store: string, of = lines) =>
+      counted.draw(store, { kind: 'sheet', sheet: toSheet(invoice(of)), logo: null })
+    const [first, ...others] = await Promise.all([1, 2, 3].map(() => drawFor('acme')))
+    for (const other of others) assert.deepEqual(other, first)
+    assert.deepEqual(
+      told.map(([store]) => store),
+      ['acme'],
+    )
+    await drawFor('acme', lines.slice(1))
+    await drawFor('globex')
+    assert.deepEqual(
+      told.map(([store]) => store),
+      ['acme', 'acme', 'globex'],
+    )
+  })
+
+  test('of four hundred lines with long names takes a few times as long as one with short ones', async () => {
+    const named = (name: string) => {
+      const sheet = toSheet(
+        invoice(Array.from({ length: 400 }, () => ({ quantity: 1, unit_price_cents: 1 }))),
+      )
+      const rows = sheet.rows.map((row, n) => ({
+        ...row,
+        cells: row.cells.with(0, `${n} ${name}`),
+      }))
+      return { ...sheet, rows }
+    }
+    const timeOf = async (name: string) => {
+      const before = process.cpuUsage()
+      await drawSheet(named(name), null)
+      const { user, system } = process.cpuUsage(before)
+      return user + system
+    }
+    await timeOf('warm')
+    const short = Math.min(await timeOf('Mug'), await timeOf('Cup'))
+    const thai = 'สวัสดีชาวโลกผลิตภัณฑ์ยาวมาก'.repeat(8).slice(0, 200)
+    const long = Math.min(await timeOf(thai), await timeOf(`${thai}x`))
+    // It was forty times.
+    assert.ok(long < 15 * short, `${long} µs and ${short} µs`)
+  })
+
   test('is told as use of its store, also where the caller hangs up', async (t) => {
     const told: [string, number][] = []
-    const counted = createPdfProcesses({ onDrawn: (store, ms) => told.push([store, ms]) })
+    const counted = createPdfProcesses({ shares: sharesTelling(told) })
     t.after(() => counted.close())
     const lines = Array.from({ length: 200 }, () => ({ quantity: 1, unit_price_cents: 1 }))
     const job = { kind: 'sheet', sheet: toSheet(invoice(lines)), logo: null } as const
