@@ -4,11 +4,11 @@ import { readExamples } from './http/api-examples.ts'
 import { acceptAnyDigits } from './http/card-text.ts'
 import { countBytes } from './http/count-bytes.ts'
 import { countCalls } from './http/count-calls.ts'
-import { createGuards, decorateRequests, onPlane, tokenCheck } from './http/guards.ts'
+import { createGuards, decorateRequests, type Limited, onPlane, tokenCheck } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
 import { publicPlane, ReadPace } from './http/read-pace.ts'
-import { readerNames } from './http/reader.ts'
+import { type NameReader, readerNames } from './http/reader.ts'
 import { describePages } from './http/reference.ts'
 import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
@@ -139,10 +139,11 @@ export async function buildApp(
   await describeApi(app, { webhooks: WEBHOOKS, readExamples })
   describePages(app)
   dropAfterWrites(app, cache)
+  const readerOf = readerNames(config.TRUST_PROXY, tokenCheck(storefrontTokensOf(runtime)))
   const pace = new ReadPace({
     othersAreAtWork: (store) => database.isShared(store),
     isKnown: (store) => database.isKnown(store),
-    readerOf: readerNames(config.TRUST_PROXY, tokenCheck(storefrontTokensOf(runtime))),
+    readerOf,
   })
   answerFromMemory(app, {
     cache,
@@ -155,7 +156,7 @@ export async function buildApp(
   const guards = openGuards(runtime, deps.owners)
   const open = [
     startRoutes({ runtime, hasStorefront }),
-    ...publicRoutes(runtime, deps, guards.limited),
+    ...publicRoutes(runtime, deps, { limited: guards.limited, readerOf }),
   ]
   await app.register(publicPlane(pace, (store) => database.learn(store), open))
   await app.register(
@@ -199,7 +200,7 @@ const FRAGMENT_SHARE = 1 / 8
 function publicRoutes(
   runtime: Runtime,
   deps: Deps,
-  limited: ReturnType<typeof openGuards>['limited'],
+  { limited, readerOf }: { limited: Limited; readerOf: NameReader },
 ): Routes[] {
   const { config, database, cache, limits, scanner } = runtime
   const searchQueue = createSearchQueue(config.DATABASE_POOL_MAX)
@@ -230,6 +231,7 @@ function publicRoutes(
       fragments,
       scanner,
       readStockVersion,
+      readerOf,
       ...deps.feeds,
     }),
     mediaRoutes.publicRoutes(database, deps.media),

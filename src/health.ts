@@ -21,6 +21,14 @@ export const healthRoutes =
   async (app) => {
     known ??= readMigrations()
     const migrations = await known
+    let running: Promise<string[]> | null = null
+    // Those who ask at the same time share one check: any caller may ask, and each check is three statements.
+    const check = () => {
+      running ??= listFailing(runtime, migrations).finally(() => {
+        running = null
+      })
+      return running
+    }
 
     app.get(
       '/healthz',
@@ -46,7 +54,7 @@ export const healthRoutes =
         },
       },
       async () => {
-        const failing = await listFailing(runtime, migrations)
+        const failing = await check()
         if (failing.length > 0) {
           throw new ApiError('service_unavailable', { body: { failing }, kind: 'outage' })
         }

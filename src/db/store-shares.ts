@@ -41,7 +41,7 @@ const PUBLIC_BESIDE = 1 / 2
  */
 const DEBT_MS = 2_000
 
-/** The same for the caller who used it: whoever sends heavy work again waits for all of it. */
+/** The same for the caller who used it: a caller who sends heavy work again waits for all of it. */
 const OWN_DEBT_MS = 6_000
 
 /** How much the last piece of work says about the cost of the next one. */
@@ -229,8 +229,8 @@ export class StoreShares {
   }
 
   /**
-   * The name under which the work of a caller counts. Anybody can ask for a thousand names that no store has: until a
-   * name is known to be a store's, public work for it counts under one name for all.
+   * The name under which the work of a caller counts. Any caller can ask for a thousand names that no store has: until
+   * a name is known to be a store's, public work for it counts under one name for all.
    */
   nameOf(store: string, { lane }: Caller): string {
     return lane === 'known' || this.#learnt.has(store) ? store : NO_STORE

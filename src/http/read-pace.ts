@@ -172,12 +172,14 @@ export class ReadPace {
   ): void {
     const { name: reader, waitingMax } = this.#readerOf(request)
     const waiting = this.#waitingOf.get(reader) ?? 0
-    if (waiting >= waitingMax) return reject(tooMany(waiting))
-    if (this.#waiting >= WAITING_MAX || line.size >= WAITING_PER_STORE) return reject(overload())
-    this.#waiting += 1
-    this.#waitingOf.set(reader, waiting + 1)
-    line.add(reader, { since: this.#timer(), reader, start, reject })
-    this.#lookLater(store, bucket)
+    if (waiting >= waitingMax) reject(tooMany(waiting))
+    else if (this.#waiting >= WAITING_MAX || line.size >= WAITING_PER_STORE) reject(overload())
+    else {
+      this.#waiting += 1
+      this.#waitingOf.set(reader, waiting + 1)
+      line.add(reader, { since: this.#timer(), reader, start, reject })
+      this.#lookLater(store, bucket)
+    }
   }
 
   /** Takes the place whose turn it is. Those that waited too long are refused on the way. */

@@ -5,8 +5,8 @@ import type { LiveCache } from '../../platform/live-cache.ts'
 import * as queries from './public-queries.ts'
 
 /**
- * Which slugs a store has, in memory, so that "no such slug" costs no statement. Any caller can ask for another slug that
- * does not exist with each request, and no cache of answers helps against that.
+ * Which slugs a store has, in memory, so that "no such slug" costs no statement. Any caller can ask for another slug
+ * that does not exist with each request, and no cache of answers helps against that.
  *
  * It is a Bloom filter: two bytes for each slug, and one in two thousand of the others is looked up after all. It is an
  * entry of the live cache and is dropped like the store's answers, so that it is never older than they are.
@@ -35,7 +35,7 @@ export class KnownSlugs {
     const misses = (this.#misses.get(tenant) ?? 0) + 1
     if (this.#misses.size >= STORES_MAX) this.#misses.clear()
     this.#misses.set(tenant, misses % MISSES_MIN)
-    // The one who asked does not wait for it, and whoever asks next finds a fault of the database by themselves.
+    // The caller does not wait for it, and the next one finds a fault of the database without it.
     if (misses === MISSES_MIN) this.#load(tenant).catch(() => {})
   }
 

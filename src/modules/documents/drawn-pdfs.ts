@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PdfJob } from './pdf-processes.ts'
+import type { PdfJob } from './schema.ts'
 
 /**
  * Drawings that are kept for a while: a document whose content is the same is the same PDF. So an invoice that is

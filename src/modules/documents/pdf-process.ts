@@ -2,7 +2,8 @@ import sharp from 'sharp'
 import { serveJobs } from '../../platform/child-program.ts'
 import { drawLabel } from './draw-label.ts'
 import { drawSheet } from './draw-sheet.ts'
-import type { PdfJob, PdfReply } from './pdf-processes.ts'
+import type { PdfReply } from './pdf-processes.ts'
+import type { PdfJob } from './schema.ts'
 
 /**
  * The program of a PDF process: draws one document at a time. Each takes a tenth of a second of CPU, in which

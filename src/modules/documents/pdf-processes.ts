@@ -4,11 +4,7 @@ import { type ChildBounds, ChildPool } from '../../platform/child-pool.ts'
 import type { ChildShares } from '../../platform/child-shares.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
 import { DrawnPdfs } from './drawn-pdfs.ts'
-import type { LabelSheet, Sheet } from './schema.ts'
-
-export type PdfJob =
-  | { kind: 'sheet'; sheet: Sheet; logo: Buffer | null }
-  | { kind: 'label'; label: LabelSheet }
+import type { PdfJob } from './schema.ts'
 
 export type PdfReply = { kind: 'drawn'; bytes: Buffer } | { kind: 'failed'; message: string }
 

@@ -150,8 +150,8 @@ interface LaidOutFont {
 const LAYOUTS_MAX = 64
 
 /**
- * Keeps the last lines of a font as they were laid out. We measure a line, pdfkit writes it and measures it again, and each
- * would lay it out anew: that is most of the time that a document takes.
+ * Keeps the last lines of a font as they were laid out. We measure a line, pdfkit writes it and measures it again, and
+ * each would lay it out anew: that is most of the time that a document takes.
  */
 function keepLayouts(font: LaidOutFont): void {
   if (font.keepsLayouts) return

@@ -142,3 +142,8 @@ export interface LabelSheet {
   /** Stands across the label: it must not be taken for a real one. */
   notice: string | null
 }
+
+/** What a PDF process draws. */
+export type PdfJob =
+  | { kind: 'sheet'; sheet: Sheet; logo: Buffer | null }
+  | { kind: 'label'; label: LabelSheet }

@@ -3,16 +3,14 @@ import { createGzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { matchesEtag } from '../../http/etag.ts'
+import type { NameReader } from '../../http/reader.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { REVALIDATED_HEADERS } from '../../http/safe-headers.ts'
 import { signalOfClose } from '../../http/sockets.ts'
 import { Params } from '../../kernel/schema.ts'
-import { WorkQueue } from '../../platform/work-queue.ts'
+import { createFeedSlots, type FeedSlotOptions } from './feed-slots.ts'
 import { type FeedFormat, FORMATS } from './formats.ts'
 import * as feeds from './service.ts'
-
-/** The feeds that are sent at a time: a reader holds a page of products in memory, and may be slow. */
-const SENT = { running: 16, runningPerStore: 2, waiting: 64, waitingPerStore: 8 }
 
 /** A feed of 100,000 products has some 100 MB: this long at 3 Mbit/s. */
 const SEND_MS = 300_000
@@ -26,8 +24,14 @@ const headersOf = ({ contentType }: FeedFormat, { etag }: feeds.Feed) => ({
   etag,
 })
 
-export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
-  const queue = new WorkQueue(SENT)
+export interface FeedRouteDeps extends feeds.FeedDeps {
+  /** Who reads a public route. */
+  readerOf: NameReader
+  slots?: FeedSlotOptions
+}
+
+export const publicRoutes = (deps: FeedRouteDeps): Routes => {
+  const slots = createFeedSlots(deps.slots)
 
   async function send(
     format: FeedFormat,
@@ -46,10 +50,12 @@ export const publicRoutes = (deps: feeds.FeedDeps): Routes => {
       const text = await begin(feed)
       const body = format.isGzipped ? gzipped(text) : text
       addAbortSignal(AbortSignal.timeout(SEND_MS), body)
+      slots.watch(reply.raw)
       // Resolves when the answer is sent, or its reader has gone.
       await reply.headers(headers).send(body as never)
     }
-    return queue.run(work, tenant, signal)
+    const { name: reader } = deps.readerOf(request.raw)
+    return slots.run({ tenant, reader, signal }, work)
   }
 
   const addRoute = (app: App, format: FeedFormat, about: { id: string; summary: string }) =>

@@ -98,26 +98,50 @@ const WRONG: readonly ErrorCode[] = ['unauthorized', 'wrong_password']
  * strangers cannot lock the owner out.
  */
 export async function countWrongPassword<T>(
-  { limits, perHour }: Identity,
-  { email, caller, isKnown }: PasswordAttempt,
+  identity: Identity,
+  attempt: PasswordAttempt,
   check: () => Promise<T>,
 ): Promise<T> {
-  const account = digestOf(email)
-  const bucket = isKnown ? `passwords:${account}:${caller}` : `passwords:${account}`
-  if (!(await limits.velocity(bucket, perHour.wrongPasswords, HOUR_SECONDS))) {
-    const most = `at most ${perHour.wrongPasswords} per hour and account`
-    throw tooMany(`Too many wrong passwords: ${most}`, HOUR_SECONDS)
-  }
+  const { limits } = identity
+  const counted = await countAttempt(identity, attempt)
+  const release = () => Promise.all(counted.map((bucket) => limits.releaseHit(bucket)))
   try {
     const result = await check()
-    await limits.releaseHit(bucket)
+    await release()
     return result
   } catch (error) {
     // Only a wrong password counts; a full queue or an outage does not.
     const isWrong = error instanceof ApiError && WRONG.includes(error.code)
-    if (!isWrong) await limits.releaseHit(bucket)
+    if (!isWrong) await release()
     throw error
   }
+}
+
+/**
+ * How many attempts callers have together who were not seen at the account in this hour, beside those of all unknown
+ * callers: one each, and a third as many. So the owner gets in at a new address, while others guess at many.
+ */
+const UNSEEN_SHARE = 1 / 3
+
+/** Counts an attempt as a wrong one, and returns where: a good one is taken back from there. */
+async function countAttempt(
+  { limits, perHour }: Identity,
+  { email, caller, isKnown }: PasswordAttempt,
+): Promise<string[]> {
+  const account = digestOf(email)
+  const own = `passwords:${account}:${caller}`
+  const within = (bucket: string, most: number) => limits.velocity(bucket, most, HOUR_SECONDS)
+  if (isKnown) {
+    if (await within(own, perHour.wrongPasswords)) return [own]
+    throw tooManyWrong(perHour)
+  }
+  const isUnseen = await within(own, 1)
+  const common = `passwords:${account}`
+  if (await within(common, perHour.wrongPasswords)) return [own, common]
+  const unseen = `passwords:${account}:unseen`
+  const most = Math.ceil(perHour.wrongPasswords * UNSEEN_SHARE)
+  if (isUnseen && (await within(unseen, most))) return [own, unseen]
+  throw tooManyWrong(perHour)
 }
 
 export const digestOf = (text: string) => sha256(text).toString('hex')
@@ -125,8 +149,15 @@ export const digestOf = (text: string) => sha256(text).toString('hex')
 const tooManyMails = () =>
   tooMany(`Too many mails: at most ${MAILS_PER_MINUTE} per minute`, WINDOW_SECONDS)
 
-const tooMany = (what: string, seconds: number) =>
+const tooManyWrong = ({ wrongPasswords }: Identity['perHour']) =>
+  tooMany(
+    `Too many wrong passwords: at most ${wrongPasswords} per hour and account`,
+    HOUR_SECONDS,
+    'Try again later, or choose a new password by mail: you can then log in from here at once.',
+  )
+
+const tooMany = (what: string, seconds: number, advice = 'Try again later.') =>
   new ApiError('rate_limited', {
-    message: `${what}. Try again later.`,
+    message: `${what}. ${advice}`,
     headers: { 'retry-after': String(seconds) },
   })

@@ -18,7 +18,8 @@ async function flood({ requests: sent, clients, pauseMs = 0 }: Flood): Promise<v
   const round = ++flooding
   const counts: Record<string, number> = {}
   statuses = counts
-  const agent = new Agent({ connections: clients, pipelining: 1 })
+  const localAddress = process.argv[3] ?? '127.0.0.1'
+  const agent = new Agent({ connections: clients, pipelining: 1, localAddress })
   const client = async (who: number) => {
     for (let at = who; round === flooding; at++) {
       const { url, ...options } = sent[at % sent.length] ?? { url: '', method: 'GET', headers: {} }

@@ -27,9 +27,15 @@ export interface Flooder {
   during<T>(flood: Flood, work: () => Promise<T>): Promise<{ statuses: Statuses; result: T }>
 }
 
-/** Starts a process that floods a server when it is told to. By default it takes the time that others leave. */
-export function openFlooder(t: TestContext, { priority = 19 } = {}): Flooder {
-  const child = fork(new URL('flood-process.ts', import.meta.url), [String(priority)])
+/**
+ * Starts a process that floods a server when it is told to. By default it takes the time that others leave.
+ * `address` is the one of this machine that it comes from.
+ */
+export function openFlooder(
+  t: TestContext,
+  { priority = 19, address = '127.0.0.1' } = {},
+): Flooder {
+  const child = fork(new URL('flood-process.ts', import.meta.url), [String(priority), address])
   t.after(() => child.kill('SIGKILL'))
   const tell = (message: FloodMessage) => child.send(message)
   return {
