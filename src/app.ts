@@ -256,7 +256,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
   fraudRoutes.merchantRoutes({ velocityLimit: runtime.config.CHECKOUT_VELOCITY_PER_MINUTE }),
-  paymentRoutes.merchantRoutes,
+  paymentRoutes.merchantRoutes({ payments: runtime.payments, limits: runtime.limits }),
   webhookRoutes.merchantRoutes(deps.webhooks),
   acceptAnyDigits(catalogRoutes.merchantRoutes(deps.catalog)),
   activationRoutes.merchantRoutes,

@@ -172,6 +172,15 @@ export const ERRORS = {
   invoice_full: [409, 'The invoice of this month has as many charges as it may. Try next month.'],
   not_sandbox: [409, 'Only a sandbox store can move its time. Ask the operator for one.'],
   sandbox_fixed: [409, 'The store stays a sandbox: its time was moved. Create another store.'],
+  gateway_refused: [
+    422,
+    'The provider does not accept the credential. Copy it again from its control panel, with the permission to look up transactions.',
+  ],
+  gateway_unavailable: [
+    503,
+    'The provider did not answer, so the credential was not checked and nothing has changed. Try again in a moment.',
+  ],
+  gateway_busy: [409, 'A payment at this account has no outcome yet. Try again once it has.'],
   sandbox_store: [
     409,
     'A sandbox store pays with the simulated gateway alone. Use a store that is no sandbox.',

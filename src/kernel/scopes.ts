@@ -24,6 +24,7 @@ export const SCOPES = [
   'manage:own_subscriptions',
   'manage:own_analytics',
   'manage:own_privacy',
+  'manage:own_gateway',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

@@ -1,3 +1,4 @@
+import { newId } from '../../kernel/id.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import { type BreakerOptions, createBreakers } from './breaker.ts'
 import { factsOf, reveal } from './card.ts'
@@ -20,11 +21,13 @@ import { toDecimal } from './nmi-amount.ts'
 import { type Exchange, type NmiHttpOptions, openNmiHttp } from './nmi-http.ts'
 import { dayRecordOf, lookupOf, type NmiTransaction, readTransactions } from './nmi-record.ts'
 import { type NmiResponse, type RequestFacts, readResponse } from './nmi-response.ts'
-import type { FailedCall, GatewayResult, Lookup } from './schema.ts'
+import type { CredentialCheck, FailedCall, GatewayResult, Lookup } from './schema.ts'
 
 export interface NmiGateways {
   /** A store's account at NMI. Without a key nothing is sent. */
   open(account: { securityKey: string | null; tenant: string }): Gateway
+  /** Looks up a transaction that does not exist: only an account that the key belongs to says so. */
+  check(securityKey: string): Promise<CredentialCheck>
   close(): Promise<void>
 }
 
@@ -90,6 +93,13 @@ export function openNmiGateways(url: string, options: NmiOptions = {}): NmiGatew
   }
   return {
     open: ({ securityKey, tenant }) => createGateway(() => sender(securityKey, tenant), tenant),
+    async check(securityKey) {
+      const fields = new URLSearchParams({ security_key: securityKey, order_id: newId() })
+      const exchange = await http.post(QUERY, fields, http.deadline())
+      if (exchange.kind !== 'answer') return 'unreachable'
+      if (readTransactions(exchange.body) !== null) return 'valid'
+      return exchange.body.includes('<error_response>') ? 'refused' : 'unreachable'
+    },
     close: () => http.close(),
   }
 }

@@ -47,6 +47,24 @@ export const findAttemptBeforeCredentials = (
      limit 1`,
   )
 
+/** An attempt at a gateway that has no outcome yet. */
+export const findOpenAttempt = (db: Db, gateway: GatewayName) =>
+  db.maybe(
+    Type.Object({ id: Id }),
+    sql`
+    select id from payment_attempts
+     where tenant_ref = ${db.tenant} and gateway = ${gateway} and state in ('begun', 'unknown')
+     limit 1`,
+  )
+
+/** Forgets the credentials of an account, which is no longer in use. */
+export const forgetCredentials = (tx: Tx, gateway: GatewayName) =>
+  tx.run(sql`
+    update payment_accounts
+       set in_use = false, credentials = null, hint = null, tokenization_key = null,
+           credentials_at = fd_now(), updated_at = fd_now()
+     where tenant_ref = ${tx.tenant} and gateway = ${gateway}`)
+
 export interface NewCredentials {
   credentials: Buffer
   hint: string | null

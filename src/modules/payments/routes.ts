@@ -4,9 +4,11 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { dropOwn, type OwnGatewayDeps, readOwn, setOwn } from './own-gateway.ts'
 import {
   CardForm,
   Discrepancy,
+  OwnGatewayChange,
   PaymentSettings,
   SettingsChange,
   SimCharge,
@@ -19,7 +21,77 @@ import { listAllUnsettled, listUnsettled } from './unsettled.ts'
 const Settings = Type.Object({ payments: ref(PaymentSettings) })
 const STATUSES = ['open', 'all'] as const
 
-export const merchantRoutes: Routes = async (app) => {
+const ownGatewayRoutes =
+  (deps: OwnGatewayDeps): Routes =>
+  async (app) => {
+    const url = '/v1/my/gateway'
+    const scope = 'manage:own_gateway'
+    const tags = ['merchant-ops']
+    const Gateway = Type.Object({ gateway: ref(PaymentSettings) })
+    app.get(
+      url,
+      {
+        config: { scope },
+        schema: {
+          operationId: 'readOwnGateway',
+          tags,
+          summary: 'Read which gateway account takes the payments of the store.',
+          response: { 200: Gateway },
+        },
+      },
+      async ({ db }) => ({ gateway: await readOwn(db, deps) }),
+    )
+
+    app.put(
+      url,
+      {
+        config: {
+          scope,
+          failures: [
+            'feature_not_enabled',
+            'operator_restricted',
+            'sandbox_store',
+            'gateway_refused',
+            'gateway_unavailable',
+          ],
+        },
+        schema: {
+          operationId: 'setOwnGateway',
+          tags,
+          summary:
+            "Take payments by the store's own gateway account. Its credential is tried at the provider first, without moving money. Needs the add-on `dedicated_gateway`.",
+          body: OwnGatewayChange,
+          response: { 200: Gateway },
+        },
+      },
+      async ({ db, actor, body }) => ({ gateway: await setOwn(db, actor, deps, body) }),
+    )
+
+    app.delete(
+      url,
+      {
+        config: { scope, failures: ['gateway_busy'] },
+        schema: {
+          operationId: 'deleteOwnGateway',
+          tags,
+          summary: 'Take payments by the account of the installation again.',
+          response: {
+            200: Type.Object({ ...Gateway.properties, already_removed: Type.Boolean() }),
+          },
+        },
+      },
+      ({ db, actor }) => dropOwn(db, actor, deps),
+    )
+  }
+
+export const merchantRoutes =
+  (deps: OwnGatewayDeps): Routes =>
+  async (app) => {
+    await ownGatewayRoutes(deps)(app)
+    await recordRoutes(app)
+  }
+
+const recordRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/payments/discrepancies',
     {

@@ -238,29 +238,42 @@ export const PaymentSettings = Shared(
 )
 export type PaymentSettings = Static<typeof PaymentSettings>
 
-export const SettingsChange = Type.Object({
-  gateway: GatewayName,
-  credentials: Type.Optional(
-    Type.Object({
-      security_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
-        minLength: 8,
-        maxLength: 200,
-        description: "NMI's `security_key`. Stored encrypted and never shown again.",
-      }),
+/** What a provider said of a credential. */
+export type CredentialCheck = 'valid' | 'refused' | 'unreachable'
+
+const Credentials = Type.Object({
+  security_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
+    minLength: 8,
+    maxLength: 200,
+    description: "NMI's `security_key`. Stored encrypted and never shown again.",
+  }),
+})
+
+const TokenizationKey = Type.Optional(
+  Nullable(
+    Pattern('^[A-Za-z0-9_-]+$', 'must be letters, digits, dashes and underscores', {
+      minLength: 8,
+      maxLength: 100,
+      description:
+        "The public key of the store's own account at NMI, for Collect.js. Left out, it stays as it is; null removes it.",
     }),
   ),
-  tokenization_key: Type.Optional(
-    Nullable(
-      Pattern('^[A-Za-z0-9_-]+$', 'must be letters, digits, dashes and underscores', {
-        minLength: 8,
-        maxLength: 100,
-        description:
-          "The public key of the store's own account at NMI, for Collect.js. Left out, it stays as it is; null removes it.",
-      }),
-    ),
-  ),
+)
+
+export const SettingsChange = Type.Object({
+  gateway: GatewayName,
+  credentials: Type.Optional(Credentials),
+  tokenization_key: TokenizationKey,
 })
 export type SettingsChange = Static<typeof SettingsChange>
+
+/** The account that a merchant brings along. */
+export const OwnGatewayChange = Type.Object({
+  gateway: Type.Enum(['nmi']),
+  credentials: Credentials,
+  tokenization_key: TokenizationKey,
+})
+export type OwnGatewayChange = Static<typeof OwnGatewayChange>
 
 /** How a storefront asks for a card. */
 export const CardForm = Shared(

@@ -10,6 +10,7 @@ import * as queries from './queries.ts'
 import type {
   AccountRow,
   CardForm,
+  CredentialCheck,
   FailedCall,
   GatewayName,
   PaymentSettings,
@@ -47,6 +48,8 @@ export interface Payments {
    * up, and a charge is refunded, at the gateway where it was made.
    */
   forStore(db: Db, gateway?: GatewayName): Promise<Gateway>
+  /** Tries a credential at its provider, by a call that moves no money. */
+  checkCredential(gateway: 'nmi', securityKey: string): Promise<CredentialCheck>
   readonly deps: PaymentDeps
   close(): Promise<void>
 }
@@ -77,6 +80,7 @@ export function openPayments(deps: PaymentDeps): Payments {
       const opened = (await openNmi()).open({ securityKey, tenant: db.tenant })
       return distrustNewAccount(opened, deps, db.tenant)
     },
+    checkCredential: async (_, securityKey) => (await openNmi()).check(securityKey),
     async close() {
       await (await nmi)?.close()
     },
@@ -132,7 +136,7 @@ export async function mayHaveRealMoney(
   )
 }
 
-const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
+export const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
   gateway: account?.gateway ?? deps.gateway,
   account: account?.credentials ? 'store' : 'installation',
   credential_hint: account?.hint ?? null,
@@ -243,7 +247,7 @@ function encryptCredential({ db, deps, gateway }: CredentialContext, securityKey
 
 const badCredentials = (message: string) => invalidBody('credentials', message)
 
-const auditFacts = ({ gateway, account, credential_hint }: PaymentSettings) => ({
+export const auditFacts = ({ gateway, account, credential_hint }: PaymentSettings) => ({
   gateway,
   account,
   credential_hint,
