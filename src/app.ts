@@ -240,7 +240,10 @@ function publicRoutes(
 }
 
 const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
-  viewRoutes.merchantRoutes({ mediaBytesMax: deps.media.bytesPerStore }),
+  viewRoutes.merchantRoutes({
+    mediaBytesMax: deps.media.bytesPerStore,
+    scanner: runtime.scanner,
+  }),
   customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
   acceptAnyDigits(privacyRoutes.merchantRoutes(deps.privacy)),
   storeRoutes.merchantRoutes,

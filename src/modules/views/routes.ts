@@ -1,11 +1,14 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
+import type { Scanner } from '../claims/scanner.ts'
+import { readCompliance } from './compliance.ts'
+import { Compliance } from './compliance-schema.ts'
 import { listLimits } from './limits.ts'
 import { MyLimits, MyStore, StoreDetail } from './schema.ts'
 import * as views from './service.ts'
 
 export const merchantRoutes =
-  ({ mediaBytesMax }: { mediaBytesMax: number }): Routes =>
+  ({ mediaBytesMax, scanner }: { mediaBytesMax: number; scanner: Scanner }): Routes =>
   async (app) => {
     app.get(
       '/v1/my/store',
@@ -19,6 +22,21 @@ export const merchantRoutes =
         },
       },
       ({ db }) => views.myStore(db),
+    )
+
+    app.get(
+      '/v1/my/compliance',
+      {
+        config: { scope: 'read:own_store', failures: ['scan_unavailable'] },
+        schema: {
+          operationId: 'readCompliance',
+          tags: ['merchant-ops'],
+          summary:
+            'List what the store still has to do by law and by the rules of the platform, by what it has published, the worst first. It is a help, and no legal advice.',
+          response: { 200: Compliance },
+        },
+      },
+      ({ db }) => readCompliance(db, scanner),
     )
 
     app.get(

@@ -6,6 +6,7 @@ import type { ApiDocument } from '../../../src/http/api-document.ts'
 import { countAndClose } from '../../../src/modules/billing/jobs.ts'
 import type { Caller } from '../../harness/app.ts'
 import { runWorker } from '../../harness/books.ts'
+import { startNmi } from '../../harness/nmi.ts'
 import { moveTo } from '../../harness/store-time.ts'
 import { countAll } from '../../modules/analytics/setup.ts'
 import {
@@ -28,7 +29,7 @@ import { fillShelves } from './catalog.ts'
 import { sellLamps } from './orders.ts'
 import { hearOfPayments, signUp } from './people.ts'
 import { listExpected, openRecorder, type Recorder } from './record.ts'
-import { openKiosk } from './stores.ts'
+import { GATEWAY_KEY, openKiosk } from './stores.ts'
 import { moveTime, sendBeans } from './subscriptions.ts'
 
 /**
@@ -54,7 +55,10 @@ const PARCELS = '/v1/merchant/fulfillments'
 const RETURNS = '/v1/merchant/returns'
 
 test('the examples of the API document are what the routes answer', async (t) => {
-  const app = await openMailApp(t, { env: { MAIL_FEEDBACK_KEY: FEEDBACK_KEY } })
+  const nmi = await startNmi(GATEWAY_KEY)
+  t.after(() => nmi.close())
+  const env = { MAIL_FEEDBACK_KEY: FEEDBACK_KEY, NMI_URL: nmi.url }
+  const app = await openMailApp(t, { env })
   const shop = await openShop(app, 'acme', [])
   await enable(shop.merchant, 'bulk_fulfillment', 'affiliates')
   const published = await app.anyone.get('/openapi.json')

@@ -8,6 +8,9 @@ import type { Recorder } from './record.ts'
 const TENANT = 'kiosk'
 const STORE = `/v1/stores/${TENANT}`
 
+/** The key of an account at the gateway that the examples run against. */
+export const GATEWAY_KEY = 'the-security-key-of-the-kiosk'
+
 const MANIFEST = {
   brand: { name: 'Kiosk', tagline: 'Papers and coffee' },
   template: { id: 'home', sections: [{ type: 'hero', props: { heading: 'Good morning' } }] },
@@ -28,10 +31,22 @@ export async function openKiosk(app: MailApp, recorder: Recorder): Promise<void>
   await guard(app, recorded, paper)
   await know(recorded.merchant, recorder.recorded(app.storefront))
   await operate(operator)
+  await connectGateway(app, recorded.merchant)
+}
+
+/** The store takes payments by an account of its own for a while. */
+async function connectGateway(app: MailApp, merchant: Caller): Promise<void> {
+  const allowed = `/v1/entitlements/tenants/${TENANT}/features/dedicated_gateway`
+  await app.operator.put(allowed, { state: 'allow' })
+  const credentials = { security_key: GATEWAY_KEY }
+  ok(await merchant.put('/v1/my/gateway', { gateway: 'nmi', credentials }))
+  ok(await merchant.get('/v1/my/gateway'))
+  ok(await merchant.send('DELETE', '/v1/my/gateway'))
 }
 
 async function buildSite(merchant: Caller, anyone: Caller): Promise<void> {
   ok(await merchant.get('/v1/my/store'))
+  ok(await merchant.get('/v1/my/compliance'))
   ok(await merchant.patch('/v1/my/store', { display_name: 'Kiosk', stock_hint: 'low' }))
   const { version } = ok(await merchant.put('/v1/my/site/draft', { manifest: MANIFEST }))
   const { token } = ok(await merchant.post('/v1/my/site/preview-token', { version }))
