@@ -316,7 +316,17 @@ export const SETTINGS = {
     365,
     'within how many days every old journal and stock movement is checked again',
   ),
-  METRICS_PORT: whole(0, 0, 65_535, 'the port of the Prometheus metrics; 0: none'),
+  METRICS_PORT: whole(
+    0,
+    0,
+    65_535,
+    'the port of the Prometheus metrics, and of the questions of a TLS front; 0: none',
+  ),
+  TLS_FRONT: oneOf(
+    'external',
+    ['external', 'on_demand'],
+    'what ends TLS for hostnames of stores: `external` has its certificates by other means; `on_demand` asks `/tls/ask` on the port of the metrics before it gets one',
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 type Name = keyof typeof SETTINGS

@@ -67,6 +67,7 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
     limits,
     platformHost,
     findTxt: createTxtLookup(config.DNS_SERVERS),
+    asksForTls: config.TLS_FRONT === 'on_demand',
     forgetHost: (hostname) => cache.drop(hostSubject(hostname)),
   }
 }

@@ -9,6 +9,7 @@ import { printWelcome, seedDemo } from './demo.ts'
 import { isStocked, listDemoStores, stockDemo } from './demo-stock.ts'
 import type { Role } from './help.ts'
 import type { App } from './http/route.ts'
+import { answerCertificates, mayHaveCertificate } from './modules/domains/certificates.ts'
 import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, ownToken, type Runtime } from './runtime.ts'
 import type { Secrets } from './secrets.ts'
@@ -36,6 +37,9 @@ export async function serve(self: Process, role: Role, databaseUrl: string): Pro
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
   closers.push(() => runtime.close())
   metrics?.watchQueues(() => readQueueFacts(runtime.operatorDatabase.global))
+  metrics?.answerCertificates(
+    answerCertificates((hostname) => mayHaveCertificate(runtime.database, hostname)),
+  )
   const app = role === 'worker' ? null : await openApp(self, runtime, role)
   await releaseMemory()
   const url = app === null ? null : await app.listen({ host: config.HOST, port: config.PORT })

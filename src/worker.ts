@@ -124,7 +124,6 @@ export function startWorker(runtime: Runtime): Worker {
   const checkoutDeps = { ...openCheckout(runtime), database }
   const withCheckout = withDeps(checkoutDeps)
   const labelDeps = openLabels(runtime)
-  const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = createTransport(config.SMTP_URL, config.MAIL_FROM, { dkim: config.dkim })
   const bulk = config.SMTP_URL ? createBulkTransport(config.SMTP_URL) : null
   if (config.production && transport === null) {
@@ -149,7 +148,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('parcel delivery', MINUTE_MS, (signal) => fulfillment.deliverParcels(database, signal)),
     ...startMarketing(runtime, loop),
-    loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
+    loop('domains', 10 * SECOND, recheckHostnames(runtime)),
     loop('fraud hits', MINUTE_MS, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', MINUTE_MS, recountStock),
     loop('payment comparison', HOUR_MS, comparePayments),
@@ -181,6 +180,14 @@ export function startWorker(runtime: Runtime): Worker {
     [outbox.drain, ...started.map((each) => each.drain)],
     logger,
   )
+}
+
+/** A step of the loop that looks for the records of hostnames. */
+function recheckHostnames({ workerDatabase, config }: Runtime) {
+  const findTxt = createTxtLookup(config.DNS_SERVERS)
+  const asksForTls = config.TLS_FRONT === 'on_demand'
+  return (signal: AbortSignal) =>
+    domains.recheckDue(workerDatabase, findTxt, { signal, asksForTls })
 }
 
 const NO_LOOPS = { loops: [], drain: async () => {} }

@@ -21,6 +21,8 @@ export interface Metrics {
   countPage(page: ServedPage): void
   /** Reads how much work waits over all stores whenever the metrics are read, at most every ten seconds. */
   watchQueues(read: () => Promise<QueueFacts>): void
+  /** Answers whether a TLS front may get a certificate for a hostname. Until then nothing is said of any. */
+  answerCertificates(ask: (hostname: string) => Promise<number>): void
   /**
    * Serves the metrics on a port of its own, so that they cannot be read through a store's host.
    */
@@ -54,6 +56,8 @@ export function openMetrics(): Metrics {
     labelNames: ['kind'],
     registers: [registry],
   })
+  // A process without a database, such as a storefront alone, knows no hostname.
+  const asked = { ask: async (_hostname: string) => 404 }
   return {
     countLedger: countLedger(registry),
     observe: ({ seconds, ...labels }) => durations.observe(labels, seconds),
@@ -62,7 +66,10 @@ export function openMetrics(): Metrics {
     countPage: countPage(registry),
     watchQueues: watchQueues(registry),
     countFailure: (kind) => failures.inc({ kind }),
-    serve: (host, port) => serve(registry, host, port),
+    answerCertificates: (ask) => {
+      asked.ask = ask
+    },
+    serve: (host, port) => serve(registry, asked, { host, port }),
   }
 }
 
@@ -177,8 +184,15 @@ function countLive(registry: Registry) {
   }
 }
 
-async function serve(registry: Registry, host: string, port: number): Promise<Server> {
+type Ask = (hostname: string) => Promise<number>
+
+async function serve(registry: Registry, asked: { ask: Ask }, at: ServedAt): Promise<Server> {
   const server = createServer(async (request, response) => {
+    const url = URL.parse(request.url ?? '', 'http://localhost')
+    if (request.method === 'GET' && url?.pathname === '/tls/ask') {
+      const status = await asked.ask(url.searchParams.get('domain') ?? '')
+      return response.writeHead(status, SAFE_HEADERS).end()
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
       return response.writeHead(404, SAFE_HEADERS).end()
     }
@@ -186,7 +200,12 @@ async function serve(registry: Registry, host: string, port: number): Promise<Se
     return response.end(await registry.metrics())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve)
+    server.once('error', reject).listen(at.port, at.host, resolve)
   })
   return server
+}
+
+interface ServedAt {
+  host: string
+  port: number
 }

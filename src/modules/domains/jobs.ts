@@ -4,7 +4,7 @@ import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import * as queries from './queries.ts'
 import type { CheckSubject } from './schema.ts'
 import type { FindTxt } from './txt-lookup.ts'
-import { applyDnsResult } from './verification.ts'
+import { applyDnsResult, type TlsFront } from './verification.ts'
 
 /** Hostnames checked at the same time. A silent name server takes seconds. */
 const SLOTS = 20
@@ -17,11 +17,13 @@ const PER_TENANT = 5
 export async function recheckDue(
   database: Database,
   findTxt: FindTxt,
-  signal?: AbortSignal,
+  { signal, asksForTls = false }: { signal?: AbortSignal } & Partial<TlsFront> = {},
 ): Promise<number> {
   if (signal?.aborted) return 0
   const due = await queries.checks.claimFairly(database, { slots: SLOTS, perTenant: PER_TENANT })
-  const rechecks = await Promise.allSettled(due.map((each) => recheck(database, findTxt, each)))
+  const rechecks = await Promise.allSettled(
+    due.map((each) => recheck(database, findTxt, { due: each, asksForTls })),
+  )
   for (const each of rechecks) {
     // After a lost lease, the process that has the new lease writes its own result.
     if (each.status === 'rejected' && !(each.reason instanceof LeaseLostError)) throw each.reason
@@ -30,13 +32,17 @@ export async function recheckDue(
 }
 
 /** A lookup takes seconds and the lease 30, so that it needs no renewal. */
-async function recheck(database: Database, findTxt: FindTxt, due: CheckSubject & Lease) {
+interface Recheck extends TlsFront {
+  due: CheckSubject & Lease
+}
+
+async function recheck(database: Database, findTxt: FindTxt, { due, asksForTls }: Recheck) {
   const { name, value } = due.verification
   const result = await findTxt(name, value)
   await database.tenant(due.tenant_ref).transaction('domains: recheck', async (tx) => {
     // Taken before the row is changed: every change of a domain takes this lock and then its row.
     await queries.lockDomains(tx)
     await queries.endCheck(tx, due)
-    await applyDnsResult(tx, SYSTEM, due, result)
+    await applyDnsResult(tx, SYSTEM, due, { result, asksForTls })
   })
 }

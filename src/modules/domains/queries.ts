@@ -97,13 +97,33 @@ const update = (tx: Tx, id: string, assignments: Sql) =>
     returning ${columns}`,
   )
 
-/** Activates a hostname whose record was found: verified and active are one step for now. */
+/** Activates a hostname whose record was found, where no TLS front tells when there is a certificate. */
 export const activateVerified = (tx: Tx, id: string) =>
   update(
     tx,
     id,
     sql`status = 'active', tls_status = 'external', verified_at = ${machineTime},
         activated_at = ${machineTime}, last_checked_at = ${machineTime}, last_error = null,
+        next_check_at = ${machineTime} + interval '1 day'`,
+  )
+
+/** Records that the record of a hostname was found. It is served once there is a certificate for it. */
+export const markVerified = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`status = 'verified', verified_at = ${machineTime}, last_checked_at = ${machineTime},
+        last_error = null, next_check_at = null`,
+  )
+
+export const markProvisioning = (tx: Tx, id: string) => update(tx, id, sql`status = 'provisioning'`)
+
+/** Activates a hostname for which a request came through the TLS front. */
+export const activateServed = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`status = 'active', tls_status = 'external', activated_at = ${machineTime},
         next_check_at = ${machineTime} + interval '1 day'`,
   )
 

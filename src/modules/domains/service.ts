@@ -13,7 +13,7 @@ import { isPublicSuffix } from './public-suffixes.ts'
 import * as queries from './queries.ts'
 import type { DomainRow, DomainStatus } from './schema.ts'
 import type { FindTxt } from './txt-lookup.ts'
-import { applyDnsResult, findOtherHolder, recordChange } from './verification.ts'
+import { applyDnsResult, findOtherHolder, recordChange, type TlsFront } from './verification.ts'
 
 /** More hostnames than any store needs, and few enough to check them all. */
 export const DOMAINS_MAX = 100
@@ -80,14 +80,14 @@ export async function get(db: Db, id: string): Promise<DomainRow> {
   return domain
 }
 
-export interface Verifier {
+export interface Verifier extends TlsFront {
   limits: Pick<Limits, 'velocity'>
   findTxt: FindTxt
 }
 
 /** Checks a hostname now. `checked` is false if DNS was unavailable, which is no failure. */
 export async function verify(
-  { limits, findTxt }: Verifier,
+  { limits, findTxt, asksForTls }: Verifier,
   db: TenantDb,
   actor: Actor,
   id: string,
@@ -102,7 +102,7 @@ export async function verify(
   }
   const found = await findTxt(before.verification.name, before.verification.value)
   const result = await db.transaction('domains: verify', (tx) =>
-    applyDnsResult(tx, actor, before, found),
+    applyDnsResult(tx, actor, before, { result: found, asksForTls }),
   )
   if (result === null) throw removed()
   if (result.taken) throw new ApiError('hostname_taken')

@@ -48,6 +48,11 @@ const auditedFields = ({ hostname, status, is_primary, last_error }: DomainRow) 
   last_error,
 })
 
+/** Whether the TLS front of the installation asks before it gets a certificate. */
+export interface TlsFront {
+  asksForTls: boolean
+}
+
 export interface CheckResult {
   domain: DomainRow
   /** The record exists, but another store holds the hostname. */
@@ -64,7 +69,7 @@ export async function applyDnsResult(
   tx: Tx,
   actor: audit.Actor,
   checked: CheckSubject,
-  result: DnsResult,
+  { result, asksForTls }: { result: DnsResult } & TlsFront,
 ): Promise<CheckResult | null> {
   await queries.lockDomains(tx)
   const domain = await queries.findDomain(tx, checked.id)
@@ -78,15 +83,20 @@ export async function applyDnsResult(
   if (domain.status === 'active') {
     return { domain: await recheckActive(tx, actor, domain, result), taken: false }
   }
+  // Nothing follows from another look before a certificate is asked for.
+  if (domain.status === 'verified' || domain.status === 'provisioning') {
+    return { domain, taken: false }
+  }
   if (result === 'missing') {
     return { domain: await recordFailedCheck(tx, actor, domain, 'record_not_found'), taken: false }
   }
   if ((await findOtherHolder(tx, domain.hostname)) !== null) {
     return { domain: await recordFailedCheck(tx, actor, domain, 'hostname_taken'), taken: true }
   }
-  const after = await queries.activateVerified(tx, domain.id)
+  const write = asksForTls ? queries.markVerified : queries.activateVerified
+  const after = await write(tx, domain.id)
   await recordChange(tx, actor, 'verified', { before: domain, after })
-  await recordChange(tx, actor, 'activated', { before: domain, after })
+  if (!asksForTls) await recordChange(tx, actor, 'activated', { before: domain, after })
   return { domain: after, taken: false }
 }
 

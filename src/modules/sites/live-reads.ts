@@ -5,7 +5,7 @@ import { canonicalHostname, hostSubject } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
-import * as domains from '../domains/service.ts'
+import { findServedTenant } from '../domains/certificates.ts'
 import { liveSite, type ManifestJson, resolvedSite } from './manifest-json.ts'
 import * as sites from './service.ts'
 
@@ -109,7 +109,7 @@ async function loadHolder(deps: LiveDeps, hostname: string): Promise<CachedRespo
 }
 
 const findHolder = ({ database }: LiveDeps, hostname: string) =>
-  read(domains.findTenantByHostname(database.global, hostname))
+  read(findServedTenant(database, hostname))
 
 /** Turns a failed read into `resolve_unavailable`: it must never look like an empty answer. */
 async function read<T>(work: Promise<T>): Promise<T> {

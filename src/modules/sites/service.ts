@@ -8,7 +8,7 @@ import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
-import * as domains from '../domains/service.ts'
+import { findServedTenant } from '../domains/certificates.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
@@ -252,9 +252,7 @@ export async function readPreview(
     stores.find(db),
     queries.findVersion(db, preview.version),
     entitlements.listShownToShoppers(db),
-    hostname === undefined
-      ? preview.tenant
-      : domains.findTenantByHostname(database.global, hostname),
+    hostname === undefined ? preview.tenant : findServedTenant(database, hostname),
   ])
   const isOwnHost = holder === preview.tenant
   if (store === null || store.status === 'suspended' || version === null || !isOwnHost) {

@@ -28,7 +28,7 @@ async function open() {
   const tenant = `acme-${++stores}`
   const acme = await app.merchant(tenant)
   const step = (findTxt: FindTxt = app.findTxt, signal?: AbortSignal) =>
-    recheckDue(app.runtime.workerDatabase, findTxt, signal)
+    recheckDue(app.runtime.workerDatabase, findTxt, signal === undefined ? {} : { signal })
   return { app, tenant, acme, hostname: `${tenant}.example`, step }
 }
 

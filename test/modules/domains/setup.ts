@@ -25,11 +25,14 @@ export interface DomainsApp extends TestApp {
 }
 
 /** The whole application, and a name server that it asks. */
-export async function openDomainsApp(t: TestContext): Promise<DomainsApp> {
+export async function openDomainsApp(
+  t: TestContext,
+  env: Record<string, string> = {},
+): Promise<DomainsApp> {
   const dns = await startDns()
   t.after(() => dns.close())
   const app = await openTestApp(t, {
-    env: { PUBLIC_URL: `https://${PLATFORM}`, DNS_SERVERS: dns.server },
+    env: { PUBLIC_URL: `https://${PLATFORM}`, DNS_SERVERS: dns.server, ...env },
   })
   const superuser = await openSuperuser(t, app.database)
   return { ...app, dns, findTxt: createTxtLookup([dns.server]), superuser }
