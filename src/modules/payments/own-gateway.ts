@@ -16,7 +16,7 @@ import { auditFacts, type Payments, setGateway, settings, settingsOf } from './s
 
 const FEATURE = 'dedicated_gateway'
 
-/** How many credentials a store tries in an hour: nobody guesses one here, or tries a stolen list. */
+/** How many credentials a store tries in an hour: this is no place to guess one, or to try a stolen list. */
 const CHECKS_PER_HOUR = 10
 
 export interface OwnGatewayDeps {
