@@ -21,6 +21,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { findDue } from '../subscriptions/cycles.ts'
 import { SUBSCRIPTION_LINK_DAYS, subscriptionLink } from '../subscriptions/link.ts'
+import { listOfOrder } from '../subscriptions/service.ts'
 import type {
   GiftCardFacts,
   MailFacts,
@@ -161,10 +162,13 @@ export async function loadOrder(
     orders.listItems(db, order.id),
     orders.listCharges(db, order.id),
   ])
-  const images = await variantImages(
-    db,
-    items.map(({ variant_id }) => variant_id),
-  )
+  const [images, subscriptions] = await Promise.all([
+    variantImages(
+      db,
+      items.map(({ variant_id }) => variant_id),
+    ),
+    startedBy(db, order.id, items),
+  ])
   const imageOf = (item: OrderItem) => {
     const url = ownAsset(deps, db, store.url, images.get(item.variant_id) ?? null)
     return url === null ? null : `${url}?w=${IMAGE_WIDTH}`
@@ -187,10 +191,21 @@ export async function loadOrder(
       .filter(({ status }) => status === 'captured' || status === 'authorized')
       .map(tenderOf),
     link: url === null ? null : { url, days: LINK_DAYS },
+    ...(subscriptions.length > 0 && { subscriptions }),
     hasMoreToShip:
       order.cancelled_at === null && order.q_shipped < order.q_ordered - order.q_cancelled,
   }
   return { order, recipient: order.email, facts }
+}
+
+/** The subscriptions that an order has started. Most orders start none, and nothing is read for them. */
+async function startedBy(db: Db, orderId: string, items: readonly OrderItem[]) {
+  if (!items.some(({ is_subscription }) => is_subscription)) return []
+  const started = await listOfOrder(db, orderId)
+  return started.map(({ variant_id, next_charge_at }) => {
+    const item = items.find((each) => each.is_subscription && each.variant_id === variant_id)
+    return { item: item?.product_name ?? '', next_charge_at }
+  })
 }
 
 const tenderOf = ({ tender, card, gift_card_last4 }: ChargeRow): TenderFacts => ({

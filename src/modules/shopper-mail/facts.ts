@@ -49,6 +49,8 @@ export interface OrderFacts {
   link: { url: string; days: number } | null
   /** Whether units of the order are still to be shipped. */
   hasMoreToShip: boolean
+  /** The subscriptions that the order has started, and when each is charged next. Left out where there are none. */
+  subscriptions?: { item: string; next_charge_at: string | null }[]
 }
 
 export interface ItemFacts {

@@ -12,7 +12,7 @@ type Blocks = (Block | false | null)[]
 const SUBJECT_LENGTH_MAX = 200
 
 const TEMPLATES: Record<MailKind, (facts: MailFacts) => Blocks> = {
-  order_placed: (facts) => [viewOrder(facts), ...wholeOrder(facts)],
+  order_placed: (facts) => [viewOrder(facts), ...subscribedNotes(facts), ...wholeOrder(facts)],
   order_held: (facts) => [viewOrder(facts), ...wholeOrder(facts)],
   order_shipped: (facts) => [
     trackButton(facts) ?? viewOrder(facts),
@@ -147,6 +147,13 @@ const trackButton = ({ parcel, words }: MailFacts): Block | null =>
 
 const labelButton = ({ returned, words }: MailFacts): Block | null =>
   returned?.label_url ? { type: 'button', label: words.printLabel, url: returned.label_url } : null
+
+/** Says what an order has started, so that its confirmation is also that of a subscription. */
+const subscribedNotes = ({ order, words, formats }: MailFacts): Blocks =>
+  (order?.subscriptions ?? []).map(({ item, next_charge_at: at }) => ({
+    type: 'text',
+    text: words.subscribed({ item, date: at === null ? '' : formats.date(at) }),
+  }))
 
 const wholeOrder = (facts: MailFacts): Blocks => [
   linesBlock(facts, facts.words.orderSummary),

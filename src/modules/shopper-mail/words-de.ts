@@ -135,6 +135,8 @@ export const de: Words = {
   returnedItems: 'Artikel dieser Rücksendung',
   moreToCome:
     'Der Rest Ihrer Bestellung kommt in einem weiteren Paket. Wir schreiben Ihnen dann wieder.',
+  subscribed: ({ item, date }) =>
+    `Sie haben ${item} abonniert.${date === '' ? '' : ` Die nächste Lieferung wird am ${date} berechnet.`}`,
   subtotal: 'Zwischensumme',
   discount: 'Rabatt',
   shipping: 'Versand',

@@ -131,6 +131,8 @@ export const en: Words = {
   inThisParcel: 'In this parcel',
   returnedItems: 'Items of this return',
   moreToCome: 'The rest of your order comes in another parcel. We will write to you then.',
+  subscribed: ({ item, date }) =>
+    `You have subscribed to ${item}.${date === '' ? '' : ` The next delivery is charged on ${date}.`}`,
   subtotal: 'Subtotal',
   discount: 'Discount',
   shipping: 'Shipping',

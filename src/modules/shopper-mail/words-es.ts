@@ -131,6 +131,8 @@ export const es: Words = {
   inThisParcel: 'En este paquete',
   returnedItems: 'Artículos de esta devolución',
   moreToCome: 'El resto de su pedido llegará en otro paquete. Le escribiremos entonces.',
+  subscribed: ({ item, date }) =>
+    `Se ha suscrito a ${item}.${date === '' ? '' : ` El próximo envío se cobra el ${date}.`}`,
   subtotal: 'Subtotal',
   discount: 'Descuento',
   shipping: 'Envío',

@@ -131,6 +131,8 @@ export const fr: Words = {
   inThisParcel: 'Dans ce colis',
   returnedItems: 'Articles de ce retour',
   moreToCome: 'Le reste de votre commande arrivera dans un autre colis. Nous vous écrirons alors.',
+  subscribed: ({ item, date }) =>
+    `Vous êtes abonné à ${item}.${date === '' ? '' : ` Le prochain envoi sera débité le ${date}.`}`,
   subtotal: 'Sous-total',
   discount: 'Remise',
   shipping: 'Livraison',

@@ -36,6 +36,8 @@ export interface Words {
   inThisParcel: string
   returnedItems: string
   moreToCome: string
+  /** Says of an order that it has started a subscription, and when that is charged next. */
+  subscribed(names: Pick<Names, 'item' | 'date'>): string
   subtotal: string
   discount: string
   shipping: string

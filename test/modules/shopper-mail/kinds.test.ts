@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { uploadDrawing } from '../../harness/sample-products.ts'
-import { APPROVED, enable, issueGiftCard } from '../checkout/setup.ts'
+import { APPROVED, addVariant, cart, checkout, enable, issueGiftCard } from '../checkout/setup.ts'
 import { buy, keyed, type MailApp, mailsOf, newShop, shareMailApp, ship } from './setup.ts'
 
 let app: MailApp
@@ -112,6 +112,35 @@ describe('mail to shoppers', () => {
     assert.deepEqual(await asking(), [])
     const rows = await mailsOf(shop, `order_id=${id}&kind=payment_request`)
     assert.deepEqual(rows.map(({ state }) => state).sort(), ['sent', 'sent', 'skipped'])
+  })
+
+  test('confirms a subscription, too, and says when it is charged next', async () => {
+    const shop = await newShop(app)
+    await enable(shop.merchant, 'subscriptions')
+    const coffee = await addVariant(shop.merchant, 1_400, {
+      is_subscription: true,
+      subscription_interval: 'month',
+      subscription_interval_count: 1,
+    })
+    const items = [
+      { variant_id: coffee, quantity: 1, subscribe: true },
+      { variant_id: shop.variants[1_000], quantity: 1 },
+    ]
+    const answer = await checkout(app, shop, cart(coffee, { items, email: 'ann@example.com' }))
+    assert.equal(answer.status, 201, answer.text)
+    const [started] = answer.body.subscriptions
+    const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' })
+    const said = `The next delivery is charged on ${day.format(new Date(started.next_charge_at))}.`
+    const [mail] = await app.sendAll()
+    for (const part of [mail?.text ?? '', mail?.html ?? '']) {
+      assert.ok(part.includes(said), `${said} in ${part}`)
+      assert.equal(part.split('You have subscribed to').length, 2)
+    }
+    const { order } = await buy(app, shop)
+    const plain = (await app.sendAll()).find(({ subject }) =>
+      subject.includes(`#${order.order_number}`),
+    )
+    assert.ok(plain && !plain.text.includes('subscribed'))
   })
 
   test('shows each line with the picture of the variant that was bought, else with that of its product', async () => {
